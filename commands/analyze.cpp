@@ -124,11 +124,11 @@ bool needs_clocks(const AnalyzeOptions& options) {
 }
 
 /// Where else to look: a line, or nothing.
-std::string further_wirings(const std::vector<std::string>& directories) {
+std::string further_deployments(const std::vector<std::string>& directories) {
   constexpr std::size_t shown_max = 3;
   std::set<std::string> names;
   for (const std::string& directory : directories) {
-    const auto folder = std::filesystem::path(directory) / eventspace::wirings_folder_name;
+    const auto folder = std::filesystem::path(directory) / eventspace::further_traces_folder_name;
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator(folder, none))
       names.insert(entry.path().string());
@@ -136,7 +136,7 @@ std::string further_wirings(const std::vector<std::string>& directories) {
   if (names.empty()) return {};
   const auto shown_end = std::next(names.begin(), std::min(names.size(), shown_max));
   return fmt::format(
-      "\nFurther wirings, each a trace of its own: {}{}\n",
+      "\nFurther deployments, each a trace of its own: {}{}\n",
       base::visible(fmt::format("{}", fmt::join(names.begin(), shown_end, ", "))),
       names.size() > shown_max ? fmt::format(" and {} more", names.size() - shown_max) : "");
 }
@@ -151,7 +151,7 @@ bool run(const AnalyzeOptions& options) {
   if (options.compare.empty()) {
     if (!options.json.empty()) write_text(options.json, eventspace::print_json(to_json(report)));
     if (options.json != "-")
-      std::cout << to_text(report, options.rows) << further_wirings(options.directories);
+      std::cout << to_text(report, options.rows) << further_deployments(options.directories);
     return !is_unusable(report);
   }
   const TraceDirectory with(options.compare);

@@ -110,16 +110,16 @@ Group::Group(paths::Thread& thread, std::string name, const std::vector<std::uin
           fmt::format("group {}: the thread of rank {} is not in it", name, rank_));
     rank_ = static_cast<std::uint32_t>(place - threads->begin());
   }
-  const std::string& label = thread.wiring().label();
+  const std::string& label = thread.deployment().label();
   if (!label.empty()) name = label + "/" + name;
   auto& groups = HostGroups::of(thread.host());
   host_there_ = groups.is_there();
-  group_ = groups.join(thread.wiring(), name, threads, rank_, origin);
+  group_ = groups.join(thread.deployment(), name, threads, rank_, origin);
   place_ = group_->layout().place(rank_);
 }
 
 Group::Group(paths::Thread& thread, const Declared& declared)
-    : Group(thread, declared.name, threads_of(thread.wiring().plan(), declared.name)) {}
+    : Group(thread, declared.name, threads_of(thread.deployment().plan(), declared.name)) {}
 
 Group::~Group() {
   if (forks_ != runtime::forks_until_here()) {

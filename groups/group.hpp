@@ -214,7 +214,7 @@ struct Declared {
 ///          use, and others go on. A member that is dropped while others go on fails those.
 class Group {
  public:
-  /// All threads of the plan, of a further wiring those of its own.
+  /// All threads of the plan, of a further deployment those of its own.
   explicit Group(paths::Thread& thread, std::string name = "world");
   /// Of these threads of the plan, whose ranks are those in the list, the caller's among them; the
   /// name is their own. All of them make it, with the same list, one before or after the other.

@@ -23,12 +23,12 @@ namespace {
 constexpr std::size_t attentive_bytes_max = 32 * 1024, attentive_hosts_max = 64;
 constexpr std::size_t kept_steps_max = 32;
 
-/// A wiring's hosts as the run counts them.
-std::vector<std::uint32_t> run_hosts(const paths::Wiring& wiring, const Layout& layout) {
-  if (&wiring.plan() == &wiring.host().plan()) return layout.hosts();
+/// A deployment's hosts as the run counts them.
+std::vector<std::uint32_t> run_hosts(const paths::Deployment& deployment, const Layout& layout) {
+  if (&deployment.plan() == &deployment.host().plan()) return layout.hosts();
   std::vector<std::uint32_t> hosts;
   for (const std::uint32_t host : layout.hosts())
-    hosts.push_back(*wiring.host().plan().host_named(wiring.plan().hosts[host].name));
+    hosts.push_back(*deployment.host().plan().host_named(deployment.plan().hosts[host].name));
   return hosts;
 }
 
@@ -80,23 +80,23 @@ std::uint64_t digest_of(std::uint64_t before, std::uint64_t after) {
 
 }  // namespace
 
-HostGroup::HostGroup(paths::Wiring& wiring, std::string name,
+HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
                      const std::vector<std::uint32_t>* threads, Failing failing,
                      const Origin& origin)
-    : wiring_(wiring),
+    : deployment_(deployment),
       name_(std::move(name)),
-      shared_layout_(Layout::of(wiring.plan(), threads)),
+      shared_layout_(Layout::of(deployment.plan(), threads)),
       layout_(*shared_layout_),
-      me_(participant_at(layout_, wiring.index())),
+      me_(participant_at(layout_, deployment.index())),
       failing_(failing),
       origin_(origin),
-      selector_(Selector::of(wiring.host().shared_plan(), run_hosts(wiring, layout_))),
+      selector_(Selector::of(deployment.host().shared_plan(), run_hosts(deployment, layout_))),
       hosts_(selector_->hosts()),
-      trace_(GroupTrace::of(wiring, layout_, me_, name_)),
+      trace_(GroupTrace::of(deployment, layout_, me_, name_)),
       members_(layout_.digest()),
       signature_digest_(members_) {
   if (layout_.hosts().size() > 1)
-    lanes_ = wiring.host().lanes().join(
+    lanes_ = deployment.host().lanes().join(
         name_, {selector_, &hosts_},
         {.channels = std::numeric_limits<std::uint64_t>::max(),
          .describe = [this](std::uint64_t number) {
@@ -110,16 +110,17 @@ HostGroup::HostGroup(paths::Wiring& wiring, std::string name,
 HostGroup::~HostGroup() { lanes_.reset(); }
 
 std::string HostGroup::thread_text(std::uint32_t place) const {
-  const auto& host = wiring_.plan().hosts[layout_.hosts()[layout_.participant_at(place)]];
+  const auto& host = deployment_.plan().hosts[layout_.hosts()[layout_.participant_at(place)]];
   return fmt::format("thread {}/{}", host.name, layout_.thread_at(place) - host.first_thread);
 }
 
 runtime::Deadline HostGroup::deadline() const {
-  return paths::deadline_of(wiring_.plan(), runtime());
+  return paths::deadline_of(deployment_.plan(), runtime());
 }
 
 paths::Failure HostGroup::failure_of(const std::string& reason, paths::FailureCause cause) const {
-  return std::make_shared<paths::TravelError>(wiring_.name(), "group " + name_, "", reason, cause);
+  return std::make_shared<paths::TravelError>(deployment_.name(), "group " + name_, "", reason,
+                                              cause);
 }
 
 std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
@@ -259,9 +260,9 @@ paths::Failure HostGroup::told(const Running& running, const paths::TravelError&
   const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
   const std::string mine = call_text(running);
   if (!says(mine) && (!says("operation ") || says(" calls '"))) reason += "; " + mine;
-  return std::make_shared<paths::TravelError>(error.host().empty() ? wiring_.name() : error.host(),
-                                              "group " + name_, error.wrapper(), reason,
-                                              error.cause());
+  return std::make_shared<paths::TravelError>(
+      error.host().empty() ? deployment_.name() : error.host(), "group " + name_, error.wrapper(),
+      reason, error.cause());
 }
 
 Selector& HostGroup::selector_for(const Call& call) const {
@@ -269,7 +270,7 @@ Selector& HostGroup::selector_for(const Call& call) const {
 }
 
 std::shared_ptr<Selector> HostGroup::selector_by(const tuning::MeasuredNetwork& measured) const {
-  return Selector::of(wiring_.host().shared_plan(), hosts_, &measured);
+  return Selector::of(deployment_.host().shared_plan(), hosts_, &measured);
 }
 
 std::shared_ptr<const PreparedCall> HostGroup::prepare(const Call& call) {
@@ -290,7 +291,7 @@ std::shared_ptr<const PreparedCall> HostGroup::prepare(const Call& call) {
 void HostGroup::check_window(const Call& call, const PreparedCall& prepared) const {
   const auto choice = selection_of(prepared);
   const pricing::Ports& ports = choice->planned ? choice->planned->execution.ports : call.ports;
-  if (ports.receiving == 0 && wiring_.host().plan().lanes.inbox_bytes > 0) return;
+  if (ports.receiving == 0 && deployment_.host().plan().lanes.inbox_bytes > 0) return;
   const std::size_t window = window_of(call.window, hosts_.size());
   const auto least = selector_for(call).least_window(*choice, ports, window);
   if (least == window) return;
@@ -359,8 +360,8 @@ void HostGroup::execute(Running& running) {
       .memory = memory,
       .fold = fold,
       .limits = {.window = call.window,
-                 .patience = wiring_.plan().deadline,
-                 .is_patience_written = wiring_.plan().deadline_written},
+                 .patience = deployment_.plan().deadline,
+                 .is_patience_written = deployment_.plan().deadline_written},
       .trace = running.trace.get(),
       .ask_hosts = [this, &name] { ask_hosts(name); },
       .is_in_unchecked = local.is_in_unchecked()};
@@ -396,13 +397,13 @@ std::string HostGroup::threads_text(std::uint32_t host) const {
   if (failing_ == Failing::alone) return {};
   const auto participant =
       static_cast<std::uint32_t>(std::find(hosts_.begin(), hosts_.end(), host) - hosts_.begin());
-  const std::uint32_t first = wiring_.plan().hosts[layout_.hosts()[participant]].first_thread;
+  const std::uint32_t first = deployment_.plan().hosts[layout_.hosts()[participant]].first_thread;
   std::vector<std::uint32_t> threads;
   for (std::uint32_t place = layout_.first_on(participant);
        place < layout_.first_on(participant + 1); ++place)
     threads.push_back(layout_.thread_at(place) - first);
   std::sort(threads.begin(), threads.end());
-  return fmt::format("{}:{}", wiring_.label(), paths::EndedThreads::list_text(threads));
+  return fmt::format("{}:{}", deployment_.label(), paths::EndedThreads::list_text(threads));
 }
 
 std::unique_ptr<Execution> HostGroup::take_execution() {
@@ -422,7 +423,7 @@ void HostGroup::give_back(std::unique_ptr<Execution> execution) {
 
 paths::Traffic HostGroup::wan_traffic_of(const Execution& execution) const {
   const auto cluster = [&](std::uint32_t participant) {
-    return wiring_.plan().hosts[layout_.hosts()[participant]].cluster;
+    return deployment_.plan().hosts[layout_.hosts()[participant]].cluster;
   };
   paths::Traffic wan;
   for (const auto& [peer, sent] : execution.sent())
@@ -463,7 +464,7 @@ void HostGroup::wait_for_end(Running& running) {
     fail(
         lock, running.name.number,
         failure_of(fmt::format("{}: {} did not come before the deadline of {}", running.name.text(),
-                               who, base::format_time(wiring_.plan().deadline)),
+                               who, base::format_time(deployment_.plan().deadline)),
                    paths::FailureCause::deadline),
         failing_);
   }
@@ -471,7 +472,7 @@ void HostGroup::wait_for_end(Running& running) {
 
 /// What the thread says when it fails of it, in other groups.
 void HostGroup::tell(std::uint32_t place, const paths::TravelError& failure) const {
-  HostGroups::of(wiring_.host()).note(layout_.thread_at(place), failure.reason());
+  HostGroups::of(deployment_.host()).note(layout_.thread_at(place), failure.reason());
   throw paths::TravelError(failure);
 }
 
@@ -484,16 +485,16 @@ bool HostGroup::come(std::uint32_t place) {
 }
 
 void HostGroup::look_for_ended() {
-  const paths::EndedThreads& ended = wiring_.ended_threads();
+  const paths::EndedThreads& ended = deployment_.ended_threads();
   if (ended.empty()) return;
-  const std::uint32_t first = wiring_.plan().hosts[wiring_.index()].first_thread;
+  const std::uint32_t first = deployment_.plan().hosts[deployment_.index()].first_thread;
   for (std::uint32_t place = layout_.first_on(me_); place < layout_.first_on(me_ + 1); ++place)
     if (const std::uint32_t thread = layout_.thread_at(place) - first; ended.has(thread))
       see_ended(thread);
 }
 
 void HostGroup::see_ended(std::uint32_t thread) {
-  const std::uint32_t number = wiring_.plan().hosts[wiring_.index()].first_thread + thread;
+  const std::uint32_t number = deployment_.plan().hosts[deployment_.index()].first_thread + thread;
   runtime::Lock lock(mutex_);
   for (std::uint32_t place = layout_.first_on(me_); place < layout_.first_on(me_ + 1); ++place) {
     if (layout_.thread_at(place) != number) continue;
@@ -515,18 +516,18 @@ void HostGroup::wait_until_over() {
   for (std::uint32_t place = layout_.first_on(me_); place < layout_.first_on(me_ + 1); ++place)
     if (!left_.contains(place)) who.push_back(thread_text(place));
   throw paths::TravelError(
-      wiring_.name(), "group " + name_, "",
+      deployment_.name(), "group " + name_, "",
       fmt::format(
           "one of this name was made before, and {} not left it before the deadline of {}",
           who.empty() ? "what was started has" : fmt::format("{} has", fmt::join(who, ", ")),
-          base::format_time(wiring_.plan().deadline)),
+          base::format_time(deployment_.plan().deadline)),
       paths::FailureCause::deadline);
 }
 
 void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing) {
   std::string why = is_failing ? "has failed" : "has left the group";
   if (is_failing) {
-    const std::string cause = HostGroups::of(wiring_.host()).noted(layout_.thread_at(place));
+    const std::string cause = HostGroups::of(deployment_.host()).noted(layout_.thread_at(place));
     if (!cause.empty()) why += "; it was told: " + cause;
   }
   runtime::Lock lock(mutex_);
@@ -559,7 +560,7 @@ void HostGroup::end_if_over(runtime::Lock& lock) {
   const paths::Participation part = participation();
   lock.unlock();
   if (lanes_ != nullptr) lanes_->leave_after(part);
-  HostGroups::of(wiring_.host()).forget(*this);
+  HostGroups::of(deployment_.host()).forget(*this);
   over_.complete();
   lock.lock();
 }

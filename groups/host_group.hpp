@@ -59,23 +59,24 @@ enum class Failing {
 /// Sharing: any context.
 class HostGroup : public std::enable_shared_from_this<HostGroup> {
  public:
-  /// `threads`: of the wiring's plan, which outlives it, by rank; null: all of them. Members are
-  /// told apart by their places in the layout.
-  HostGroup(paths::Wiring& wiring, std::string name, const std::vector<std::uint32_t>* threads,
-            Failing failing = Failing::all_behind, const Origin& origin = {});
+  /// `threads`: of the deployment's plan, which outlives it, by rank; null: all of them. Members
+  /// are told apart by their places in the layout.
+  HostGroup(paths::Deployment& deployment, std::string name,
+            const std::vector<std::uint32_t>* threads, Failing failing = Failing::all_behind,
+            const Origin& origin = {});
   ~HostGroup();
   HostGroup(const HostGroup&) = delete;
   HostGroup& operator=(const HostGroup&) = delete;
 
   const std::string& name() const { return name_; }
-  const paths::Wiring& wiring() const { return wiring_; }
+  const paths::Deployment& deployment() const { return deployment_; }
   std::uint64_t id() const { return lanes_ == nullptr ? 0 : lanes_->id(); }
   const Layout& layout() const { return *shared_layout_; }
   /// Of what begins to wait now.
   runtime::Deadline deadline() const;
   const Selector& selector() const { return *selector_; }
   std::uint32_t participant() const { return me_; }
-  runtime::Runtime& runtime() const { return wiring_.runtime(); }
+  runtime::Runtime& runtime() const { return deployment_.runtime(); }
   /// By message, "thread a-0/1".
   std::string thread_text(std::uint32_t place) const;
 
@@ -134,7 +135,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void end_if_over(runtime::Lock& lock);
   paths::Traffic wan_traffic_of(const Execution& execution) const;
 
-  paths::Wiring& wiring_;
+  paths::Deployment& deployment_;
   const std::string name_;
   const std::shared_ptr<const Layout> shared_layout_;
   const Layout& layout_;
@@ -169,7 +170,7 @@ class HostGroups final : public paths::ThreadWatcher {
   TraceNumbers& trace_numbers() { return trace_numbers_; }
   /// Makes the one of that rank a member. `threads`: null for all.
   /// Blocks: where that was a member before, until the group of then is over.
-  std::shared_ptr<HostGroup> join(paths::Wiring& wiring, const std::string& name,
+  std::shared_ptr<HostGroup> join(paths::Deployment& deployment, const std::string& name,
                                   const std::vector<std::uint32_t>* threads, std::uint32_t rank,
                                   const Origin& origin);
   /// That one is over.
@@ -182,10 +183,10 @@ class HostGroups final : public paths::ThreadWatcher {
   void note(std::uint32_t thread, std::string_view reason);
   std::string noted(std::uint32_t thread) const;
   /// Operations of groups that it is in and never joined fail.
-  void thread_ended(paths::Wiring& wiring, std::uint32_t thread) override;
+  void thread_ended(paths::Deployment& deployment, std::uint32_t thread) override;
 
  private:
-  std::shared_ptr<HostGroup> find(paths::Wiring& wiring, const std::string& name,
+  std::shared_ptr<HostGroup> find(paths::Deployment& deployment, const std::string& name,
                                   const std::vector<std::uint32_t>* threads, const Origin& origin);
   const std::shared_ptr<const void> is_there_ = std::make_shared<bool>(true);
   mutable runtime::Mutex mutex_;

@@ -18,11 +18,11 @@ HostGroups& HostGroups::of(paths::Host& host) {
   return static_cast<HostGroups&>(host.thread_watcher(make));  // nobody else makes one
 }
 
-std::shared_ptr<HostGroup> HostGroups::join(paths::Wiring& wiring, const std::string& name,
+std::shared_ptr<HostGroup> HostGroups::join(paths::Deployment& deployment, const std::string& name,
                                             const std::vector<std::uint32_t>* threads,
                                             std::uint32_t rank, const Origin& origin) {
   for (;;) {
-    auto group = find(wiring, name, threads, origin);
+    auto group = find(deployment, name, threads, origin);
     if (group->come(group->layout().place(rank))) {
       group->look_for_ended();
       return group;
@@ -32,24 +32,24 @@ std::shared_ptr<HostGroup> HostGroups::join(paths::Wiring& wiring, const std::st
 }
 
 /// One that joined leaves its groups itself.
-void HostGroups::thread_ended(paths::Wiring& wiring, std::uint32_t thread) {
+void HostGroups::thread_ended(paths::Deployment& deployment, std::uint32_t thread) {
   std::vector<std::shared_ptr<HostGroup>> groups;
   {
     runtime::Lock lock(mutex_);
     for (const auto& [name, group] : groups_)
-      if (&group->wiring() == &wiring) groups.push_back(group);
+      if (&group->deployment() == &deployment) groups.push_back(group);
   }
   for (const auto& group : groups) group->see_ended(thread);
 }
 
-std::shared_ptr<HostGroup> HostGroups::find(paths::Wiring& wiring, const std::string& name,
+std::shared_ptr<HostGroup> HostGroups::find(paths::Deployment& deployment, const std::string& name,
                                             const std::vector<std::uint32_t>* threads,
                                             const Origin& origin) {
   runtime::Lock lock(mutex_);
   std::shared_ptr<HostGroup>& group = groups_[name];
   if (group == nullptr) {
     try {
-      group = std::make_shared<HostGroup>(wiring, name, threads, Failing::all_behind, origin);
+      group = std::make_shared<HostGroup>(deployment, name, threads, Failing::all_behind, origin);
     } catch (...) {
       groups_.erase(name);
       throw;

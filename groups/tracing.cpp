@@ -11,19 +11,19 @@
 
 namespace groups {
 
-std::unique_ptr<GroupTrace> GroupTrace::of(paths::Wiring& wiring, const Layout& layout,
+std::unique_ptr<GroupTrace> GroupTrace::of(paths::Deployment& deployment, const Layout& layout,
                                            std::uint32_t participant, const std::string& name) {
-  if (!wiring.recorder().is_on()) return nullptr;
-  return std::make_unique<GroupTrace>(wiring, layout, participant, name);
+  if (!deployment.recorder().is_on()) return nullptr;
+  return std::make_unique<GroupTrace>(deployment, layout, participant, name);
 }
 
 /// One that is made again, when all have left it, is another one.
-GroupTrace::GroupTrace(paths::Wiring& wiring, const Layout& layout, std::uint32_t participant,
-                       const std::string& name)
-    : wiring_(wiring),
+GroupTrace::GroupTrace(paths::Deployment& deployment, const Layout& layout,
+                       std::uint32_t participant, const std::string& name)
+    : deployment_(deployment),
       layout_(layout),
       participant_(participant),
-      numbers_(HostGroups::of(wiring.host()).trace_numbers()) {
+      numbers_(HostGroups::of(deployment.host()).trace_numbers()) {
   const runtime::Lock lock(numbers_.mutex);
   const std::uint32_t times = ++numbers_.made[name];
   name_ = times == 1 ? name : fmt::format("{} ({})", name, times);
@@ -36,8 +36,8 @@ std::uint32_t GroupTrace::told(const eventspace::GroupOperation& operation) {
     const runtime::Lock lock(mutex_);
     if (!told_.insert(number).second) return number;
   }
-  for (const auto& record : eventspace::records_of(text, wiring_.runtime().now().count()))
-    wiring_.recorder().add(record);
+  for (const auto& record : eventspace::records_of(text, deployment_.runtime().now().count()))
+    deployment_.recorder().add(record);
   return number;
 }
 
@@ -47,7 +47,7 @@ ShareTrace::ShareTrace(GroupTrace& group, std::uint64_t operation)
       number_(group.numbers_.shares++),
       came_(group.layout_.members_on(group.participant_)) {}
 
-std::int64_t ShareTrace::now() const { return group_.wiring_.runtime().now().count(); }
+std::int64_t ShareTrace::now() const { return group_.deployment_.runtime().now().count(); }
 
 std::uint32_t ShareTrace::host() const { return host(group_.participant_); }
 
@@ -60,7 +60,7 @@ void ShareTrace::came(std::size_t member) { came_[member] = now(); }
 void ShareTrace::add(eventspace::GroupStep step) {
   step.share = number_;
   step.end_nanos = now();
-  group_.wiring_.recorder().add(eventspace::record_of(step));
+  group_.deployment_.recorder().add(eventspace::record_of(step));
 }
 
 void ShareTrace::end(const std::vector<const Call*>& calls, bool has_failed) {
@@ -77,11 +77,11 @@ void ShareTrace::end(const std::vector<const Call*>& calls, bool has_failed) {
   const std::uint32_t first = layout.first_on(group_.participant_);
   for (std::uint32_t member = 0; member < came_.size(); ++member) {
     const Call& call = *calls[member];
-    group_.wiring_.recorder().add(eventspace::record_of(eventspace::GroupMember{
+    group_.deployment_.recorder().add(eventspace::record_of(eventspace::GroupMember{
         layout.thread_at(first + member), share.text, number_,
         std::max<std::uint64_t>(call.in.size(), call.out.size()), came_[member], share.end_nanos}));
   }
-  group_.wiring_.recorder().add(eventspace::record_of(share));
+  group_.deployment_.recorder().add(eventspace::record_of(share));
 }
 
 }  // namespace groups

@@ -12,7 +12,7 @@
 #include "eventspace/group_record.hpp"
 #include "groups/call.hpp"
 #include "groups/layout.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "runtime/wait.hpp"
 
 namespace groups {
@@ -36,7 +36,7 @@ class ShareTrace {
   void came(std::size_t member);
   void chose(std::string algorithm) { algorithm_ = std::move(algorithm); }
   std::int64_t now() const;
-  std::uint32_t host() const;  ///< in the wiring's plan, like that of a participant:
+  std::uint32_t host() const;  ///< in the deployment's plan, like that of a participant:
   std::uint32_t host(std::uint32_t participant) const;
   /// That a step ended now which began then; all but share and end is given.
   void add(eventspace::GroupStep step);
@@ -54,13 +54,13 @@ class ShareTrace {
 /// A group's operations on one host. Where nothing is recorded there is none, and nothing is done
 /// but to look whether there is one.
 ///
-/// Owns:    nothing; borrows wiring and layout.
+/// Owns:    nothing; borrows deployment and layout.
 /// Sharing: any context.
 class GroupTrace {
  public:
-  static std::unique_ptr<GroupTrace> of(paths::Wiring& wiring, const Layout& layout,
+  static std::unique_ptr<GroupTrace> of(paths::Deployment& deployment, const Layout& layout,
                                         std::uint32_t participant, const std::string& name);
-  GroupTrace(paths::Wiring& wiring, const Layout& layout, std::uint32_t participant,
+  GroupTrace(paths::Deployment& deployment, const Layout& layout, std::uint32_t participant,
              const std::string& name);
   std::unique_ptr<ShareTrace> share(std::uint64_t operation) {
     return std::make_unique<ShareTrace>(*this, operation);
@@ -70,7 +70,7 @@ class GroupTrace {
   friend class ShareTrace;
   std::uint32_t told(const eventspace::GroupOperation& operation);
 
-  paths::Wiring& wiring_;
+  paths::Deployment& deployment_;
   const Layout& layout_;
   const std::uint32_t participant_;
   TraceNumbers& numbers_;

@@ -16,7 +16,7 @@ class Element;
 
 namespace paths {
 
-class Wiring;
+class Deployment;
 class Next;
 class Wrapper;
 
@@ -101,11 +101,11 @@ class BlockingWrapper : public Wrapper {
   bool needs_context() const final { return true; }
 };
 
-/// The rest of the path as a wrapper sees it. Cheap to copy, valid as long as the wiring.
+/// The rest of the path as a wrapper sees it. Cheap to copy, valid as long as the deployment.
 class Next {
  public:
-  Next(Wiring& wiring, const Stage& stage, bool* called)
-      : wiring_(&wiring), stage_(&stage), called_(called) {}
+  Next(Deployment& deployment, const Stage& stage, bool* called)
+      : deployment_(&deployment), stage_(&stage), called_(called) {}
   /// Passes the operation on to the stage below. Must not be called at the end of a path.
   void handle(Operation&& operation, Responder responder) const;
   /// The same for an operation that owns the calling context. Blocks, and returns the reply.
@@ -119,17 +119,17 @@ class Next {
   const Stage& stage() const { return *stage_; }  ///< the wrapper's own
   std::uint32_t role() const { return stage_->role; }
   bool at_end() const { return stage_->below_id == no_stage; }
-  Wiring& wiring() const { return *wiring_; }
+  Deployment& deployment() const { return *deployment_; }
   /// For a wrapper that answers or sends the operation on itself (forward, a join): from here on
   /// a failure is its own business and not carried down for it.
   void taken() const {
     if (called_ != nullptr) *called_ = true;
   }
   /// Copy for work that outlives this call of handle().
-  Next detached() const { return Next(*wiring_, *stage_, nullptr); }
+  Next detached() const { return Next(*deployment_, *stage_, nullptr); }
 
  private:
-  Wiring* wiring_;
+  Deployment* deployment_;
   const Stage* stage_;
   bool* called_;
 };
@@ -137,9 +137,10 @@ class Next {
 /// Runs `stage` and the stages below it. If the wrapper needs a context and the operation owns
 /// none, a service context takes the operation over. If the wrapper throws before it has passed the
 /// operation on, the joins below get a failed contribution, and then the operation fails.
-void begin_stage(Wiring& wiring, const Stage& stage, Operation&& operation, Responder responder);
+void begin_stage(Deployment& deployment, const Stage& stage, Operation&& operation,
+                 Responder responder);
 /// The same for an operation that owns the calling context. Blocks until the reply.
 /// Throws: TravelError, or the Stop that ended a wait.
-Result run_stage(Wiring& wiring, const Stage& stage, Operation operation);
+Result run_stage(Deployment& deployment, const Stage& stage, Operation operation);
 
 }  // namespace paths

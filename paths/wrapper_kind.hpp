@@ -63,7 +63,7 @@ class WrapperPlace {
   mutable bool was_asked_ = false;
 };
 
-using MakeWrapper = std::function<std::unique_ptr<Wrapper>(Wiring&)>;
+using MakeWrapper = std::function<std::unique_ptr<Wrapper>(Deployment&)>;
 
 /// A passive description; wrappers/all.cpp lists one for every kind.
 struct WrapperKind {

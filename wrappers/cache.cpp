@@ -58,7 +58,7 @@ paths::WrapperKind cache_kind() {
       {"keep", "integer from 1", "1", "How many tuples are kept, the newest by number."}};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
     const auto keep = static_cast<std::size_t>(reader.integer("keep", 1, 1, 1'000'000));
-    return [keep](paths::Wiring&) { return std::make_unique<Cache>(keep); };
+    return [keep](paths::Deployment&) { return std::make_unique<Cache>(keep); };
   };
   return kind;
 }

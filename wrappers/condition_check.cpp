@@ -20,13 +20,13 @@
 namespace wrappers {
 
 using paths::ClusterValue;
+using paths::Deployment;
 using paths::Operation;
 using paths::OperationKind;
 using paths::Origin;
 using paths::Partial;
 using paths::Result;
 using paths::StageId;
-using paths::Wiring;
 
 /// A cluster's newest tuple and error mark at one moment.
 struct ConditionCheck::Seen {
@@ -122,28 +122,29 @@ class ConditionCheck::Asking {
 
 // ---- a round ---------------------------------------------------------------------------------
 
-ConditionCheck::ConditionCheck(Wiring& wiring, std::uint32_t wrapper,
+ConditionCheck::ConditionCheck(Deployment& deployment, std::uint32_t wrapper,
                                ConditionCheckSettings settings, ConditionCheckSwitches switches)
-    : wiring_(wiring),
+    : deployment_(deployment),
       settings_(std::move(settings)),
       switches_(switches),
-      contributors_(paths::count_contributors(wiring.plan(), wrapper)),
-      result_(wiring.element(settings_.elements.own)),
-      rounds_(wiring, *this, wrapper, result_, settings_.elements.all.size() > 1) {
+      contributors_(paths::count_contributors(deployment.plan(), wrapper)),
+      result_(deployment.element(settings_.elements.own)),
+      rounds_(deployment, *this, wrapper, result_, settings_.elements.all.size() > 1) {
   std::vector<pastset::Element*> others;
   for (const std::string& name : settings_.elements.all) {
     Cluster& cluster = clusters_.emplace_back();
-    cluster.element = wiring.element(name);
+    cluster.element = deployment.element(name);
     if (cluster.element == result_) {
       own_ = clusters_.size() - 1;
       continue;
     }
     cluster.watched = others.size();
-    if (!settings_.asks.empty()) cluster.asks = wiring.element(settings_.asks.at(others.size()));
+    if (!settings_.asks.empty())
+      cluster.asks = deployment.element(settings_.asks.at(others.size()));
     others.push_back(cluster.element.get());
   }
   if (clusters_.empty()) clusters_.emplace_back().element = result_;
-  changes_ = std::make_unique<pastset::AnyChange>(std::move(others), &wiring.runtime());
+  changes_ = std::make_unique<pastset::AnyChange>(std::move(others), &deployment.runtime());
 }
 
 ConditionCheck::~ConditionCheck() = default;
@@ -178,9 +179,9 @@ Result ConditionCheck::decide(Operation operation, const paths::Next& next) {
 
 Result ConditionCheck::wait_for_decision(const Operation& operation, const Partial& own,
                                          StageId stage) {
-  const runtime::Deadline deadline = wiring_.deadline();
-  const base::Nanos began = wiring_.runtime().now();
-  paths::AwaitedValues reads(wiring_, stage, own.sequence, clusters_.size(), own_);
+  const runtime::Deadline deadline = deployment_.deadline();
+  const base::Nanos began = deployment_.runtime().now();
+  paths::AwaitedValues reads(deployment_, stage, own.sequence, clusters_.size(), own_);
   Asking asking(*this, operation);
   bool has_waited = false;
   while (true) {
@@ -223,7 +224,7 @@ void ConditionCheck::set_origin(Result& result, const std::vector<Seen>& all, ba
     result.origin.cluster = static_cast<std::uint32_t>(place);
     result.origin.sequence = seen.part->sequence;
   }
-  const base::Nanos now = wiring_.runtime().now();
+  const base::Nanos now = deployment_.runtime().now();
   result.origin.kind = has_waited ? Origin::Kind::waited : Origin::Kind::cached;
   result.origin.nanos = (now - (has_waited ? began : came)).count();
 }
@@ -376,8 +377,8 @@ paths::WrapperKind condition_check_kind() {
     settings.elements = paths::read_cluster_elements(
         reader, place, paths::partial_template(value.value_or(pastset::Template())));
     read_asks(reader, place, settings);
-    return [settings, wrapper = place.wrapper()](Wiring& wiring) {
-      return std::make_unique<ConditionCheck>(wiring, wrapper, settings);
+    return [settings, wrapper = place.wrapper()](Deployment& deployment) {
+      return std::make_unique<ConditionCheck>(deployment, wrapper, settings);
     };
   };
   return kind;

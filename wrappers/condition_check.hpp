@@ -9,7 +9,7 @@
 
 #include "pastset/any_change.hpp"
 #include "pastset/element.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 #include "paths/joins/decision.hpp"
 #include "paths/joins/root_rounds.hpp"
@@ -65,8 +65,8 @@ struct ConditionCheckSwitches {
 class ConditionCheck final : public paths::BlockingWrapper {
  public:
   /// `wrapper` is its index in the plan.
-  ConditionCheck(paths::Wiring& wiring, std::uint32_t wrapper, ConditionCheckSettings settings,
-                 ConditionCheckSwitches switches = {});
+  ConditionCheck(paths::Deployment& deployment, std::uint32_t wrapper,
+                 ConditionCheckSettings settings, ConditionCheckSwitches switches = {});
   ~ConditionCheck() override;
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool sees_failed_operations() const override { return true; }
@@ -89,7 +89,7 @@ class ConditionCheck final : public paths::BlockingWrapper {
   void set_origin(paths::Result& result, const std::vector<Seen>& all, base::Nanos began,
                   bool has_waited) const;
 
-  paths::Wiring& wiring_;
+  paths::Deployment& deployment_;
   const ConditionCheckSettings settings_;
   const ConditionCheckSwitches switches_;
   const std::uint64_t contributors_;  // of all clusters

@@ -66,7 +66,7 @@ void EmulateLink::travel(std::size_t bytes, std::uint64_t sequence, const paths:
   runtime::Lock lock(mutex_);
   const base::Nanos arrives = offer(bytes, sequence, next);
   lock.unlock();
-  wiring_.runtime().sleep_until(arrives);
+  deployment_.runtime().sleep_until(arrives);
 }
 
 /// Who is behind it goes on when it waits for its answer, or before: in the contexts that serve,
@@ -78,8 +78,8 @@ void EmulateLink::travel_in_line(const paths::Operation& operation, LaneKey key,
   const base::Nanos arrives = offer(bytes, operation.sequence, next);
   const InLine in_line{*this, take_place(key)};
   lock.unlock();
-  wiring_.runtime().sleep_until(arrives);
-  wait_for_turn(in_line.place, wiring_.deadline());
+  deployment_.runtime().sleep_until(arrives);
+  wait_for_turn(in_line.place, deployment_.deadline());
 }
 
 EmulateLink::Passed EmulateLink::pass(base::Nanos now, std::size_t bytes) {
@@ -94,7 +94,7 @@ base::Nanos EmulateLink::last_arrival() {
 }
 
 base::Nanos EmulateLink::offer(std::size_t bytes, std::uint64_t sequence, const paths::Next& next) {
-  const base::Nanos now = wiring_.runtime().now();
+  const base::Nanos now = deployment_.runtime().now();
   const Passed passed = pass(now, bytes);
   eventspace::EventRecord record;
   record.place = next.stage().id;
@@ -105,7 +105,7 @@ base::Nanos EmulateLink::offer(std::size_t bytes, std::uint64_t sequence, const 
   record.down_nanos = now.count();
   record.up_nanos = passed.arrives.count();
   record.bytes = eventspace::capped_bytes(bytes);
-  wiring_.recorder().add(record);
+  deployment_.recorder().add(record);
   return passed.arrives;
 }
 
@@ -122,7 +122,7 @@ bool EmulateLink::join_lane(paths::Operation& operation, LaneKey key, const path
   lanes_[key].push_back({std::move(operation), arrives, take_place(key)});
   lock.unlock();
   if (empty) {
-    wiring_.services()
+    deployment_.services()
         .spawn("link", [this, key, rest = next.detached()] { empty_lane(key, rest); })
         .detach();
   }
@@ -154,8 +154,8 @@ void EmulateLink::leave(const Place& place) {
 void EmulateLink::drain() {
   runtime::Lock lock(mutex_);
   while (!lanes_.empty()) {
-    runtime::Deadline deadline = wiring_.deadline();
-    deadline.at += std::max(last_arrival() - wiring_.runtime().now(), base::Nanos(0));
+    runtime::Deadline deadline = deployment_.deadline();
+    deadline.at += std::max(last_arrival() - deployment_.runtime().now(), base::Nanos(0));
     const auto woken = emptied_.wait(lock, deadline, {"last pushes over link", name()});
     if (woken == runtime::Woken::expired) return;
   }
@@ -184,7 +184,7 @@ bool EmulateLink::carry_first(LaneKey key, const paths::Next& next) {
   lane.pop_front();
   lock.unlock();
   const InLine in_line{*this, first.place};
-  wiring_.runtime().sleep_until(first.arrives);
+  deployment_.runtime().sleep_until(first.arrives);
   wait_for_turn(first.place, runtime::Deadline::never());
   try {
     next(std::move(first.operation));
@@ -217,9 +217,10 @@ paths::WrapperKind emulate_link_kind() {
   kind.roles = {"down", "up"};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const tuning::LinkModel model = tuning::read_link_model(reader);
-    return [model, wrapper = place.wrapper()](paths::Wiring& wiring) {
-      const std::string& name = wiring.plan().wrappers[wrapper].name;
-      return std::make_unique<EmulateLink>(wiring, wiring.host().links().named(name, model));
+    return [model, wrapper = place.wrapper()](paths::Deployment& deployment) {
+      const std::string& name = deployment.plan().wrappers[wrapper].name;
+      return std::make_unique<EmulateLink>(deployment,
+                                           deployment.host().links().named(name, model));
     };
   };
   return kind;

@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "paths/host/deployment.hpp"
 #include "paths/host/host.hpp"
-#include "paths/host/wiring.hpp"
 #include "paths/links/emulated_links.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
@@ -34,11 +34,11 @@ namespace wrappers {
 /// Records: each message: when it was sent and arrived, and how long it waited for others.
 class EmulateLink final : public paths::BlockingWrapper {
  public:
-  EmulateLink(paths::Wiring& wiring, std::shared_ptr<paths::EmulatedLink> link)
-      : wiring_(wiring), link_(std::move(link)) {}
+  EmulateLink(paths::Deployment& deployment, std::shared_ptr<paths::EmulatedLink> link)
+      : deployment_(deployment), link_(std::move(link)) {}
   /// Over a link of its own.
-  EmulateLink(paths::Wiring& wiring, tuning::LinkModel model)
-      : EmulateLink(wiring, std::make_shared<paths::EmulatedLink>(std::move(model))) {}
+  EmulateLink(paths::Deployment& deployment, tuning::LinkModel model)
+      : EmulateLink(deployment, std::make_shared<paths::EmulatedLink>(std::move(model))) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool sees_failed_operations() const override { return true; }
   void drain() override;  ///< of pushes, which arrive long after the last one was sent
@@ -77,7 +77,7 @@ class EmulateLink final : public paths::BlockingWrapper {
   bool carry_first(LaneKey key, const paths::Next& next);
   void close_lane(LaneKey key);
 
-  paths::Wiring& wiring_;
+  paths::Deployment& deployment_;
   const std::shared_ptr<paths::EmulatedLink> link_;
   runtime::Mutex mutex_;
   std::map<LaneKey, Lane> lanes_;  // there is one as long as a service context empties it

@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "eventspace/record.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/plan/plan.hpp"
 
 namespace wrappers {
 namespace {
 
 bool is_recorded(const paths::Operation& operation, const paths::Next& next) {
-  return next.wiring().recorder().is_on() && !paths::is_housekeeping(operation.kind);
+  return next.deployment().recorder().is_on() && !paths::is_housekeeping(operation.kind);
 }
 
 eventspace::EventRecord passing_down(const paths::Operation& operation, const paths::Next& next) {
@@ -26,15 +26,15 @@ eventspace::EventRecord passing_down(const paths::Operation& operation, const pa
   record.kind = static_cast<std::uint8_t>(operation.kind);
   record.bytes = eventspace::capped_bytes(operation.payload.size());
   if (operation.one_way) record.flags |= eventspace::event_one_way;
-  if (next.wiring().plan().paths[operation.path].host != next.wiring().index())
+  if (next.deployment().plan().paths[operation.path].host != next.deployment().index())
     record.flags |= eventspace::event_remote;
-  record.down_nanos = next.wiring().runtime().now().count();
+  record.down_nanos = next.deployment().runtime().now().count();
   return record;
 }
 
 void add(eventspace::EventRecord& record, const paths::Next& next) {
-  record.up_nanos = next.wiring().runtime().now().count();
-  next.wiring().recorder().add(record);
+  record.up_nanos = next.deployment().runtime().now().count();
+  next.deployment().recorder().add(record);
 }
 
 void passed_up(eventspace::EventRecord& record, const paths::Result& result,
@@ -74,7 +74,7 @@ paths::WrapperKind event_collector_kind() {
   kind.help = "Records when each operation passed down and its result passed up.";
   kind.job = paths::Job::collector;
   kind.read = [](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
-    return [](paths::Wiring&) { return std::make_unique<EventCollector>(); };
+    return [](paths::Deployment&) { return std::make_unique<EventCollector>(); };
   };
   return kind;
 }

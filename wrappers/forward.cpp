@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/near_match.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/plan/plan.hpp"
 
 namespace wrappers {
@@ -40,8 +40,8 @@ std::uint32_t read_host(base::MapReader& reader, const paths::WrapperPlace& plac
 void Forward::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
   const paths::StageId stage = leave(operation, next);
   if (!operation.one_way)
-    return next.wiring().remote_calls().call(to_host_, stage, std::move(operation), responder);
-  next.wiring().remote_calls().push(to_host_, stage, std::move(operation));
+    return next.deployment().remote_calls().call(to_host_, stage, std::move(operation), responder);
+  next.deployment().remote_calls().push(to_host_, stage, std::move(operation));
   responder.reply(paths::Result{});
 }
 
@@ -61,7 +61,7 @@ paths::WrapperKind forward_kind() {
   kind.job = paths::Job::crossing;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::uint32_t to_host = read_host(reader, place);
-    return [to_host](paths::Wiring&) { return std::make_unique<Forward>(to_host); };
+    return [to_host](paths::Deployment&) { return std::make_unique<Forward>(to_host); };
   };
   return kind;
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/joins/join.hpp"
 #include "paths/joins/reduction.hpp"
 
@@ -17,8 +17,8 @@ namespace wrappers {
 namespace {
 
 paths::MakeWrapper make_join(const paths::WrapperPlace& place, paths::JoinRules rules) {
-  return [rules = std::move(rules), wrapper = place.wrapper()](paths::Wiring& wiring) {
-    return std::make_unique<paths::Join>(wiring, wrapper, rules);
+  return [rules = std::move(rules), wrapper = place.wrapper()](paths::Deployment& deployment) {
+    return std::make_unique<paths::Join>(deployment, wrapper, rules);
   };
 }
 

@@ -81,7 +81,7 @@ std::shared_ptr<Lagged::Round> Lagged::start(paths::Operation operation, const p
     round->waiting.wake_all(wakes);
   };
   // Service contexts begin in the order they are spawned, so that moves go down in order.
-  wiring_.services().spawn("round", run).detach();
+  deployment_.services().spawn("round", run).detach();
   return round;
 }
 
@@ -118,7 +118,9 @@ paths::WrapperKind lagged_kind() {
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
     if (!reader.has("rounds")) reader.mistake("rounds", "missing, expected how many rounds");
     const auto rounds = static_cast<std::uint64_t>(reader.integer("rounds", 1, 1, 1'000'000));
-    return [rounds](paths::Wiring& wiring) { return std::make_unique<Lagged>(wiring, rounds); };
+    return [rounds](paths::Deployment& deployment) {
+      return std::make_unique<Lagged>(deployment, rounds);
+    };
   };
   return kind;
 }

@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/wait.hpp"
@@ -28,7 +28,8 @@ namespace wrappers {
 ///          later, when all others get it.
 class Lagged final : public paths::BlockingWrapper {
  public:
-  Lagged(paths::Wiring& wiring, std::uint64_t rounds) : wiring_(wiring), rounds_(rounds) {}
+  Lagged(paths::Deployment& deployment, std::uint64_t rounds)
+      : deployment_(deployment), rounds_(rounds) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool sees_failed_operations() const override { return true; }
   bool holds_releases() const override { return true; }
@@ -44,7 +45,7 @@ class Lagged final : public paths::BlockingWrapper {
   void wait(Round& round) const;
   void drain(const paths::Operation& release, const paths::Next& next);
 
-  paths::Wiring& wiring_;
+  paths::Deployment& deployment_;
   const std::uint64_t rounds_;
   runtime::Mutex mutex_;                       // guards what follows
   std::map<std::uint32_t, Rounds> under_way_;  // by contributor, oldest first

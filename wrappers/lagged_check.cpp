@@ -16,21 +16,22 @@
 
 namespace wrappers {
 
+using paths::Deployment;
 using paths::Operation;
 using paths::OperationKind;
 using paths::Origin;
 using paths::Result;
 using paths::StageId;
-using paths::Wiring;
 
-LaggedCheck::LaggedCheck(Wiring& wiring, std::uint32_t wrapper, LaggedCheckSettings settings)
-    : wiring_(wiring),
+LaggedCheck::LaggedCheck(Deployment& deployment, std::uint32_t wrapper,
+                         LaggedCheckSettings settings)
+    : deployment_(deployment),
       settings_(std::move(settings)),
-      result_(wiring.element(settings_.elements.own)),
-      rounds_(wiring, *this, wrapper, result_, true) {
+      result_(deployment.element(settings_.elements.own)),
+      rounds_(deployment, *this, wrapper, result_, true) {
   std::vector<pastset::Element*> others;
   for (const std::string& name : settings_.elements.all) {
-    clusters_.emplace_back().element = wiring.element(name);
+    clusters_.emplace_back().element = deployment.element(name);
     if (name == settings_.elements.own) {
       own_ = clusters_.size() - 1;
     } else {
@@ -66,7 +67,7 @@ Result LaggedCheck::decide(Operation operation, const paths::Next& next) {
 /// Ours is the first value that is known; the others learn it when the batch is full.
 void LaggedCheck::tell(const Operation& operation, const paths::Next& next) {
   clusters_[own_].values[operation.sequence] = {operation.contributions, operation.payload,
-                                                wiring_.runtime().now()};
+                                                deployment_.runtime().now()};
   batch_.push_back(operation.payload);
   if (batch_.size() < settings_.every) return;
   const std::size_t size = operation.payload.size();
@@ -82,9 +83,9 @@ void LaggedCheck::tell(const Operation& operation, const paths::Next& next) {
 }
 
 Result LaggedCheck::result_of(std::uint64_t sequence, const Operation& operation, StageId stage) {
-  const base::Nanos began = wiring_.runtime().now();
+  const base::Nanos began = deployment_.runtime().now();
   const bool has_waited = wait_for(sequence, operation, stage);
-  const base::Nanos now = wiring_.runtime().now();
+  const base::Nanos now = deployment_.runtime().now();
   Origin origin;
   origin.kind = has_waited ? Origin::Kind::waited : Origin::Kind::cached;
   origin.sequence = sequence;
@@ -112,8 +113,8 @@ Result LaggedCheck::result_of(std::uint64_t sequence, const Operation& operation
 
 /// Until every cluster's value of the round is known; whether that took a wait.
 bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, StageId stage) {
-  const runtime::Deadline deadline = wiring_.deadline();
-  paths::AwaitedValues reads(wiring_, stage, sequence, clusters_.size(), own_);
+  const runtime::Deadline deadline = deployment_.deadline();
+  paths::AwaitedValues reads(deployment_, stage, sequence, clusters_.size(), own_);
   for (bool has_waited = false;; has_waited = true) {
     const std::uint64_t changes = changes_->count();
     std::vector<std::optional<std::uint64_t>> known;
@@ -153,7 +154,7 @@ void LaggedCheck::take_batch(Cluster& cluster, const base::Payload& tuple) {
   for (std::size_t i = 0; (i + 1) * size <= batch.values.size(); ++i) {
     cluster.values[batch.first + i] = {
         batch.contributions, base::Payload::copy_of(batch.values.bytes().subspan(i * size, size)),
-        wiring_.runtime().now()};
+        deployment_.runtime().now()};
   }
 }
 
@@ -188,8 +189,8 @@ paths::WrapperKind lagged_check_kind() {
     settings.elements = paths::read_cluster_elements(reader, place, paths::batch_template());
     if (settings.elements.all.empty())
       reader.mistake("combine", "missing, expected the batches of all clusters");
-    return [settings, wrapper = place.wrapper()](Wiring& wiring) {
-      return std::make_unique<LaggedCheck>(wiring, wrapper, settings);
+    return [settings, wrapper = place.wrapper()](Deployment& deployment) {
+      return std::make_unique<LaggedCheck>(deployment, wrapper, settings);
     };
   };
   return kind;

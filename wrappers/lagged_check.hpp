@@ -8,7 +8,7 @@
 
 #include "pastset/any_change.hpp"
 #include "pastset/element.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 #include "paths/joins/decision.hpp"
 #include "paths/joins/root_rounds.hpp"
@@ -43,7 +43,7 @@ struct LaggedCheckSettings {
 class LaggedCheck final : public paths::BlockingWrapper {
  public:
   /// `wrapper` is its index in the plan.
-  LaggedCheck(paths::Wiring& wiring, std::uint32_t wrapper, LaggedCheckSettings settings);
+  LaggedCheck(paths::Deployment& deployment, std::uint32_t wrapper, LaggedCheckSettings settings);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool sees_failed_operations() const override { return true; }
 
@@ -66,7 +66,7 @@ class LaggedCheck final : public paths::BlockingWrapper {
   void take_batches(Cluster& cluster);
   void take_batch(Cluster& cluster, const base::Payload& tuple);
 
-  paths::Wiring& wiring_;
+  paths::Deployment& deployment_;
   const LaggedCheckSettings settings_;
   const std::shared_ptr<pastset::Element> result_;
   // Of the round whose turn it is.

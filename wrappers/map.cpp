@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/near_match.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/host/element_operation.hpp"
 #include "paths/host/shared_elements.hpp"
-#include "paths/host/wiring.hpp"
 #include "paths/one_machine.hpp"
 
 namespace wrappers {
@@ -56,7 +56,7 @@ paths::Result Map::operate(paths::Operation operation, paths::Next next) {
   const std::shared_ptr<pastset::Element> mapped = element(operation, next);
   if (mapped == nullptr) return next(std::move(operation));
   next.taken();
-  return paths::operate_on(*mapped, operation, next.wiring().deadline());
+  return paths::operate_on(*mapped, operation, next.deployment().deadline());
 }
 
 pastset::Element* Map::element_here() {
@@ -68,13 +68,13 @@ pastset::Element* Map::element_here() {
 /// among what a run does to be measured.
 std::shared_ptr<pastset::Element> Map::element(const paths::Operation& operation,
                                                const paths::Next& next) {
-  paths::SharedElements& shared = next.wiring().shared_elements();
+  paths::SharedElements& shared = next.deployment().shared_elements();
   if (!shared.are_shared()) return nullptr;
   {
     const runtime::Lock lock(mutex_);
     if (element_) return *element_;
   }
-  const paths::Plan& plan = next.wiring().plan();
+  const paths::Plan& plan = next.deployment().plan();
   paths::Operation question;
   question.kind = paths::OperationKind::traffic;
   question.path = operation.path;
@@ -101,7 +101,7 @@ paths::WrapperKind map_kind() {
   kind.maps = true;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::string element = read_shared_element(reader, place);
-    return [element](paths::Wiring&) { return std::make_unique<Map>(element); };
+    return [element](paths::Deployment&) { return std::make_unique<Map>(element); };
   };
   return kind;
 }

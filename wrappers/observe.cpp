@@ -7,8 +7,8 @@
 #include <string>
 
 #include "pastset/errors.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/host/element_operation.hpp"
-#include "paths/host/wiring.hpp"
 #include "paths/plan/element_setting.hpp"
 
 namespace wrappers {
@@ -61,8 +61,8 @@ paths::WrapperKind observe_kind() {
   kind.only_reads = true;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::string element = paths::read_element(reader, "element", place);
-    return [element](paths::Wiring& wiring) {
-      return std::make_unique<Observe>(wiring.element(element));
+    return [element](paths::Deployment& deployment) {
+      return std::make_unique<Observe>(deployment.element(element));
     };
   };
   return kind;

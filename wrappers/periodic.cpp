@@ -34,7 +34,7 @@ paths::WrapperKind periodic_kind() {
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
     if (!reader.has("every")) reader.mistake("every", "missing, expected how many rounds");
     const auto every = static_cast<std::uint64_t>(reader.integer("every", 1, 1, 1'000'000'000));
-    return [every](paths::Wiring&) { return std::make_unique<Periodic>(every); };
+    return [every](paths::Deployment&) { return std::make_unique<Periodic>(every); };
   };
   return kind;
 }

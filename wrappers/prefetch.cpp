@@ -26,12 +26,12 @@ void Prefetch::handle(paths::Operation&& operation, paths::Next next, paths::Res
 }
 
 void Prefetch::start() {
-  const paths::Plan& plan = wiring_.plan();
+  const paths::Plan& plan = deployment_.plan();
   for (std::uint32_t path = 0; path < plan.paths.size(); ++path) {
     const auto& begun = plan.paths[path];
     if (begun.threads > 0 || plan.stages[begun.stage].wrapper != wrapper_) continue;
     ENSURE(!fetching_);
-    fetching_ = wiring_.services().spawn("prefetch", [this, path] { fetch(path); });
+    fetching_ = deployment_.services().spawn("prefetch", [this, path] { fetch(path); });
   }
 }
 
@@ -42,15 +42,15 @@ void Prefetch::stop() {
 }
 
 void Prefetch::fetch(std::uint32_t path) {
-  const paths::Stage* stage = wiring_.instance().stage(wiring_.plan().paths[path].stage);
+  const paths::Stage* stage = deployment_.instance().stage(deployment_.plan().paths[path].stage);
   ENSURE(stage != nullptr);
-  const paths::Next next(wiring_, *stage, nullptr);
+  const paths::Next next(deployment_, *stage, nullptr);
   paths::Operation wanted;
   wanted.kind = OperationKind::newest;
   wanted.path = path;
   try {
     while (true) {
-      const std::int64_t left_nanos = wiring_.runtime().now().count();
+      const std::int64_t left_nanos = deployment_.runtime().now().count();
       paths::Result newest = ask(wanted, next);
       const std::size_t bytes = newest.payload.size();
       into_->move(std::move(newest.payload));
@@ -67,11 +67,11 @@ void Prefetch::fetch(std::uint32_t path) {
 
 paths::Result Prefetch::ask(paths::Operation operation, const paths::Next& next) {
   while (true) {
-    const runtime::Deadline deadline = wiring_.deadline();
+    const runtime::Deadline deadline = deployment_.deadline();
     try {
       return next(operation);
     } catch (const paths::TravelError&) {
-      if (wiring_.runtime().now() < deadline.at) throw;
+      if (deployment_.runtime().now() < deadline.at) throw;
     }
   }
 }
@@ -83,9 +83,9 @@ void Prefetch::record(const paths::Operation& asked, std::int64_t down_nanos, st
   record.sequence = asked.sequence;
   record.kind = static_cast<std::uint8_t>(eventspace::EventKind::prefetch);
   record.down_nanos = down_nanos;
-  record.up_nanos = wiring_.runtime().now().count();
+  record.up_nanos = deployment_.runtime().now().count();
   record.bytes = eventspace::capped_bytes(bytes);
-  wiring_.recorder().add(record);
+  deployment_.recorder().add(record);
 }
 
 paths::WrapperKind prefetch_kind() {
@@ -97,8 +97,8 @@ paths::WrapperKind prefetch_kind() {
   kind.fetches_into = "into";
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::string into = paths::read_element(reader, "into", place);
-    return [into, wrapper = place.wrapper()](paths::Wiring& wiring) {
-      return std::make_unique<Prefetch>(wiring, wrapper, wiring.element(into));
+    return [into, wrapper = place.wrapper()](paths::Deployment& deployment) {
+      return std::make_unique<Prefetch>(deployment, wrapper, deployment.element(into));
     };
   };
   return kind;

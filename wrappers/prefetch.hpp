@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "pastset/element.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/host/element_operation.hpp"
 #include "paths/host/waiting_accesses.hpp"
-#include "paths/host/wiring.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 #include "runtime/runtime.hpp"
@@ -32,8 +32,9 @@ namespace wrappers {
 class Prefetch final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
-  Prefetch(paths::Wiring& wiring, std::uint32_t wrapper, std::shared_ptr<pastset::Element> into)
-      : wiring_(wiring), wrapper_(wrapper), into_(std::move(into)), readers_(*into_) {}
+  Prefetch(paths::Deployment& deployment, std::uint32_t wrapper,
+           std::shared_ptr<pastset::Element> into)
+      : deployment_(deployment), wrapper_(wrapper), into_(std::move(into)), readers_(*into_) {}
   void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
   bool needs_context() const override { return paths::needs_context_on(*into_); }
   base::Nanos end_late(base::Nanos now) override { return readers_.end_late(now); }
@@ -47,7 +48,7 @@ class Prefetch final : public paths::Wrapper {
   void record(const paths::Operation& asked, std::int64_t down_nanos, std::size_t bytes,
               const paths::Next& next);
 
-  paths::Wiring& wiring_;
+  paths::Deployment& deployment_;
   const std::uint32_t wrapper_;
   const std::shared_ptr<pastset::Element> into_;
   paths::WaitingAccesses readers_;  // of `into_`

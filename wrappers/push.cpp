@@ -21,13 +21,13 @@ void Push::handle(paths::Operation&& operation, paths::Next next, paths::Respond
 }
 
 void Push::start() {
-  const paths::Plan& plan = wiring_.plan();
+  const paths::Plan& plan = deployment_.plan();
   for (std::uint32_t path = 0; path < plan.paths.size(); ++path) {
     const auto& begun = plan.paths[path];
     if (begun.threads > 0 || plan.stages[begun.stage].wrapper != wrapper_) continue;
     ENSURE(!following_);
     path_ = path;
-    following_ = wiring_.services().spawn("push", [this] { follow(); });
+    following_ = deployment_.services().spawn("push", [this] { follow(); });
   }
 }
 
@@ -88,19 +88,19 @@ void Push::send_rest() {
 
 void Push::end(const std::string& mark) {
   has_ended_ = true;
-  wiring_.dispatcher().release_background(path_,
-                                          std::make_shared<paths::TravelError>("", "", "", mark));
+  deployment_.dispatcher().release_background(
+      path_, std::make_shared<paths::TravelError>("", "", "", mark));
 }
 
 void Push::send(base::Payload tuple) {
-  const paths::Stage* stage = wiring_.instance().stage(wiring_.plan().paths[path_].stage);
+  const paths::Stage* stage = deployment_.instance().stage(deployment_.plan().paths[path_].stage);
   ENSURE(stage != nullptr);
-  const paths::Next next(wiring_, *stage, nullptr);
+  const paths::Next next(deployment_, *stage, nullptr);
   paths::Operation operation;
   operation.one_way = true;
   operation.kept = settings_.every || settings_.asks;  // somebody counts on each
   operation.path = path_;
-  operation.slot = wiring_.plan().paths[path_].slot;
+  operation.slot = deployment_.plan().paths[path_].slot;
   operation.sequence = sent_++;
   operation.payload = std::move(tuple);
   eventspace::EventRecord record;
@@ -109,14 +109,14 @@ void Push::send(base::Payload tuple) {
   record.kind = static_cast<std::uint8_t>(eventspace::EventKind::prefetch);
   record.flags = eventspace::event_one_way;
   record.bytes = eventspace::capped_bytes(operation.payload.size());
-  record.down_nanos = wiring_.runtime().now().count();
+  record.down_nanos = deployment_.runtime().now().count();
   try {
     next(std::move(operation));
   } catch (const paths::TravelError&) {
     // The far host is gone, and whoever waits there with it.
   }
-  record.up_nanos = wiring_.runtime().now().count();
-  wiring_.recorder().add(record);
+  record.up_nanos = deployment_.runtime().now().count();
+  deployment_.recorder().add(record);
 }
 
 paths::WrapperKind push_kind() {
@@ -138,10 +138,10 @@ paths::WrapperKind push_kind() {
     const bool every = reader.flag("every", false);
     if (every && !asks.empty())
       reader.mistake("every", "expected either asks or every, found both");
-    return [=, wrapper = place.wrapper()](paths::Wiring& wiring) {
-      PushSettings settings{wiring.element(from), asks.empty() ? nullptr : wiring.element(asks),
-                            every};
-      return std::make_unique<Push>(wiring, wrapper, std::move(settings));
+    return [=, wrapper = place.wrapper()](paths::Deployment& deployment) {
+      PushSettings settings{deployment.element(from),
+                            asks.empty() ? nullptr : deployment.element(asks), every};
+      return std::make_unique<Push>(deployment, wrapper, std::move(settings));
     };
   };
   return kind;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "pastset/element.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
@@ -41,8 +41,8 @@ struct PushSettings {
 class Push final : public paths::Wrapper {
  public:
   /// `wrapper` is its index in the plan.
-  Push(paths::Wiring& wiring, std::uint32_t wrapper, PushSettings settings)
-      : wiring_(wiring), wrapper_(wrapper), settings_(std::move(settings)) {}
+  Push(paths::Deployment& deployment, std::uint32_t wrapper, PushSettings settings)
+      : deployment_(deployment), wrapper_(wrapper), settings_(std::move(settings)) {}
   void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
   void start() override;
   void stop() override;
@@ -56,7 +56,7 @@ class Push final : public paths::Wrapper {
   void send(base::Payload tuple);
   void end(const std::string& mark);
 
-  paths::Wiring& wiring_;
+  paths::Deployment& deployment_;
   const std::uint32_t wrapper_;
   const PushSettings settings_;
   std::uint32_t path_ = 0;

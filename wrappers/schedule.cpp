@@ -16,7 +16,7 @@
 #include "groups/host_group.hpp"
 #include "groups/network_of.hpp"
 #include "groups/selection.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 
 namespace wrappers {
 namespace {
@@ -99,19 +99,19 @@ std::string disagreement(const paths::WrapperPlace& place, const std::string& co
 
 }  // namespace
 
-Schedule::Schedule(paths::Wiring& wiring, std::uint32_t wrapper, std::string collective,
+Schedule::Schedule(paths::Deployment& deployment, std::uint32_t wrapper, std::string collective,
                    std::string by, paths::Reduction reduction)
-    : wiring_(wiring),
+    : deployment_(deployment),
       wrapper_(wrapper),
       collective_(std::move(collective)),
       by_(std::move(by)),
       reduction_(std::move(reduction)) {}
 
 void Schedule::start() {
-  const std::string& label = wiring_.label();
-  const std::vector<std::uint32_t> members = members_of(wiring_.plan());
+  const std::string& label = deployment_.label();
+  const std::vector<std::uint32_t> members = members_of(deployment_.plan());
   group_ = std::make_shared<groups::HostGroup>(
-      wiring_, fmt::format("{}{}collective {}", label, label.empty() ? "" : "/", collective_),
+      deployment_, fmt::format("{}{}collective {}", label, label.empty() ? "" : "/", collective_),
       &members, groups::Failing::alone);
   group_->prepare(call_of(reduction_, by_));
 }
@@ -128,10 +128,10 @@ paths::Result Schedule::operate(paths::Operation operation, paths::Next next) {
 
 void Schedule::join(paths::Operation& operation) {
   const base::Sign sign =
-      reduction_.sign_of(wiring_.plan(), wrapper_, operation.path, operation.contributions);
+      reduction_.sign_of(deployment_.plan(), wrapper_, operation.path, operation.contributions);
   if (const std::string why = reduction_.wrong(operation.payload, sign); !why.empty()) {
     const paths::Failure failure =
-        wiring_.failure(name(), operation.path, why, paths::FailureCause::refused_value);
+        deployment_.failure(name(), operation.path, why, paths::FailureCause::refused_value);
     group_->fail(operation.sequence, failure, groups::Failing::alone);
     throw paths::TravelError(*failure);
   }
@@ -143,19 +143,20 @@ void Schedule::join(paths::Operation& operation) {
   const std::uint32_t me = group_->layout().first_on(group_->participant());
   const auto running = group_->enter(me, operation.sequence, call, group_->prepare(call), true);
   group_->wait(*running, me);
-  wiring_.traffic().add_messages(wiring_.plan().paths[operation.path].graph_number, running->wan);
+  deployment_.traffic().add_messages(deployment_.plan().paths[operation.path].graph_number,
+                                     running->wan);
   operation.payload = std::move(result).freeze();
-  operation.contributions = wiring_.plan().thread_count();
+  operation.contributions = deployment_.plan().thread_count();
 }
 
 /// From here on nothing comes of this host.
 void Schedule::end(const paths::Operation& operation) {
   group_->fail(operation.sequence,
-               operation.failure
-                   ? operation.failure
-                   : wiring_.failure(name(), operation.path,
-                                     fmt::format("threads of host {} have ended", wiring_.name()),
-                                     paths::FailureCause::released),
+               operation.failure ? operation.failure
+                                 : deployment_.failure(name(), operation.path,
+                                                       fmt::format("threads of host {} have ended",
+                                                                   deployment_.name()),
+                                                       paths::FailureCause::released),
                groups::Failing::all_behind);
 }
 
@@ -183,8 +184,8 @@ paths::WrapperKind schedule_kind() {
     if (const std::string why = is_asked ? why_not(place.plan(), call_of(reduction, by)) : "";
         !why.empty())
       reader.mistakes().add(reader.position_of("by"), why);
-    return [=, wrapper = place.wrapper()](paths::Wiring& wiring) {
-      return std::make_unique<Schedule>(wiring, wrapper, collective, by, reduction);
+    return [=, wrapper = place.wrapper()](paths::Deployment& deployment) {
+      return std::make_unique<Schedule>(deployment, wrapper, collective, by, reduction);
     };
   };
   return kind;

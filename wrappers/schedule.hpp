@@ -30,8 +30,8 @@ class Schedule final : public paths::BlockingWrapper {
  public:
   /// `wrapper` is its index in the plan; `by` names the schedule, `collective` what it is for: the
   /// graph.
-  Schedule(paths::Wiring& wiring, std::uint32_t wrapper, std::string collective, std::string by,
-           paths::Reduction reduction);
+  Schedule(paths::Deployment& deployment, std::uint32_t wrapper, std::string collective,
+           std::string by, paths::Reduction reduction);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool sees_failed_operations() const override { return true; }
   void start() override;
@@ -41,7 +41,7 @@ class Schedule final : public paths::BlockingWrapper {
   void join(paths::Operation& operation);
   void end(const paths::Operation& operation);
 
-  paths::Wiring& wiring_;
+  paths::Deployment& deployment_;
   const std::uint32_t wrapper_;
   const std::string collective_, by_;
   const paths::Reduction reduction_;

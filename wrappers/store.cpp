@@ -9,8 +9,8 @@
 #include <string>
 
 #include "pastset/errors.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/host/element_operation.hpp"
-#include "paths/host/wiring.hpp"
 #include "paths/plan/element_setting.hpp"
 
 namespace wrappers {
@@ -33,7 +33,7 @@ Store::Store(std::shared_ptr<pastset::Element> element, StoreMarks marks)
     : element_(std::move(element)), marks_(marks), waiting_(*element_, &senders) {}
 
 void Store::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
-  if (leaves_mark(operation, next.wiring().plan())) return responder.reply(paths::Result{});
+  if (leaves_mark(operation, next.deployment().plan())) return responder.reply(paths::Result{});
   waiting_.handle(std::move(operation), next, responder);
 }
 
@@ -69,8 +69,8 @@ paths::WrapperKind store_kind() {
     const StoreMarks marks = word == "true"       ? StoreMarks::failures_and_end
                              : word == "failures" ? StoreMarks::failures
                                                   : StoreMarks::nothing;
-    return [element, marks](paths::Wiring& wiring) {
-      return std::make_unique<Store>(wiring.element(element), marks);
+    return [element, marks](paths::Deployment& deployment) {
+      return std::make_unique<Store>(deployment.element(element), marks);
     };
   };
   return kind;

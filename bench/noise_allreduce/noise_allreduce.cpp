@@ -281,7 +281,7 @@ Figures NoiseAllreduce::figures(const paths::RunSummary& summary) const {
             [](const auto& a, const auto& b) { return a.rank < b.rank; });
   figures.wan = wan_;
   for (const paths::Host* host : summary.hosts)
-    figures.wan[host->index()] = host->wiring().traffic().to_other_clusters(collective_.name);
+    figures.wan[host->index()] = host->deployment().traffic().to_other_clusters(collective_.name);
   figures.wan_unknown = hosts_with_unknown_wan(summary.plan, collective_.name, figures.wan);
   figures.cpu_seconds = cpu_seconds_;
   if (is_split_)

@@ -45,7 +45,8 @@ struct WanTraffic {
 
   WanTraffic(const SorRun& run, const Parts& parts, const paths::RunSummary& summary) {
     for (const paths::Host* host : summary.hosts)
-      collective[host->index()] = host->wiring().traffic().to_other_clusters(run.collective.name);
+      collective[host->index()] =
+          host->deployment().traffic().to_other_clusters(run.collective.name);
     const bool has_all = summary.hosts.size() == summary.plan.hosts.size();
     for (const auto& [rank, part] : parts) {
       for (const auto& [host, wan] : part.exchange_wan) exchange += wan;
@@ -61,7 +62,7 @@ struct WanTraffic {
     for (const paths::Host* host : summary.hosts)
       for (const auto& graph : summary.plan.graphs)
         if (graph.of == run.task.exchange)
-          exchange += host->wiring().traffic().to_other_clusters(graph.name);
+          exchange += host->deployment().traffic().to_other_clusters(graph.name);
   }
 };
 

@@ -10,7 +10,7 @@
 
 #include "base/say.hpp"
 #include "bench/support/compute.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/run/command_line.hpp"
 
 namespace bench {

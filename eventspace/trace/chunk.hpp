@@ -94,7 +94,7 @@ std::string trace_file_name(std::string_view host);
 inline constexpr std::string_view trace_file_ending = ".trace";
 inline constexpr std::string_view structure_file_name = "structure.json";
 inline constexpr std::string_view config_file_name = "config.yaml";
-/// Of a trace directory: a trace directory for each further wiring of the run.
-inline constexpr std::string_view wirings_folder_name = "wirings";
+/// Of a trace directory: a trace directory for each further deployment of the run.
+inline constexpr std::string_view further_traces_folder_name = "wirings";
 
 }  // namespace eventspace

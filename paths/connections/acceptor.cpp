@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t greetings_max = 4096;
 constexpr std::size_t failures_max = 256;
 
-std::string name_of(const WiringCall& call) {
-  return fmt::format("number {} of wiring '{}'", call.number, call.label);
+std::string name_of(const DeploymentId& call) {
+  return fmt::format("number {} of deployment '{}'", call.number, call.label);
 }
 
 }  // namespace
@@ -36,18 +36,18 @@ Acceptor::~Acceptor() = default;
 
 // ---- calls of this host ----------------------------------------------------------------------
 
-std::shared_ptr<const WiringCall> Acceptor::begin(const std::string& label,
-                                                  const base::Digest& plan) {
+std::shared_ptr<const DeploymentId> Acceptor::begin(const std::string& label,
+                                                    const base::Digest& plan) {
   const runtime::Lock lock(mutex_);
   Label& known = labels_[label];
   if (known.agreement.is_under_way())
     throw base::UsageError(
-        fmt::format("host {}: wiring '{}' is in use here: it has not ended", host_, label));
-  return std::make_shared<const WiringCall>(
-      WiringCall{label, known.agreement.begin(), incarnation_, plan});
+        fmt::format("host {}: deployment '{}' is in use here: it has not ended", host_, label));
+  return std::make_shared<const DeploymentId>(
+      DeploymentId{label, known.agreement.begin(), incarnation_, plan});
 }
 
-void Acceptor::open(const WiringCall& call, Connections& connections,
+void Acceptor::open(const DeploymentId& call, Connections& connections,
                     Multiplexer::SubTransport& share) {
   std::vector<Waiting> came;
   std::string failure;
@@ -69,7 +69,7 @@ void Acceptor::open(const WiringCall& call, Connections& connections,
   if (!failure.empty()) connections.meeting().fail(failure);
 }
 
-void Acceptor::end(const WiringCall& call, const std::string& how,
+void Acceptor::end(const DeploymentId& call, const std::string& how,
                    const std::vector<ConnectionId>& arrivals) {
   const runtime::Lock lock(mutex_);
   Label& label = labels_.at(call.label);
@@ -80,7 +80,7 @@ void Acceptor::end(const WiringCall& call, const std::string& how,
   after_end_.insert(arrivals.begin(), arrivals.end());
 }
 
-void Acceptor::hear(const WiringCall& call, std::uint64_t number) {
+void Acceptor::hear(const DeploymentId& call, std::uint64_t number) {
   const runtime::Lock lock(mutex_);
   labels_.at(call.label).agreement.hear(number);
 }
@@ -112,7 +112,7 @@ void Acceptor::deliver(ConnectionId connection, Frame&& frame) {
   if (verdict.is_last) multiplexer_.transport().drop(connection);
 }
 
-/// Of no wiring that is there: as the request that it stands for. Answers are nobody's.
+/// Of no deployment that is there: as the request that it stands for. Answers are nobody's.
 void Acceptor::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   if (!frame.is_reply) deliver(connection, new_frame(run_, number_, FrameKind::request));
 }
@@ -130,19 +130,19 @@ Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
   if (frame.kind == FrameKind::lane && lanes_ != nullptr) return {.share = lanes_};
   if (frame.kind != FrameKind::hello) return refused("a frame before its hello");
   if (std::string wrong = wrong_run(frame); !wrong.empty()) return refused(std::move(wrong));
-  if (frame.wiring != nullptr) return judge_wiring(connection, frame);
-  return refused(fmt::format("host {} does not say which wiring it makes", frame.text));
+  if (frame.deployment != nullptr) return judge_deployment(connection, frame);
+  return refused(fmt::format("host {} does not say which deployment it makes", frame.text));
 }
 
-Acceptor::Verdict Acceptor::judge_wiring(ConnectionId connection, Frame& hello) {
-  const std::string label = hello.wiring->label;
+Acceptor::Verdict Acceptor::judge_deployment(ConnectionId connection, Frame& hello) {
+  const std::string label = hello.deployment->label;
   Verdict verdict = judge_call(connection, hello, labels_[label]);
   forget_if_unused(label);
   return verdict;
 }
 
 Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, Label& label) {
-  const WiringCall& call = *hello.wiring;
+  const DeploymentId& call = *hello.deployment;
   Agreement& agreement = label.agreement;
   agreement.hear(call.number);
   switch (agreement.meaning_of(call.number)) {
@@ -150,13 +150,13 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
       if (label.share != nullptr) return {.share = label.share};
       break;  // it is being made
     case Agreement::Meaning::ended: {
-      WiringCall last = call;
+      DeploymentId last = call;
       const bool is_last = call.number == agreement.number();
       last.number = agreement.number() + (agreement.is_under_way() ? 0 : 1);  // where to meet
       Verdict verdict =
           refused(fmt::format("{} has ended on host {}{}{}", name_of(call), host_,
                               is_last ? ": " : "", is_last ? agreement.how_it_ended() : ""),
-                  std::make_shared<const WiringCall>(std::move(last)));
+                  std::make_shared<const DeploymentId>(std::move(last)));
       verdict.complaint.clear();  // no stranger
       return verdict;
     }
@@ -181,7 +181,7 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
   return {};
 }
 
-/// The wiring has left, in good order; it may be long before its peer does.
+/// The deployment has left, in good order; it may be long before its peer does.
 Acceptor::Verdict Acceptor::judge_after_end(ConnectionId connection, const Frame& frame) {
   Verdict verdict;
   switch (frame.kind) {
@@ -203,11 +203,11 @@ Acceptor::Verdict Acceptor::judge_after_end(ConnectionId connection, const Frame
 }
 
 Acceptor::Verdict Acceptor::refused(std::string why,
-                                    std::shared_ptr<const WiringCall> about) const {
+                                    std::shared_ptr<const DeploymentId> about) const {
   Verdict verdict;
   Frame refusal = new_frame(run_, number_, FrameKind::refuse);
   refusal.text = why;
-  refusal.wiring = std::move(about);
+  refusal.deployment = std::move(about);
   verdict.answers.push_back(std::move(refusal));
   verdict.complaint = std::move(why);
   verdict.is_last = true;
@@ -221,7 +221,8 @@ std::string Acceptor::wrong_run(const Frame& hello) const {
     return fmt::format("host {} speaks protocol version {}, host {} version {}", hello.text,
                        hello.version, host_, protocol_version);
   if (theirs == run_) return {};
-  if (hello.wiring != nullptr && hello.wiring->plan == theirs)  // nobody made an id for the run
+  if (hello.deployment != nullptr &&
+      hello.deployment->plan == theirs)  // nobody made an id for the run
     return fmt::format("host {} runs config {}, host {} config {}", hello.text, theirs.text(),
                        host_, run_.text());
   return fmt::format("host {} is of run {}, host {} of run {}", hello.text, theirs.text(), host_,

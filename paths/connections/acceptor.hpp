@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/acceptor.hpp — finds the wiring that a new connection is for.
+// paths/connections/acceptor.hpp — finds the deployment that a new connection is for.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -20,9 +20,9 @@
 
 namespace paths {
 
-/// A host's door. Protocol and run are compared here; a greeting then goes to the wiring of whose
-/// call it is, waits until this host makes that call, or is answered with how that call ended.
-/// Connections for lanes go to whoever receives those.
+/// A host's door. Protocol and run are compared here; a greeting then goes to the deployment of
+/// whose call it is, waits until this host makes that call, or is answered with how that call
+/// ended. Connections for lanes go to whoever receives those.
 ///
 /// Sharing: any context may call anything.
 class Acceptor final : public Receiver {
@@ -40,17 +40,17 @@ class Acceptor final : public Receiver {
   }
   RejectionLog& rejections() { return rejections_; }
 
-  /// A call of wire() begins. Throws UsageError when one of that label is under way here.
-  std::shared_ptr<const WiringCall> begin(const std::string& label, const base::Digest& plan);
+  /// A call of deploy() begins. Throws UsageError when one of that label is under way here.
+  std::shared_ptr<const DeploymentId> begin(const std::string& label, const base::Digest& plan);
   /// From now on it takes greetings; those that waited for it come at once. Both outlive end().
-  void open(const WiringCall& call, Connections& connections, Multiplexer::SubTransport& share);
+  void open(const DeploymentId& call, Connections& connections, Multiplexer::SubTransport& share);
   /// The call has ended, and how; the first word counts. What peers still say on `arrivals`,
   /// connections that they made, is answered in its name.
-  void end(const WiringCall& call, const std::string& how,
+  void end(const DeploymentId& call, const std::string& how,
            const std::vector<ConnectionId>& arrivals = {});
 
   /// A peer said which number of that label could meet it.
-  void hear(const WiringCall& call, std::uint64_t number);
+  void hear(const DeploymentId& call, std::uint64_t number);
 
   /// Who gets connections whose first frame is a lane's, and compares what that says. A share that
   /// has been started.
@@ -93,10 +93,10 @@ class Acceptor final : public Receiver {
     bool is_last = false;  ///< of its connection
   };
   Verdict judge(ConnectionId connection, Frame& frame);
-  Verdict judge_wiring(ConnectionId connection, Frame& hello);
+  Verdict judge_deployment(ConnectionId connection, Frame& hello);
   Verdict judge_call(ConnectionId connection, Frame& hello, Label& label);
   Verdict judge_after_end(ConnectionId connection, const Frame& frame);
-  Verdict refused(std::string why, std::shared_ptr<const WiringCall> about = nullptr) const;
+  Verdict refused(std::string why, std::shared_ptr<const DeploymentId> about = nullptr) const;
   std::string wrong_run(const Frame& hello) const;
   bool fails_waiting(ConnectionId connection, const std::string& failure);
   void forget_oldest_failure();
@@ -111,7 +111,7 @@ class Acceptor final : public Receiver {
   std::map<std::string, Label, std::less<>> labels_;
   std::unordered_map<ConnectionId, std::string> waits_;        // its label
   std::deque<std::pair<std::string, ConnectionId>> failures_;  // label; of waiting greetings
-  std::unordered_set<ConnectionId> after_end_;  // made by peers, of wirings that ended
+  std::unordered_set<ConnectionId> after_end_;  // made by peers, of deployments that ended
   Multiplexer::SubTransport* lanes_ = nullptr;
   Multiplexer multiplexer_;
 };

@@ -8,9 +8,9 @@
 
 namespace paths {
 
-/// A host's calls of wire() of one label. Hosts that call it together have the same number, without
-/// anybody who leads: a call takes the next of its own, or the highest that was heard of if that
-/// is more, and uses it up however it ends. So hosts of which one skipped a call meet again.
+/// A host's calls of deploy() of one label. Hosts that call it together have the same number,
+/// without anybody who leads: a call takes the next of its own, or the highest that was heard of if
+/// that is more, and uses it up however it ends. So hosts of which one skipped a call meet again.
 ///
 /// Sharing: none.
 class Agreement {

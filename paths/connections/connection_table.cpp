@@ -18,7 +18,7 @@ std::uint64_t destination(std::uint32_t host, StageId key) {
 }  // namespace
 
 ConnectionTable::ConnectionTable(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
-                                 std::uint32_t host, std::shared_ptr<const WiringCall> call,
+                                 std::uint32_t host, std::shared_ptr<const DeploymentId> call,
                                  std::unique_ptr<Transport> transport)
     : runtime_(runtime),
       peers_(std::move(peers)),
@@ -71,7 +71,7 @@ void ConnectionTable::erase(ConnectionId id) {
 Frame ConnectionTable::frame_of(FrameKind kind) const {
   Frame frame = new_frame(peers_->run, host_, kind);
   if (kind == FrameKind::hello || kind == FrameKind::welcome || kind == FrameKind::refuse)
-    frame.wiring = call_;
+    frame.deployment = call_;
   return frame;
 }
 

@@ -23,7 +23,7 @@ namespace paths {
 class ConnectionTable {
  public:
   ConnectionTable(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
-                  std::shared_ptr<const WiringCall> call, std::unique_ptr<Transport> transport);
+                  std::shared_ptr<const DeploymentId> call, std::unique_ptr<Transport> transport);
 
   runtime::Runtime& runtime() const { return runtime_; }
   const Peers& peers() const { return *peers_; }
@@ -31,7 +31,7 @@ class ConnectionTable {
   /// Returns the name of this host.
   const std::string& name() const { return peers_->hosts[host_].name; }
   const std::string& name_of(std::uint32_t host) const { return peers_->hosts[host].name; }
-  const WiringCall& call() const { return *call_; }
+  const DeploymentId& call() const { return *call_; }
   Transport& transport() const { return *transport_; }
   runtime::Mutex& mutex() { return mutex_; }
 
@@ -59,7 +59,7 @@ class ConnectionTable {
   runtime::Runtime& runtime_;
   const std::shared_ptr<const Peers> peers_;
   const std::uint32_t host_;
-  const std::shared_ptr<const WiringCall> call_;
+  const std::shared_ptr<const DeploymentId> call_;
   const std::unique_ptr<Transport> transport_;
   runtime::Mutex mutex_;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;

@@ -91,7 +91,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
   switch (frame.kind) {
     case FrameKind::hello: verdict.is_peer_gone = greet(connection, frame, wakes); break;
     case FrameKind::refuse:
-      if (frame.wiring != nullptr) meeting_.hear_number(*frame.wiring);
+      if (frame.deployment != nullptr) meeting_.hear_number(*frame.deployment);
       liveness_.lose(connection, frame.text, wakes);
       verdict.is_peer_gone =
           connection.known &&
@@ -130,13 +130,13 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
   }
   connection.peer = hello.from_host;
   PeerTable::Peer& peer = peers_[hello.from_host];
-  if (peer.is_another(*hello.wiring)) {
+  if (peer.is_another(*hello.deployment)) {
     const std::string wrong =
         fmt::format("host {} was started again: wired anew", table_.name_of(connection.peer));
     liveness_.reject(connection, wrong, wakes);
     return liveness_.lose_peer(connection.peer, Liveness::Which::all, wrong, wakes);
   }
-  peer.incarnation = hello.wiring->incarnation;
+  peer.incarnation = hello.deployment->incarnation;
   connection.key = hello.stage;
   connection.known = true;
   peer.comes_on[hello.stage] = true;
@@ -149,7 +149,7 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
 /// Requires the mutex. A peer has welcomed this host.
 void Connections::welcome(Connection& connection, const Frame& frame,
                           runtime::DeferredWakes& wakes) {
-  peers_[connection.peer].incarnation = frame.wiring->incarnation;
+  peers_[connection.peer].incarnation = frame.deployment->incarnation;
   connection.is_welcome = true;
   if (connection.short_way && !table_.transport().short_way(connection.id))
     connection.forget_standing();

@@ -36,10 +36,10 @@ class Connections final : public Receiver {
   using Serve = std::function<void(ConnectionId, Frame&&)>;
   /// The same for a request of a standing call, whose first one was served.
   using ServeShort = std::function<void(ConnectionId, ShortFrame&&)>;
-  /// Which call of wire() the connections are of, and whether it fails as soon as one peer cannot
-  /// be met: then Meeting::wire() is to follow.
+  /// Which call of deploy() the connections are of, and whether it fails as soon as one peer cannot
+  /// be met: then Meeting::deploy() is to follow.
   struct Opening {
-    std::shared_ptr<const WiringCall> id;
+    std::shared_ptr<const DeploymentId> id;
     bool needs_all = false;
   };
   Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,

@@ -91,13 +91,13 @@ std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& f
 /// Both hosts' calls must be of one plan before anything else counts.
 std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greeting) const {
   const std::string& here = table_.name();
-  const WiringCall* theirs = greeting.wiring.get();
-  if (theirs == nullptr) return fmt::format("host {} does not say which wiring it makes", peer);
+  const DeploymentId* theirs = greeting.deployment.get();
+  if (theirs == nullptr) return fmt::format("host {} does not say which deployment it makes", peer);
   if (theirs->plan == table_.peers().digest) return {};
   if (table_.call().label.empty())
     return fmt::format("host {} runs config {}, host {} config {}", peer, theirs->plan.text(), here,
                        table_.peers().digest.text());
-  return fmt::format("host {} makes wiring '{}' of plan {}, host {} of plan {}", peer,
+  return fmt::format("host {} makes deployment '{}' of plan {}, host {} of plan {}", peer,
                      table_.call().label, theirs->plan.text(), here, table_.peers().digest.text());
 }
 
@@ -105,9 +105,9 @@ std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greetin
 std::string FrameRules::wrong_call(std::uint32_t host, const Frame& welcome) const {
   const std::string& peer = table_.name_of(host);
   if (std::string wrong = wrong_plan(peer, welcome); !wrong.empty()) return wrong;
-  const WiringCall& theirs = *welcome.wiring;
+  const DeploymentId& theirs = *welcome.deployment;
   if (theirs.label != table_.call().label || theirs.number != table_.call().number)
-    return fmt::format("a welcome to number {} of wiring '{}'", theirs.number, theirs.label);
+    return fmt::format("a welcome to number {} of deployment '{}'", theirs.number, theirs.label);
   const PeerTable::Peer* const known = peer_table_.find(host);
   if (known == nullptr || !known->is_another(theirs)) return {};
   return "a welcome of another start of it: wired anew";
@@ -117,7 +117,8 @@ std::string FrameRules::wrong_greeting(const Frame& hello) const {
   const std::string& here = table_.name();
   if (std::string wrong = wrong_plan(hello.text, hello); !wrong.empty()) return wrong;
   if (hello.from_host >= table_.peers().hosts.size())
-    return fmt::format("host {} has no place in config {}", hello.text, hello.wiring->plan.text());
+    return fmt::format("host {} has no place in config {}", hello.text,
+                       hello.deployment->plan.text());
   if (hello.text != table_.name_of(hello.from_host))
     return fmt::format("host {} says that it is host {}", hello.text,
                        table_.name_of(hello.from_host));

@@ -158,7 +158,7 @@ void FrameSender::post_first(Connection& connection, runtime::DeferredWakes& wak
   post_held(connection, wakes);
 }
 
-/// No payload goes to a peer before both know that their calls of wire() belong together.
+/// No payload goes to a peer before both know that their calls of deploy() belong together.
 bool FrameSender::may_leave(const Connection& connection, const Frame& frame) {
   return connection.is_welcome && (connection.credits.has_credits() || !waits_for_credits(frame));
 }

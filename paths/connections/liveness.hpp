@@ -51,10 +51,10 @@ class Liveness {
   /// The same of the peer that answers for `stage`. Returns the error for its callers.
   TravelError refuse_answer(std::uint32_t host, StageId stage, std::uint32_t path,
                             const std::string& wrong);
-  /// Tells every peer why, and gives up all connections: of a call that failed, or a wiring that
-  /// was left.
+  /// Tells every peer why, and gives up all connections: of a call that failed, or a deployment
+  /// that was left.
   void abandon(const std::string& why);
-  /// Tells the owner that nothing more comes from the peer, unless the call of wire() has failed.
+  /// Tells the owner that nothing more comes from the peer, unless the call of deploy() has failed.
   void tell_gone(std::uint32_t peer, const std::string& why, bool has_parted);
 
   void lose(Connection& connection, const std::string& reason, runtime::DeferredWakes& wakes);

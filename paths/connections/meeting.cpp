@@ -56,7 +56,7 @@ void Meeting::await_peers(runtime::Deadline limit) {
   }
 }
 
-std::string Meeting::wire(runtime::Deadline limit) {
+std::string Meeting::deploy(runtime::Deadline limit) {
   await_peers(limit);
   const runtime::Lock lock(table_.mutex());
   is_wired_ = failed_.empty();
@@ -75,11 +75,11 @@ void Meeting::fail(const std::string& why, runtime::DeferredWakes& wakes) {
   waiting_.wake_all(wakes);
 }
 
-void Meeting::hear_of_later_call(const std::string& host, const WiringCall& theirs) {
+void Meeting::hear_of_later_call(const std::string& host, const DeploymentId& theirs) {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(table_.mutex());
   if (const auto peer = table_.peers().named(host); peer && peers_[*peer].incarnation) return;
-  fail(fmt::format("host {} makes number {} of wiring '{}' already, not number {}", host,
+  fail(fmt::format("host {} makes number {} of deployment '{}' already, not number {}", host,
                    theirs.number, theirs.label, table_.call().number),
        wakes);
 }
@@ -88,7 +88,7 @@ void Meeting::note_abandoned(const std::string& why) {
   if (failed_.empty()) failed_ = why;
 }
 
-void Meeting::hear_number(const WiringCall& theirs) {
+void Meeting::hear_number(const DeploymentId& theirs) {
   if (theirs.label == table_.call().label) number_heard_ = std::max(number_heard_, theirs.number);
 }
 

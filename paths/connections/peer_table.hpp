@@ -30,7 +30,7 @@ class PeerTable {
     std::uint32_t parted_from = 0;     ///< number of those with a goodbye
     Silence silence;
     std::optional<std::uint64_t> incarnation = {};  ///< the call that ours is wired with
-    bool is_another(const WiringCall& call) const {
+    bool is_another(const DeploymentId& call) const {
       return incarnation && *incarnation != call.incarnation;
     }
   };

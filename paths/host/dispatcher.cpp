@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/host/standing_calls.hpp"
-#include "paths/host/wiring.hpp"
 #include "runtime/continuation.hpp"
 #include "runtime/processes/process_end.hpp"
 
@@ -26,8 +26,8 @@ bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
 
 }  // namespace
 
-Dispatcher::Dispatcher(Wiring& wiring, const WrapperKinds& kinds)
-    : wiring_(wiring), validator_(wiring.plan(), wiring.index(), kinds) {}
+Dispatcher::Dispatcher(Deployment& deployment, const WrapperKinds& kinds)
+    : deployment_(deployment), validator_(deployment.plan(), deployment.index(), kinds) {}
 
 /// Used again, so that serving takes no memory.
 class Dispatcher::Service final : public runtime::Work,
@@ -41,10 +41,10 @@ class Dispatcher::Service final : public runtime::Work,
     if (has_context()) Work::cancel();
   }
   void begin() {
-    Wiring& wiring = dispatcher_.wiring_;
-    if (!has_context()) return runtime::schedule(wiring.runtime(), *this);
+    Deployment& deployment = dispatcher_.deployment_;
+    if (!has_context()) return runtime::schedule(deployment.runtime(), *this);
     try {
-      wiring.runtime().begin({"service", wiring.name(), number}, *this);
+      deployment.runtime().begin({"service", deployment.name(), number}, *this);
     } catch (...) {  // there is no stack for it
       ended(nullptr);
       throw;
@@ -64,7 +64,7 @@ class Dispatcher::Service final : public runtime::Work,
     dispatcher_.run_here(connection, frame);
   }
   void resume() noexcept override {
-    begin_stage(dispatcher_.wiring_, *stage, Operation(frame.operation), Responder(*this));
+    begin_stage(dispatcher_.deployment_, *stage, Operation(frame.operation), Responder(*this));
   }
   void arrived(Outcome&& outcome) noexcept override {
     dispatcher_.respond(connection, frame, std::move(outcome));
@@ -75,7 +75,7 @@ class Dispatcher::Service final : public runtime::Work,
     frame.operation.failure = nullptr;
     const bool is_release = frame.operation.kind == OperationKind::release;
     const std::uint32_t path = frame.operation.path;
-    Wiring& wiring = dispatcher_.wiring_;
+    Deployment& deployment = dispatcher_.deployment_;
     {
       const runtime::Lock lock(dispatcher_.mutex_);
       let_go();
@@ -88,8 +88,8 @@ class Dispatcher::Service final : public runtime::Work,
       }
       serving.pop_back();
     }
-    if (is_release) wiring.releases().count(path);
-    wiring.services().remove_operation();  // from here on the wiring may end
+    if (is_release) deployment.releases().count(path);
+    deployment.services().remove_operation();  // from here on the deployment may end
   }
 
   Dispatcher& dispatcher_;
@@ -104,8 +104,8 @@ Dispatcher::Service& Dispatcher::take_service() {
   resting_.pop_back();
   Service& service = *serving_.back();
   service.place = serving_.size() - 1;
-  service.number = wiring_.services().take_number();
-  wiring_.services().add_operation();
+  service.number = deployment_.services().take_number();
+  deployment_.services().add_operation();
   return service;
 }
 
@@ -120,7 +120,7 @@ void Dispatcher::run(ConnectionId connection, Frame&& frame) {
         is_of_standing(frame.call) && !stand(connection, frame))
       verdict = {.kind = Verdict::Kind::wrong, .reason = "another operation in a standing call"};
     const bool enters = verdict.kind == Verdict::Kind::enters;
-    const Stage* const entered = enters ? wiring_.instance().stage(frame.stage) : nullptr;
+    const Stage* const entered = enters ? deployment_.instance().stage(frame.stage) : nullptr;
     if (enters && runs_at_once(frame, *entered, verdict.is_alone)) {
       validator_.complete(frame);  // before anything can come behind it
     } else if (enters) {
@@ -129,7 +129,7 @@ void Dispatcher::run(ConnectionId connection, Frame&& frame) {
     }
   }
   if (verdict.kind == Verdict::Kind::wrong)
-    return wiring_.connections().liveness().refuse(connection, verdict.reason);
+    return deployment_.connections().liveness().refuse(connection, verdict.reason);
   if (verdict.kind == Verdict::Kind::late) return decline(connection, frame);
   if (service != nullptr) {
     service->connection = connection;
@@ -138,7 +138,7 @@ void Dispatcher::run(ConnectionId connection, Frame&& frame) {
   }
   run_here(connection, frame);
   if (frame.operation.kind == OperationKind::release)
-    wiring_.releases().count(frame.operation.path);
+    deployment_.releases().count(frame.operation.path);
 }
 
 void Dispatcher::run_here(ConnectionId connection, Frame& frame) {
@@ -148,14 +148,14 @@ void Dispatcher::run_here(ConnectionId connection, Frame& frame) {
 Outcome Dispatcher::outcome_of(const Frame& request) {
   Outcome outcome;
   if (request.operation.kind == OperationKind::clock) {
-    outcome.result.number = static_cast<std::uint64_t>(wiring_.runtime().now().count());
+    outcome.result.number = static_cast<std::uint64_t>(deployment_.runtime().now().count());
     return outcome;
   }
-  const Stage* entered = wiring_.instance().stage(request.stage);
+  const Stage* entered = deployment_.instance().stage(request.stage);
   ENSURE(entered != nullptr);  // it was admitted
-  const std::string& host = wiring_.name();
+  const std::string& host = deployment_.name();
   try {
-    outcome.result = run_stage(wiring_, *entered, request.operation);
+    outcome.result = run_stage(deployment_, *entered, request.operation);
   } catch (const TravelError& error) {
     outcome.failure = std::make_shared<TravelError>(error);
   } catch (const runtime::Stop& stop) {  // this host ends
@@ -169,7 +169,7 @@ Outcome Dispatcher::outcome_of(const Frame& request) {
 }
 
 void Dispatcher::respond(ConnectionId connection, const Frame& request, Outcome&& outcome) {
-  Connections& connections = wiring_.connections();
+  Connections& connections = deployment_.connections();
   if (request.kind != FrameKind::request) {
     if (!is_farewell(request.operation.kind)) connections.sender().end_push(connection);
     return;
@@ -181,7 +181,7 @@ void Dispatcher::respond(ConnectionId connection, const Frame& request, Outcome&
     reply.kind = FrameKind::reply;
     reply.result = std::move(outcome.result);
     if (request.operation.kind == OperationKind::traffic)
-      wiring_.traffic().add_entry(request.operation, reply.result);
+      deployment_.traffic().add_entry(request.operation, reply.result);
     reply.returns_moved = reply.result.payload.shares_bytes_with(request.operation.payload);
     if (reply.returns_moved) reply.result.payload = {};
   }
@@ -191,11 +191,11 @@ void Dispatcher::respond(ConnectionId connection, const Frame& request, Outcome&
 /// Answers an operation whose path was released while it was on its way.
 void Dispatcher::decline(ConnectionId connection, const Frame& frame) {
   if (is_farewell(frame.operation.kind)) return;
-  Connections& connections = wiring_.connections();
+  Connections& connections = deployment_.connections();
   if (frame.kind == FrameKind::one_way) return connections.sender().end_push(connection);
   Frame reply = error_reply_to(frame);
-  reply.operation.failure = wiring_.failure("", frame.operation.path,
-                                            "the path was released before", FailureCause::released);
+  reply.operation.failure = deployment_.failure(
+      "", frame.operation.path, "the path was released before", FailureCause::released);
   connections.sender().reply(connection, std::move(reply));
 }
 
@@ -204,7 +204,7 @@ Frame Dispatcher::error_reply_to(const Frame& request) const {
   reply.kind = FrameKind::error;
   reply.run_high = request.run_high;
   reply.run_low = request.run_low;
-  reply.from_host = wiring_.index();
+  reply.from_host = deployment_.index();
   reply.call = request.call;
   reply.operation.path = request.operation.path;
   reply.operation.kind = request.operation.kind;
@@ -222,23 +222,23 @@ std::string Dispatcher::wrong_answer(StageId stage, const OperationHead& asked,
 
 void Dispatcher::begin(const Stage& stage, Operation operation, OperationState& state) {
   ENSURE(!stage.needs_context);
-  wiring_.services().add_operation();
+  deployment_.services().add_operation();
   Responder responder(state);
   responder.on_reply([this](Responder up, Outcome&& outcome) {
-    wiring_.services().remove_operation();
+    deployment_.services().remove_operation();
     up.reply(std::move(outcome));
   });
-  begin_stage(wiring_, stage, std::move(operation), std::move(responder));
+  begin_stage(deployment_, stage, std::move(operation), std::move(responder));
 }
 
 void Dispatcher::release_background(std::uint32_t path, Failure failure) {
-  if (!wiring_.releases().begin_release(path)) return;
+  if (!deployment_.releases().begin_release(path)) return;
   Operation release;
   release.kind = OperationKind::release;
   release.path = path;
   release.failure = std::move(failure);
   try {
-    run_stage(wiring_, *wiring_.instance().stage(wiring_.plan().paths[path].stage),
+    run_stage(deployment_, *deployment_.instance().stage(deployment_.plan().paths[path].stage),
               std::move(release));
   } catch (const TravelError&) {  // the peer is gone: it needs no release
   }
@@ -247,38 +247,38 @@ void Dispatcher::release_background(std::uint32_t path, Failure failure) {
 // ---- peers that are gone -----------------------------------------------------------------------
 
 void Dispatcher::release_paths_from(std::uint32_t peer, const std::string& reason) {
-  const Plan& plan = wiring_.plan();
+  const Plan& plan = deployment_.plan();
   bool is_told = false;
-  for (const Plan::Entrance& entrance : plan.shares[wiring_.index()].entrances) {
+  for (const Plan::Entrance& entrance : plan.shares[deployment_.index()].entrances) {
     if (entrance.from_host != peer) continue;
     for (std::uint32_t slot = entrance.slot; slot < entrance.slot + entrance.slots; ++slot) {
       {
         const runtime::Lock lock(mutex_);
         if (!validator_.release(entrance.stage, slot)) continue;
       }
-      if (!std::exchange(is_told, true)) spdlog::warn("host {}: {}", wiring_.name(), reason);
+      if (!std::exchange(is_told, true)) spdlog::warn("host {}: {}", deployment_.name(), reason);
       Operation operation;
       operation.kind = OperationKind::release;
       operation.one_way = true;
       operation.path = entrance.path;
       operation.thread = slot - entrance.slot;
       operation.slot = slot;
-      operation.failure = wiring_.failure("", entrance.path, reason, FailureCause::peer_gone);
-      release(*wiring_.instance().stage(entrance.stage), std::move(operation));
+      operation.failure = deployment_.failure("", entrance.path, reason, FailureCause::peer_gone);
+      release(*deployment_.instance().stage(entrance.stage), std::move(operation));
     }
   }
 }
 
 /// In a service context, because a release may wait.
 void Dispatcher::release(const Stage& stage, Operation release) {
-  wiring_.services()
+  deployment_.services()
       .spawn("release",
              [this, &stage, release = std::move(release)] {
                try {
-                 run_stage(wiring_, stage, release);
+                 run_stage(deployment_, stage, release);
                } catch (const TravelError&) {  // its own failure, come back
                }
-               wiring_.releases().count(release.path);
+               deployment_.releases().count(release.path);
              })
       .detach();
 }

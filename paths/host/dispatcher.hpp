@@ -20,15 +20,15 @@
 
 namespace paths {
 
-class Wiring;
+class Deployment;
 
 /// Checks each request and push against the plan, runs it at its stage, and sends the reply.
 ///
 /// Sharing: any context may call anything. No function blocks, except release_background().
 class Dispatcher {
  public:
-  /// The wiring and the kinds outlive this object.
-  Dispatcher(Wiring& wiring, const WrapperKinds& kinds);
+  /// The deployment and the kinds outlive this object.
+  Dispatcher(Deployment& deployment, const WrapperKinds& kinds);
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
@@ -39,7 +39,7 @@ class Dispatcher {
   void run(ConnectionId connection, ShortFrame&& frame);
   /// Begins a started operation at `stage`, which needs no context. `state` receives the outcome.
   void begin(const Stage& stage, Operation operation, OperationState& state);
-  /// Releases a path that a wrapper of this host began, once. Wiring::finish() does so at the
+  /// Releases a path that a wrapper of this host began, once. Deployment::finish() does so at the
   /// latest. Blocks like the path.
   void release_background(std::uint32_t path, Failure failure);
   /// Releases each path from `peer` that was not released, with `reason` as the failure.
@@ -62,7 +62,7 @@ class Dispatcher {
   Frame error_reply_to(const Frame& request) const;
   void release(const Stage& stage, Operation release);
 
-  Wiring& wiring_;
+  Deployment& deployment_;
   runtime::Mutex mutex_;
   Validator validator_;
   std::vector<std::unique_ptr<Service>> serving_;  // those that run; their order means nothing

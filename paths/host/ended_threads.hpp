@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/ended_threads.hpp — the threads of a wiring's host that have ended.
+// paths/host/ended_threads.hpp — the threads of a deployment's host that have ended.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace paths {
 
-class Wiring;
+class Deployment;
 
 /// Threads by their index on the host.
 ///
@@ -39,7 +39,7 @@ class EndedThreads {
 class ThreadWatcher {
  public:
   virtual ~ThreadWatcher() = default;
-  virtual void thread_ended(Wiring& wiring, std::uint32_t thread) = 0;
+  virtual void thread_ended(Deployment& deployment, std::uint32_t thread) = 0;
 };
 
 }  // namespace paths

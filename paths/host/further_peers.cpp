@@ -37,7 +37,7 @@ std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& run_
   }
   if (!wrong.empty())
     throw base::UsageError(
-        fmt::format("wiring '{}': its plan names hosts that the run does not have: {}", label,
+        fmt::format("deployment '{}': its plan names hosts that the run does not have: {}", label,
                     fmt::join(wrong, ", ")));
   return numbers;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/host.cpp — how wirings come to a host and go, and the order of its beginning and end.
+// paths/host/host.cpp — how deployments come to a host and go, and the order of its beginning and
+// end.
 #include "paths/host/host.hpp"
 
 #include <fmt/format.h>
@@ -43,8 +44,8 @@ Host::Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uin
       kinds_(kinds),
       peers_(peers ? std::move(peers) : peers_of(*plan_)),
       acceptor_(name(), index, peers_->run, new_incarnation(runtime), std::move(transport)),
-      wiring_(std::make_shared<Wiring>(*this, acceptor_, acceptor_.begin("", plan_->digest), plan_,
-                                       index, nullptr, kinds, peers_)) {
+      deployment_(std::make_shared<Deployment>(*this, acceptor_, acceptor_.begin("", plan_->digest),
+                                               plan_, index, nullptr, kinds, peers_)) {
   auto share = acceptor_.share();
   lane_share_ = share.get();
   lane_connections_ = std::make_unique<LaneConnections>(runtime_, peers_, index, std::move(share));
@@ -65,46 +66,49 @@ std::shared_ptr<pastset::Element> Host::element(std::string_view name) {
   return element;
 }
 
-// ---- further wirings -------------------------------------------------------------------------
+// ---- further deployments
+// -------------------------------------------------------------------------
 
-std::shared_ptr<Wiring> Host::wire(const std::string& label, std::shared_ptr<const Plan> plan) {
+std::shared_ptr<Deployment> Host::deploy(const std::string& label,
+                                         std::shared_ptr<const Plan> plan) {
   if (!is_label(label))
     throw base::UsageError(fmt::format(
-        "wiring '{}': a label is of letters, digits, '_', '-' and '.', 1 to 255 of them", label));
+        "deployment '{}': a label is of letters, digits, '_', '-' and '.', 1 to 255 of them",
+        label));
   auto [numbers, peers] = further_peers(label, *plan_, peers_, plan);
   const auto index = plan->host_named(name());
   if (!index)
     throw base::UsageError(
-        fmt::format("wiring '{}': its plan has no share for host {}", label, name()));
+        fmt::format("deployment '{}': its plan has no share for host {}", label, name()));
   auto call = acceptor_.begin(label, plan->digest);
-  std::shared_ptr<Wiring> wiring;
+  std::shared_ptr<Deployment> deployment;
   try {
-    wiring = std::make_shared<Wiring>(*this, acceptor_, call, std::move(plan), *index,
-                                      std::move(numbers), kinds_, std::move(peers));
+    deployment = std::make_shared<Deployment>(*this, acceptor_, call, std::move(plan), *index,
+                                              std::move(numbers), kinds_, std::move(peers));
   } catch (const std::exception& error) {
     acceptor_.end(*call, error.what());
     throw;
   }
-  wiring->start();
-  tell_of(*wiring, &WiringWatcher::wired);
+  deployment->start();
+  tell_of(*deployment, &DeploymentWatcher::wired);
   const runtime::Lock lock(mutex_);
-  further_[label] = wiring;
-  return wiring;
+  further_[label] = deployment;
+  return deployment;
 }
 
-void Host::forget(const Wiring& wiring) {
-  std::shared_ptr<Wiring> ended;  // goes after the lock
+void Host::forget(const Deployment& deployment) {
+  std::shared_ptr<Deployment> ended;  // goes after the lock
   const runtime::Lock lock(mutex_);
-  const auto found = further_.find(wiring.label());
-  if (found == further_.end() || found->second.get() != &wiring) return;
+  const auto found = further_.find(deployment.label());
+  if (found == further_.end() || found->second.get() != &deployment) return;
   ended = std::move(found->second);
   further_.erase(found);
 }
 
-std::vector<std::shared_ptr<Wiring>> Host::left_open() {
+std::vector<std::shared_ptr<Deployment>> Host::left_open() {
   const runtime::Lock lock(mutex_);
-  std::vector<std::shared_ptr<Wiring>> open;
-  for (auto& [label, wiring] : std::exchange(further_, {})) open.push_back(wiring);
+  std::vector<std::shared_ptr<Deployment>> open;
+  for (auto& [label, deployment] : std::exchange(further_, {})) open.push_back(deployment);
   return open;
 }
 
@@ -116,14 +120,14 @@ ThreadWatcher& Host::thread_watcher(std::unique_ptr<ThreadWatcher> (*make)()) {
   return *thread_watcher_;
 }
 
-void Host::thread_ended(Wiring& wiring, std::uint32_t thread) {
-  wiring.ended_threads().add(thread);
+void Host::thread_ended(Deployment& deployment, std::uint32_t thread) {
+  deployment.ended_threads().add(thread);
   ThreadWatcher* watcher = nullptr;
   {
     const runtime::Lock lock(mutex_);
     watcher = thread_watcher_.get();
   }
-  if (watcher != nullptr) watcher->thread_ended(wiring, thread);
+  if (watcher != nullptr) watcher->thread_ended(deployment, thread);
 }
 
 std::string Host::why_absent(std::string_view threads) const {
@@ -132,11 +136,11 @@ std::string Host::why_absent(std::string_view threads) const {
   const std::string_view list = threads.substr(colon + 1);
   std::optional<std::uint32_t> ended;
   if (colon == 0) {
-    ended = wiring_->ended_threads().first_of(list);
+    ended = deployment_->ended_threads().first_of(list);
   } else {
     const runtime::Lock lock(mutex_);
-    const auto wiring = further_.find(std::string(threads.substr(0, colon)));
-    if (wiring != further_.end()) ended = wiring->second->ended_threads().first_of(list);
+    const auto deployment = further_.find(std::string(threads.substr(0, colon)));
+    if (deployment != further_.end()) ended = deployment->second->ended_threads().first_of(list);
   }
   if (!ended) return {};
   return fmt::format("thread {}/{} has ended without joining it", name(), *ended);
@@ -155,7 +159,7 @@ void Host::start() {
   acceptor_.open_lanes(*lane_share_);
   acceptor_.start();
   if (!switches_are_here_) lanes_->look_at_neighbours();
-  wiring_->start();
+  deployment_->start();
   if (peers_->are_processes && plan_->lanes.is_written) lanes_->begin();
 }
 
@@ -167,12 +171,12 @@ void Host::peer_lost(std::uint32_t host, const std::string& reason) {
 /// Its lanes end while it still counts as present: a host whose threads have ended carries what
 /// others send, and one that dies meanwhile has not ended as it should.
 std::string Host::finish() {
-  std::string left_wiring, wrong_with_lanes;
-  std::string wrong = wiring_->finish([&] {
-    left_wiring = abandon_left_open();
-    wrong_with_lanes = lanes_->finish(!wiring_->connections().sender().failure().empty());
+  std::string left_deployment, wrong_with_lanes;
+  std::string wrong = deployment_->finish([&] {
+    left_deployment = abandon_left_open();
+    wrong_with_lanes = lanes_->finish(!deployment_->connections().sender().failure().empty());
   });
-  for (const std::string& other : {left_wiring, wrong_with_lanes})
+  for (const std::string& other : {left_deployment, wrong_with_lanes})
     if (wrong.empty()) wrong = other;
   lane_connections_->part(deadline());
   lanes_->stop();
@@ -183,10 +187,10 @@ std::string Host::finish() {
 /// Returns what to say of the first of them.
 std::string Host::abandon_left_open() {
   std::string first;
-  for (const auto& wiring : left_open()) {
+  for (const auto& deployment : left_open()) {
     const std::string left =
-        fmt::format("host {} ended without ending wiring '{}'", name(), wiring->label());
-    wiring->abandon(left);
+        fmt::format("host {} ended without ending deployment '{}'", name(), deployment->label());
+    deployment->abandon(left);
     if (first.empty()) first = left;
   }
   return first;

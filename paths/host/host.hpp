@@ -13,8 +13,8 @@
 #include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
 #include "paths/connections/acceptor.hpp"
-#include "paths/host/wiring.hpp"
-#include "paths/host/wiring_watcher.hpp"
+#include "paths/host/deployment.hpp"
+#include "paths/host/deployment_watcher.hpp"
 #include "paths/links/emulated_links.hpp"
 #include "paths/messages/carriers/lane_connections.hpp"
 #include "paths/messages/message_endpoint.hpp"
@@ -24,10 +24,10 @@
 
 namespace paths {
 
-/// Where wirings live: whatever belongs to none of them. As a Site it is its place in the config's
-/// plan, whose numbers of hosts are those of the run.
+/// Where deployments live: whatever belongs to none of them. As a Site it is its place in the
+/// config's plan, whose numbers of hosts are those of the run.
 ///
-/// Owns:    space, recorder, transport and wirings; borrows the runtime.
+/// Owns:    space, recorder, transport and deployments; borrows the runtime.
 /// Sharing: any context may call anything.
 class Host : public HostView {
  public:
@@ -48,8 +48,8 @@ class Host : public HostView {
   /// An element of this host, by its name in the space. Throws UsageError when there is none.
   std::shared_ptr<pastset::Element> element(std::string_view name);
   /// What the config's plan made here.
-  Wiring& wiring() { return *wiring_; }
-  const Wiring& wiring() const { return *wiring_; }
+  Deployment& deployment() { return *deployment_; }
+  const Deployment& deployment() const { return *deployment_; }
 
   /// Wires this host's share of a further plan, together with all other hosts of it, each of which
   /// calls this with the same label and plan; nobody leads. Its hosts are hosts of the run, by
@@ -64,41 +64,41 @@ class Host : public HostView {
   /// A label is of letters, digits, '_', '-' and '.'.
   ///
   /// Throws TravelError when a peer does not come, has another plan under that label, or its call
-  /// failed: of those who called, some may then have a wiring, of which this host is lost.
+  /// failed: of those who called, some may then have a deployment, of which this host is lost.
   /// UsageError when a host is not of the run, this host is not of the plan, or the label is no
   /// such word or in use here. ConfigError when the plan's settings are wrong.
-  std::shared_ptr<Wiring> wire(const std::string& label, std::shared_ptr<const Plan> plan);
+  std::shared_ptr<Deployment> deploy(const std::string& label, std::shared_ptr<const Plan> plan);
 
-  /// Has it told of wirings that wire() makes from now on; null: nobody. It outlives them.
-  void watch_wirings(WiringWatcher* watcher) { watcher_ = watcher; }
+  /// Has it told of deployments that deploy() makes from now on; null: nobody. It outlives them.
+  void watch_deployments(DeploymentWatcher* watcher) { watcher_ = watcher; }
 
   /// Returns the one that is notified when a thread of this host ends. The first caller's `make`
   /// makes it. The host owns it.
   ThreadWatcher& thread_watcher(std::unique_ptr<ThreadWatcher> (*make)());
-  /// A thread of a wiring of this host has ended: it joins nothing any more.
-  void thread_ended(Wiring& wiring, std::uint32_t thread);
+  /// A thread of a deployment of this host has ended: it joins nothing any more.
+  void thread_ended(Deployment& deployment, std::uint32_t thread);
   /// Why one of some threads of this host joins no group any more; "": each of them may. `threads`
-  /// is the label of their wiring, ':', and an EndedThreads::list_text().
+  /// is the label of their deployment, ':', and an EndedThreads::list_text().
   std::string why_absent(std::string_view threads) const;
 
-  /// Listens, then starts the wiring of the config's plan.
+  /// Listens, then starts the deployment of the config's plan.
   void start();
   /// Blocks until all hosts of the run have arrived or are gone, if hosts are processes and the
   /// config has the key `lanes` (MessageEndpoint::await_all()).
   void await_all() { lanes_->await_all(); }
-  /// Ends that wiring, leaves those that were not ended and ends the lanes; then says goodbye, and
-  /// ends the transport. Returns what went wrong at the end.
+  /// Ends that deployment, leaves those that were not ended and ends the lanes; then says goodbye,
+  /// and ends the transport. Returns what went wrong at the end.
   std::string finish();
 
  private:
-  friend class Wiring;
-  void forget(const Wiring& wiring);
-  /// What the config's wiring found of a host: its lanes need not find it again.
+  friend class Deployment;
+  void forget(const Deployment& deployment);
+  /// What the config's deployment found of a host: its lanes need not find it again.
   void peer_lost(std::uint32_t host, const std::string& reason);
-  void tell_of(Wiring& wiring, void (WiringWatcher::*what)(Wiring&)) {
-    if (WiringWatcher* const watcher = watcher_) (watcher->*what)(wiring);
+  void tell_of(Deployment& deployment, void (DeploymentWatcher::*what)(Deployment&)) {
+    if (DeploymentWatcher* const watcher = watcher_) (watcher->*what)(deployment);
   }
-  std::vector<std::shared_ptr<Wiring>> left_open();
+  std::vector<std::shared_ptr<Deployment>> left_open();
   std::string abandon_left_open();
 
   eventspace::Recorder recorder_;
@@ -107,15 +107,15 @@ class Host : public HostView {
   const WrapperKinds& kinds_;
   const std::shared_ptr<const Peers> peers_;
   Acceptor acceptor_;
-  std::shared_ptr<Wiring> wiring_;
+  std::shared_ptr<Deployment> deployment_;
   Multiplexer::SubTransport* lane_share_ = nullptr;
   std::unique_ptr<MessageEndpoint> lanes_;
   std::unique_ptr<LaneConnections> lane_connections_;
   bool switches_are_here_ = false;
-  std::atomic<WiringWatcher*> watcher_ = nullptr;
+  std::atomic<DeploymentWatcher*> watcher_ = nullptr;
   mutable runtime::Mutex mutex_;
-  std::map<std::string, std::shared_ptr<Wiring>> further_;  // by label, that have not ended
-  std::unique_ptr<ThreadWatcher> thread_watcher_;           // uses the members above
+  std::map<std::string, std::shared_ptr<Deployment>> further_;  // by label, that have not ended
+  std::unique_ptr<ThreadWatcher> thread_watcher_;               // uses the members above
 };
 
 }  // namespace paths

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "base/usage_error.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "runtime/processes/process_end.hpp"
 
 namespace paths {
 
-Owner::Owner(const Wiring& wiring, std::uint32_t index)
-    : wiring_(wiring),
+Owner::Owner(const Deployment& deployment, std::uint32_t index)
+    : deployment_(deployment),
       index_(index),
       context_(runtime::calling_context()),
       process_(runtime::forks_until_here()) {}
@@ -28,7 +28,9 @@ bool Owner::is_caller() const {
          runtime::forks_until_here() == process_;
 }
 
-std::string Owner::thread() const { return fmt::format("thread {}/{}", wiring_.name(), index_); }
+std::string Owner::thread() const {
+  return fmt::format("thread {}/{}", deployment_.name(), index_);
+}
 
 void Owner::refuse(std::string_view what, std::string_view subject, std::string_view name) const {
   std::string why = "it is that thread's alone";

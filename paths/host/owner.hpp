@@ -8,7 +8,7 @@
 
 namespace paths {
 
-class Wiring;
+class Deployment;
 
 /// The context that makes it: a thread of the application, which alone may use its paths, and one
 /// of them at a time.
@@ -17,7 +17,7 @@ class Wiring;
 /// Sharing: any context of any process may call; who is not the owner is refused.
 class Owner {
  public:
-  Owner(const Wiring& wiring, std::uint32_t index);
+  Owner(const Deployment& deployment, std::uint32_t index);
   Owner(const Owner&) = delete;
   Owner& operator=(const Owner&) = delete;
 
@@ -55,7 +55,7 @@ class Owner {
   [[noreturn]] void refuse(std::string_view what, std::string_view subject,
                            std::string_view name) const;
   static const char nobody;
-  const Wiring& wiring_;
+  const Deployment& deployment_;
   const std::uint32_t index_;
   std::atomic<const void*> context_;  // who is refused may ask while it changes hands
   const std::uint32_t process_;

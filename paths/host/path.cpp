@@ -11,8 +11,8 @@
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "base/usage_error.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/host/dispatcher.hpp"
-#include "paths/host/wiring.hpp"
 #include "runtime/continuation.hpp"
 
 namespace paths {
@@ -40,7 +40,7 @@ struct Started::State final : runtime::Completion,
                               OperationState {
   State() : OperationState(room) {}
 
-  Wiring* wiring = nullptr;
+  Deployment* deployment = nullptr;
   const Stage* stage = nullptr;
   Operation operation;
   Result result;
@@ -59,7 +59,7 @@ struct Started::State final : runtime::Completion,
     complete();
   }
   void resume() noexcept override {
-    wiring->dispatcher().begin(*stage, std::move(operation), *this);
+    deployment->dispatcher().begin(*stage, std::move(operation), *this);
   }
   void arrived(Outcome&& outcome) noexcept override {
     result = std::move(outcome.result);
@@ -124,11 +124,11 @@ Result Started::wait() {
   });
 }
 
-Path::Path(Wiring& wiring, std::uint32_t path, std::uint32_t thread, Owner& owner,
+Path::Path(Deployment& deployment, std::uint32_t path, std::uint32_t thread, Owner& owner,
            std::shared_ptr<Failure> last_failure)
-    : wiring_(&wiring),
-      first_stage_(wiring.instance().stage(wiring.plan().paths[path].stage)),
-      values_(&wiring.instance().values_of(path)),
+    : deployment_(&deployment),
+      first_stage_(deployment.instance().stage(deployment.plan().paths[path].stage)),
+      values_(&deployment.instance().values_of(path)),
       path_(path),
       thread_(thread),
       owner_(&owner),
@@ -180,8 +180,8 @@ void Path::fail_round(std::string_view mistake) {
   if (!values_->has_rounds) return;
   Operation operation = next_operation(OperationKind::move, 0, {});
   operation.failure = std::make_shared<TravelError>(
-      wiring_->name(), "", "",
-      fmt::format("{}: {}", wiring_->plan().beginner(path_, thread_), mistake),
+      deployment_->name(), "", "",
+      fmt::format("{}: {}", deployment_->plan().beginner(path_, thread_), mistake),
       FailureCause::refused_value);
   begin(std::move(operation));
 }
@@ -191,7 +191,7 @@ Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::P
   operation.kind = kind;
   operation.path = path_;
   operation.thread = thread_;
-  operation.slot = wiring_->plan().paths[path_].slot + thread_;
+  operation.slot = deployment_->plan().paths[path_].slot + thread_;
   operation.sequence = sequence_;
   // Only moves are counted: they are what joins key their rounds by, on every thread alike.
   if (kind == OperationKind::move) ++sequence_;
@@ -208,8 +208,8 @@ Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload pay
 /// What was started may not have entered yet; this one must come behind it.
 Result Path::run(Operation&& operation) {
   if (has_started()) return begin(std::move(operation)).wait();
-  return noting_failure(*last_failure_,
-                        [&] { return run_stage(*wiring_, *first_stage_, std::move(operation)); });
+  return noting_failure(
+      *last_failure_, [&] { return run_stage(*deployment_, *first_stage_, std::move(operation)); });
 }
 
 /// What is wrong with the element, whoever moves into it is told.
@@ -272,19 +272,19 @@ Started Path::begin(Operation operation) {
   under_way_->come();
   if (!first_stage_->needs_context) {
     state.self = started.state_;
-    state.wiring = wiring_;
+    state.deployment = deployment_;
     state.stage = first_stage_;
     state.operation = std::move(operation);
-    runtime::schedule(wiring_->runtime(), state);
+    runtime::schedule(deployment_->runtime(), state);
     return started;
   }
   // Service contexts begin in the order they are spawned, so operations enter in sequence.
-  wiring_->services()
+  deployment_->services()
       .spawn("operation",
-             [wiring = wiring_, stage = first_stage_, state = started.state_,
+             [deployment = deployment_, stage = first_stage_, state = started.state_,
               operation = std::move(operation)] {
                try {
-                 state->result = run_stage(*wiring, *stage, operation);
+                 state->result = run_stage(*deployment, *stage, operation);
                } catch (...) {
                  state->error = std::current_exception();
                }
@@ -339,7 +339,7 @@ void Path::delete_element() { operate(OperationKind::delete_element, 0, {}); }
 
 std::vector<HostTraffic> Path::traffic(std::string_view graph) {
   const Owner::Use used = use("traffic");
-  const Plan& plan = wiring_->plan();
+  const Plan& plan = deployment_->plan();
   const auto number = plan.graph_named(graph);
   if (!number) {
     const auto near = base::near_match(graph, plan.graph_names());
@@ -348,20 +348,20 @@ std::vector<HostTraffic> Path::traffic(std::string_view graph) {
                                        near ? fmt::format("; did you mean '{}'?", *near) : ""));
   }
   Operation asked = next_operation(OperationKind::traffic, *number, {});
-  Result answer = run_stage(*wiring_, *first_stage_, asked);
-  wiring_->traffic().add_entry(asked, answer);
+  Result answer = run_stage(*deployment_, *first_stage_, asked);
+  deployment_->traffic().add_entry(asked, answer);
   std::vector<HostTraffic> hosts(answer.payload.size() / sizeof(HostTraffic));
   std::memcpy(hosts.data(), answer.payload.bytes().data(), hosts.size() * sizeof(HostTraffic));
   for (const HostTraffic& one : hosts) {
-    if (one.host < wiring_->plan().hosts.size()) continue;
-    throw TravelError(wiring_->name(), this->graph(), "",
+    if (one.host < deployment_->plan().hosts.size()) continue;
+    throw TravelError(deployment_->name(), this->graph(), "",
                       fmt::format("somebody on the way counted traffic of host number {} of {}",
-                                  one.host, wiring_->plan().hosts.size()));
+                                  one.host, deployment_->plan().hosts.size()));
   }
   return hosts;
 }
 
-const std::string& Path::graph() const { return wiring_->plan().paths[path_].graph; }
+const std::string& Path::graph() const { return deployment_->plan().paths[path_].graph; }
 
 bool Path::holds_release() const {
   if (released_) return false;
@@ -382,14 +382,14 @@ void Path::withdraw(Failure failure) {
   if (released_) return;
   const Owner::Use used = use("withdraw");
   try {
-    run_stage(*wiring_, *first_stage_, farewell(OperationKind::withdraw, std::move(failure)));
+    run_stage(*deployment_, *first_stage_, farewell(OperationKind::withdraw, std::move(failure)));
   } catch (const TravelError&) {    // the failure itself, or the peer is gone
   } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
   }
 }
 
 void Path::release(const std::string& reason) {
-  release(reason.empty() ? nullptr : wiring_->failure("", path_, reason));
+  release(reason.empty() ? nullptr : deployment_->failure("", path_, reason));
 }
 
 void Path::release(Failure failure) {
@@ -400,11 +400,11 @@ void Path::release(Failure failure) {
   released_ = true;
   try {
     wait_while_started(1);
-    run_stage(*wiring_, *first_stage_, std::move(operation));
+    run_stage(*deployment_, *first_stage_, std::move(operation));
   } catch (const TravelError&) {    // the peer is gone and needs no release
   } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
   }
-  wiring_->releases().count(path_);
+  deployment_->releases().count(path_);
 }
 
 /// Until fewer than that are under way.

@@ -21,8 +21,8 @@
 
 namespace paths {
 
-class Wiring;
-struct HostTraffic;  // paths/host/wiring.hpp
+class Deployment;
+struct HostTraffic;  // paths/host/deployment.hpp
 struct Stage;
 
 /// An operation under way. Dropping it lets it finish unobserved.
@@ -62,7 +62,7 @@ class Path {
  public:
   /// The owner outlives it. `last_failure` is its thread's: what its last operation on any path
   /// failed with, if it did.
-  Path(Wiring& wiring, std::uint32_t path, std::uint32_t thread, Owner& owner,
+  Path(Deployment& deployment, std::uint32_t path, std::uint32_t thread, Owner& owner,
        std::shared_ptr<Failure> last_failure = std::make_shared<Failure>());
   Path(const Path&) = delete;  // a copy would number its moves alike
   Path& operator=(const Path&) = delete;
@@ -126,7 +126,7 @@ class Path {
   bool has_started() const;
   void wait_for_started() { wait_while_started(1); }
   // What it is, for anybody.
-  Wiring& wiring() const { return *wiring_; }
+  Deployment& deployment() const { return *deployment_; }
   const std::string& graph() const;
   std::uint64_t moves() const { return sequence_; }
 
@@ -147,7 +147,7 @@ class Path {
   void wait_while_started(std::uint64_t at_least);
   Operation next_operation(OperationKind kind, std::uint64_t number, base::Payload payload);
   Operation farewell(OperationKind kind, Failure failure);
-  Wiring* wiring_;
+  Deployment* deployment_;
   const Stage* first_stage_;
   const PathValues* values_;
   std::uint32_t path_;

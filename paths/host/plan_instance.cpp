@@ -8,17 +8,18 @@
 
 #include "base/errors.hpp"
 #include "pastset/errors.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/host/host.hpp"
 #include "paths/host/shared_elements.hpp"
-#include "paths/host/wiring.hpp"
 #include "paths/plan/path_tuples.hpp"
 
 namespace paths {
 
-PlanInstance::PlanInstance(Wiring& wiring, SharedElements& shared, const WrapperKinds& kinds)
-    : wiring_(wiring) {
-  const Plan& plan = wiring.plan();
-  const Plan::HostPlan& share = plan.shares[wiring.index()];
+PlanInstance::PlanInstance(Deployment& deployment, SharedElements& shared,
+                           const WrapperKinds& kinds)
+    : deployment_(deployment) {
+  const Plan& plan = deployment.plan();
+  const Plan::HostPlan& share = plan.shares[deployment.index()];
   for (const std::uint32_t path : share.paths) {
     const bool has_threads = plan.paths[path].threads > 0;
     values_.push_back(has_threads ? &paths::values_of(plan, kinds, path) : nullptr);
@@ -29,9 +30,9 @@ PlanInstance::PlanInstance(Wiring& wiring, SharedElements& shared, const Wrapper
 }
 
 void PlanInstance::make_elements(const Plan::HostPlan& share, SharedElements& shared) {
-  pastset::Space& space = wiring_.host().space();
+  pastset::Space& space = deployment_.host().space();
   for (const std::uint32_t i : share.elements) {
-    const auto& planned = wiring_.plan().elements[i];
+    const auto& planned = deployment_.plan().elements[i];
     if (planned.shared && shared.are_shared()) {
       elements_.push_back(shared.make(planned));
       space.adopt(elements_.back());
@@ -41,7 +42,7 @@ void PlanInstance::make_elements(const Plan::HostPlan& share, SharedElements& sh
     options.delta = planned.delta;
     options.keep_newest = planned.keep_newest;
     elements_.push_back(
-        space.enter(wiring_.name_in_space(planned.name), planned.tuple_template, options));
+        space.enter(deployment_.name_in_space(planned.name), planned.tuple_template, options));
   }
   std::ranges::sort(elements_, {}, &pastset::Element::name);
 }
@@ -49,21 +50,21 @@ void PlanInstance::make_elements(const Plan::HostPlan& share, SharedElements& sh
 void PlanInstance::make_wrappers(const Plan::HostPlan& share, const WrapperKinds& kinds) {
   base::Mistakes mistakes;
   for (const std::uint32_t i : share.wrappers) {
-    const auto& planned = wiring_.plan().wrappers[i];
+    const auto& planned = deployment_.plan().wrappers[i];
     const WrapperKind* const kind = kinds.find(planned.kind);
     ENSURE(kind != nullptr);  // finish_plan() has checked it, and the settings
     base::MapReader reader(planned.settings, mistakes, planned.kind);
     const MakeWrapper make =
-        kind->read(reader, WrapperPlace{wiring_.plan(), i, wiring_.index(), planned.slots});
+        kind->read(reader, WrapperPlace{deployment_.plan(), i, deployment_.index(), planned.slots});
     reader.finish();
     mistakes.throw_if_any();
-    wrappers_.push_back(make(wiring_));
+    wrappers_.push_back(make(deployment_));
     wrappers_.back()->set_name(planned.name.empty() ? planned.kind : planned.name);
   }
 }
 
 void PlanInstance::make_stages(const Plan::HostPlan& share) {
-  const Plan& plan = wiring_.plan();
+  const Plan& plan = deployment_.plan();
   std::unordered_map<std::uint32_t, Wrapper*> made;
   for (std::size_t i = 0; i < share.wrappers.size(); ++i)
     made[share.wrappers[i]] = wrappers_[i].get();
@@ -76,7 +77,7 @@ void PlanInstance::make_stages(const Plan::HostPlan& share) {
     stage.slot = planned.slot;
     stage.role = planned.role;
     const bool is_here =
-        planned.below != no_stage && plan.host_of(planned.below) == wiring_.index();
+        planned.below != no_stage && plan.host_of(planned.below) == deployment_.index();
     stage.below = is_here ? &stages_[planned.below] : nullptr;
   }
   for (auto& [id, stage] : stages_) {
@@ -97,7 +98,7 @@ const Stage* PlanInstance::stage(StageId id) const {
 }
 
 const std::vector<std::uint32_t>& PlanInstance::paths() const {
-  return wiring_.plan().shares[wiring_.index()].paths;
+  return deployment_.plan().shares[deployment_.index()].paths;
 }
 
 const PathValues& PlanInstance::values_of(std::uint32_t path) const {
@@ -136,7 +137,7 @@ void PlanInstance::mark_elements(const std::string& reason) {
 
 void PlanInstance::delete_elements() {
   each_element("deleted", [&](pastset::Element& element) {
-    wiring_.host().space().delete_element(element.name());
+    deployment_.host().space().delete_element(element.name());
   });
 }
 
@@ -149,7 +150,7 @@ void PlanInstance::each_element(const char* what, Act act) {
       act(*element);
     } catch (const pastset::Deleted&) {  // by the program
     } catch (const pastset::ElementError& error) {
-      spdlog::warn("host {}: element {} is not {}: {}", wiring_.name(), element->name(), what,
+      spdlog::warn("host {}: element {} is not {}: {}", deployment_.name(), element->name(), what,
                    error.what());
     }
   }

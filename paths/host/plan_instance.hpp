@@ -18,7 +18,7 @@
 namespace paths {
 
 class SharedElements;
-class Wiring;
+class Deployment;
 
 /// Makes the elements and wrappers of one host, and connects them to stages.
 ///
@@ -26,8 +26,8 @@ class Wiring;
 /// Sharing: any context may call anything. Stages never change once they are made.
 class PlanInstance {
  public:
-  /// Makes everything. `wiring` and `shared` outlive this object; wrappers keep the wiring.
-  PlanInstance(Wiring& wiring, SharedElements& shared, const WrapperKinds& kinds);
+  /// Makes everything. `deployment` and `shared` outlive this object; wrappers keep the deployment.
+  PlanInstance(Deployment& deployment, SharedElements& shared, const WrapperKinds& kinds);
 
   /// Returns the stage, or null if it is on another host.
   const Stage* stage(StageId id) const;
@@ -60,7 +60,7 @@ class PlanInstance {
   template <class Act>
   void each_element(const char* what, Act act);
 
-  Wiring& wiring_;
+  Deployment& deployment_;
   std::vector<std::shared_ptr<pastset::Element>> elements_;  // by name
   std::vector<std::unique_ptr<Wrapper>> wrappers_;           // as in the plan's share
   std::unordered_map<StageId, Stage> stages_;                // nodes do not move

@@ -10,31 +10,31 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/host/dispatcher.hpp"
-#include "paths/host/wiring.hpp"
 #include "runtime/continuation.hpp"
 
 namespace paths {
 
 /// Peers rely on it that all connections are made in the beginning.
 void RemoteCalls::connect() {
-  Connections& connections = wiring_.connections();
-  for (const Stage* exit : wiring_.instance().exits())
-    connections.meet(wiring_.plan().host_of(exit->below_id), exit->below_id);
+  Connections& connections = deployment_.connections();
+  for (const Stage* exit : deployment_.instance().exits())
+    connections.meet(deployment_.plan().host_of(exit->below_id), exit->below_id);
   connections.meet_others();
 }
 
 std::vector<std::uint32_t> RemoteCalls::peers() const {
   std::set<std::uint32_t> peers;
-  for (const Stage* exit : wiring_.instance().exits())
-    peers.insert(wiring_.plan().host_of(exit->below_id));
+  for (const Stage* exit : deployment_.instance().exits())
+    peers.insert(deployment_.plan().host_of(exit->below_id));
   return {peers.begin(), peers.end()};
 }
 
 Result RemoteCalls::call_and_wait(std::uint32_t to_host, StageId stage, Operation&& operation) {
   const OperationHead asked = operation;
-  Result answer = wiring_.connections().requests().call(to_host, stage, std::move(operation),
-                                                        wiring_.deadline());
+  Result answer = deployment_.connections().requests().call(to_host, stage, std::move(operation),
+                                                            deployment_.deadline());
   if (const Failure wrong = wrong_answer(to_host, stage, asked, answer)) throw TravelError(*wrong);
   return answer;
 }
@@ -49,52 +49,52 @@ void RemoteCalls::call(std::uint32_t to_host, StageId stage, Operation&& operati
 /// In a frame of its own: very many fibers may wait below call().
 [[gnu::noinline]] void RemoteCalls::begin_call(std::uint32_t to_host, StageId stage,
                                                Operation&& operation, Responder& responder) {
-  const runtime::Deadline limit = wiring_.deadline();
+  const runtime::Deadline limit = deployment_.deadline();
   responder.on_reply(
       [this, to_host, stage, asked = OperationHead(operation)](Responder up, Outcome&& outcome) {
         if (!outcome.failure) outcome.failure = wrong_answer(to_host, stage, asked, outcome.result);
         up.reply(std::move(outcome));
       });
   try {
-    wiring_.connections().requests().begin_call(to_host, stage, std::move(operation), limit,
-                                                responder);
+    deployment_.connections().requests().begin_call(to_host, stage, std::move(operation), limit,
+                                                    responder);
   } catch (...) {
     responder.pop_state();
     throw;
   }
   // Only now, because the look at deadlines does not see a call that has not begun.
-  wiring_.expect(runtime::end_of(wiring_.runtime(), limit));
+  deployment_.expect(runtime::end_of(deployment_.runtime(), limit));
 }
 
 void RemoteCalls::push(std::uint32_t to_host, StageId stage, Operation operation) {
-  wiring_.connections().sender().push(to_host, stage, std::move(operation));
+  deployment_.connections().sender().push(to_host, stage, std::move(operation));
 }
 
 /// Refuses the peer if no host of the plan gives this answer.
 Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const OperationHead& asked,
                                   const Result& answer) {
-  const std::string wrong = wiring_.dispatcher().wrong_answer(stage, asked, answer);
+  const std::string wrong = deployment_.dispatcher().wrong_answer(stage, asked, answer);
   if (wrong.empty()) return nullptr;
   return std::make_shared<TravelError>(
-      wiring_.connections().liveness().refuse_answer(host, stage, asked.path, wrong));
+      deployment_.connections().liveness().refuse_answer(host, stage, asked.path, wrong));
 }
 
 RemoteCalls::ClockReading RemoteCalls::read_clock(std::uint32_t peer) {
   StageId entrance = no_stage;  // the same connection each time
-  for (const Stage* exit : wiring_.instance().exits())
-    if (wiring_.plan().host_of(exit->below_id) == peer)
+  for (const Stage* exit : deployment_.instance().exits())
+    if (deployment_.plan().host_of(exit->below_id) == peer)
       entrance = std::min(entrance, exit->below_id);
   ENSURE(entrance != no_stage);
   Operation question;
   question.kind = OperationKind::clock;
   ClockReading reading;
-  reading.asked = wiring_.runtime().now();
+  reading.asked = deployment_.runtime().now();
   const Result answer = call_and_wait(peer, entrance, std::move(question));
-  reading.answered = wiring_.runtime().now();
+  reading.answered = deployment_.runtime().now();
   if (answer.number > static_cast<std::uint64_t>(base::time_max.count()))
-    throw TravelError(wiring_.name(), "", "",
+    throw TravelError(deployment_.name(), "", "",
                       fmt::format("host {} shows {} ns on its clock, which none can",
-                                  wiring_.plan().hosts[peer].name, answer.number));
+                                  deployment_.plan().hosts[peer].name, answer.number));
   reading.shown = base::Nanos(static_cast<std::int64_t>(answer.number));
   return reading;
 }

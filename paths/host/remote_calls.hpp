@@ -12,15 +12,15 @@
 
 namespace paths {
 
-class Wiring;
+class Deployment;
 
 /// Sends operations to stages of other hosts, and checks the answers.
 ///
 /// Sharing: any context may call anything.
 class RemoteCalls {
  public:
-  /// The wiring outlives this object.
-  explicit RemoteCalls(Wiring& wiring) : wiring_(wiring) {}
+  /// The deployment outlives this object.
+  explicit RemoteCalls(Deployment& deployment) : deployment_(deployment) {}
 
   /// Connects to all hosts that the plan joins to this one directly. Does not wait for them.
   void connect();
@@ -53,7 +53,7 @@ class RemoteCalls {
   Failure wrong_answer(std::uint32_t host, StageId stage, const OperationHead& asked,
                        const Result& answer);
 
-  Wiring& wiring_;
+  Deployment& deployment_;
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/services.hpp — work of a host that must end before its wiring ends.
+// paths/host/services.hpp — work of a host that must end before its deployment ends.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace paths {
 
 /// Starts service contexts, and counts operations that run without one.
 ///
-/// Why:     contexts and operations refer to the wrappers of a wiring. The wiring therefore waits
+/// Why:     contexts and operations refer to the wrappers of a deployment. The deployment therefore
+/// waits
 ///          for all of them before it destroys its wrappers.
 /// Sharing: any context may call anything.
 class Services {

@@ -9,7 +9,7 @@
 
 #include "base/errors.hpp"
 #include "pastset/errors.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/wrapper.hpp"
 #include "runtime/wait.hpp"
 
@@ -46,18 +46,18 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
 // So what begin_stage() seldom does has frames of its own.
 
 /// Hands the operation to a service context.
-[[gnu::noinline]] void run_in_context(Wiring& wiring, const Stage& stage, Operation&& operation,
-                                      Responder responder) {
+[[gnu::noinline]] void run_in_context(Deployment& deployment, const Stage& stage,
+                                      Operation&& operation, Responder responder) {
   const auto kept = std::make_shared<Responder>(std::move(responder));
-  Next(wiring, stage, nullptr)
-      .in_context([&wiring, &stage, kept, operation = std::move(operation)] {
+  Next(deployment, stage, nullptr)
+      .in_context([&deployment, &stage, kept, operation = std::move(operation)] {
         Outcome outcome;
         try {
-          outcome.result = run_stage(wiring, stage, operation);
+          outcome.result = run_stage(deployment, stage, operation);
         } catch (const TravelError& error) {
           outcome.failure = std::make_shared<TravelError>(error);
         } catch (const runtime::Stop& stop) {
-          outcome.failure = std::make_shared<TravelError>(wiring.name(), "", "",
+          outcome.failure = std::make_shared<TravelError>(deployment.name(), "", "",
                                                           fmt::format("ended: {}", stop.what()));
         }
         kept->reply(std::move(outcome));
@@ -65,10 +65,10 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
 }
 
 /// Passes on an operation that failed further up, around a wrapper that does not see failures.
-[[gnu::noinline]] void pass_by(Wiring& wiring, const Stage& stage, Operation&& operation,
+[[gnu::noinline]] void pass_by(Deployment& deployment, const Stage& stage, Operation&& operation,
                                Responder responder) {
   if (stage.below == nullptr) return responder.fail(operation.failure);
-  Next(wiring, stage, nullptr).handle(std::move(operation), std::move(responder));
+  Next(deployment, stage, nullptr).handle(std::move(operation), std::move(responder));
 }
 
 /// Fails an operation with what the wrapper threw. Stages below get the failed contribution, unless
@@ -81,8 +81,8 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
     failure = next.failure_of(error, head.path);
   } catch (const runtime::Stop& stopped) {
     stop = std::current_exception();
-    failure = next.wiring().failure(next.stage().wrapper->name(), head.path, stopped.what(),
-                                    FailureCause::ended);
+    failure = next.deployment().failure(next.stage().wrapper->name(), head.path, stopped.what(),
+                                        FailureCause::ended);
   }
   if (stop) return responder.stop(std::move(stop), std::move(failure));
   if (called || head.kind != OperationKind::move || next.stage().below == nullptr)
@@ -102,7 +102,7 @@ void Next::handle(Operation&& operation, Responder responder) const {
   ENSURE(stage_->below != nullptr);
   taken();
   operation.slot = stage_->slot + (stage_->wrapper->joins() ? 0 : operation.slot);
-  begin_stage(*wiring_, *stage_->below, std::move(operation), std::move(responder));
+  begin_stage(*deployment_, *stage_->below, std::move(operation), std::move(responder));
 }
 
 Result Next::operator()(Operation operation) const {
@@ -111,10 +111,10 @@ Result Next::operator()(Operation operation) const {
   return owned.take_result();
 }
 
-void Next::expect(base::Nanos until) const { wiring_->expect(until); }
+void Next::expect(base::Nanos until) const { deployment_->expect(until); }
 
 void Next::in_context(std::function<void()> work) const {
-  wiring_->services().spawn("service", std::move(work)).detach();
+  deployment_->services().spawn("service", std::move(work)).detach();
 }
 
 [[gnu::noinline]] Failure Next::failure_of(const std::exception_ptr& error,
@@ -129,26 +129,27 @@ void Next::in_context(std::function<void()> work) const {
   } catch (const pastset::Marked& mark) {  // says itself where it began
     return std::make_shared<TravelError>("", "", "", mark.what());
   } catch (const std::exception& other) {
-    return wiring_->failure(wrapper, path, other.what(), FailureCause::application);
+    return deployment_->failure(wrapper, path, other.what(), FailureCause::application);
   } catch (...) {
-    return wiring_->failure(wrapper, path, "threw what is no std::exception",
-                            FailureCause::application);
+    return deployment_->failure(wrapper, path, "threw what is no std::exception",
+                                FailureCause::application);
   }
 }
 
-Result run_stage(Wiring& wiring, const Stage& stage, Operation operation) {
+Result run_stage(Deployment& deployment, const Stage& stage, Operation operation) {
   OwnedOperation owned;
-  begin_stage(wiring, stage, std::move(operation), Responder(owned));
+  begin_stage(deployment, stage, std::move(operation), Responder(owned));
   return owned.take_result();
 }
 
-void begin_stage(Wiring& wiring, const Stage& stage, Operation&& operation, Responder responder) {
+void begin_stage(Deployment& deployment, const Stage& stage, Operation&& operation,
+                 Responder responder) {
   if (operation.failure && !stage.wrapper->sees_failed_operations())
-    return pass_by(wiring, stage, std::move(operation), std::move(responder));
+    return pass_by(deployment, stage, std::move(operation), std::move(responder));
   if (stage.wrapper->needs_context() && !responder.owns_context())
-    return run_in_context(wiring, stage, std::move(operation), std::move(responder));
+    return run_in_context(deployment, stage, std::move(operation), std::move(responder));
   bool called = false;
-  const Next next(wiring, stage, &called);
+  const Next next(deployment, stage, &called);
   const OperationHead head = operation;
   std::exception_ptr error;
   try {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 
 namespace paths {
 namespace {
@@ -22,7 +22,7 @@ std::uint64_t key_of(ConnectionId connection, std::uint64_t standing) {
 Dispatcher::Standing::Standing(Dispatcher& dispatcher, ConnectionId connection, const Frame& first,
                                const Validator::Standing& of)
     : OperationState(room),
-      stage(*dispatcher.wiring_.instance().stage(first.stage)),
+      stage(*dispatcher.deployment_.instance().stage(first.stage)),
       dispatcher_(dispatcher),
       connection_(connection),
       admitted_(of),
@@ -59,7 +59,7 @@ bool Dispatcher::Standing::admit(const ShortFrame& frame) {
       !dispatcher_.validator_.admit(admitted_, frame.thread, of.sequence, of.contributions))
     return false;
   is_under_way_ = true;
-  dispatcher_.wiring_.services().add_operation();
+  dispatcher_.deployment_.services().add_operation();
   return true;
 }
 
@@ -72,12 +72,12 @@ Validator::Verdict Dispatcher::Standing::validate(const ShortFrame& frame) {
   if (std::exchange(is_under_way_, true))
     return {.kind = Verdict::Kind::wrong,
             .reason = "a standing call's next operation before it had the last one's answer"};
-  dispatcher_.wiring_.services().add_operation();
+  dispatcher_.deployment_.services().add_operation();
   return verdict;
 }
 
 void Dispatcher::Standing::begin(ShortFrame&& frame) {
-  begin_stage(dispatcher_.wiring_, stage, operation_of(std::move(frame)), Responder(*this));
+  begin_stage(dispatcher_.deployment_, stage, operation_of(std::move(frame)), Responder(*this));
 }
 
 /// The next one may come as soon as this one is answered.
@@ -94,10 +94,10 @@ void Dispatcher::Standing::arrived(Outcome&& outcome) noexcept {
     reply.is_reply = true;
     reply.standing = static_cast<std::uint32_t>(standing_of_call(request_.call));
     reply.result = std::move(outcome.result);
-    dispatcher_.wiring_.connections().sender().reply(connection_, request_.operation.path,
-                                                     std::move(reply));
+    dispatcher_.deployment_.connections().sender().reply(connection_, request_.operation.path,
+                                                         std::move(reply));
   }
-  dispatcher_.wiring_.services().remove_operation();
+  dispatcher_.deployment_.services().remove_operation();
 }
 
 /// Called with the mutex held. False when it is another one than before.
@@ -118,7 +118,7 @@ void Dispatcher::run(ConnectionId connection, ShortFrame&& frame) {
                          : standing_.end();
   if (known == standing_.end()) {
     lock.unlock();
-    return wiring_.connections().liveness().refuse(
+    return deployment_.connections().liveness().refuse(
         connection, fmt::format("standing call {}, which has not begun", frame.standing));
   }
   Standing& standing = *known->second;
@@ -129,7 +129,7 @@ void Dispatcher::run(ConnectionId connection, ShortFrame&& frame) {
   const Verdict verdict = standing.validate(frame);
   lock.unlock();
   if (verdict.kind == Verdict::Kind::wrong)
-    return wiring_.connections().liveness().refuse(connection, verdict.reason);
+    return deployment_.connections().liveness().refuse(connection, verdict.reason);
   if (standing.stage.needs_context) return run(connection, standing.whole(std::move(frame)));
   if (verdict.kind == Verdict::Kind::late)
     return decline(connection, standing.whole(std::move(frame)));

@@ -14,18 +14,18 @@
 
 namespace paths {
 
-Thread::Thread(Wiring& wiring, std::uint32_t index, std::uint64_t seed)
-    : wiring_(&wiring),
+Thread::Thread(Deployment& deployment, std::uint32_t index, std::uint64_t seed)
+    : deployment_(&deployment),
       index_(index),
       life_(begin_life()),
-      owner_(wiring, index),
-      random_(seed, wiring.plan().hosts[wiring.index()].first_thread + index) {
-  const Plan& plan = wiring.plan();
-  wiring.ended_threads().remove(index);
-  for (std::uint32_t number : wiring.instance().paths()) {
+      owner_(deployment, index),
+      random_(seed, deployment.plan().hosts[deployment.index()].first_thread + index) {
+  const Plan& plan = deployment.plan();
+  deployment.ended_threads().remove(index);
+  for (std::uint32_t number : deployment.instance().paths()) {
     const auto& path = plan.paths[number];
     if (index >= path.first_thread && index - path.first_thread < path.threads)
-      paths_.emplace_back(wiring, number, index - path.first_thread, owner_, last_failure_);
+      paths_.emplace_back(deployment, number, index - path.first_thread, owner_, last_failure_);
   }
 }
 
@@ -37,24 +37,26 @@ eventspace::EventRecord Thread::begin_life() {
   life.place = rank();
   life.kind = static_cast<std::uint8_t>(eventspace::EventKind::thread);
   life.down_nanos = life.up_nanos = now().count();
-  wiring_->recorder().add(life);
+  deployment_->recorder().add(life);
   return life;
 }
 
 std::uint32_t Thread::rank() const {
-  return wiring_->plan().hosts[wiring_->index()].first_thread + index_;
+  return deployment_->plan().hosts[deployment_->index()].first_thread + index_;
 }
-Host& Thread::host() const { return wiring_->host(); }
-const std::string& Thread::cluster() const { return wiring_->plan().cluster_of(wiring_->index()); }
-double Thread::speed() const { return wiring_->plan().hosts[wiring_->index()].speed; }
+Host& Thread::host() const { return deployment_->host(); }
+const std::string& Thread::cluster() const {
+  return deployment_->plan().cluster_of(deployment_->index());
+}
+double Thread::speed() const { return deployment_->plan().hosts[deployment_->index()].speed; }
 
-base::Nanos Thread::now() const { return wiring_->runtime().now(); }
+base::Nanos Thread::now() const { return deployment_->runtime().now(); }
 void Thread::sleep_for(base::Nanos span) {
   owner_.check("sleep_for", "the clock");
-  wiring_->runtime().sleep_for(span);
+  deployment_->runtime().sleep_for(span);
 }
 
-std::uint32_t Thread::threads() const { return wiring_->plan().thread_count(); }
+std::uint32_t Thread::threads() const { return deployment_->plan().thread_count(); }
 
 bool Thread::has_path(std::string_view graph) const {
   for (const Path& path : paths_)
@@ -80,7 +82,7 @@ Path& Thread::path(std::string_view graph) {
 }
 
 void Thread::fail(const std::string& reason) {
-  fail(TravelError(wiring_->name(), "", "", reason, FailureCause::application));
+  fail(TravelError(deployment_->name(), "", "", reason, FailureCause::application));
 }
 
 void Thread::fail(const TravelError& error) {
@@ -120,11 +122,11 @@ bool Thread::is_over() const {
 
 void Thread::end() {
   if (!owner_.is_caller()) return;
-  host().thread_ended(*wiring_, index_);  // before what may wait for others
+  host().thread_ended(*deployment_, index_);  // before what may wait for others
   release_paths(*last_failure_);
   owner_.end();
   life_.up_nanos = now().count();
-  wiring_->recorder().add(life_);
+  deployment_->recorder().add(life_);
 }
 
 }  // namespace paths

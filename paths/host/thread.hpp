@@ -24,7 +24,7 @@ class Host;
 /// Throws:  UsageError where another thread calls, or the function has returned.
 class Thread {
  public:
-  Thread(Wiring& wiring, std::uint32_t index, std::uint64_t seed);
+  Thread(Deployment& deployment, std::uint32_t index, std::uint64_t seed);
   ~Thread();  ///< end()
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
@@ -33,7 +33,7 @@ class Thread {
   std::uint32_t rank() const;     ///< in the whole program, by hosts in config order
   std::uint32_t threads() const;  ///< of the whole program
   std::uint32_t index() const { return index_; }  ///< among the threads of its host
-  Wiring& wiring() const { return *wiring_; }
+  Deployment& deployment() const { return *deployment_; }
   Host& host() const;
   const std::string& cluster() const;
   double speed() const;
@@ -71,7 +71,7 @@ class Thread {
   void check_leaves();
   bool is_over() const;
   void release_paths(const Failure& failure);
-  Wiring* wiring_;
+  Deployment* deployment_;
   std::uint32_t index_;
   eventspace::EventRecord life_;
   Owner owner_;

@@ -11,8 +11,8 @@
 
 #include "base/errors.hpp"
 #include "pastset/errors.hpp"
+#include "paths/host/deployment.hpp"
 #include "paths/host/element_operation.hpp"
-#include "paths/host/wiring.hpp"
 #include "runtime/continuation.hpp"
 
 namespace paths {
@@ -41,7 +41,7 @@ struct WaitingAccesses::Waiting final : Access, runtime::Continuation {
         path(operation.path),
         sequence(operation.sequence),
         contributions(operation.contributions) {}
-  void notify() noexcept override { runtime::schedule(next_stages.wiring().runtime(), *this); }
+  void notify() noexcept override { runtime::schedule(next_stages.deployment().runtime(), *this); }
   void resume() noexcept override { accesses.told(*this); }
 
   Outcome outcome() const {
@@ -67,23 +67,23 @@ struct WaitingAccesses::Waiting final : Access, runtime::Continuation {
 
 WaitingAccesses::~WaitingAccesses() { ENSURE(first_ == nullptr); }
 
-Result WaitingAccesses::operate(const Operation& operation, const Wiring& wiring) const {
+Result WaitingAccesses::operate(const Operation& operation, const Deployment& deployment) const {
   try {
-    return operate_on(element_, operation, wiring.deadline());
+    return operate_on(element_, operation, deployment.deadline());
   } catch (const pastset::DeadlinePassed& late) {
     if (hint_ == nullptr || operation.kind == OperationKind::move) throw;
-    throw pastset::DeadlinePassed(late.what() + hint_(wiring.plan(), operation.path));
+    throw pastset::DeadlinePassed(late.what() + hint_(deployment.plan(), operation.path));
   }
 }
 
 void WaitingAccesses::handle(Operation&& operation, const Next& next, Responder& responder) {
-  if (responder.owns_context()) return responder.reply(operate(operation, next.wiring()));
+  if (responder.owns_context()) return responder.reply(operate(operation, next.deployment()));
   const auto kind = kind_of(operation);
   if (!kind || nonblocking_on(element_).has(operation))
-    return responder.reply(operate(operation, next.wiring()));
-  const runtime::Deadline deadline = next.wiring().deadline();
+    return responder.reply(operate(operation, next.deployment()));
+  const runtime::Deadline deadline = next.deployment().deadline();
   Waiting& waiting = responder.emplace_state<Waiting>(*this, *kind, operation, next.detached());
-  waiting.until = runtime::end_of(next.wiring().runtime(), deadline);
+  waiting.until = runtime::end_of(next.deployment().runtime(), deadline);
   waiting.responder = std::move(responder);
   {
     const runtime::Lock lock(mutex_);
@@ -131,7 +131,7 @@ base::Nanos WaitingAccesses::end_late(base::Nanos now) {
       std::string text = element_.lateness(one);
       if (!element_.cancel(one)) continue;  // it is about to be told
       if (hint_ != nullptr && one.kind != Access::Kind::move)
-        text += hint_(one.next_stages.wiring().plan(), one.path);
+        text += hint_(one.next_stages.deployment().plan(), one.path);
       one.error = std::make_exception_ptr(pastset::DeadlinePassed(text));
       unlink(one);
       late.push_back(&one);
@@ -154,8 +154,8 @@ void WaitingAccesses::give_up() {
   }
   for (Waiting* one : ended)
     answer(*one, {{},
-                  one->next_stages.wiring().failure(one->next_stages.stage().wrapper->name(),
-                                                    one->path, "ended", FailureCause::ended)});
+                  one->next_stages.deployment().failure(one->next_stages.stage().wrapper->name(),
+                                                        one->path, "ended", FailureCause::ended)});
 }
 
 }  // namespace paths

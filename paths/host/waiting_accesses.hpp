@@ -33,7 +33,7 @@ class WaitingAccesses {
 
  private:
   struct Waiting;
-  Result operate(const Operation& operation, const Wiring& wiring) const;
+  Result operate(const Operation& operation, const Deployment& deployment) const;
   void told(Waiting& waiting);
   void unlink(Waiting& waiting);
   static void answer(Waiting& waiting, Outcome&& outcome);

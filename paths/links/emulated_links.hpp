@@ -22,8 +22,8 @@ struct EmulatedLink {
   tuning::LinkInstance instance;
 };
 
-/// What leaves a host by one link takes it from all else that does: declared paths of any wiring,
-/// and lanes. So each has one home, under the name of its wrapper.
+/// What leaves a host by one link takes it from all else that does: declared paths of any
+/// deployment, and lanes. So each has one home, under the name of its wrapper.
 ///
 /// Sharing: any context may call.
 class EmulatedLinks {

@@ -35,7 +35,7 @@ class HostView {
   const Plan& plan() const { return *plan_; }
   const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }
   runtime::Runtime& runtime() const { return runtime_; }
-  /// Where what happens here is recorded. A further wiring has its own.
+  /// Where what happens here is recorded. A further deployment has its own.
   eventspace::Recorder& recorder() { return recorder_; }
   runtime::Deadline deadline() const;  ///< deadline_of()
   /// What went wrong in `wrapper`, on the way of `path`.

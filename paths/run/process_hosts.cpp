@@ -46,14 +46,15 @@ void warn_of(const std::vector<std::string>& lacks) {
 }  // namespace
 
 std::string failed_elsewhere(Host& host) {
-  const std::string failure = host.wiring().connections().sender().failure();
+  const std::string failure = host.deployment().connections().sender().failure();
   return failure.empty() ? failure : fmt::format("host {}: {}", host.name(), failure);
 }
 
 // ---- a thread's place ----------------------------------------------------------------------
 
 SessionThread::SessionThread(Host& host, std::uint32_t index, std::uint64_t seed)
-    : name_(fmt::format("thread {}/{}", host.name(), index)), thread_(host.wiring(), index, seed) {}
+    : name_(fmt::format("thread {}/{}", host.name(), index)),
+      thread_(host.deployment(), index, seed) {}
 
 void SessionThread::wait_for_started() {
   for (Path& path : thread_.paths_) path.wait_for_started();

@@ -16,7 +16,7 @@
 
 namespace paths {
 
-/// What failed, here or at other hosts, as its wiring heard; "": nothing.
+/// What failed, here or at other hosts, as its deployment heard; "": nothing.
 std::string failed_elsewhere(Host& host);
 
 /// A thread of the plan in this process. Who runs it may change; at any time it is one context or

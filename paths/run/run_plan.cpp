@@ -77,7 +77,7 @@ class PlanRun {
   [[gnu::noinline]] void report(Host& host, SessionThread& place, const Ended& ended) {
     const std::string whose = fmt::format("{}: {}", place.name(), ended.failure);
     hosts_.add_failure(whose);
-    host.wiring().connections().sender().note_failure(whose);
+    host.deployment().connections().sender().note_failure(whose);
     if (ended.told)
       place.thread().fail(*ended.told);  // also ends other rounds
     else

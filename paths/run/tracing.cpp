@@ -31,14 +31,14 @@ Tracing::Tracing(runtime::Runtime& runtime, const Plan& plan, const WrapperKinds
 }
 
 Tracing::~Tracing() {
-  for (Host* host : hosts_) host->watch_wirings(nullptr);
+  for (Host* host : hosts_) host->watch_deployments(nullptr);
 }
 
 void Tracing::add(Host& host) {
   trace(options_.directory, host, fmt::format("host {}", host.name()),
         std::clamp<std::size_t>(virtual_records / host.plan().hosts.size(), 256, 1 << 14));
   hosts_.push_back(&host);
-  host.watch_wirings(this);
+  host.watch_deployments(this);
 }
 
 void Tracing::trace(const std::filesystem::path& directory, HostView& view, std::string name,
@@ -53,35 +53,36 @@ void Tracing::trace(const std::filesystem::path& directory, HostView& view, std:
   traced_.push_back({&view, std::move(name), std::move(writer)});
 }
 
-void Tracing::made(Wiring& wiring) {
-  constexpr std::size_t lane_records_of_wiring = 1 << 10;  // there may be very many
+void Tracing::made(Deployment& deployment) {
+  constexpr std::size_t lane_records_of_deployment = 1 << 10;  // there may be very many
   const auto directory = std::filesystem::path(options_.directory) /
-                         eventspace::wirings_folder_name /
-                         fmt::format("{}.{}", wiring.label(), wiring.number());
+                         eventspace::further_traces_folder_name /
+                         fmt::format("{}.{}", deployment.label(), deployment.number());
   try {
-    describe(directory, wiring.plan(), kinds_);
-    trace(directory, wiring, fmt::format("host {} in wiring '{}'", wiring.name(), wiring.label()),
-          lane_records_of_wiring);
+    describe(directory, deployment.plan(), kinds_);
+    trace(directory, deployment,
+          fmt::format("host {} in deployment '{}'", deployment.name(), deployment.label()),
+          lane_records_of_deployment);
   } catch (const std::runtime_error& error) {
-    spdlog::warn("{}; wiring '{}' of host {} is not traced", error.what(), wiring.label(),
-                 wiring.name());
+    spdlog::warn("{}; deployment '{}' of host {} is not traced", error.what(), deployment.label(),
+                 deployment.name());
   }
 }
 
-void Tracing::wired(Wiring& wiring) {
-  if (runtime_.is_virtual() || !wiring.recorder().is_on()) return;
-  const auto clocks = watch_clocks_of(wiring);
+void Tracing::wired(Deployment& deployment) {
+  if (runtime_.is_virtual() || !deployment.recorder().is_on()) return;
+  const auto clocks = watch_clocks_of(deployment);
   const runtime::Lock lock(mutex_);
   for (Traced& one : traced_)
-    if (one.view == &wiring) one.clocks = clocks;
+    if (one.view == &deployment) one.clocks = clocks;
 }
 
-void Tracing::ended(Wiring& wiring) noexcept {
+void Tracing::ended(Deployment& deployment) noexcept {
   std::list<Traced> found;
   {
     const runtime::Lock lock(mutex_);
     for (auto one = traced_.begin(); one != traced_.end(); ++one)
-      if (one->view == &wiring) {
+      if (one->view == &deployment) {
         found.splice(found.begin(), traced_, one);
         break;
       }
@@ -111,27 +112,27 @@ void Tracing::start() {
       flush_all();
     }
   });
-  for (Host* host : hosts_) watch_clocks_of(host->wiring());
+  for (Host* host : hosts_) watch_clocks_of(host->deployment());
 }
 
-/// Until the wiring ends.
-std::shared_ptr<runtime::Task> Tracing::watch_clocks_of(Wiring& wiring) {
+/// Until the deployment ends.
+std::shared_ptr<runtime::Task> Tracing::watch_clocks_of(Deployment& deployment) {
   const auto watch = std::make_shared<runtime::Task>(
-      runtime_.spawn(runtime::ContextRole::service, {"clocks of", wiring.name(), 0},
-                     [this, &wiring] { watch_clocks(wiring); }));
-  wiring.before_end([watch] {
+      runtime_.spawn(runtime::ContextRole::service, {"clocks of", deployment.name(), 0},
+                     [this, &deployment] { watch_clocks(deployment); }));
+  deployment.before_end([watch] {
     watch->cancel();
     watch->join();
   });
   return watch;
 }
 
-void Tracing::watch_clocks(Wiring& wiring) {
-  std::vector<std::uint32_t> peers = wiring.remote_calls().peers();
+void Tracing::watch_clocks(Deployment& deployment) {
+  std::vector<std::uint32_t> peers = deployment.remote_calls().peers();
   while (!peers.empty()) {
     std::erase_if(peers, [&](std::uint32_t peer) {
       try {
-        look_at_clock(wiring, peer);
+        look_at_clock(deployment, peer);
         return false;
       } catch (const TravelError& error) {  // its end, or a time that no clock shows
         spdlog::debug("{}; its clock is not looked at any more", error.what());
@@ -142,10 +143,10 @@ void Tracing::watch_clocks(Wiring& wiring) {
   }
 }
 
-void Tracing::look_at_clock(Wiring& wiring, std::uint32_t peer) {
-  RemoteCalls::ClockReading best = wiring.remote_calls().read_clock(peer);
+void Tracing::look_at_clock(Deployment& deployment, std::uint32_t peer) {
+  RemoteCalls::ClockReading best = deployment.remote_calls().read_clock(peer);
   for (int look = 1; look < clock_looks; ++look) {
-    const RemoteCalls::ClockReading reading = wiring.remote_calls().read_clock(peer);
+    const RemoteCalls::ClockReading reading = deployment.remote_calls().read_clock(peer);
     if (reading.answered - reading.asked < best.answered - best.asked) best = reading;
   }
   eventspace::EventRecord record;
@@ -154,7 +155,7 @@ void Tracing::look_at_clock(Wiring& wiring, std::uint32_t peer) {
   record.sequence = static_cast<std::uint64_t>(best.shown.count());
   record.down_nanos = best.asked.count();
   record.up_nanos = best.answered.count();
-  wiring.recorder().add(record);
+  deployment.recorder().add(record);
 }
 
 void Tracing::flush_all() {

@@ -16,7 +16,7 @@
 namespace paths {
 
 /// Writes what hosts of one process record, from their start to their end. What happens in a
-/// further wiring is a trace of its own, in the folder wirings/LABEL.NUMBER of the trace.
+/// further deployment is a trace of its own, in the folder wirings/LABEL.NUMBER of the trace.
 ///
 /// Context: on the steady clock a thread of its own writes every flush_every, so that whoever
 ///          records never waits for a file; who records more than lane_records in that time loses
@@ -24,7 +24,7 @@ namespace paths {
 ///          is lost.
 /// Owns:    the writers; borrows runtime and hosts, which outlive it.
 /// Throws:  std::runtime_error, naming the file, when one cannot be made or is there already.
-class Tracing final : public WiringWatcher {
+class Tracing final : public DeploymentWatcher {
  public:
   static constexpr base::Nanos flush_every = std::chrono::milliseconds(50);
   /// Looks at the clocks of hosts below, the fastest of so many, as often as this.
@@ -46,23 +46,23 @@ class Tracing final : public WiringWatcher {
   std::vector<std::string> finish();
 
  private:
-  /// A host, or its share of a further wiring.
+  /// A host, or its share of a further deployment.
   struct Traced {
     HostView* view = nullptr;
     std::string name;  ///< for people
     std::unique_ptr<eventspace::TraceWriter> writer;
     std::string failure = {};                    ///< of its writer
-    std::shared_ptr<runtime::Task> clocks = {};  ///< also of the wiring, which may end before
+    std::shared_ptr<runtime::Task> clocks = {};  ///< also of the deployment, which may end before
   };
-  void made(Wiring& wiring) override;
-  void wired(Wiring& wiring) override;
-  void ended(Wiring& wiring) noexcept override;
+  void made(Deployment& deployment) override;
+  void wired(Deployment& deployment) override;
+  void ended(Deployment& deployment) noexcept override;
 
   void trace(const std::filesystem::path& directory, HostView& view, std::string name,
              std::size_t virtual_lane_records);
-  std::shared_ptr<runtime::Task> watch_clocks_of(Wiring& wiring);
-  void watch_clocks(Wiring& wiring);
-  void look_at_clock(Wiring& wiring, std::uint32_t peer);
+  std::shared_ptr<runtime::Task> watch_clocks_of(Deployment& deployment);
+  void watch_clocks(Deployment& deployment);
+  void look_at_clock(Deployment& deployment, std::uint32_t peer);
   eventspace::TraceHeader header_of(const HostView& view) const;
   void flush_all();
   void finish(std::list<Traced>& ended);

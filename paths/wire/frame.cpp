@@ -33,7 +33,7 @@ constexpr std::size_t lane_bytes = 82;
 constexpr std::uint8_t flag_granted = 1;  // among a lane frame's flags
 constexpr std::uint8_t flag_at_once = 2;
 constexpr std::size_t has_wiring_bytes = 1;
-constexpr std::size_t wiring_bytes = 34;  // without the label
+constexpr std::size_t deployment_bytes = 34;  // without the label
 
 bool is_greeting(FrameKind kind) {
   return kind == FrameKind::hello || kind == FrameKind::welcome || kind == FrameKind::refuse;
@@ -252,28 +252,28 @@ LaneFrame get_lane(ByteReader& reader) {
 
 std::size_t greeting_bytes(const Frame& frame) {
   return has_wiring_bytes +
-         (frame.wiring ? wiring_bytes + shortened(frame.wiring->label).size() : 0);
+         (frame.deployment ? deployment_bytes + shortened(frame.deployment->label).size() : 0);
 }
 
 void put_greeting(ByteWriter& writer, const Frame& frame) {
-  writer.put(static_cast<std::uint8_t>(frame.wiring ? 1 : 0));
-  if (!frame.wiring) return;
-  writer.put_text(frame.wiring->label);
-  writer.put(frame.wiring->number);
-  writer.put(frame.wiring->incarnation);
-  writer.put(frame.wiring->plan.high);
-  writer.put(frame.wiring->plan.low);
+  writer.put(static_cast<std::uint8_t>(frame.deployment ? 1 : 0));
+  if (!frame.deployment) return;
+  writer.put_text(frame.deployment->label);
+  writer.put(frame.deployment->number);
+  writer.put(frame.deployment->incarnation);
+  writer.put(frame.deployment->plan.high);
+  writer.put(frame.deployment->plan.low);
 }
 
 void get_greeting(ByteReader& reader, Frame& frame) {
   if (reader.known_flags(reader.get<std::uint8_t>(), 1) == 0) return;
-  WiringCall call;
+  DeploymentId call;
   call.label = reader.get_text();
   call.number = reader.get<std::uint64_t>();
   call.incarnation = reader.get<std::uint64_t>();
   call.plan.high = reader.get<std::uint64_t>();
   call.plan.low = reader.get<std::uint64_t>();
-  frame.wiring = std::make_shared<const WiringCall>(std::move(call));
+  frame.deployment = std::make_shared<const DeploymentId>(std::move(call));
 }
 
 base::Payload failure_body(const TravelError& failure) {

@@ -33,9 +33,9 @@ enum class FrameKind : std::uint8_t {
 };
 bool is_control(FrameKind kind);
 
-/// One host's call that makes a wiring; never two are alike: a host that was started again has
+/// One host's call that makes a deployment; never two are alike: a host that was started again has
 /// another incarnation, and no host uses a number of a label twice.
-struct WiringCall {
+struct DeploymentId {
   std::string label;
   std::uint64_t number = 0;
   std::uint64_t incarnation = 0;
@@ -49,7 +49,7 @@ struct Frame {
   std::uint16_t version = protocol_version;
   std::uint64_t run_high = 0;  ///< which run
   std::uint64_t run_low = 0;
-  std::uint32_t from_host = 0;  ///< index in the wiring's plan; on lanes the number in the run
+  std::uint32_t from_host = 0;  ///< index in the deployment's plan; on lanes the number in the run
   std::uint32_t credits = 0;    ///< given back to the receiver of this frame
   std::uint64_t call = 0;       ///< pairs a reply with its request, per connection; see ShortFrame
   StageId stage = no_stage;     ///< where the operation enters the receiver
@@ -57,8 +57,8 @@ struct Frame {
   Result result;                ///< of reply
   bool returns_moved = false;   ///< of reply: its tuple is the request's and does not travel again
   std::string text;             ///< of hello (host name) and refuse (reason)
-  std::shared_ptr<LaneFrame> lane;           ///< of lane, without its text, which is the frame's
-  std::shared_ptr<const WiringCall> wiring;  ///< of greetings; null where none is meant
+  std::shared_ptr<LaneFrame> lane;  ///< of lane, without its text, which is the frame's
+  std::shared_ptr<const DeploymentId> deployment;  ///< of greetings; null where none is meant
 };
 
 /// Returns a frame of a host of a run that says nothing yet.

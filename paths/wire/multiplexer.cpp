@@ -172,7 +172,8 @@ void Multiplexer::SubTransport::stop() {
     });
     is_closed_->store(true);
     while (inside_ > 0)
-      all_.left_.wait(lock, runtime::Deadline::never(), {"those who bring frames to", "a wiring"});
+      all_.left_.wait(lock, runtime::Deadline::never(),
+                      {"those who bring frames to", "a deployment"});
   }
   all_.transport_->settle();
   {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/text_file.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "tests/support/sim.hpp"
 
 TEST_CASE("lane_traffic: random messages of all sizes arrive, once and in order") {

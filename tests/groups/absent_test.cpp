@@ -152,8 +152,8 @@ lanes:
       std::optional<groups::Group> world(thread);
       if (thread.rank() == 1) {
         // The other host's values are still on their way when this one loses it.
-        runtime::Task losing = thread.wiring().services().spawn("loses a host", [&] {
-          thread.wiring().runtime().sleep_for(105ms);
+        runtime::Task losing = thread.deployment().services().spawn("loses a host", [&] {
+          thread.deployment().runtime().sleep_for(105ms);
           thread.host().lanes().host_lost(0, "the test says so");
         });
         CHECK_THROWS_WITH(world->split(0), Catch::Contains("the test says so"));

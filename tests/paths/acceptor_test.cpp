@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/acceptor_test.cpp — memory of greetings for wirings that a host never makes.
+// tests/paths/acceptor_test.cpp — memory of greetings for deployments that a host never makes.
 #include "paths/connections/acceptor.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ Frame frame_of(FrameKind kind) {
   return frame;
 }
 
-/// Number of labels that a host remembers after `greetings` of a peer, each for another wiring.
+/// Number of labels that a host remembers after `greetings` of a peer, each for another deployment.
 std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
   std::size_t labels = 0;
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
@@ -46,8 +46,8 @@ std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
     for (std::size_t number = 0; number < greetings; ++number) {
       const ConnectionId connection = peer->connect(0, 0);
       Frame hello = frame_of(FrameKind::hello);
-      hello.wiring = std::make_shared<const WiringCall>(
-          WiringCall{fmt::format("label {}", number), 1, 7, run});
+      hello.deployment = std::make_shared<const DeploymentId>(
+          DeploymentId{fmt::format("label {}", number), 1, 7, run});
       peer->send(connection, std::move(hello));
       if (is_taken_back) peer->send(connection, frame_of(FrameKind::goodbye));
     }
@@ -60,7 +60,7 @@ std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
 
 }  // namespace
 
-TEST_CASE("reception: labels of greetings that wait for a wiring are kept, up to a bound") {
+TEST_CASE("reception: labels of greetings that wait for a deployment are kept, up to a bound") {
   CHECK(labels_after(100, false) == 100);
   CHECK(labels_after(20'000, false) == labels_after(10'000, false));
 }

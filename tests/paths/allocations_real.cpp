@@ -33,7 +33,7 @@ void run_host(const Sim& sim, std::uint32_t index, const std::function<void(Thre
               make_transports(runtime, peers_of(sim.plan()), index));
     host.start();
     {
-      Thread thread(host.wiring(), 0, 1);
+      Thread thread(host.deployment(), 0, 1);
       function(thread);
     }
     CHECK(host.finish() == "");

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {
@@ -29,7 +29,7 @@ class Spy final : public BlockingWrapper {
   Result operate(Operation operation, Next next) override {
     passages_.push_back({operation.kind, runtime::calling_context()});
     if (operation.kind == OperationKind::move && !at_once_.has(operation))
-      next.wiring().runtime().sleep_for(1s);
+      next.deployment().runtime().sleep_for(1s);
     return next(std::move(operation));
   }
   OperationSet nonblocking_operations() const override { return at_once_; }
@@ -57,7 +57,7 @@ struct Scene {
     spy.name = "spy";
     spy.help = "Notes what passes.";
     spy.read = [this, at_once](base::MapReader&, const WrapperPlace&) -> MakeWrapper {
-      return [this, at_once](Wiring&) { return std::make_unique<Spy>(at_once, passages); };
+      return [this, at_once](Deployment&) { return std::make_unique<Spy>(at_once, passages); };
     };
     return spy;
   }

@@ -93,7 +93,7 @@ paths::WrapperKind counter_kind(Passed& passed) {
   kind.name = "counter";
   kind.help = "Counts what passes.";
   kind.read = [&passed](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
-    return [&passed](paths::Wiring&) { return std::make_unique<Counter>(passed); };
+    return [&passed](paths::Deployment&) { return std::make_unique<Counter>(passed); };
   };
   return kind;
 }
@@ -116,7 +116,7 @@ paths::WrapperKind marker_kind() {
   kind.name = "marker";
   kind.help = "Marks what comes up.";
   kind.read = [](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
-    return [](paths::Wiring&) { return std::make_unique<Marker>(); };
+    return [](paths::Deployment&) { return std::make_unique<Marker>(); };
   };
   return kind;
 }

@@ -92,7 +92,7 @@ struct Talk {
       runtime,
       peers_of(*plan),
       0,
-      {std::make_shared<const WiringCall>(WiringCall{"", 1, 1, plan->digest})},
+      {std::make_shared<const DeploymentId>(DeploymentId{"", 1, 1, plan->digest})},
       std::make_unique<Kept>(sent, has_short ? &sent_short : nullptr, dropped,
                              [this](ConnectionId id) {
                                if (welcomes) connections.deliver(id, frame(FrameKind::welcome));
@@ -140,7 +140,7 @@ struct Talk {
     made.from_host = other;
     made.text = "beta-0";
     if (kind != FrameKind::hello && kind != FrameKind::welcome) return made;
-    made.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, plan->digest});
+    made.deployment = std::make_shared<const DeploymentId>(DeploymentId{"", 1, 2, plan->digest});
     return made;
   }
   /// By its connection's end and without it, in turn.

@@ -314,7 +314,7 @@ TEST_CASE("connections: a request that was given up while it waited for credits 
 TEST_CASE("connections: a peer with another config is refused with both named, and not served") {
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
-  hello.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, {99, 2}});
+  hello.deployment = std::make_shared<const DeploymentId>(DeploymentId{"", 1, 2, {99, 2}});
   talk.connections.deliver(Talk::inbound, Frame(hello));
   REQUIRE(talk.sent.size() == 1);
   CHECK(talk.sent[0].kind == FrameKind::refuse);
@@ -345,7 +345,8 @@ TEST_CASE("connections: a peer that was started again is gone, and nothing of it
   talk.hello();
   Frame hello = talk.frame(FrameKind::hello);
   hello.stage = Talk::first_stage + 1;
-  hello.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 3, talk.plan->digest});
+  hello.deployment =
+      std::make_shared<const DeploymentId>(DeploymentId{"", 1, 3, talk.plan->digest});
   talk.connections.deliver(Talk::second_inbound, Frame(hello));
   CHECK(talk.sent.back().kind == FrameKind::refuse);
   CHECK(talk.gone == std::vector<std::string>{"beta-0: host beta-0 was started again: wired anew"});
@@ -360,7 +361,8 @@ TEST_CASE("connections: a welcome of another start of the peer is not taken") {
   talk.hello();
   talk.push(1);
   Frame welcome = talk.frame(FrameKind::welcome);
-  welcome.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 3, talk.plan->digest});
+  welcome.deployment =
+      std::make_shared<const DeploymentId>(DeploymentId{"", 1, 3, talk.plan->digest});
   talk.sent.clear();
   talk.connections.deliver(Talk::outbound, Frame(welcome));
   REQUIRE(talk.gone.size() == 1);
@@ -471,7 +473,7 @@ TEST_CASE(
 TEST_CASE("connections: who did not come is named with the one that was refused in its name") {
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
-  hello.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, {99, 2}});
+  hello.deployment = std::make_shared<const DeploymentId>(DeploymentId{"", 1, 2, {99, 2}});
   talk.connections.deliver(Talk::inbound, Frame(hello));
   talk.runtime.run(
       [&] { talk.connections.meeting().await_peers(runtime::Deadline::written_at(1s)); });

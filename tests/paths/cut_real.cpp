@@ -162,7 +162,7 @@ class Run {
     host.finish();
   }
   void run_thread(Host& host, std::uint32_t index) {
-    Thread thread(host.wiring(), index, 1);
+    Thread thread(host.deployment(), index, 1);
     Path& sum = thread.path("sum");
     for (;;) {
       try {

@@ -58,7 +58,7 @@ TEST_CASE("failure cause: the error of a round says what kind of event ended it"
               }
             },
             clock) == FailureCause::refused_value);
-  CHECK(cause_of([](paths::Thread& thread) { thread.host().wiring().runtime().sleep_for(2s); },
+  CHECK(cause_of([](paths::Thread& thread) { thread.host().deployment().runtime().sleep_for(2s); },
                  clock) == FailureCause::deadline);
 }
 

@@ -256,23 +256,23 @@ TEST_CASE("frame: what is cut short, too long or out of range is not a frame") {
   CHECK_FALSE(changed(60, 6));    // segment 6 of 6
 }
 
-TEST_CASE("frame: a greeting says which wiring its connection is for") {
+TEST_CASE("frame: a greeting says which deployment its connection is for") {
   Frame hello;
   hello.kind = FrameKind::hello;
   hello.text = "alpha-0";
   {
-    hello.wiring =
-        std::make_shared<const WiringCall>(WiringCall{"group", 7, 1ull << 60, {0x12, 0x34}});
+    hello.deployment =
+        std::make_shared<const DeploymentId>(DeploymentId{"group", 7, 1ull << 60, {0x12, 0x34}});
     const auto after = sent(hello);
     REQUIRE(after);
-    REQUIRE(after->wiring);
-    CHECK(after->wiring->label == "group");
-    CHECK(after->wiring->number == 7);
-    CHECK(after->wiring->incarnation == 1ull << 60);
-    CHECK(after->wiring->plan == base::Digest{0x12, 0x34});
+    REQUIRE(after->deployment);
+    CHECK(after->deployment->label == "group");
+    CHECK(after->deployment->number == 7);
+    CHECK(after->deployment->incarnation == 1ull << 60);
+    CHECK(after->deployment->plan == base::Digest{0x12, 0x34});
   }
   auto header = encode_header(hello);
-  header[26 + 7 + 20] = std::byte{2};  // neither with a wiring nor without
+  header[26 + 7 + 20] = std::byte{2};  // neither with a deployment nor without
   CHECK_FALSE(decode_frame(header, {}));
 }
 

@@ -263,7 +263,7 @@ class Game {
   // ---- the hosts that are real
 
   void run_thread(Host& host, std::uint32_t index) {
-    Thread thread(host.wiring(), index, 1);
+    Thread thread(host.deployment(), index, 1);
     const bool sums = thread.has_path("sum");
     for (int round = 0; round < rounds; ++round) {
       try {
@@ -357,7 +357,8 @@ class Game {
     made.run_low = sim_.plan().digest.low;
     made.from_host = guest;
     if (kind == FrameKind::hello || kind == FrameKind::welcome) {
-      made.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 99, sim_.plan().digest});
+      made.deployment =
+          std::make_shared<const DeploymentId>(DeploymentId{"", 1, 99, sim_.plan().digest});
     }
     return made;
   }
@@ -365,12 +366,12 @@ class Game {
     perhaps(made.run_high);
     perhaps(made.run_low);
     perhaps(made.from_host);
-    if (made.wiring != nullptr && random_.chance(wrong_)) {
-      WiringCall call = *made.wiring;
+    if (made.deployment != nullptr && random_.chance(wrong_)) {
+      DeploymentId call = *made.deployment;
       for (std::uint64_t* field : {&call.number, &call.incarnation, &call.plan.high})
         perhaps(*field);
       if (random_.chance(wrong_)) call.label = "x";
-      made.wiring = std::make_shared<const WiringCall>(std::move(call));
+      made.deployment = std::make_shared<const DeploymentId>(std::move(call));
     }
     perhaps(made.credits);
     perhaps(made.call);

@@ -81,7 +81,7 @@ elements:
   int observed = 0;
   const auto use_log = [&](paths::Host& host) {
     if (sim.plan().hosts[host.index()].threads == 0) return;
-    paths::Thread thread(host.wiring(), 0, 1);
+    paths::Thread thread(host.deployment(), 0, 1);
     for (int i = 0; i < tuples; ++i) {
       if (thread.rank() == 1) {
         thread.path("log").send(base::Payload::copy_of(std::vector<std::byte>(10000 * sizeof 1.0)));
@@ -243,12 +243,12 @@ TEST_CASE("host: one that runs another config is refused, and both configs are n
                                                     network.transport(host)));
       hosts.back()->start();
     }
-    const std::uint32_t path = hosts[1]->wiring().instance().paths().front();
-    paths::Owner owner(hosts[1]->wiring(), 0);
-    paths::Path theirs_to_us(hosts[1]->wiring(), path, 0, owner);
+    const std::uint32_t path = hosts[1]->deployment().instance().paths().front();
+    paths::Owner owner(hosts[1]->deployment(), 0);
+    paths::Path theirs_to_us(hosts[1]->deployment(), path, 0, owner);
     auto other = runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-1"}, [&] {
-      paths::Owner other_owner(hosts[1]->wiring(), 1);
-      paths::Path beside_it(hosts[1]->wiring(), path, 1, other_owner);
+      paths::Owner other_owner(hosts[1]->deployment(), 1);
+      paths::Path beside_it(hosts[1]->deployment(), path, 1, other_owner);
       try {
         beside_it.move_value(1.0);
       } catch (const paths::TravelError&) {

@@ -131,7 +131,7 @@ Endings carry_out(const Start& start) {
   std::size_t victim = 0;
   const auto dying = [&](paths::Thread& thread, const Say& say) {
     if (thread.host().index() == start.culprit && start.dies_by == 0 && thread.index() == 0) {
-      thread.wiring()
+      thread.deployment()
           .services()
           .spawn("death",
                  [after = start.dies_after, &runtime = thread.host().runtime()] {

@@ -265,7 +265,7 @@ TEST_CASE("misuse: an operation may not begin inside another one of its thread")
      private:
       paths::Thread*& caller_;
     };
-    return [&](paths::Wiring&) { return std::make_unique<Calls>(caller); };
+    return [&](paths::Deployment&) { return std::make_unique<Calls>(caller); };
   };
   const Sim sim(R"(
 hosts: {here: {threads: 1}}

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "pastset/tuple.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {
@@ -245,9 +245,9 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
 )");
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> sums;  // by rank and segment
   const SimResult run = sim.run([&](paths::Thread& thread) {
-    paths::Wiring& wiring = thread.wiring();
-    const auto& plan = wiring.plan();
-    for (const std::uint32_t number : wiring.instance().paths()) {
+    paths::Deployment& deployment = thread.deployment();
+    const auto& plan = deployment.plan();
+    for (const std::uint32_t number : deployment.instance().paths()) {
       const auto& path = plan.paths[number];
       std::vector<runtime::Task> parts;
       for (std::uint32_t segment = 0; segment < 3; ++segment) {
@@ -260,10 +260,10 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
         part.payload = base::Payload::of(10.0 * segment + thread.rank());
         // Some begin with the last segment.
         const base::Nanos delay = 1ms * (thread.rank() % 2 == 0 ? segment : 3 - segment);
-        parts.push_back(wiring.services().spawn("part", [&, part, delay, segment] {
-          wiring.runtime().sleep_for(delay);
+        parts.push_back(deployment.services().spawn("part", [&, part, delay, segment] {
+          deployment.runtime().sleep_for(delay);
           sums[{thread.rank(), segment}] =
-              paths::run_stage(wiring, *wiring.instance().stage(path.stage), part)
+              paths::run_stage(deployment, *deployment.instance().stage(path.stage), part)
                   .payload.read<double>();
         }));
       }

@@ -15,7 +15,7 @@
 
 #include "base/usage_error.hpp"
 #include "paths/config/algorithm.hpp"
-#include "paths/host/wiring.hpp"
+#include "paths/host/deployment.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/sim.hpp"
 
@@ -221,7 +221,7 @@ Crossed cross(const std::string& algorithm, bool decides_alone, std::uint64_t ro
     for (std::uint64_t i = 0; i < rounds; ++i) {
       thread.sleep_for(1ms);
       if (i + 1 == rounds)
-        crossed.before_last += thread.wiring().traffic().to_other_clusters("sum").messages;
+        crossed.before_last += thread.deployment().traffic().to_other_clusters("sum").messages;
       thread.path("sum").move_value(decides_alone ? 1.0 : 0.75);
     }
   });

@@ -65,7 +65,7 @@ elements: {work: {host: alpha-0, template: "u8[1048576]", reach: all}}
   };
   auto processes = start_hosts(sim, work, [](const paths::RunSummary& run, const Say& say) {
     for (const paths::Host* host : run.hosts)
-      say(fmt::format("sent {}", host->wiring().traffic().to_other_clusters("work").bytes));
+      say(fmt::format("sent {}", host->deployment().traffic().to_other_clusters("work").bytes));
   });
   for (auto& [name, process] : processes) {
     CHECK(process.end() == 0);
@@ -91,8 +91,8 @@ TEST_CASE("run of processes: a push costs one frame over the link") {
   };
   auto processes = start_hosts(sim, work, [](const paths::RunSummary& run, const Say& say) {
     for (const paths::Host* host : run.hosts) {
-      const paths::Traffic wan = host->wiring().traffic().to_other_clusters("work"),
-                           all = host->wiring().traffic().all("work");
+      const paths::Traffic wan = host->deployment().traffic().to_other_clusters("work"),
+                           all = host->deployment().traffic().all("work");
       say(fmt::format("sent {} {} {}", wan.messages, wan.bytes, all.messages));
     }
   });

@@ -102,7 +102,7 @@ TEST_CASE(
   CHECK(in_one_process(sim, runtime::ClockKind::steady) == expected);
   auto processes = start_hosts(sim, sum_up, [](const paths::RunSummary& run, const Say& say) {
     for (const paths::Host* host : run.hosts) {
-      const auto traffic = host->wiring().traffic().all("work");
+      const auto traffic = host->deployment().traffic().all("work");
       say(fmt::format("frames {}", traffic.messages));
     }
   });
@@ -181,7 +181,7 @@ TEST_CASE("shared elements: neighbours send each other tuples without frames, an
   auto processes = start_hosts(sim, work, [](const paths::RunSummary& run, const Say& say) {
     for (const paths::Host* host : run.hosts)
       for (const char* const element : {"rows.1.from_previous", "rows.1.from_next"})
-        say(fmt::format("frames {}", host->wiring().traffic().all(element).messages));
+        say(fmt::format("frames {}", host->deployment().traffic().all(element).messages));
   });
   const std::uint64_t all = rounds * (rounds - 1) / 2;
   const std::vector<std::uint64_t> sums = {2 * all, 4 * all, 2 * all};

@@ -42,7 +42,7 @@ class Guest final : public Receiver {
     Frame hello = frame(FrameKind::hello);
     hello.text = "far";
     hello.stage = entrance_.stage;
-    hello.wiring = std::make_shared<const WiringCall>(WiringCall{"", 1, 2, plan.digest});
+    hello.deployment = std::make_shared<const DeploymentId>(DeploymentId{"", 1, 2, plan.digest});
     transport_->send(connection_, std::move(hello));
   }
   Frame frame(FrameKind kind) const {
@@ -118,7 +118,7 @@ std::vector<std::string> play(int rounds, const std::function<void(Guest&, int r
     here.start();
     Guest guest(sim.plan(), network.transport(1));
     {
-      Thread thread(here.wiring(), 0, 1);
+      Thread thread(here.deployment(), 0, 1);
       for (int round = 0; round < rounds; ++round) {
         act(guest, round);
         try {

@@ -58,8 +58,8 @@ std::string impostor(const paths::Plan& plan) {
   hello.from_host = 1;
   hello.stage = plan.shares[0].entrances.at(0).stage;
   hello.text = "alpha-1";
-  hello.wiring =
-      std::make_shared<const paths::WiringCall>(paths::WiringCall{"", 1, 1, plan.digest});
+  hello.deployment =
+      std::make_shared<const paths::DeploymentId>(paths::DeploymentId{"", 1, 1, plan.digest});
   const auto header = paths::encode_header(hello);
   return message({reinterpret_cast<const char*>(header.data()), header.size()}, true) +
          message("", false);

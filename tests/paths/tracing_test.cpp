@@ -109,7 +109,7 @@ TEST_CASE("tracing: each thread says when it began and ended, each collector eac
   }
 }
 
-TEST_CASE("tracing: a further wiring is a trace of its own, which tells of nothing else") {
+TEST_CASE("tracing: a further deployment is a trace of its own, which tells of nothing else") {
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
   const Folder folder;
   const Sim sim(config, traced());
@@ -122,15 +122,15 @@ TEST_CASE("tracing: a further wiring is a trace of its own, which tells of nothi
     const std::string& name = thread.host().name();
     for (int again = 0; again < 2 && thread.index() == 0; ++again) {
       if (name != "alpha-0" && name != "beta-1") break;
-      const auto wiring = thread.host().wire("pair", pair.shared_plan());
+      const auto deployment = thread.host().deploy("pair", pair.shared_plan());
       {
-        paths::Thread member(*wiring, 0, 1);
+        paths::Thread member(*deployment, 0, 1);
         for (int i = 0; i < 7; ++i) {
           member.sleep_for(1ms + member.rank() * 2ms);
           member.path("both").move_value(1.0);
         }
       }
-      wiring->finish();
+      deployment->finish();
     }
     compute_and_move(thread);
   };

@@ -67,7 +67,7 @@ collectives: {sum: {operation: sum, template: f64}}
   std::vector<std::vector<double>> sums(3);
   std::vector<std::string> errors(3);
   Reduced outcome = run_over(sim, faults, [&](Host& host) {
-    Thread thread(host.wiring(), 0, 1);
+    Thread thread(host.deployment(), 0, 1);
     try {
       for (int i = 0; i < rounds; ++i)
         sums[host.index()].push_back(thread.path("sum").move_value(1.0 + i).payload.read<double>());
@@ -136,7 +136,8 @@ TEST_CASE("faulty transport: who counts on a connection that is cut is told, and
   }
 }
 
-TEST_CASE("faulty transport: frames of an earlier wiring of a label are none of a later one's") {
+TEST_CASE(
+    "faulty transport: frames of an earlier deployment of a label are none of a later one's") {
   constexpr std::uint32_t host_count = 4;
   constexpr int calls = 40;
   Faults faults;
@@ -154,14 +155,14 @@ TEST_CASE("faulty transport: frames of an earlier wiring of a label are none of 
   int worked = 0, failed = 0, wrong = 0;
   const Reduced outcome = run_over(sim, faults, [&](Host& host) {
     runtime::Random random(faults.seed, host.index());
-    Thread thread(host.wiring(), 0, 1);
+    Thread thread(host.deployment(), 0, 1);
     for (int call = 0; call < calls; ++call) {
       if (random.chance(0.05)) continue;  // this host skips it
       try {
-        const auto wiring = host.wire("again", again.shared_plan());
-        const auto number = static_cast<double>(wiring->number());
+        const auto deployment = host.deploy("again", again.shared_plan());
+        const auto number = static_cast<double>(deployment->number());
         try {
-          Thread member(*wiring, 0, 1);
+          Thread member(*deployment, 0, 1);
           for (int round = 0; round < 3; ++round) {
             if (random.chance(0.05)) {
               member.fail("as the test wants it");
@@ -175,7 +176,7 @@ TEST_CASE("faulty transport: frames of an earlier wiring of a label are none of 
         } catch (const TravelError&) {
           ++failed;
         }
-        wiring->finish();
+        deployment->finish();
       } catch (const TravelError&) {
         ++failed;
       }

@@ -100,7 +100,7 @@ void run_hosts(const Sim& sim, std::map<std::string, Seen>& seen,
                 peers);
       host.start();
       if (planned.threads > 0) {
-        Thread thread(host.wiring(), 0, 1);
+        Thread thread(host.deployment(), 0, 1);
         function(thread);
       }
       if (const std::string wrong = host.finish(); !wrong.empty()) throw std::runtime_error(wrong);

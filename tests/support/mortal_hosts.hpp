@@ -134,7 +134,7 @@ class MortalHosts {
     changed_.wake_all(wakes);
   }
   void run_thread(std::uint32_t host, std::uint32_t index) {
-    paths::Thread thread(hosts_[host]->wiring(), index, 1);
+    paths::Thread thread(hosts_[host]->deployment(), index, 1);
     paths::Failure failure;
     try {
       thread_(thread);

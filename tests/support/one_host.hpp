@@ -80,14 +80,14 @@ class PlanBuilder {
     paths::WrapperKind kind;
     kind.name = "does " + name;
     kind.read = [function](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
-      return [function](paths::Wiring&) { return std::make_unique<Does>(function); };
+      return [function](paths::Deployment&) { return std::make_unique<Does>(function); };
     };
     kinds_.add(kind);
     return wrapper(kind.name, name, Words{});
   }
   /// A wrapper that `make` makes.
   std::uint32_t made(const std::string& name, bool joins,
-                     std::function<std::unique_ptr<paths::Wrapper>(paths::Wiring&)> make) {
+                     std::function<std::unique_ptr<paths::Wrapper>(paths::Deployment&)> make) {
     paths::WrapperKind kind;
     kind.name = "made " + name;
     if (joins) kind.job = paths::Job::join;
@@ -151,7 +151,7 @@ class OneHost {
         host_(runtime_, plan_, 0, builder.kinds(), std::make_unique<NoTransport>()) {}
 
   paths::Host& host() { return host_; }
-  paths::Wiring& wiring() { return host_.wiring(); }
+  paths::Deployment& deployment() { return host_.deployment(); }
   runtime::Runtime& runtime() { return runtime_; }
   base::Nanos now() const { return runtime_.now(); }
   void sleep(base::Nanos span) { runtime_.sleep_for(span); }
@@ -178,8 +178,9 @@ class OneHost {
     return made;
   }
   paths::Result operate(paths::Operation operation) {
-    const paths::Stage* stage = host_.wiring().instance().stage(plan_->paths[operation.path].stage);
-    return paths::run_stage(host_.wiring(), *stage, std::move(operation));
+    const paths::Stage* stage =
+        host_.deployment().instance().stage(plan_->paths[operation.path].stage);
+    return paths::run_stage(host_.deployment(), *stage, std::move(operation));
   }
   paths::Result move(std::uint32_t path, std::uint32_t thread, std::uint64_t sequence,
                      base::Payload payload) {

@@ -51,7 +51,7 @@ inline paths::WrapperKind thrower_kind() {
     const bool up = reader.choice("way", {"down", "up"}, "down") == "up";
     const auto round = static_cast<std::uint64_t>(reader.integer("round", 0, 0, 1'000'000));
     const std::int64_t slot = reader.integer("slot", -1, -1, 1'000'000);
-    return [=](paths::Wiring&) { return std::make_unique<Thrower>(up, round, slot); };
+    return [=](paths::Deployment&) { return std::make_unique<Thrower>(up, round, slot); };
   };
   return kind;
 }
@@ -214,8 +214,8 @@ class Sim {
     for (const paths::Host* host : run.hosts)
       for (const auto& graph : run.plan.graphs) {
         result.wan[graph.name][host->name()] =
-            host->wiring().traffic().to_other_clusters(graph.name);
-        result.all[graph.name][host->name()] = host->wiring().traffic().all(graph.name);
+            host->deployment().traffic().to_other_clusters(graph.name);
+        result.all[graph.name][host->name()] = host->deployment().traffic().all(graph.name);
       }
   }
 

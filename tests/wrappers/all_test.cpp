@@ -77,7 +77,7 @@ WrapperKind unreliable_kind(const std::string& name, bool ends) {
   kind.help = "Fails.";
   if (ends) kind.job = paths::Job::store;
   kind.read = [](base::MapReader&, const paths::WrapperPlace&) -> paths::MakeWrapper {
-    return [](paths::Wiring&) { return std::make_unique<Unreliable>(); };
+    return [](paths::Deployment&) { return std::make_unique<Unreliable>(); };
   };
   return kind;
 }
@@ -110,8 +110,9 @@ class Trial {
       host.start();
       std::vector<runtime::Task> tasks;
       for (std::uint32_t thread = 0; thread < threads; ++thread) {
-        tasks.push_back(runtime.spawn(runtime::ContextRole::thread, {"thread", "here", thread},
-                                      [this, &host, thread] { take_part(host.wiring(), thread); }));
+        tasks.push_back(
+            runtime.spawn(runtime::ContextRole::thread, {"thread", "here", thread},
+                          [this, &host, thread] { take_part(host.deployment(), thread); }));
       }
       for (runtime::Task& task : tasks) task.join();
       host.finish();
@@ -123,10 +124,10 @@ class Trial {
   std::map<std::uint64_t, std::set<std::uint32_t>> failed;
 
  private:
-  void take_part(paths::Wiring& wiring, std::uint32_t thread) {
+  void take_part(paths::Deployment& deployment, std::uint32_t thread) {
     // Thread 0 is alone on the first path; 1 and 2 are the range of the second.
-    paths::Owner owner(wiring, thread);
-    paths::Path path(wiring, thread == 0 ? 0 : 1, thread == 0 ? 0 : thread - 1, owner);
+    paths::Owner owner(deployment, thread);
+    paths::Path path(deployment, thread == 0 ? 0 : 1, thread == 0 ? 0 : thread - 1, owner);
     for (std::uint64_t round = 0; round < rounds; ++round) {
       try {
         path.move_value(1.0);

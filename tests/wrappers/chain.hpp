@@ -32,7 +32,7 @@ class Answer final : public paths::BlockingWrapper {
       : function_(std::move(function)) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override {
     arrived.push_back(operation);
-    times.push_back(next.wiring().runtime().now());
+    times.push_back(next.deployment().runtime().now());
     return function_(operation);
   }
   bool sees_failed_operations() const override { return true; }
@@ -50,7 +50,7 @@ class Chain {
       : runtime_({.clock = runtime::ClockKind::virtual_time}),
         host_(runtime_, plan(), 0, kinds_, std::make_unique<NoTransport>()) {}
 
-  paths::Wiring& wiring() { return host_.wiring(); }
+  paths::Deployment& deployment() { return host_.deployment(); }
   base::Nanos now() const { return runtime_.now(); }
 
   /// A stage of `wrapper` above `below`; null for the end.
@@ -74,7 +74,7 @@ class Chain {
   void wait_until(base::Nanos when) { runtime_.sleep_until(when); }
 
   paths::Result operate(const paths::Stage& first, paths::Operation operation) {
-    return paths::run_stage(host_.wiring(), first, std::move(operation));
+    return paths::run_stage(host_.deployment(), first, std::move(operation));
   }
 
  private:

@@ -38,7 +38,7 @@ paths::Result another_tuple(const paths::Operation& operation) {
 /// One link, passed on the way down by `below_down` and on the way up by `above_up`.
 struct Linked {
   explicit Linked(LinkModel model, Answer element_below = Answer())
-      : element(std::move(element_below)), link(chain.wiring(), std::move(model)) {}
+      : element(std::move(element_below)), link(chain.deployment(), std::move(model)) {}
   Chain chain;
   Answer element;
   EmulateLink link;
@@ -96,7 +96,7 @@ TEST_CASE("emulate_link: a failed contribution travels down like any message") {
     paths::Operation failed = move_of(zeros(500));
     failed.failure = std::make_shared<paths::TravelError>("here", "graph", "x", "gone");
     const paths::Stage stage = t.going_down;
-    t.link.operate(failed, paths::Next(t.chain.wiring(), stage, nullptr));
+    t.link.operate(failed, paths::Next(t.chain.deployment(), stage, nullptr));
     CHECK(t.chain.now() == 10ms);
   });
 }
@@ -324,14 +324,14 @@ TEST_CASE("emulate_link: settings are a latency or a trace, and a bandwidth") {
 
 TEST_CASE("emulate_link: records each message, how long it waited and when it arrived") {
   Linked t(LinkModel(10ms, 8e6), Answer(another_tuple));
-  t.chain.wiring().recorder().reserve(16);
+  t.chain.deployment().recorder().reserve(16);
   t.chain.run([&] {
     t.chain.operate(t.going_down, push_of(2000, 0));
     t.chain.operate(t.going_down, push_of(500, 1));
     t.chain.wait_until(100ms);
     t.chain.operate(t.coming_up, move_of(zeros(500), 2));
   });
-  const auto records = t.chain.wiring().recorder().snapshot();
+  const auto records = t.chain.deployment().recorder().snapshot();
   REQUIRE(records.size() == 3);
   for (const auto& record : records)
     CHECK(record.kind == static_cast<std::uint64_t>(eventspace::EventKind::link));

@@ -18,7 +18,7 @@ OperationKind kind_of(const EventRecord& record) { return static_cast<OperationK
 
 struct Collected {
   explicit Collected(Answer::Function function) : element(std::move(function)) {
-    chain.wiring().recorder().reserve(16);
+    chain.deployment().recorder().reserve(16);
   }
   Chain chain;
   Answer element;
@@ -26,7 +26,7 @@ struct Collected {
   const paths::Stage& end = chain.stage(element);
   const paths::Stage& top = chain.stage(collector, &end);
 
-  std::vector<EventRecord> records() { return chain.wiring().recorder().snapshot(); }
+  std::vector<EventRecord> records() { return chain.deployment().recorder().snapshot(); }
 };
 
 }  // namespace

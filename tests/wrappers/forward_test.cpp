@@ -50,7 +50,7 @@ struct Run {
     const auto failures = paths::run_plan(
         plan, wrappers::all_kinds(), options, thread, [this](const paths::RunSummary& summary) {
           for (const paths::Host* host : summary.hosts) {
-            wan[host->name()] = host->wiring().traffic().to_other_clusters("work").messages;
+            wan[host->name()] = host->deployment().traffic().to_other_clusters("work").messages;
           }
         });
     for (const std::string& failure : failures) FAIL_CHECK(failure);

@@ -83,15 +83,15 @@ TEST_CASE("join: of a round that a withdrawal fails nothing goes down but the wi
   PlanBuilder builder;
   const auto join = builder.wrapper(kind.name, "join", kind.settings);
   const auto end =
-      builder.made("end", false, [&](paths::Wiring&) { return std::make_unique<End>(seen); });
+      builder.made("end", false, [&](paths::Deployment&) { return std::make_unique<End>(seen); });
   builder.path("graph", 2, {join, end});
   OneHost here(builder, clock);
   Parked parked;
   here.run([&] {
     paths::Operation waits = here.operation(0, 0, 0);
     if (!kind.settings.empty()) waits.payload = base::Payload::of(1.0);
-    const paths::Stage& first = *here.wiring().instance().stage(0);
-    paths::begin_stage(here.wiring(), first, std::move(waits), paths::Responder(parked));
+    const paths::Stage& first = *here.deployment().instance().stage(0);
+    paths::begin_stage(here.deployment(), first, std::move(waits), paths::Responder(parked));
     paths::Operation leaves = here.operation(0, 1, 0, paths::OperationKind::withdraw);
     leaves.one_way = true;
     here.operate(std::move(leaves));

@@ -25,14 +25,14 @@ struct Late {
   }
   Result fail(std::uint64_t sequence) {
     paths::Operation failed = move_of({}, sequence);
-    failed.failure = chain.wiring().failure("above", 0, "no value");
+    failed.failure = chain.deployment().failure("above", 0, "no value");
     return chain.operate(top, std::move(failed));
   }
   Chain chain;
   std::uint64_t refused = ~std::uint64_t{0};
   Answer below{[this](const paths::Operation& operation) {
     if (operation.failure) throw TravelError(*operation.failure);
-    if (!paths::is_farewell(operation.kind)) chain.wiring().runtime().sleep_for(10ms);
+    if (!paths::is_farewell(operation.kind)) chain.deployment().runtime().sleep_for(10ms);
     if (operation.sequence == refused) throw std::runtime_error("refused");
     Result result;
     result.condition = Condition::fails;
@@ -40,7 +40,7 @@ struct Late {
     result.payload = operation.payload;
     return result;
   }};
-  wrappers::Lagged lagged{chain.wiring(), 2};
+  wrappers::Lagged lagged{chain.deployment(), 2};
   const paths::Stage& end = chain.stage(below);
   const paths::Stage& top = chain.stage(lagged, &end);
 };

@@ -81,7 +81,7 @@ TEST_CASE("periodic: a failed contribution goes down where others come, and nowh
   t.chain.run([&] {
     for (const std::uint64_t sequence : {1, 2}) {
       paths::Operation failed = move_of({}, sequence);
-      failed.failure = t.chain.wiring().failure("above", 0, "no value");
+      failed.failure = t.chain.deployment().failure("above", 0, "no value");
       const std::string error =
           thrown<TravelError>([&] { t.chain.operate(t.top, std::move(failed)); });
       CHECK_THAT(error, Catch::Contains("no value") || Catch::Contains("nothing"));

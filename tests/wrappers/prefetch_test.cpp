@@ -133,8 +133,8 @@ TEST_CASE("prefetch: stop ends a pending read") {
   builder.element("far", number);
   builder.element("near", number);
   wrappers::Prefetch* fetch = nullptr;
-  const auto prefetch = builder.made("fetch", false, [&](paths::Wiring& wiring) {
-    auto made = std::make_unique<wrappers::Prefetch>(wiring, 0, wiring.element("near"));
+  const auto prefetch = builder.made("fetch", false, [&](paths::Deployment& deployment) {
+    auto made = std::make_unique<wrappers::Prefetch>(deployment, 0, deployment.element("near"));
     fetch = made.get();
     return made;
   });

@@ -25,11 +25,11 @@ struct Pushed {
     builder.plan().elements.push_back({"near", 0, number, 0, 0, {}, {}});
     builder.plan().elements.push_back({"far", 0, number, 0, 0, {}, {}});
     builder.element("asks", paths::ask_template());
-    const auto push = builder.made("push", false, [this, what](paths::Wiring& wiring) {
+    const auto push = builder.made("push", false, [this, what](paths::Deployment& deployment) {
       auto made = std::make_unique<wrappers::Push>(
-          wiring, 0u,
-          wrappers::PushSettings{wiring.element("near"),
-                                 what == What::asked ? wiring.element("asks") : nullptr,
+          deployment, 0u,
+          wrappers::PushSettings{deployment.element("near"),
+                                 what == What::asked ? deployment.element("asks") : nullptr,
                                  what == What::every});
       wrapper = made.get();
       return made;

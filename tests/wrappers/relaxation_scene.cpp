@@ -237,12 +237,12 @@ class Link final : public paths::BlockingWrapper {
   paths::Result push(paths::Operation operation, const paths::Next& next, bool fails) {
     if (fails && !operation.failure) {
       operation.payload = {};
-      operation.failure = next.wiring().failure("link", operation.path, "injected");
+      operation.failure = next.deployment().failure("link", operation.path, "injected");
     }
     const Nanos arrives = offer(next, down_);
-    runtime::Task passing = next.wiring().services().spawn(
+    runtime::Task passing = next.deployment().services().spawn(
         "link", [operation = std::move(operation), rest = next.detached(), arrives]() mutable {
-          rest.wiring().runtime().sleep_until(arrives);
+          rest.deployment().runtime().sleep_until(arrives);
           try {
             rest(std::move(operation));
           } catch (const paths::TravelError&) {  // nobody waits for a push
@@ -252,12 +252,12 @@ class Link final : public paths::BlockingWrapper {
     return {};
   }
   void pass(const paths::Next& next, Nanos& last) {
-    next.wiring().runtime().sleep_until(offer(next, last));
+    next.deployment().runtime().sleep_until(offer(next, last));
   }
   Nanos offer(const paths::Next& next, Nanos& last) {
     const Nanos usual(random_.between(0, scene_.link_max.count()));
     const Nanos delay = random_.chance(scene_.stall_chance) ? usual * 10 : usual;
-    return last = std::max(last + 1ns, next.wiring().runtime().now() + delay);
+    return last = std::max(last + 1ns, next.deployment().runtime().now() + delay);
   }
 
   const Scene& scene_;
@@ -331,32 +331,36 @@ std::uint32_t MultiCluster::add_refuses(std::uint32_t c) {
 
 std::uint32_t MultiCluster::add_check(std::uint32_t c) {
   const auto index = static_cast<std::uint32_t>(builder_.plan().wrappers.size());
-  return builder_.made(fmt::format("check.{}", c), false, [this, c, index](paths::Wiring& wiring) {
-    wrappers::ConditionCheckSettings settings;
-    settings.may_prove = scene_.may_prove();
-    settings.decision = scene_.decision;
-    settings.elements.own = result_name(c);
-    settings.ask_for = scene_.relaxation().count;
-    for (std::uint32_t from = 0; scene_.algorithm.all_to_all && from < scene_.clusters(); ++from) {
-      settings.elements.all.push_back(cache_name(c, from));
-      if (from != c && scene_.asks()) settings.asks.push_back(fmt::format("asks.{}.{}", c, from));
-    }
-    return std::make_unique<wrappers::ConditionCheck>(wiring, index, settings, switches_);
-  });
+  return builder_.made(
+      fmt::format("check.{}", c), false, [this, c, index](paths::Deployment& deployment) {
+        wrappers::ConditionCheckSettings settings;
+        settings.may_prove = scene_.may_prove();
+        settings.decision = scene_.decision;
+        settings.elements.own = result_name(c);
+        settings.ask_for = scene_.relaxation().count;
+        for (std::uint32_t from = 0; scene_.algorithm.all_to_all && from < scene_.clusters();
+             ++from) {
+          settings.elements.all.push_back(cache_name(c, from));
+          if (from != c && scene_.asks())
+            settings.asks.push_back(fmt::format("asks.{}.{}", c, from));
+        }
+        return std::make_unique<wrappers::ConditionCheck>(deployment, index, settings, switches_);
+      });
 }
 
 std::uint32_t MultiCluster::add_late_check(std::uint32_t c) {
   const auto index = static_cast<std::uint32_t>(builder_.plan().wrappers.size());
-  return builder_.made(fmt::format("check.{}", c), false, [this, c, index](paths::Wiring& wiring) {
-    wrappers::LaggedCheckSettings settings;
-    settings.decision = scene_.decision;
-    settings.rounds = scene_.relaxation().rounds;
-    settings.every = scene_.relaxation().every;
-    settings.elements.own = result_name(c);
-    for (std::uint32_t from = 0; from < scene_.clusters(); ++from)
-      settings.elements.all.push_back(cache_name(c, from));
-    return std::make_unique<wrappers::LaggedCheck>(wiring, index, settings);
-  });
+  return builder_.made(
+      fmt::format("check.{}", c), false, [this, c, index](paths::Deployment& deployment) {
+        wrappers::LaggedCheckSettings settings;
+        settings.decision = scene_.decision;
+        settings.rounds = scene_.relaxation().rounds;
+        settings.every = scene_.relaxation().every;
+        settings.elements.own = result_name(c);
+        for (std::uint32_t from = 0; from < scene_.clusters(); ++from)
+          settings.elements.all.push_back(cache_name(c, from));
+        return std::make_unique<wrappers::LaggedCheck>(deployment, index, settings);
+      });
 }
 
 void MultiCluster::add_cluster(std::uint32_t c) {
@@ -394,7 +398,7 @@ std::uint32_t MultiCluster::add_link(const std::string& name, Fault fault,
                                      std::uint32_t faulty_cluster, Saw saw) {
   const bool fails = scene_.fault == fault && scene_.faulty_cluster == faulty_cluster;
   const std::uint64_t fails_from = fails ? scene_.faulty_message() : ~std::uint64_t{0};
-  return builder_.made(name, false, [this, fails_from, saw](paths::Wiring&) {
+  return builder_.made(name, false, [this, fails_from, saw](paths::Deployment&) {
     return std::make_unique<Link>(scene_, link_random_, fails_from, saw);
   });
 }

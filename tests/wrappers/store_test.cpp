@@ -154,7 +154,7 @@ TEST_CASE("store: one that marks leaves a failed move behind what came before, a
   t.chain.run([&] {
     t.move(10);
     paths::Operation failed = operation(OperationKind::move);
-    failed.failure = t.chain.wiring().failure("push", 0, "round 2 failed");
+    failed.failure = t.chain.deployment().failure("push", 0, "round 2 failed");
     t.chain.operate(t.end, failed);
     CHECK(t.element->newest(0).payload.read<std::uint64_t>() == 10);
     CHECK_THAT(thrown<pastset::Marked>([&] { t.element->newest(1); }),
@@ -167,7 +167,8 @@ TEST_CASE("store: one that marks leaves the end of its path as a mark that names
     Stored t({}, wrappers::StoreMarks::failures_and_end);
     t.chain.run([&] {
       paths::Operation release = operation(OperationKind::release);
-      if (is_lost) release.failure = t.chain.wiring().failure("", 0, "host there is gone: it died");
+      if (is_lost)
+        release.failure = t.chain.deployment().failure("", 0, "host there is gone: it died");
       t.chain.operate(t.end, release);
       CHECK_THAT(t.element->error_mark().value_or(""),
                  Catch::Contains(is_lost ? "host there is gone" : "host here has ended"));
@@ -181,7 +182,7 @@ TEST_CASE("store: one that marks failures is left alone by an end that is none")
     paths::Operation release = operation(OperationKind::release);
     t.chain.operate(t.end, release);
     CHECK_FALSE(t.element->error_mark());
-    release.failure = t.chain.wiring().failure("", 0, "host there is gone: it died");
+    release.failure = t.chain.deployment().failure("", 0, "host there is gone: it died");
     t.chain.operate(t.end, release);
     CHECK_THAT(t.element->error_mark().value_or(""), Catch::Contains("host there is gone"));
   });
@@ -191,7 +192,7 @@ TEST_CASE("store: one that does not mark is left alone by failures and ends") {
   Stored t;
   t.chain.run([&] {
     paths::Operation failed = operation(OperationKind::move);
-    failed.failure = t.chain.wiring().failure("push", 0, "round 2 failed");
+    failed.failure = t.chain.deployment().failure("push", 0, "round 2 failed");
     CHECK_THAT(thrown<TravelError>([&] { t.chain.operate(t.end, failed); }),
                Catch::Contains("round 2 failed"));
     t.chain.operate(t.end, operation(OperationKind::release));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/wiring.cpp — makes the parts of a wiring, and ends them in the right order.
-#include "paths/host/wiring.hpp"
+// paths/host/deployment.cpp — makes the parts of a deployment, and ends them in the right order.
+#include "paths/host/deployment.hpp"
 
 #include <fmt/format.h>
 
@@ -15,9 +15,9 @@
 
 namespace paths {
 
-Wiring::Wiring(Host& host, Acceptor& acceptor, std::shared_ptr<const WiringCall> call,
-               std::shared_ptr<const Plan> plan, std::uint32_t index, HostNumbers numbers,
-               const WrapperKinds& kinds, std::shared_ptr<const Peers> peers)
+Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const DeploymentId> call,
+                       std::shared_ptr<const Plan> plan, std::uint32_t index, HostNumbers numbers,
+                       const WrapperKinds& kinds, std::shared_ptr<const Peers> peers)
     : HostView(host.runtime(), std::move(plan), index,
                call->label.empty() ? host.recorder() : records_),
       host_(host),
@@ -43,7 +43,7 @@ Wiring::Wiring(Host& host, Acceptor& acceptor, std::shared_ptr<const WiringCall>
       traffic_(std::make_unique<TrafficCounts>(*plan_, index, connections_)),
       dispatcher_(std::make_unique<Dispatcher>(*this, kinds)) {
   ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() was called
-  if (!label().empty()) host_.tell_of(*this, &WiringWatcher::made);
+  if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::made);
   instance_ = std::make_unique<PlanInstance>(*this, *shared_elements_, kinds);
   if (!runtime_.is_virtual() || deadline().written)
     deadline_monitor_ = std::make_unique<DeadlineMonitor>(
@@ -56,30 +56,30 @@ Wiring::Wiring(Host& host, Acceptor& acceptor, std::shared_ptr<const WiringCall>
 }
 
 /// Of a run that ended well, finish() has done all this.
-Wiring::~Wiring() {
-  leave(fmt::format("host {} ended without ending wiring '{}'", name(), label()));
+Deployment::~Deployment() {
+  leave(fmt::format("host {} ended without ending deployment '{}'", name(), label()));
   acceptor_.end(*call_, "it failed");  // of one whose finish() was cancelled
   connections_.close();
   meeting_ = {};  // it may find a peer that is gone, whose paths are released in a service
   end_services();
   ENSURE(!services_.are_running());
-  if (!label().empty()) host_.tell_of(*this, &WiringWatcher::ended);
+  if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::ended);
 }
 
-std::string Wiring::name_in_space(std::string_view element) const {
+std::string Deployment::name_in_space(std::string_view element) const {
   return label().empty() ? std::string(element) : fmt::format("{}/{}", label(), element);
 }
 
-std::shared_ptr<pastset::Element> Wiring::element(std::string_view name) {
+std::shared_ptr<pastset::Element> Deployment::element(std::string_view name) {
   return host_.element(name_in_space(name));
 }
 
-void Wiring::expect(base::Nanos until) {
+void Deployment::expect(base::Nanos until) {
   if (deadline_monitor_) deadline_monitor_->expect(until);
 }
 
 /// Those who wait for what would have come from there are told, by a release that says why.
-void Wiring::peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted) {
+void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted) {
   const std::string why = fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason);
   if (!has_parted && (plan_->lanes.is_written || !releases_.have_all()))
     connections_.sender().note_failure(why);
@@ -89,15 +89,15 @@ void Wiring::peer_gone(std::uint32_t peer, const std::string& reason, bool has_p
 
 // ---- begin and end -------------------------------------------------------------------------
 
-void Wiring::start() {
+void Deployment::start() {
   remote_calls_.connect();
   if (!label().empty()) {
-    const std::string failure = connections_.meeting().wire(deadline());
+    const std::string failure = connections_.meeting().deploy(deadline());
     if (!failure.empty()) {
       abandon(failure);
       throw TravelError(
           name(), label(), "",
-          fmt::format("number {} of wiring '{}' failed: {}", number(), label(), failure));
+          fmt::format("number {} of deployment '{}' failed: {}", number(), label(), failure));
     }
   } else if (!runtime_.is_virtual()) {
     meeting_ = runtime_.spawn(runtime::ContextRole::service, {"meeting of", name(), index_},
@@ -106,7 +106,7 @@ void Wiring::start() {
   instance_->start_wrappers();
 }
 
-void Wiring::wait_for_releases(PathReleases::Beginner beginner, const char* what) {
+void Deployment::wait_for_releases(PathReleases::Beginner beginner, const char* what) {
   const auto next_look = [this] {  // on the virtual clock everybody is there
     return runtime_.is_virtual() ? runtime::Deadline::never()
                                  : runtime::Deadline::written_at(
@@ -116,9 +116,10 @@ void Wiring::wait_for_releases(PathReleases::Beginner beginner, const char* what
     connections_.liveness().look_after_peers();
 }
 
-std::string Wiring::finish(const std::function<void()>& before_goodbyes) {
+std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
   if (is_ending_.exchange(true))
-    throw base::UsageError(fmt::format("host {}: wiring '{}' was ended before", name(), label()));
+    throw base::UsageError(
+        fmt::format("host {}: deployment '{}' was ended before", name(), label()));
   wait_for_releases(PathReleases::Beginner::thread, "the release of the threads' paths at");
   if (before_end_) before_end_();
   instance_->stop_wrappers();
@@ -147,14 +148,14 @@ std::string Wiring::finish(const std::function<void()>& before_goodbyes) {
   return wrong;
 }
 
-void Wiring::abandon(const std::string& why) {
+void Deployment::abandon(const std::string& why) {
   if (!leave(why)) return;
   end_services();
   if (deadline_monitor_) deadline_monitor_->stop();
 }
 
 /// True once.
-bool Wiring::leave(const std::string& why) {
+bool Deployment::leave(const std::string& why) {
   if (is_ending_.exchange(true)) return false;
   acceptor_.end(*call_, why);
   acceptor_.hear(*call_, connections_.meeting().number_heard());
@@ -166,7 +167,7 @@ bool Wiring::leave(const std::string& why) {
 
 /// A cancelled context gives up its present wait; one that was about to wait, the next time. Each
 /// call of give_up takes operations without a context down at least to the next join.
-void Wiring::end_services() {
+void Deployment::end_services() {
   constexpr base::Nanos pause = std::chrono::milliseconds(10);
   const std::size_t rounds_max = plan_->wrappers.size() + 1;
   const bool is_inside = runtime::is_inside_a_run();

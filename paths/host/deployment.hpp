@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/wiring.hpp — what one plan made on a host: its wrappers, stages, paths, and their end.
+// paths/host/deployment.hpp — what one plan made on a host: its wrappers, stages, paths, and their
+// end.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -33,35 +34,35 @@ class SharedElements;
 
 /// A host's share of a plan, wired and served: the paper's PATHS server, which is linked into the
 /// application (Bongo et al. 2004, §III-A). Releases, goodbyes, deadlines, failures and traffic are
-/// each wiring's own.
+/// each deployment's own.
 ///
-/// The wiring owns parts, and keeps the order in which they begin and end. PlanInstance has the
+/// The deployment owns parts, and keeps the order in which they begin and end. PlanInstance has the
 /// elements, wrappers and stages. Dispatcher runs operations of other hosts, and RemoteCalls sends
 /// operations to them. Services and PathReleases count what must end first. TrafficCounts adds up
 /// what was sent.
 ///
 /// Owns:    its parts and connections; borrows the host.
 /// Sharing: any context may call anything; operations block as their wrappers say.
-class Wiring : public HostView {
+class Deployment : public HostView {
  public:
   /// `index` is the host's in this plan, `numbers` are those of all its hosts in the run. Greetings
   /// are taken from then on.
-  Wiring(Host& host, Acceptor& acceptor, std::shared_ptr<const WiringCall> call,
-         std::shared_ptr<const Plan> plan, std::uint32_t index, HostNumbers numbers,
-         const WrapperKinds& kinds, std::shared_ptr<const Peers> peers);
-  ~Wiring();
+  Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const DeploymentId> call,
+             std::shared_ptr<const Plan> plan, std::uint32_t index, HostNumbers numbers,
+             const WrapperKinds& kinds, std::shared_ptr<const Peers> peers);
+  ~Deployment();
 
-  /// What this host's call of wire() was given, "" of the config's plan, and its number.
+  /// What this host's call of deploy() was given, "" of the config's plan, and its number.
   const std::string& label() const { return call_->label; }
   std::uint64_t number() const { return call_->number; }
 
   Host& host() const { return host_; }
-  /// An element of this wiring, which lives in the host's space: as LABEL/NAME, unless the label is
-  /// empty. Throws UsageError when there is none of that name.
+  /// An element of this deployment, which lives in the host's space: as LABEL/NAME, unless the
+  /// label is empty. Throws UsageError when there is none of that name.
   std::shared_ptr<pastset::Element> element(std::string_view name);
   /// Returns the name that an element of the plan has in the host's space.
   std::string name_in_space(std::string_view element) const;
-  /// Of this wiring, here and on other hosts of this machine.
+  /// Of this deployment, here and on other hosts of this machine.
   SharedElements& shared_elements() const { return *shared_elements_; }
 
   /// The parts.
@@ -109,9 +110,9 @@ class Wiring : public HostView {
   void end_services();
 
   Host& host_;
-  eventspace::Recorder records_;  // of a further wiring, whose places are its own
+  eventspace::Recorder records_;  // of a further deployment, whose places are its own
   Acceptor& acceptor_;
-  const std::shared_ptr<const WiringCall> call_;
+  const std::shared_ptr<const DeploymentId> call_;
   std::unique_ptr<Multiplexer::SubTransport> share_made_;  // until the connections have it
   Multiplexer::SubTransport& share_;
   const std::unique_ptr<SharedElements> shared_elements_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/wiring_scene.hpp — many wirings on changing hosts of a run, some of which fail and
-// some of which are skipped by a host.
+// tests/support/deployment_scene.hpp — many deployments on changing hosts of a run, some of which
+// fail and some of which are skipped by a host.
 #pragma once
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,7 +41,7 @@ inline double sum_of(const std::set<std::uint32_t>& hosts) {
   return sum;
 }
 
-struct PlannedWiring {
+struct PlannedDeployment {
   std::set<std::uint32_t> hosts;
   std::shared_ptr<const paths::Plan> plan;
   std::uint32_t throws = UINT32_MAX, skips = UINT32_MAX;  // a host, or none
@@ -49,13 +49,14 @@ struct PlannedWiring {
 };
 
 /// Of 2 to 6 hosts each; every fourth fails, and one of `skipped_every` is skipped by a host.
-inline std::vector<PlannedWiring> many_wirings(std::uint32_t count, std::uint32_t host_count,
-                                               std::uint32_t skipped_every,
-                                               const std::string& deadline) {
+inline std::vector<PlannedDeployment> many_deployments(std::uint32_t count,
+                                                       std::uint32_t host_count,
+                                                       std::uint32_t skipped_every,
+                                                       const std::string& deadline) {
   runtime::Random random(11, 0);
-  std::vector<PlannedWiring> all(count);
+  std::vector<PlannedDeployment> all(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    PlannedWiring& one = all[i];
+    PlannedDeployment& one = all[i];
     while (one.hosts.size() < 2 + i % 5)
       one.hosts.insert(static_cast<std::uint32_t>(random.below(host_count)));
     const std::vector<std::uint32_t> members(one.hosts.begin(), one.hosts.end());
@@ -69,12 +70,12 @@ inline std::vector<PlannedWiring> many_wirings(std::uint32_t count, std::uint32_
 
 /// Makes it, uses it for three rounds and ends it; whether that went well. Who throws does so in
 /// the last round.
-inline bool take_part(paths::Thread& thread, const PlannedWiring& one) {
+inline bool take_part(paths::Thread& thread, const PlannedDeployment& one) {
   bool has_worked = false;
   try {
-    const auto wiring = thread.host().wire(one.label, one.plan);
+    const auto deployment = thread.host().deploy(one.label, one.plan);
     try {
-      paths::Thread member(*wiring, 0, 1);
+      paths::Thread member(*deployment, 0, 1);
       for (std::uint32_t round = 0; round < 3; ++round) {
         if (one.throws == thread.rank() && round == 2) {
           member.fail(thrown_text);
@@ -87,7 +88,7 @@ inline bool take_part(paths::Thread& thread, const PlannedWiring& one) {
       has_worked = true;
     } catch (const paths::TravelError&) {
     }
-    wiring->finish();
+    deployment->finish();
   } catch (const paths::TravelError&) {
   }
   return has_worked;

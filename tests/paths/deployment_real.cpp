@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/wiring_real.cpp — what further plans leave behind in a process: nothing.
+// tests/paths/deployment_real.cpp — what further plans leave behind in a process: nothing.
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/deployment_scene.hpp"
 #include "tests/support/processes.hpp"
-#include "tests/support/wiring_scene.hpp"
 
 namespace {
 
@@ -49,15 +49,15 @@ struct Has {
 
 }  // namespace
 
-TEST_CASE("wiring: a hundred in processes leave no descriptor, context or memory behind") {
-  constexpr std::uint32_t host_count = 12, wirings = 100, first = 60;
+TEST_CASE("deployment: a hundred in processes leave no descriptor, context or memory behind") {
+  constexpr std::uint32_t host_count = 12, deployments = 100, first = 60;
   const char* const more = std::getenv("PATHS_WIRINGS");
-  const std::uint32_t count = more == nullptr ? wirings : std::stoul(more);
+  const std::uint32_t count = more == nullptr ? deployments : std::stoul(more);
   const std::string transport = GENERATE("ipc", "tcp");
   const std::string shared = GENERATE("", "shared_memory: false\n");
   const Sim sim(
       config_of(first_hosts(host_count), network_line(transport, host_count) + shared, "60s"));
-  const auto all = many_wirings(first + count, host_count, 25, "500ms");
+  const auto all = many_deployments(first + count, host_count, 25, "500ms");
   // All have what a process takes once by then.
   const auto thread_function = [&](paths::Thread& thread, const Say& say) {
     std::uint32_t worked = 0, failed = 0;
@@ -89,7 +89,7 @@ TEST_CASE("wiring: a hundred in processes leave no descriptor, context or memory
     REQUIRE(process.lines("after: ").size() == 1);
     const Has before = Has::of(process.lines("before: ")[0]);
     const Has after = Has::of(process.lines("after: ")[0]);
-    // What hosts that have met keep open; each is in a third of the wirings.
+    // What hosts that have met keep open; each is in a third of the deployments.
     CHECK(after.descriptors <= before.descriptors + 2 * host_count);
     CHECK(after.threads <= before.threads);
     CHECK(after.mappings <= before.mappings + 160);               // stacks are kept, many at a time

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/wiring_test.cpp — further plans on the hosts of a run, made and ended while it goes
-// on.
+// tests/paths/deployment_test.cpp — further plans on the hosts of a run, made and ended while it
+// goes on.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -11,7 +11,7 @@
 
 #include "base/usage_error.hpp"
 #include "paths/host/host.hpp"
-#include "tests/support/wiring_scene.hpp"
+#include "tests/support/deployment_scene.hpp"
 
 namespace {
 
@@ -23,17 +23,17 @@ std::shared_ptr<const paths::Plan> plan_of(const std::set<std::uint32_t>& hosts,
   return Sim(config_of(hosts, more)).shared_plan();
 }
 
-/// This thread's host in a wiring, made, used for some rounds and ended; what a sum was.
+/// This thread's host in a deployment, made, used for some rounds and ended; what a sum was.
 double use(paths::Thread& thread, const std::string& label,
            const std::shared_ptr<const paths::Plan>& plan, int rounds = 3) {
-  const auto wiring = thread.host().wire(label, plan);
+  const auto deployment = thread.host().deploy(label, plan);
   double sum = 0;
   {
-    paths::Thread member(*wiring, 0, 1);
+    paths::Thread member(*deployment, 0, 1);
     for (int round = 0; round < rounds; ++round)
       sum = member.path("sum").move_value(double(thread.rank())).payload.read<double>();
   }
-  const std::string wrong = wiring->finish();
+  const std::string wrong = deployment->finish();
   if (!wrong.empty()) throw std::runtime_error(wrong);
   return sum;
 }
@@ -60,7 +60,7 @@ constexpr auto clocks = {runtime::ClockKind::virtual_time, runtime::ClockKind::s
 
 }  // namespace
 
-TEST_CASE("wiring: hosts wire a further plan, use it and end it while their own paths go on") {
+TEST_CASE("deployment: hosts wire a further plan, use it and end it while their own paths go on") {
   for (const auto clock : clocks) {
     const Sim sim(config_of(first_hosts(4)));
     const auto some = plan_of({1, 3});
@@ -79,26 +79,26 @@ TEST_CASE("wiring: hosts wire a further plan, use it and end it while their own 
   }
 }
 
-TEST_CASE("wiring: its elements are in the host's space under its label, and go with it") {
+TEST_CASE("deployment: its elements are in the host's space under its label, and go with it") {
   const Sim sim(config_of(first_hosts(2)));
   const auto plan = plan_of({0, 1});
   std::set<std::string> seen;
   const SimResult result = sim.run([&](paths::Thread& thread) {
-    const auto wiring = thread.host().wire("again", plan);
+    const auto deployment = thread.host().deploy("again", plan);
     for (const auto& name : thread.host().space().names()) seen.insert(name);
     for (const auto& element : plan->elements)
-      if (element.host == wiring->index()) CHECK(wiring->element(element.name) != nullptr);
-    { paths::Thread member(*wiring, 0, 1); }
-    wiring->finish();
+      if (element.host == deployment->index()) CHECK(deployment->element(element.name) != nullptr);
+    { paths::Thread member(*deployment, 0, 1); }
+    deployment->finish();
     for (const auto& name : thread.host().space().names())
       CHECK(name.find('/') == std::string::npos);
-    CHECK_THROWS_AS(wiring->finish(), base::UsageError);
+    CHECK_THROWS_AS(deployment->finish(), base::UsageError);
   });
   CHECK(result.ended_well());
   for (const auto& element : plan->elements) CHECK(seen.contains("again/" + element.name));
 }
 
-TEST_CASE("wiring: a host that skips a call fails it for its peers, and the next one meets") {
+TEST_CASE("deployment: a host that skips a call fails it for its peers, and the next one meets") {
   const Sim sim(config_of(first_hosts(2)));
   const auto plan = plan_of({0, 1});
   for (const std::uint32_t skips : {0u, 1u}) {
@@ -121,7 +121,7 @@ TEST_CASE("wiring: a host that skips a call fails it for its peers, and the next
   }
 }
 
-TEST_CASE("wiring: unequal plans under one label fail both sides, each of which names both") {
+TEST_CASE("deployment: unequal plans under one label fail both sides, each of which names both") {
   const Sim sim(config_of(first_hosts(2)));
   const auto one = plan_of({0, 1}), other = plan_of({0, 1}, "stack: 1MiB\n");
   REQUIRE_FALSE(one->digest == other->digest);
@@ -138,58 +138,60 @@ TEST_CASE("wiring: unequal plans under one label fail both sides, each of which 
                Catch::Contains(one->digest.text()) && Catch::Contains(other->digest.text()));
 }
 
-TEST_CASE("wiring: wrong use is told to whoever did it, and the run goes on") {
+TEST_CASE("deployment: wrong use is told to whoever did it, and the run goes on") {
   const Sim sim(config_of(first_hosts(2)));
   const auto both = plan_of({0, 1});
   const SimResult result = sim.run([&](paths::Thread& thread) {
     paths::Host& host = thread.host();
-    CHECK_THAT(thrown<base::UsageError>([&] { host.wire("", both); }),
+    CHECK_THAT(thrown<base::UsageError>([&] { host.deploy("", both); }),
                Catch::Contains("a label is of letters"));
-    CHECK_THAT(thrown<base::UsageError>([&] { host.wire("a/b", both); }), Catch::Contains("'a/b'"));
+    CHECK_THAT(thrown<base::UsageError>([&] { host.deploy("a/b", both); }),
+               Catch::Contains("'a/b'"));
     CHECK_THAT(thrown<base::UsageError>([&] {
-                 host.wire("more", plan_of({0, 1, 7}));
+                 host.deploy("more", plan_of({0, 1, 7}));
                }),
                Catch::Contains("hosts that the run does not have: h7"));
-    CHECK_THAT(thrown<base::UsageError>([&] { host.wire("more", plan_of({1u - thread.rank()})); }),
-               Catch::Contains("no share for host " + host.name()));
-    const auto wiring = host.wire("used", both);
-    CHECK_THAT(thrown<base::UsageError>([&] { host.wire("used", both); }),
+    CHECK_THAT(
+        thrown<base::UsageError>([&] { host.deploy("more", plan_of({1u - thread.rank()})); }),
+        Catch::Contains("no share for host " + host.name()));
+    const auto deployment = host.deploy("used", both);
+    CHECK_THAT(thrown<base::UsageError>([&] { host.deploy("used", both); }),
                Catch::Contains("'used' is in use here"));
-    { paths::Thread member(*wiring, 0, 1); }
-    wiring->finish();
+    { paths::Thread member(*deployment, 0, 1); }
+    deployment->finish();
     CHECK(thread.path("sum").move_value(1.0).payload.read<double>() == 2);
   });
   CHECK(result.broke == "");
   CHECK(result.failures == std::vector<std::string>{});
 }
 
-TEST_CASE("wiring: one that a host leaves behind when it ends counts as lost with that host") {
+TEST_CASE("deployment: one that a host leaves behind when it ends counts as lost with that host") {
   const Sim sim(config_of(first_hosts(2)));
   const auto both = plan_of({0, 1});
   std::string failure;
   const SimResult result = sim.run([&](paths::Thread& thread) {
-    const auto wiring = thread.host().wire("left", both);
+    const auto deployment = thread.host().deploy("left", both);
     thread.path("sum").move_value(1.0);  // both have it
     if (thread.rank() == 1) return;
-    paths::Thread member(*wiring, 0, 1);
+    paths::Thread member(*deployment, 0, 1);
     failure = thrown<paths::TravelError>([&] { member.path("sum").move_value(1.0); });
   });
-  CHECK_THAT(failure, Catch::Contains("ended without ending wiring 'left'"));
+  CHECK_THAT(failure, Catch::Contains("ended without ending deployment 'left'"));
   CHECK(result.broke == "");
 }
 
-TEST_CASE("wiring: a hundred come and go on changing hosts, some fail, some are skipped") {
+TEST_CASE("deployment: a hundred come and go on changing hosts, some fail, some are skipped") {
   for (const auto clock : clocks) {
-    constexpr std::uint32_t host_count = 12, wirings = 100;
+    constexpr std::uint32_t host_count = 12, deployments = 100;
     const Sim sim(config_of(first_hosts(host_count), "", "600s"));
     const bool is_virtual = clock == runtime::ClockKind::virtual_time;
     const auto all =
-        many_wirings(wirings, host_count, is_virtual ? 5 : 25, is_virtual ? "2s" : "300ms");
+        many_deployments(deployments, host_count, is_virtual ? 5 : 25, is_virtual ? "2s" : "300ms");
     runtime::Mutex mutex;
     std::uint32_t worked = 0, failed = 0;
     const SimResult result = sim.run(
         [&](paths::Thread& thread) {
-          for (const PlannedWiring& one : all) {
+          for (const PlannedDeployment& one : all) {
             thread.path("sum").move_value(1.0);
             if (!one.hosts.contains(thread.rank()) || one.skips == thread.rank()) continue;
             const bool has_worked = take_part(thread, one);
@@ -203,7 +205,7 @@ TEST_CASE("wiring: a hundred come and go on changing hosts, some fail, some are 
     CHECK(result.broke == "");
     CHECK(result.failures == std::vector<std::string>{});
     INFO(worked << " worked, " << failed << " failed");
-    CHECK(worked > wirings);
+    CHECK(worked > deployments);
     CHECK(failed > 0);
   }
 }
