@@ -40,11 +40,11 @@ std::shared_ptr<const DeploymentId> Acceptor::begin(const std::string& label,
                                                     const base::Digest& plan) {
   const runtime::Lock lock(mutex_);
   Label& known = labels_[label];
-  if (known.agreement.is_under_way())
+  if (known.deployments.is_under_way())
     throw base::UsageError(
         fmt::format("host {}: deployment '{}' is in use here: it has not ended", host_, label));
   return std::make_shared<const DeploymentId>(
-      DeploymentId{label, known.agreement.begin(), incarnation_, plan});
+      DeploymentId{label, known.deployments.begin(), incarnation_, plan});
 }
 
 void Acceptor::open(const DeploymentId& call, Connections& connections,
@@ -73,8 +73,8 @@ void Acceptor::end(const DeploymentId& call, const std::string& how,
                    const std::vector<ConnectionId>& arrivals) {
   const runtime::Lock lock(mutex_);
   Label& label = labels_.at(call.label);
-  if (label.agreement.meaning_of(call.number) != Agreement::Meaning::now) return;
-  label.agreement.end(how);
+  if (label.deployments.meaning_of(call.number) != DeploymentTable::Meaning::now) return;
+  label.deployments.end(how);
   label.connections = nullptr;
   label.share = nullptr;
   after_end_.insert(arrivals.begin(), arrivals.end());
@@ -82,7 +82,7 @@ void Acceptor::end(const DeploymentId& call, const std::string& how,
 
 void Acceptor::hear(const DeploymentId& call, std::uint64_t number) {
   const runtime::Lock lock(mutex_);
-  labels_.at(call.label).agreement.hear(number);
+  labels_.at(call.label).deployments.hear(number);
 }
 
 void Acceptor::open_lanes(Multiplexer::SubTransport& share) {
@@ -143,24 +143,24 @@ Acceptor::Verdict Acceptor::judge_deployment(ConnectionId connection, Frame& hel
 
 Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, Label& label) {
   const DeploymentId& call = *hello.deployment;
-  Agreement& agreement = label.agreement;
-  agreement.hear(call.number);
-  switch (agreement.meaning_of(call.number)) {
-    case Agreement::Meaning::now:
+  DeploymentTable& deployments = label.deployments;
+  deployments.hear(call.number);
+  switch (deployments.meaning_of(call.number)) {
+    case DeploymentTable::Meaning::now:
       if (label.share != nullptr) return {.share = label.share};
       break;  // it is being made
-    case Agreement::Meaning::ended: {
+    case DeploymentTable::Meaning::ended: {
       DeploymentId last = call;
-      const bool is_last = call.number == agreement.number();
-      last.number = agreement.number() + (agreement.is_under_way() ? 0 : 1);  // where to meet
+      const bool is_last = call.number == deployments.number();
+      last.number = deployments.number() + (deployments.is_under_way() ? 0 : 1);  // where to meet
       Verdict verdict =
           refused(fmt::format("{} has ended on host {}{}{}", name_of(call), host_,
-                              is_last ? ": " : "", is_last ? agreement.how_it_ended() : ""),
+                              is_last ? ": " : "", is_last ? deployments.how_it_ended() : ""),
                   std::make_shared<const DeploymentId>(std::move(last)));
       verdict.complaint.clear();  // no stranger
       return verdict;
     }
-    case Agreement::Meaning::later:
+    case DeploymentTable::Meaning::later:
       if (label.connections != nullptr)
         label.connections->meeting().hear_of_later_call(hello.text, call);
       break;

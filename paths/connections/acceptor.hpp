@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "paths/connections/agreement.hpp"
 #include "paths/connections/connections.hpp"
+#include "paths/connections/deployment_table.hpp"
 #include "paths/wire/frame.hpp"
 #include "paths/wire/multiplexer.hpp"
 #include "paths/wire/rejection_log.hpp"
@@ -75,14 +75,14 @@ class Acceptor final : public Receiver {
     std::string failure;  ///< of that call; the connection is gone then
   };
   struct Label {
-    Agreement agreement;
+    DeploymentTable deployments;
     Connections* connections = nullptr;  // of the call that is under way
     Multiplexer::SubTransport* share = nullptr;
     std::vector<Waiting> waiting;
 
     /// This host has made no call of it, and no greeting waits for one.
     bool is_unused() const {
-      return waiting.empty() && agreement.number() == 0 && !agreement.is_under_way();
+      return waiting.empty() && deployments.number() == 0 && !deployments.is_under_way();
     }
   };
   /// What is to be done with a frame when the mutex is let go.

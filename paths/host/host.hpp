@@ -59,7 +59,7 @@ class Host : public HostView {
   /// Blocks until this host's peers in the plan are wired, at most for the plan's deadline. Hosts
   /// may call it for several labels at once, for one label one call after the other; of one label
   /// the calls that belong together find each other also when a host skipped one: what is then left
-  /// over fails, and the next call meets (paths/connections/agreement.hpp).
+  /// over fails, and the next call meets (paths/connections/deployment_table.hpp).
   ///
   /// A label is of letters, digits, '_', '-' and '.'.
   ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/agreement.hpp — by which calls of one label on several hosts find each other.
+// paths/connections/deployment_table.hpp — by which calls of one label on several hosts find each
+// other.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace paths {
 /// that is more, and uses it up however it ends. So hosts of which one skipped a call meet again.
 ///
 /// Sharing: none.
-class Agreement {
+class DeploymentTable {
  public:
   enum class Meaning : std::uint8_t {
     now,    ///< of the call that is under way
