@@ -96,7 +96,8 @@ std::vector<Contender> compared(const pricing::Network& network, const Counts& c
 
 /// Bytes between clusters, and when each message was on a link.
 Json crossings_of(const Contender& one, const pricing::Network& network, const Counts& counts) {
-  const collectives::Task task{collectives::Collective::allgather, network.topology, counts};
+  const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
+                                         counts};
   const pricing::Price price =
       pricing::price(one.algorithm, task, one.parameters, 1, network, one.execution);
   Json on_links = Json::array();
@@ -138,7 +139,8 @@ Json times_of_planning(const pricing::Network& network, const Counts& counts) {
 Json row_of(const Named& on, Bytes bytes, const Options& options) {
   const pricing::Network& network = on.network;
   const Counts counts = Counts::each(bytes, network.topology->size());
-  const collectives::Task task{collectives::Collective::allgather, network.topology, counts};
+  const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
+                                         counts};
   Json row{{"network", on.name},
            {"hosts", network.topology->size()},
            {"bytes", bytes},

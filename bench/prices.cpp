@@ -39,7 +39,7 @@ struct Named {
 
 void print_best(Collective collective, Count bytes, const Network& network,
                 Order worst = Order::by_block) {
-  const Task task = make_task(collective, network.topology, bytes);
+  const CollectiveSpec task = make_spec(collective, network.topology, bytes);
   const Bound bound = bound_of(task, 1, network);
   const Best best = best_of(task, 1, network, {}, worst);
   fmt::print("{:12} {:14} {:>7} {:9.3f} {:9.3f} {:6.3f}  {} {} ({} of {} priced, {} to the end)\n",
@@ -108,7 +108,7 @@ void print_matsuda(Bytes frame) {
     double first = 0;
     for (const Named& row : rows) {
       const Algorithm& algorithm = algorithm_named(row.algorithm);
-      const Task task = make_task(collective, network.topology, 32 * mebibyte);
+      const CollectiveSpec task = make_spec(collective, network.topology, 32 * mebibyte);
       const double took =
           milliseconds(price(algorithm, task, algorithm.read(row.parameters), 1, network).time);
       if (first == 0) first = took;
@@ -141,7 +141,7 @@ void print_speed() {
         {Collective::reduce, "tree", "shape=chain,segment=16384"},
         {Collective::reduce, "multilevel", "shapes=flat/binomial,segment=16384"}}) {
     const Algorithm& does = algorithm_named(algorithm);
-    const Task task = make_task(collective, network.topology, mebibyte);
+    const CollectiveSpec task = make_spec(collective, network.topology, mebibyte);
     double best = std::numeric_limits<double>::max();
     for (int time = 0; time < 20; ++time) {
       const std::clock_t begin = std::clock();

@@ -17,8 +17,8 @@ namespace commands {
 namespace {
 
 using collectives::Algorithm;
+using collectives::CollectiveSpec;
 using collectives::Order;
-using collectives::Task;
 using pricing::Family;
 
 struct ExplainOptions {
@@ -33,13 +33,13 @@ struct Row {
   bool is_allowed = true;
 };
 
-bool has_order(const Task& task) {
+bool has_order(const CollectiveSpec& task) {
   return is_reduction(task.collective) && task.collective != collectives::Collective::barrier;
 }
 
 /// Whatever does it, and with sums of each order by themselves.
 std::vector<Row> rows_of(const ScheduleRequest& request, bool allows_any) {
-  const Task& task = request.task;
+  const CollectiveSpec& task = request.task;
   std::map<std::pair<const Algorithm*, Order>, std::vector<Family>> alike;
   for (const Family& family : pricing::families_of(task, request.element_bytes, Order::differs)) {
     std::map<Order, Family> parts;

@@ -19,10 +19,10 @@ namespace {
 
 using collectives::Algorithm;
 using collectives::Collective;
+using collectives::CollectiveSpec;
 using collectives::Count;
 using collectives::Counts;
 using collectives::Rank;
-using collectives::Task;
 using collectives::Topology;
 
 constexpr std::uint64_t participants_max = 1'000'000;
@@ -127,7 +127,7 @@ std::vector<Count> read_elements(const ScheduleOptions& options, Count element_b
   return elements;
 }
 
-void set_counts(const std::vector<Count>& elements, Count element_bytes, Task& task,
+void set_counts(const std::vector<Count>& elements, Count element_bytes, CollectiveSpec& task,
                 base::Mistakes& mistakes) {
   const std::size_t blocks = task.counts.blocks();
   if (elements.size() != 1 && elements.size() != blocks) {
@@ -154,7 +154,7 @@ void read_task(const ScheduleOptions& options, Collective collective, Needed nee
     add_mistake(mistakes,
                 fmt::format("--element: expected a size such as 8B, found '{}'", options.element));
   request.element_bytes = std::max<Count>(element.value_or(1), 1);
-  request.task = make_task(collective, all.topology, 1);
+  request.task = make_spec(collective, all.topology, 1);
   const bool has_one_block = request.task.counts.blocks() == 1;
   if (collective == Collective::barrier) {
     if (!options.size.empty())
@@ -328,7 +328,7 @@ std::string ScheduleRequest::task_text() const {
   return text;
 }
 
-std::string schedule_text(const Algorithm& algorithm, const Task& task,
+std::string schedule_text(const Algorithm& algorithm, const CollectiveSpec& task,
                           const collectives::Parameters& parameters) {
   std::vector<std::string> values;
   for (const collectives::Parameter& parameter : algorithm.parameters)

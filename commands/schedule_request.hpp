@@ -43,7 +43,7 @@ struct Participants {
 /// What is asked for, resolved.
 struct ScheduleRequest {
   Participants participants;
-  collectives::Task task;
+  collectives::CollectiveSpec task;
   pricing::Bytes element_bytes = 1;
   const collectives::Algorithm* algorithm = nullptr;  ///< none: not said
   collectives::Parameters parameters;
@@ -76,7 +76,8 @@ std::optional<collectives::Collective> read_collective(const std::string& word,
 ScheduleRequest read_request(const ScheduleOptions& options, Needed needed);
 
 /// "stretched:exchange=two,stretch=64", as read_request() takes it.
-std::string schedule_text(const collectives::Algorithm& algorithm, const collectives::Task& task,
+std::string schedule_text(const collectives::Algorithm& algorithm,
+                          const collectives::CollectiveSpec& task,
                           const collectives::Parameters& parameters);
 /// The reason of a bound, which counts hosts, with the names that the config has for them.
 std::string with_names(const std::string& reason, const Participants& all);

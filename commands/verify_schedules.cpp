@@ -20,13 +20,13 @@ namespace {
 
 using collectives::Algorithm;
 using collectives::Collective;
+using collectives::CollectiveSpec;
 using collectives::Count;
 using collectives::Counts;
 using collectives::Order;
 using collectives::Parameter;
 using collectives::Parameters;
 using collectives::Rank;
-using collectives::Task;
 using collectives::Verdict;
 
 /// A run on symbols takes the time of all elements that move.
@@ -64,11 +64,11 @@ class Cut {
     }
   }
 
-  Task task;
+  CollectiveSpec task;
   Parameters parameters;
 };
 
-std::vector<Rank> roots_of(const Task& task, bool is_said) {
+std::vector<Rank> roots_of(const CollectiveSpec& task, bool is_said) {
   std::vector<Rank> roots{task.root};
   if (is_said || !has_root(task.collective)) return roots;
   for (Rank root = 1; root < task.size(); ++root) roots.push_back(root);
@@ -78,7 +78,7 @@ std::vector<Rank> roots_of(const Task& task, bool is_said) {
 /// What verdicts of several schedules come to.
 class Summary {
  public:
-  void add(const Algorithm& algorithm, const Task& task, const Parameters& parameters) {
+  void add(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters) {
     const Verdict verdict = verify(algorithm, task, parameters);
     ++schedules_;
     window_ = std::max(window_, verdict.least_window);
@@ -144,7 +144,7 @@ bool verify_all(const ScheduleOptions& options) {
   bool all_hold = true;
   for (const Collective collective : chosen) {
     Summary summary;
-    Task task = make_task(collective, all.topology, 1);
+    CollectiveSpec task = make_spec(collective, all.topology, 1);
     const bool has_one_block = task.counts.blocks() == 1;
     if (has_one_block && collective != Collective::barrier)
       task.counts = Counts::each(2 * Count{task.size()} + 1, 1);
@@ -172,7 +172,7 @@ std::optional<ScheduleRequest> request_of(const paths::Plan& plan,
   ScheduleRequest request;
   request.participants.topology =
       std::make_shared<const collectives::Topology>(groups::topology_of(plan, hosts));
-  request.task = make_task(Collective::allreduce, request.participants.topology,
+  request.task = make_spec(Collective::allreduce, request.participants.topology,
                            paths::reduction_of(wrapper.settings).shape.count);
   const std::string text = by->text();
   const std::size_t colon = text.find(':');

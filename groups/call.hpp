@@ -12,7 +12,7 @@
 #include "base/payload.hpp"
 #include "base/reduce.hpp"
 #include "collectives/cost/ports.hpp"
-#include "collectives/schedule/task.hpp"
+#include "collectives/schedule/collective_spec.hpp"
 
 namespace pastset {
 class Element;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/schedule/task.hpp"
+#include "collectives/schedule/collective_spec.hpp"
 #include "groups/call.hpp"
 #include "paths/plan/plan.hpp"
 

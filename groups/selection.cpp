@@ -262,7 +262,7 @@ void keep_to_hosts(pricing::Ports& ports) {
 
 /// From a file, or made now. Throws: std::invalid_argument, ConfigError.
 planning::Contender Selector::planned(const SelectionKey& question,
-                                      const collectives::Task& task) const {
+                                      const collectives::CollectiveSpec& task) const {
   const auto [name, words] = split(question.algorithm);
   if (name == file_word) {
     if (task.collective != collectives::Collective::allgather)

@@ -27,7 +27,7 @@ bool is_planned(const std::string& asked);
 
 /// A schedule, ready to be executed. Programs of it borrow its task.
 struct Selection {
-  collectives::Task task;
+  collectives::CollectiveSpec task;
   const collectives::Algorithm* algorithm = nullptr;
   collectives::Parameters parameters;
   std::uint64_t signature_digest = 0;  ///< digest of what the others have to agree on
@@ -90,7 +90,8 @@ class Selector {
  private:
   std::shared_ptr<const Selection> decide(const SelectionKey& question) const;
   void decide_by_name(const SelectionKey& question, Selection& choice) const;
-  planning::Contender planned(const SelectionKey& question, const collectives::Task& task) const;
+  planning::Contender planned(const SelectionKey& question,
+                              const collectives::CollectiveSpec& task) const;
   const std::vector<std::uint32_t> hosts_;
   const std::vector<std::string> names_;  // of hosts
   const std::string belief_;

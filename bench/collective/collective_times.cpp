@@ -365,7 +365,7 @@ void CollectiveTimes::measure_or_end(paths::Thread& thread, groups::Group& group
 std::shared_ptr<const groups::Selection> CollectiveTimes::choose(collectives::Collective collective,
                                                                  std::uint64_t bytes,
                                                                  std::uint32_t root) const {
-  const auto task = collectives::make_task(collective, network_->topology, bytes / 8, root);
+  const auto task = collectives::make_spec(collective, network_->topology, bytes / 8, root);
   groups::SelectionKey question;
   question.collective = collective;
   question.root = root;
@@ -417,7 +417,7 @@ void CollectiveTimes::show(Row row) {
 
 /// Prices are those of hosts with one thread each.
 void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
-  const auto task = collectives::make_task(row.collective, network_->topology, row.bytes / 8, root);
+  const auto task = collectives::make_spec(row.collective, network_->topology, row.bytes / 8, root);
   const pricing::Bytes element_bytes = row.collective == collectives::Collective::barrier ? 0 : 8;
   row.bound += pricing::bound_of(task, element_bytes, *network_).time;
   if (const auto choice = selector_ ? choose(row.collective, row.bytes, root) : nullptr;

@@ -9,7 +9,7 @@
 namespace collectives {
 namespace {
 
-Program pairwise(const Task& task, const Parameters&, Rank me) {
+Program pairwise(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {1, [&task, me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);
             const std::vector<Range> blocks = taken(task, me);
@@ -28,7 +28,7 @@ Program pairwise(const Task& task, const Parameters&, Rank me) {
 /// sent, which would wait for itself round the ring.
 class Slots {
  public:
-  Slots(const Task& task, const Team& team, const std::vector<Range>& results)
+  Slots(const CollectiveSpec& task, const Team& team, const std::vector<Range>& results)
       : task_(task), team_(team), results_(results) {}
 
   /// Slot `distance` here before the round of that bit, and after it.
@@ -52,12 +52,12 @@ class Slots {
   static Buffer buffer(std::size_t gone) {
     return {Storage::slot, static_cast<std::uint32_t>(std::popcount(gone) % 2)};
   }
-  const Task& task_;
+  const CollectiveSpec& task_;
   const Team& team_;
   const std::vector<Range>& results_;
 };
 
-Program bruck(const Task& task, const Parameters&, Rank me) {
+Program bruck(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {1, [&task, me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);
             const std::vector<Range> results = taken(task, me);

@@ -13,7 +13,7 @@ Block numbered(Storage storage, std::size_t index) {
   return {{storage, static_cast<std::uint32_t>(index)}, token};
 }
 
-Program dissemination(const Task& task, const Parameters&, Rank me) {
+Program dissemination(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {1, [&task, me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);
             Block sum{in, token};
@@ -32,7 +32,7 @@ Program dissemination(const Task& task, const Parameters&, Rank me) {
 }
 
 /// Once to hear that all have come, once to tell all.
-Program twice_round(const Task& task, const Parameters&, Rank me) {
+Program twice_round(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {1, [&task, me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);
             const Block result{out, token};
@@ -52,7 +52,7 @@ Program twice_round(const Task& task, const Parameters&, Rank me) {
           }};
 }
 
-Order in_some_order(const Task&, const Parameters&) { return Order::permuted; }
+Order in_some_order(const CollectiveSpec&, const Parameters&) { return Order::permuted; }
 
 }  // namespace
 
@@ -61,7 +61,7 @@ Algorithm dissemination_algorithm() {
           .help = "Each tells those 1, 2, 4, ... behind it. Its sums differ: for barriers only.",
           .collectives = {Collective::barrier},
           .parameters = {},
-          .order = [](const Task&, const Parameters&) { return Order::differs; },
+          .order = [](const CollectiveSpec&, const Parameters&) { return Order::differs; },
           .refusal = {},
           .program = dissemination};
 }

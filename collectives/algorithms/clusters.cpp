@@ -19,7 +19,7 @@ struct Place {
   Rank parent() const { return team[node.parent]; }
 };
 
-Place place_of(const Task& task, const Parameters& parameters, Rank me) {
+Place place_of(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   const Team team = my_cluster(task.group(), me);
   return {team, Shape{.name = parameters.word("shape")}.node(team.size(), team.me)};
 }
@@ -29,7 +29,7 @@ void send_down(Steps& steps, const Place& place, const Ref& what) {
   for (const std::size_t child : place.node.children) steps.send(place.team[child], what);
 }
 
-void allreduce(Steps& steps, const Task& task, const Place& place, Rank me, Range cells,
+void allreduce(Steps& steps, const CollectiveSpec& task, const Place& place, Rank me, Range cells,
                Range scratch) {
   std::vector<std::size_t> children = place.node.children;
   std::sort(children.begin(), children.end());
@@ -49,14 +49,14 @@ void allreduce(Steps& steps, const Task& task, const Place& place, Rank me, Rang
   send_down(steps, place, Block{out, cells});
 }
 
-Ref blocks_of(const Task& task, std::size_t cluster) {
+Ref blocks_of(const CollectiveSpec& task, std::size_t cluster) {
   Ref blocks;
   for (const Rank rank : task.group().cluster(cluster)) blocks.add({out, task.counts.block(rank)});
   return blocks;
 }
 
 /// Members send their blocks straight to their speaker; everything goes down the tree again.
-void allgather(Steps& steps, const Task& task, const Place& place, Rank me) {
+void allgather(Steps& steps, const CollectiveSpec& task, const Place& place, Rank me) {
   const Topology& group = task.group();
   const std::size_t mine = group.cluster_of(me);
   const std::size_t clusters = group.clusters();
@@ -79,7 +79,8 @@ void allgather(Steps& steps, const Task& task, const Place& place, Rank me) {
   }
 }
 
-Program through_coordinators_program(const Task& task, const Parameters& parameters, Rank me) {
+Program through_coordinators_program(const CollectiveSpec& task, const Parameters& parameters,
+                                     Rank me) {
   const Place place = place_of(task, parameters, me);
   if (task.collective == Collective::allgather)
     return {1, [=, &task](Count, Steps& steps) { allgather(steps, task, place, me); }};
@@ -90,7 +91,7 @@ Program through_coordinators_program(const Task& task, const Parameters& paramet
           }};
 }
 
-Order order(const Task& task, const Parameters& parameters) {
+Order order(const CollectiveSpec& task, const Parameters& parameters) {
   const bool is_nested = task.group().depth() > 1;
   return parameters.word("shape") == "flat" && !is_nested ? Order::canonical : Order::in_order;
 }
@@ -117,7 +118,7 @@ class Hold {
 };
 
 struct Exchange {
-  const Task& task;
+  const CollectiveSpec& task;
   const Topology& group;
   Rank me;
   std::size_t mine;
@@ -202,7 +203,7 @@ void receive_for_all(Steps& steps, const Exchange& all) {
   }
 }
 
-Program alltoall(const Task& task, const Parameters&, Rank me) {
+Program alltoall(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {1, [&task, me](Count, Steps& steps) {
             const Topology& group = task.group();
             const Exchange all{task, group, me, group.cluster_of(me), taken(task, me)};
@@ -228,7 +229,7 @@ Program alltoall(const Task& task, const Parameters&, Rank me) {
 
 /// A speaker parts each block of each of its members: what others do in a millisecond would take
 /// it long in large clusters.
-std::string too_many_cluster_blocks(const Task& task, const Parameters&) {
+std::string too_many_cluster_blocks(const CollectiveSpec& task, const Parameters&) {
   constexpr std::size_t most = 1 << 16;
   std::size_t largest = 0;
   for (std::size_t number = 0; number < task.group().clusters(); ++number)

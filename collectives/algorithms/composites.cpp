@@ -17,11 +17,11 @@ constexpr Buffer gathered{Storage::subtree};
 // --- gather, then operate ---
 
 /// The vectors of all, cut alike: stretch by stretch they are gathered and summed up.
-Stretches stretches_of(const Task& task, const Parameters& parameters) {
+Stretches stretches_of(const CollectiveSpec& task, const Parameters& parameters) {
   return {task.vector(), parameters.number("segment")};
 }
 
-Program gather_operate(const Task& task, const Parameters& parameters, Rank me) {
+Program gather_operate(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   const Stretches stretches = stretches_of(task, parameters);
   return {stretches.count(), [=, &task](Count portion, Steps& steps) {
             const Topology& group = task.group();
@@ -53,7 +53,7 @@ Program gather_operate(const Task& task, const Parameters& parameters, Rank me) 
           }};
 }
 
-std::string wrong_for_operate(const Task& task, const Parameters& parameters) {
+std::string wrong_for_operate(const CollectiveSpec& task, const Parameters& parameters) {
   const Count most = std::numeric_limits<Count>::max();
   if (stretches_of(task, parameters).room() > most / task.size())
     return "the vectors of all have together more elements than 64 bits can tell";
@@ -64,10 +64,10 @@ std::string wrong_for_operate(const Task& task, const Parameters& parameters) {
 
 /// The two halves, which programs borrow.
 struct Halves {
-  Task gather, broadcast;
+  CollectiveSpec gather, broadcast;
 };
 
-Program gather_broadcast(const Task& task, const Parameters& parameters, Rank me) {
+Program gather_broadcast(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   const Rank root = root_of(task);
   auto halves = std::make_shared<Halves>(
       Halves{{Collective::gather, task.topology, task.counts, root},
@@ -87,7 +87,7 @@ Program gather_broadcast(const Task& task, const Parameters& parameters, Rank me
 
 // --- gather, then scatter ---
 
-Program gather_scatter(const Task& task, const Parameters& parameters, Rank me) {
+Program gather_scatter(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   return {1, [&task, segment = parameters.number("segment"), me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);
             const std::size_t size = team.size();
@@ -117,7 +117,7 @@ Program gather_scatter(const Task& task, const Parameters& parameters, Rank me) 
           }};
 }
 
-std::string too_many_root_blocks(const Task& task, const Parameters&) {
+std::string too_many_root_blocks(const CollectiveSpec& task, const Parameters&) {
   constexpr std::size_t most = 256;
   if (task.size() <= most) return "";
   return fmt::format("the root would part the blocks of {} participants for each; at most {}",
@@ -136,7 +136,7 @@ Algorithm gather_operate_algorithm() {
                                   "once; 0: all.",
                           .fallback = "0",
                           .is_piece = true}},
-          .order = [](const Task&, const Parameters&) { return Order::canonical; },
+          .order = [](const CollectiveSpec&, const Parameters&) { return Order::canonical; },
           .refusal = wrong_for_operate,
           .program = gather_operate};
 }

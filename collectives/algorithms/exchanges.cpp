@@ -9,13 +9,13 @@ namespace collectives {
 namespace {
 
 /// The blocks of the members in the order of the team.
-std::vector<Range> blocks_of(const Task& task, const Team& team) {
+std::vector<Range> blocks_of(const CollectiveSpec& task, const Team& team) {
   std::vector<Range> blocks;
   for (const Rank rank : team.members) blocks.push_back(task.counts.block(rank));
   return blocks;
 }
 
-Program gather_all(const Task& task, const std::string& word, Rank me) {
+Program gather_all(const CollectiveSpec& task, const std::string& word, Rank me) {
   return {1, [&task, word, me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);
             const std::vector<Range> pieces = blocks_of(task, team);
@@ -24,7 +24,7 @@ Program gather_all(const Task& task, const std::string& word, Rank me) {
           }};
 }
 
-Program scatter_sums(const Task& task, const std::string& word, Rank me) {
+Program scatter_sums(const CollectiveSpec& task, const std::string& word, Rank me) {
   return {1, [&task, word, me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);
             const std::vector<Range> pieces = blocks_of(task, team);
@@ -45,18 +45,18 @@ Algorithm exchange(const std::string& word, const std::string& help,
           .help = help,
           .collectives = std::move(collectives),
           .parameters = {},
-          .order = [chosen](const Task& task,
+          .order = [chosen](const CollectiveSpec& task,
                             const Parameters& none) { return order_of_sums(task, chosen(none)); },
-          .refusal = [chosen](const Task& task,
+          .refusal = [chosen](const CollectiveSpec& task,
                               const Parameters& none) { return wrong_for_all(task, chosen(none)); },
           .program =
-              [word](const Task& task, const Parameters&, Rank me) {
+              [word](const CollectiveSpec& task, const Parameters&, Rank me) {
                 return task.collective == Collective::allgather ? gather_all(task, word, me)
                                                                 : scatter_sums(task, word, me);
               }};
 }
 
-Program rabenseifner(const Task& task, const Parameters& parameters, Rank me) {
+Program rabenseifner(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   return {1, [=, &task](Count, Steps& steps) {
             const Topology& group = task.group();
             const bool is_reduce = task.collective == Collective::reduce;

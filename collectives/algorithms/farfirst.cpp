@@ -9,7 +9,7 @@
 namespace collectives {
 namespace {
 
-Program farfirst_program(const Task& task, const Parameters& parameters, Rank me) {
+Program farfirst_program(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   return {1, [&task, word = parameters.word("allgather"), me](Count, Steps& steps) {
             const Topology& group = task.group();
             const std::size_t mine = group.cluster_of(me);

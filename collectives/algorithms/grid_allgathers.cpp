@@ -16,25 +16,25 @@ bool is_below(Count elements, Count element_bytes, Count bytes) {
   return elements < (bytes + element_bytes - 1) / element_bytes;
 }
 
-bool goes_round(const Task& task, Count element_bytes) {
+bool goes_round(const CollectiveSpec& task, Count element_bytes) {
   constexpr Count short_ones = 80 * 1024;
   constexpr Count long_ones = 512 * 1024;
   return !is_below(task.counts.total(), element_bytes,
                    is_power_of_two(task.size()) ? long_ones : short_ones);
 }
 
-void copy_own(Steps& steps, const Task& task, Rank me) {
+void copy_own(Steps& steps, const CollectiveSpec& task, Rank me) {
   steps.copy({out, task.counts.block(me)}, {in, in_range(task, me)});
 }
 
 /// The blocks of members, each a bundle.
-std::vector<Ref> blocks_of(const Task& task, std::span<const Rank> members) {
+std::vector<Ref> blocks_of(const CollectiveSpec& task, std::span<const Rank> members) {
   std::vector<Ref> blocks;
   for (const Rank rank : members) blocks.emplace_back(Block{out, task.counts.block(rank)});
   return blocks;
 }
 
-Program mpich(const Task& task, const Parameters& parameters, Rank me) {
+Program mpich(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   return {1, [&task, element_bytes = parameters.number("element"), me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);
             copy_own(steps, task, me);
@@ -48,7 +48,7 @@ Program mpich(const Task& task, const Parameters& parameters, Rank me) {
           }};
 }
 
-Program spreading(const Task& task, const Parameters&, Rank me) {
+Program spreading(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {1, [&task, me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);
             copy_own(steps, task, me);
@@ -60,7 +60,7 @@ Program spreading(const Task& task, const Parameters&, Rank me) {
 // --- MagPIe and MPICH-G2 ---
 
 /// The blocks of each cluster, a bundle of what its members have.
-std::vector<Ref> bundles_of(const Task& task) {
+std::vector<Ref> bundles_of(const CollectiveSpec& task) {
   std::vector<Ref> bundles(task.group().clusters());
   for (std::size_t number = 0; number < bundles.size(); ++number)
     for (const Ref& block : blocks_of(task, task.group().cluster(number)))
@@ -76,7 +76,7 @@ void send_down(Steps& steps, const Team& team, const Lacked& lacked_by) {
   for (const std::size_t child : node.children) steps.send(team[child], lacked_by(team[child]));
 }
 
-Program magpie(const Task& task, const Parameters&, Rank me) {
+Program magpie(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {1, [&task, me](Count, Steps& steps) {
             const Topology& group = task.group();
             const Team team = my_cluster(group, me);
@@ -100,7 +100,7 @@ Program magpie(const Task& task, const Parameters&, Rank me) {
           }};
 }
 
-Program mpich_g2(const Task& task, const Parameters&, Rank me) {
+Program mpich_g2(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {1, [&task, me](Count, Steps& steps) {
             const Topology& group = task.group();
             const Team team = my_cluster(group, me);
@@ -122,7 +122,7 @@ Program mpich_g2(const Task& task, const Parameters&, Rank me) {
 
 Algorithm allgather_algorithm(
     const std::string& name, const std::string& help,
-    const std::function<Program(const Task&, const Parameters&, Rank)>& program) {
+    const std::function<Program(const CollectiveSpec&, const Parameters&, Rank)>& program) {
   return {.name = name,
           .help = help,
           .collectives = {Collective::allgather},

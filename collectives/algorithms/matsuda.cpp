@@ -156,7 +156,7 @@ Block within(Block block, Range piece, Range range) {
 
 // --- broadcast ---
 
-void broadcast(Steps& steps, const Task& task, const Parameters& parameters, Rank me) {
+void broadcast(Steps& steps, const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   const Topology& group = task.group();
   const Range whole = task.vector();
   const std::size_t clusters = group.clusters();
@@ -242,7 +242,7 @@ void exchange_and_fold(Steps& steps, const Sides& sides, std::size_t mine, std::
   receive_and_fold(steps, sides, mine, sides[mine]->pieces.piece(owner), sum);
 }
 
-void allreduce(Steps& steps, const Task& task, const Parameters& parameters, Rank me) {
+void allreduce(Steps& steps, const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   const Topology& group = task.group();
   const Range whole = task.vector();
   const std::size_t clusters = group.clusters();
@@ -288,7 +288,7 @@ Parameter limiting_parameter() {
           .words = {"forwarding", "halving"}};
 }
 
-std::string wrong_for_senders(const Task& task, const Parameters& parameters) {
+std::string wrong_for_senders(const CollectiveSpec& task, const Parameters& parameters) {
   if (stops_early(parameters) && parameters.numbers("senders").size() > 1)
     return "halving needs one number of senders for all pairs of clusters";
   return wrong_for_clusters(task, parameters);
@@ -305,7 +305,7 @@ Algorithm modified_van_de_geijn_algorithm() {
           .parameters = {senders_parameter(), limiting_parameter(), allgather_parameter()},
           .order = {},
           .refusal = wrong_for_senders,
-          .program = [](const Task& task, const Parameters& parameters, Rank me) {
+          .program = [](const CollectiveSpec& task, const Parameters& parameters, Rank me) {
             return Program(
                 1, [=, &task](Count, Steps& steps) { broadcast(steps, task, parameters, me); });
           }};
@@ -321,7 +321,7 @@ Algorithm modified_rabenseifner_algorithm() {
                          allgather_parameter()},
           .order = order_of_sums,
           .refusal = wrong_for_senders,
-          .program = [](const Task& task, const Parameters& parameters, Rank me) {
+          .program = [](const CollectiveSpec& task, const Parameters& parameters, Rank me) {
             return Program(
                 1, [=, &task](Count, Steps& steps) { allreduce(steps, task, parameters, me); });
           }};

@@ -73,7 +73,7 @@ void scan(Steps& steps, Rank me, Rank size, Range cells, bool is_exclusive) {
   if (is_exclusive && me > 0) steps.copy({out, cells}, before);
 }
 
-Program recursive_doubling_program(const Task& task, const Parameters&, Rank me) {
+Program recursive_doubling_program(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {task.vector().count > 0 ? Count{1} : Count{0}, [&task, me](Count, Steps& steps) {
             const bool is_exclusive = task.collective == Collective::exscan;
             if (is_exclusive || task.collective == Collective::scan)
@@ -91,7 +91,7 @@ Algorithm recursive_doubling_algorithm() {
           .collectives = {Collective::allreduce, Collective::barrier, Collective::scan,
                           Collective::exscan},
           .parameters = {},
-          .order = [](const Task&, const Parameters&) { return Order::in_order; },
+          .order = [](const CollectiveSpec&, const Parameters&) { return Order::in_order; },
           .refusal = {},
           .program = recursive_doubling_program};
 }

@@ -43,7 +43,7 @@ std::string sums_of(const Algorithm& algorithm) {
     if (is_reduction(collective) && collective != Collective::barrier)
       sums.push_back(fmt::format(
           "{} {}", name_of(collective),
-          name_of(algorithm.order(make_task(collective, group, 8), algorithm.read("")))));
+          name_of(algorithm.order(make_spec(collective, group, 8), algorithm.read("")))));
   return sums.empty() ? "" : fmt::format("\n\nSums: {}.", fmt::join(sums, "; "));
 }
 

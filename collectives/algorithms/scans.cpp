@@ -30,11 +30,11 @@ Sums chain(Steps& steps, const Team& team, Range cells, Block theirs, Block both
 
 Block child(Rank rank, Range scratch) { return {{Storage::child, rank}, scratch}; }
 
-Stretches segments_of(const Task& task, const Parameters& parameters) {
+Stretches segments_of(const CollectiveSpec& task, const Parameters& parameters) {
   return {task.vector(), parameters.number("segment")};
 }
 
-Program chain_program(const Task& task, const Parameters& parameters, Rank me) {
+Program chain_program(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   const Stretches segments = segments_of(task, parameters);
   return {segments.count(), [=, &task](Count portion, Steps& steps) {
             const Range cells = segments[portion];
@@ -74,7 +74,7 @@ Block before_cluster(Steps& steps, const Topology& group, Rank me, Block total, 
   return before;
 }
 
-Program clusters_program(const Task& task, const Parameters& parameters, Rank me) {
+Program clusters_program(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   const Stretches segments = segments_of(task, parameters);
   return {segments.count(), [=, &task](Count portion, Steps& steps) {
             const Range cells = segments[portion];
@@ -111,7 +111,7 @@ Algorithm chain_scan_algorithm() {
           .collectives = {Collective::scan, Collective::exscan},
           .parameters = {segment_parameter()},
           .order =
-              [](const Task& task, const Parameters&) {
+              [](const CollectiveSpec& task, const Parameters&) {
                 return task.group().depth() == 0 ? Order::canonical : Order::in_order;
               },
           .refusal = {},
@@ -124,10 +124,10 @@ Algorithm clusters_scan_algorithm() {
           .collectives = {Collective::scan, Collective::exscan},
           .parameters = {segment_parameter()},
           .order =
-              [](const Task& task, const Parameters&) {
+              [](const CollectiveSpec& task, const Parameters&) {
                 return task.group().depth() <= 1 ? Order::canonical : Order::in_order;
               },
-          .refusal = [](const Task& task, const Parameters&) -> std::string {
+          .refusal = [](const CollectiveSpec& task, const Parameters&) -> std::string {
             return task.group().is_in_order() ? "" : "a cluster is no range of ranks";
           },
           .program = clusters_program};

@@ -42,7 +42,7 @@ void exchange_in_two(Steps& steps, const Choice& choice, const Team& team, Range
   allgather_direct(steps, {team, pieces, out, channel});
 }
 
-void allreduce_stretch(Steps& steps, const Task& task, const Choice& choice, Rank me,
+void allreduce_stretch(Steps& steps, const CollectiveSpec& task, const Choice& choice, Rank me,
                        Count stretch) {
   const Topology& group = task.group();
   const auto channel = static_cast<Channel>(stretch);
@@ -71,7 +71,7 @@ void allreduce_stretch(Steps& steps, const Task& task, const Choice& choice, Ran
 // --- broadcast ---
 
 /// Who owns pieces in a cluster: everybody but the root, unless it is alone.
-std::vector<Rank> owners_in(const Task& task, std::size_t cluster) {
+std::vector<Rank> owners_in(const CollectiveSpec& task, std::size_t cluster) {
   const std::span<const Rank> members = task.group().cluster(cluster);
   std::vector<Rank> owners(members.begin(), members.end());
   if (owners.size() > 1) std::erase(owners, task.root);
@@ -84,7 +84,7 @@ struct Relatives {
   std::vector<std::size_t> children;
 };
 
-Relatives relatives_of(const Task& task, const Shape& shape, std::size_t cluster) {
+Relatives relatives_of(const CollectiveSpec& task, const Shape& shape, std::size_t cluster) {
   const std::size_t clusters = task.group().clusters();
   const std::size_t first = task.group().cluster_of(task.root);
   const Shape::Node node = shape.node(clusters, (cluster + clusters - first) % clusters);
@@ -94,7 +94,7 @@ Relatives relatives_of(const Task& task, const Shape& shape, std::size_t cluster
   return relatives;
 }
 
-void broadcast_stretch(Steps& steps, const Task& task, const Choice& choice, Rank me,
+void broadcast_stretch(Steps& steps, const CollectiveSpec& task, const Choice& choice, Rank me,
                        Count stretch) {
   const Topology& group = task.group();
   const auto channel = static_cast<Channel>(stretch);
@@ -127,7 +127,7 @@ void broadcast_stretch(Steps& steps, const Task& task, const Choice& choice, Ran
   allgather(choice.inner, steps, {{owners, index}, dealing.pieces(), out, channel});
 }
 
-Program stretched_program(const Task& task, const Parameters& parameters, Rank me) {
+Program stretched_program(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   const Choice choice{parameters.word("inner"), parameters.word("exchange"),
                       Shape{.name = parameters.word("over_clusters")},
                       parameters.word("dealing") == "on",
@@ -139,7 +139,7 @@ Program stretched_program(const Task& task, const Parameters& parameters, Rank m
           }};
 }
 
-Order order_of_stretched(const Task&, const Parameters& parameters) {
+Order order_of_stretched(const CollectiveSpec&, const Parameters& parameters) {
   return parameters.word("inner") == "direct" ? Order::canonical : Order::by_block;
 }
 

@@ -7,19 +7,19 @@
 namespace collectives {
 namespace {
 
-Tree one_level(const Task& task, const Parameters& parameters) {
+Tree one_level(const CollectiveSpec& task, const Parameters& parameters) {
   return Tree::of_one_level(task.group(), shape_named(parameters.word("shape"), parameters),
                             root_of(task));
 }
 
-Tree all_levels(const Task& task, const Parameters& parameters) {
+Tree all_levels(const CollectiveSpec& task, const Parameters& parameters) {
   std::vector<Shape> shapes;
   for (const std::string& word : parameters.words("shapes"))
     shapes.push_back(shape_named(word, parameters));
   return {task.group(), std::move(shapes), root_of(task)};
 }
 
-Tree tournament(const Task& task) {
+Tree tournament(const CollectiveSpec& task) {
   return Tree::of_one_level(task.group(), Shape{}, root_of(task));
 }
 
@@ -31,7 +31,7 @@ std::vector<Parameter> with_shapes(Parameter shapes) {
   return parameters;
 }
 
-std::string last_shape_missing(const Task&, const Parameters& parameters) {
+std::string last_shape_missing(const CollectiveSpec&, const Parameters& parameters) {
   return parameters.words("shapes").back() == no_shape
              ? "shapes: expected a shape for the innermost level, found none"
              : "";
@@ -45,11 +45,11 @@ Algorithm tree_algorithm() {
       .help = "One tree over all participants in the order of the config.",
       .collectives = tree_collectives(),
       .parameters = with_shapes({.name = "shape", .help = "Of the tree.", .fallback = "binomial"}),
-      .order = [](const Task& task,
+      .order = [](const CollectiveSpec& task,
                   const Parameters& parameters) { return tree_order(one_level(task, parameters)); },
       .refusal = {},
       .program =
-          [](const Task& task, const Parameters& parameters, Rank me) {
+          [](const CollectiveSpec& task, const Parameters& parameters, Rank me) {
             return tree_program(task, one_level(task, parameters), segments_of(parameters), me);
           }};
 }
@@ -66,12 +66,12 @@ Algorithm multilevel_algorithm() {
                                      .fallback = "flat/binomial",
                                      .is_list = true}),
           .order =
-              [](const Task& task, const Parameters& parameters) {
+              [](const CollectiveSpec& task, const Parameters& parameters) {
                 return tree_order(all_levels(task, parameters));
               },
           .refusal = last_shape_missing,
           .program =
-              [](const Task& task, const Parameters& parameters, Rank me) {
+              [](const CollectiveSpec& task, const Parameters& parameters, Rank me) {
                 return tree_program(task, all_levels(task, parameters), segments_of(parameters),
                                     me);
               }};
@@ -84,9 +84,10 @@ Algorithm tournament_algorithm() {
               "and down.",
           .collectives = {Collective::barrier},
           .parameters = {},
-          .order = [](const Task& task, const Parameters&) { return tree_order(tournament(task)); },
+          .order = [](const CollectiveSpec& task,
+                      const Parameters&) { return tree_order(tournament(task)); },
           .refusal = {},
-          .program = [](const Task& task, const Parameters&,
+          .program = [](const CollectiveSpec& task, const Parameters&,
                         Rank me) { return tree_program(task, tournament(task), {}, me); }};
 }
 

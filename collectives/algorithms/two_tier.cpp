@@ -9,7 +9,7 @@
 namespace collectives {
 namespace {
 
-Program two_tier_program(const Task& task, const Parameters& parameters, Rank me) {
+Program two_tier_program(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   return {1, [=, &task](Count, Steps& steps) {
             const Topology& group = task.group();
             const Range whole = task.vector();

@@ -8,7 +8,7 @@
 namespace collectives {
 namespace {
 
-Program van_de_geijn_program(const Task& task, const Parameters& parameters, Rank me) {
+Program van_de_geijn_program(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
   return {1, [&task, word = parameters.word("allgather"), me](Count, Steps& steps) {
             const Topology& group = task.group();
             const std::size_t first = group.position(task.root);

@@ -21,12 +21,12 @@ namespace {
 using base::Nanos;
 using collectives::Algorithm;
 using collectives::Collective;
+using collectives::CollectiveSpec;
 using collectives::Count;
 using collectives::Order;
 using collectives::Parameter;
 using collectives::Parameters;
 using collectives::Rank;
-using collectives::Task;
 
 constexpr Bytes shortest_message = 1024;
 constexpr Count most_parts = 512;
@@ -38,7 +38,7 @@ constexpr std::size_t members_around_guess = 2;
 constexpr double near = 1.3;
 
 /// All of it, then halves of halves.
-std::vector<std::string> lengths(const Task& task, Bytes element_bytes) {
+std::vector<std::string> lengths(const CollectiveSpec& task, Bytes element_bytes) {
   std::vector<std::string> values{"0"};
   const Count whole = task.vector().count;
   for (Count parts = 2; parts <= most_parts; parts *= 2) {
@@ -51,7 +51,7 @@ std::vector<std::string> lengths(const Task& task, Bytes element_bytes) {
 
 /// Powers of two, of very many participants of eight; of an element's bytes there is nothing to
 /// try.
-std::vector<std::string> numbers(const Parameter& parameter, const Task& task,
+std::vector<std::string> numbers(const Parameter& parameter, const CollectiveSpec& task,
                                  Bytes element_bytes) {
   if (parameter.name == "element") return {fmt::format("{}", std::max<Bytes>(element_bytes, 1))};
   std::vector<std::string> values{parameter.fallback};
@@ -65,7 +65,7 @@ std::vector<std::string> numbers(const Parameter& parameter, const Task& task,
 
 /// Lists of words: one for all levels, or an outermost one and one for those below. Trees that
 /// leave levels out are for comparisons.
-std::vector<std::string> words(const Parameter& parameter, const Task& task) {
+std::vector<std::string> words(const Parameter& parameter, const CollectiveSpec& task) {
   std::vector<std::string> known = parameter.words;
   std::erase(known, collectives::no_shape);
   std::vector<std::string> values = known;
@@ -76,7 +76,7 @@ std::vector<std::string> words(const Parameter& parameter, const Task& task) {
   return values;
 }
 
-bool matters(const Parameter& parameter, const Task& task, const Parameters& chosen,
+bool matters(const Parameter& parameter, const CollectiveSpec& task, const Parameters& chosen,
              const Algorithm& algorithm) {
   const auto& only_for = parameter.only_for;
   if (!only_for.empty() &&
@@ -94,7 +94,7 @@ bool matters(const Parameter& parameter, const Task& task, const Parameters& cho
 
 class Families {
  public:
-  Families(const Task& task, Bytes element_bytes, Order worst)
+  Families(const CollectiveSpec& task, Bytes element_bytes, Order worst)
       : task_(task),
         element_bytes_(element_bytes),
         lengths_(lengths(task, element_bytes)),
@@ -110,7 +110,7 @@ class Families {
   void choose(const Algorithm& algorithm, std::size_t next, const Parameters& chosen);
   void add(const Algorithm& algorithm, const Parameters& chosen);
 
-  const Task& task_;
+  const CollectiveSpec& task_;
   Bytes element_bytes_;
   std::vector<std::string> lengths_;
   Order worst_;
@@ -147,13 +147,14 @@ void Families::add(const Algorithm& algorithm, const Parameters& chosen) {
 }
 
 /// A barrier's token has none.
-Bytes bytes_of(const Task& task, Bytes element_bytes) {
+Bytes bytes_of(const CollectiveSpec& task, Bytes element_bytes) {
   return task.collective == Collective::barrier ? 0 : element_bytes;
 }
 
 class Search {
  public:
-  Search(const Task& task, Bytes element_bytes, const Network& network, const Execution& execution)
+  Search(const CollectiveSpec& task, Bytes element_bytes, const Network& network,
+         const Execution& execution)
       : task_(task),
         element_bytes_(bytes_of(task, element_bytes)),
         network_(network),
@@ -190,7 +191,7 @@ class Search {
   }
 
  private:
-  const Task& task_;
+  const CollectiveSpec& task_;
   Bytes element_bytes_;
   const Network& network_;
   const Execution& execution_;
@@ -215,7 +216,7 @@ struct Prospect {
 class Prospects {
  public:
   /// Of each, members with so many messages at most: a million take about a second to evaluate.
-  Prospects(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
+  Prospects(const std::vector<Family>& families, const CollectiveSpec& task, Bytes element_bytes,
             const Network& network, const Execution& execution, const Effort& effort);
   /// Prices some members of each.
   void guess(Search& search, Nanos good_enough);
@@ -227,7 +228,7 @@ class Prospects {
 };
 
 /// The stretches or segments, at least one.
-Count portions(const Candidate& candidate, const Task& task) {
+Count portions(const Candidate& candidate, const CollectiveSpec& task) {
   return std::max<Count>(candidate.algorithm->program(task, candidate.parameters, 0).portions(), 1);
 }
 
@@ -238,7 +239,7 @@ struct Sketch {
   base::Digest steps;        ///< of theirs
 };
 
-Sketch sketch_of(const Candidate& candidate, const Task& task, Bytes element_bytes,
+Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes element_bytes,
                  const Network& network) {
   constexpr std::size_t asked = 64;
   Sketch sketch;
@@ -279,9 +280,9 @@ Sketch sketch_of(const Candidate& candidate, const Task& task, Bytes element_byt
 }
 
 /// What a schedule takes for next to nothing, or as good as never.
-Nanos time_of_little(const Candidate& candidate, const Task& task, Bytes element_bytes,
+Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Bytes element_bytes,
                      const Network& network, const Execution& execution, Nanos limit) {
-  const Task little = make_task(task.collective, task.topology, 1, task.root);
+  const CollectiveSpec little = make_spec(task.collective, task.topology, 1, task.root);
   if (!candidate.algorithm->why_not(little, candidate.parameters).empty()) return Nanos(0);
   const auto price = evaluate(programs_of(*candidate.algorithm, little, candidate.parameters),
                               element_bytes, network, execution, limit);
@@ -291,9 +292,10 @@ Nanos time_of_little(const Candidate& candidate, const Task& task, Bytes element
 /// Of very many participants some families alone: not those of too many messages, and of all others
 /// those that may be fastest by what they take for little and what the busiest has to carry, which
 /// is about what they take when messages are cut well.
-std::vector<const Family*> those_to_look_at(const std::vector<Family>& families, const Task& task,
-                                            Bytes element_bytes, const Network& network,
-                                            const Execution& execution, const Effort& effort) {
+std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
+                                            const CollectiveSpec& task, Bytes element_bytes,
+                                            const Network& network, const Execution& execution,
+                                            const Effort& effort) {
   std::vector<const Family*> all;
   for (const Family& family : families) all.push_back(&family);
   if (task.size() <= very_many) return all;
@@ -325,8 +327,9 @@ std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
 
 /// Words that make no difference on this topology make one and the same schedule: what is the same
 /// in four parts is always the same.
-Prospects::Prospects(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
-                     const Network& network, const Execution& execution, const Effort& effort) {
+Prospects::Prospects(const std::vector<Family>& families, const CollectiveSpec& task,
+                     Bytes element_bytes, const Network& network, const Execution& execution,
+                     const Effort& effort) {
   constexpr std::size_t in_four = 2;
   const auto outline = [&](const Candidate& candidate) {
     return outline_of(programs_of(*candidate.algorithm, task, candidate.parameters), element_bytes,
@@ -380,18 +383,19 @@ void Prospects::refine(Search& search, Nanos good_enough) {
 
 }  // namespace
 
-std::vector<Family> families_of(const Task& task, Bytes element_bytes, Order worst) {
+std::vector<Family> families_of(const CollectiveSpec& task, Bytes element_bytes, Order worst) {
   return Families(task, element_bytes, worst).all();
 }
 
-Best best_of(const Task& task, Bytes element_bytes, const Network& network,
+Best best_of(const CollectiveSpec& task, Bytes element_bytes, const Network& network,
              const Execution& execution, Order worst, const Effort& effort) {
   return best_among(families_of(task, element_bytes, worst), task, element_bytes, network,
                     execution, effort);
 }
 
-Best best_among(const std::vector<Family>& families, const Task& task, Bytes element_bytes,
-                const Network& network, const Execution& execution, const Effort& effort) {
+Best best_among(const std::vector<Family>& families, const CollectiveSpec& task,
+                Bytes element_bytes, const Network& network, const Execution& execution,
+                const Effort& effort) {
   const Nanos bound = bound_of(task, element_bytes, network).time;
   const Nanos good_enough(
       static_cast<std::int64_t>(static_cast<double>(bound.count()) * (1 + effort.above_bound)));
@@ -402,7 +406,7 @@ Best best_among(const std::vector<Family>& families, const Task& task, Bytes ele
   return search.answer(count_of(families));
 }
 
-Best best_of_all(const Task& task, Bytes element_bytes, const Network& network,
+Best best_of_all(const CollectiveSpec& task, Bytes element_bytes, const Network& network,
                  const Execution& execution, Order worst) {
   const std::vector<Family> families = families_of(task, element_bytes, worst);
   Search search(task, element_bytes, network, execution);

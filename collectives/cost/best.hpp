@@ -19,7 +19,7 @@ using Family = std::vector<Candidate>;
 /// parameter, numbers in powers of two, lengths of messages from all down to a 512th of it, but not
 /// below 1 KiB. In the order of the list of algorithms. Only canonical sums are those that every
 /// operation may have; scans over groups of several levels have no algorithm that makes them.
-std::vector<Family> families_of(const collectives::Task& task, Bytes element_bytes,
+std::vector<Family> families_of(const collectives::CollectiveSpec& task, Bytes element_bytes,
                                 collectives::Order worst = collectives::Order::by_block);
 
 struct Best {
@@ -45,17 +45,17 @@ struct Effort {
 /// and none any more that cannot be cheaper, or when nothing can by much (Effort). Of several that
 /// cost the same, the first that is tried.
 /// Throws: std::invalid_argument if nothing can do it.
-Best best_of(const collectives::Task& task, Bytes element_bytes, const Network& network,
+Best best_of(const collectives::CollectiveSpec& task, Bytes element_bytes, const Network& network,
              const Execution& execution = {},
              collectives::Order worst = collectives::Order::by_block, const Effort& effort = {});
 /// The best of those.
-Best best_among(const std::vector<Family>& families, const collectives::Task& task,
+Best best_among(const std::vector<Family>& families, const collectives::CollectiveSpec& task,
                 Bytes element_bytes, const Network& network, const Execution& execution = {},
                 const Effort& effort = {});
 
 /// The same by pricing everything.
-Best best_of_all(const collectives::Task& task, Bytes element_bytes, const Network& network,
-                 const Execution& execution = {},
+Best best_of_all(const collectives::CollectiveSpec& task, Bytes element_bytes,
+                 const Network& network, const Execution& execution = {},
                  collectives::Order worst = collectives::Order::by_block);
 
 }  // namespace pricing

@@ -11,8 +11,8 @@ namespace {
 
 using base::Nanos;
 using collectives::Collective;
+using collectives::CollectiveSpec;
 using collectives::Rank;
-using collectives::Task;
 
 constexpr std::size_t most_clusters_cut = 8;  // beyond it each cluster alone against all others
 /// Beyond these it is a bound still, and not as near: of so many clusters ways pass any others, of
@@ -22,7 +22,7 @@ constexpr Rank most_hosts = 2048, hosts_of_more = 256;
 
 class Bounds {
  public:
-  Bounds(const Task& task, Bytes element_bytes, const Network& network)
+  Bounds(const CollectiveSpec& task, Bytes element_bytes, const Network& network)
       : task_(task), element_bytes_(element_bytes), network_(network), size_(task.size()) {
     find_latencies();
   }
@@ -57,7 +57,7 @@ class Bounds {
   Bytes crossing(const Cut& cut) const;
   void bound_work();
 
-  const Task& task_;
+  const CollectiveSpec& task_;
   Bytes element_bytes_;
   const Network& network_;
   Rank size_;
@@ -347,7 +347,7 @@ Bound Bounds::largest() {
 
 }  // namespace
 
-Bound bound_of(const Task& task, Bytes element_bytes, const Network& network) {
+Bound bound_of(const CollectiveSpec& task, Bytes element_bytes, const Network& network) {
   return Bounds(task, element_bytes, network).largest();
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "collectives/cost/network.hpp"
-#include "collectives/schedule/task.hpp"
+#include "collectives/schedule/collective_spec.hpp"
 
 namespace pricing {
 
@@ -23,6 +23,7 @@ struct Bound {
 ///
 /// A message may pass other hosts, so latencies are those of the shortest way. Links are taken as
 /// they are at the start; frames, windows and what hosts spend on messages are left out.
-Bound bound_of(const collectives::Task& task, Bytes element_bytes, const Network& network);
+Bound bound_of(const collectives::CollectiveSpec& task, Bytes element_bytes,
+               const Network& network);
 
 }  // namespace pricing

@@ -723,7 +723,7 @@ std::optional<Price> evaluate(std::vector<collectives::Program> programs, Bytes 
 }
 
 std::vector<collectives::Program> programs_of(const collectives::Algorithm& algorithm,
-                                              const collectives::Task& task,
+                                              const collectives::CollectiveSpec& task,
                                               const collectives::Parameters& parameters) {
   std::vector<collectives::Program> programs;
   programs.reserve(task.size());
@@ -732,7 +732,7 @@ std::vector<collectives::Program> programs_of(const collectives::Algorithm& algo
   return programs;
 }
 
-Price price(const collectives::Algorithm& algorithm, const collectives::Task& task,
+Price price(const collectives::Algorithm& algorithm, const collectives::CollectiveSpec& task,
             const collectives::Parameters& parameters, Bytes element_bytes, const Network& network,
             const Execution& execution) {
   const bool is_barrier = task.collective == collectives::Collective::barrier;

@@ -61,11 +61,11 @@ std::optional<Price> evaluate(std::vector<collectives::Program> programs, Bytes 
 
 /// The programs of all participants.
 std::vector<collectives::Program> programs_of(const collectives::Algorithm& algorithm,
-                                              const collectives::Task& task,
+                                              const collectives::CollectiveSpec& task,
                                               const collectives::Parameters& parameters);
 
 /// A barrier's token has no bytes, whatever an element has.
-Price price(const collectives::Algorithm& algorithm, const collectives::Task& task,
+Price price(const collectives::Algorithm& algorithm, const collectives::CollectiveSpec& task,
             const collectives::Parameters& parameters, Bytes element_bytes, const Network& network,
             const Execution& execution = {});
 

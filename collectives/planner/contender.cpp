@@ -59,7 +59,8 @@ std::vector<Contender> rivals_of(const pricing::Network& network, const collecti
     throw std::invalid_argument(fmt::format("expected blocks of {} participants, found {}",
                                             network.topology->size(), counts.blocks()));
   std::vector<Contender> rivals;
-  const collectives::Task task{collectives::Collective::allgather, network.topology, counts};
+  const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
+                                         counts};
   const auto with_duplex = [&](pricing::Execution execution) {
     execution.ports.is_half_duplex = is_half_duplex;
     return execution;
@@ -89,7 +90,8 @@ std::vector<Contender> rivals_of(const pricing::Network& network, const collecti
 
 void compare(std::vector<Contender>& contenders, const pricing::Network& network,
              const collectives::Counts& counts, Bytes element_bytes) {
-  const collectives::Task task{collectives::Collective::allgather, network.topology, counts};
+  const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
+                                         counts};
   for (Contender& one : contenders) {
     pricing::Network striped = network;
     if (one.striping > 0) striped.striping = one.striping;

@@ -102,15 +102,15 @@ std::string text(const Plan& plan, const Transfer& transfer, std::span<const std
 
 collectives::Algorithm algorithm_of(std::shared_ptr<const Plan> plan, std::string name,
                                     std::string help) {
+  using collectives::CollectiveSpec;
   using collectives::Parameters;
-  using collectives::Task;
-  const auto refusal = [plan](const Task& task, const Parameters&) -> std::string {
+  const auto refusal = [plan](const CollectiveSpec& task, const Parameters&) -> std::string {
     if (task.size() != plan->hosts)
       return fmt::format("it was planned for {} participants, and here are {}", plan->hosts,
                          task.size());
     return are_equal(task.counts, plan->counts) ? "" : "it was planned for blocks of other lengths";
   };
-  const auto program = [plan](const Task&, const Parameters&, Rank me) {
+  const auto program = [plan](const CollectiveSpec&, const Parameters&, Rank me) {
     return collectives::Program(1, [plan, me](collectives::Count, collectives::Steps& steps) {
       append_steps(*plan, me, steps);
     });

@@ -175,7 +175,7 @@ std::string planner_reference() {
 }
 
 Contender plan(const Planner& planner, const collectives::Parameters& parameters,
-               const collectives::Task& task, Bytes element_bytes,
+               const collectives::CollectiveSpec& task, Bytes element_bytes,
                const pricing::Network& network) {
   if (task.collective != collectives::Collective::allgather)
     throw std::invalid_argument(

@@ -42,6 +42,7 @@ inline bool plans(std::string_view name) { return planner_named(name) != nullptr
 /// Cost:    milliseconds for 20 hosts, seconds for 80 where it compares (min3_plus): to be kept.
 /// Throws:  std::invalid_argument if that is no allgather of the network's participants.
 Contender plan(const Planner& planner, const collectives::Parameters& parameters,
-               const collectives::Task& task, Bytes element_bytes, const pricing::Network& network);
+               const collectives::CollectiveSpec& task, Bytes element_bytes,
+               const pricing::Network& network);
 
 }  // namespace planning

@@ -61,7 +61,7 @@ std::string wrong(const Parameter& parameter, const std::string& value) {
   return "";
 }
 
-std::string too_many_pieces(const Parameter& parameter, const Task& task,
+std::string too_many_pieces(const Parameter& parameter, const CollectiveSpec& task,
                             const Parameters& values) {
   Count least = 0;
   for (const Count number : values.numbers(parameter.name))
@@ -172,7 +172,7 @@ Parameters Algorithm::read(const std::string& text) const {
   return values;
 }
 
-std::string Algorithm::why_not(const Task& task, const Parameters& values) const {
+std::string Algorithm::why_not(const CollectiveSpec& task, const Parameters& values) const {
   if (!does(task.collective)) return fmt::format("{} is no {}", name, name_of(task.collective));
   if (has_root(task.collective) && task.root >= task.size())
     return fmt::format("there is no participant {}: they are 0 to {}", task.root, task.size() - 1);
@@ -183,7 +183,8 @@ std::string Algorithm::why_not(const Task& task, const Parameters& values) const
   return refusal ? refusal(task, values) : "";
 }
 
-std::string Algorithm::remedy(const Task& task, const Parameters& values, Order worst) const {
+std::string Algorithm::remedy(const CollectiveSpec& task, const Parameters& values,
+                              Order worst) const {
   if (!does(task.collective)) return "";
   const auto helps = [&](const Parameters& changed) {
     return why_not(task, changed).empty() &&
@@ -209,14 +210,15 @@ std::string Algorithm::remedy(const Task& task, const Parameters& values, Order 
   return "";
 }
 
-Schedule schedule_of(const Algorithm& algorithm, const Task& task, const Parameters& parameters) {
+Schedule schedule_of(const Algorithm& algorithm, const CollectiveSpec& task,
+                     const Parameters& parameters) {
   Schedule schedule;
   schedule_of(algorithm, task, parameters, schedule);
   return schedule;
 }
 
-void schedule_of(const Algorithm& algorithm, const Task& task, const Parameters& parameters,
-                 Schedule& schedule) {
+void schedule_of(const Algorithm& algorithm, const CollectiveSpec& task,
+                 const Parameters& parameters, Schedule& schedule) {
   schedule.resize(task.size());
   for (Rank me = 0; me < task.size(); ++me) {
     schedule[me].clear();

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "collectives/schedule/collective_spec.hpp"
 #include "collectives/schedule/step.hpp"
-#include "collectives/schedule/task.hpp"
 
 namespace collectives {
 
@@ -82,12 +82,12 @@ struct Algorithm {
   std::vector<Collective> collectives;
   std::vector<Parameter> parameters;
   /// The order of summation that it promises; the verifier proves it. For reductions only.
-  std::function<Order(const Task&, const Parameters&)> order;
+  std::function<Order(const CollectiveSpec&, const Parameters&)> order;
   /// Why it cannot do that, in words; empty if it can. Never called for a collective that is not
   /// in the list. None: it can do everything.
-  std::function<std::string(const Task&, const Parameters&)> refusal;
+  std::function<std::string(const CollectiveSpec&, const Parameters&)> refusal;
   /// Borrows the task, which must outlive the program.
-  std::function<Program(const Task&, const Parameters&, Rank me)> program;
+  std::function<Program(const CollectiveSpec&, const Parameters&, Rank me)> program;
 
   bool does(Collective collective) const;
   /// Whether it makes a difference there what that parameter is.
@@ -97,18 +97,19 @@ struct Algorithm {
   Parameters read(const std::string& text) const;
   /// As refusal(), and whether it is for that collective, whether there is such a root, and whether
   /// pieces are not too many.
-  std::string why_not(const Task& task, const Parameters& parameters) const;
+  std::string why_not(const CollectiveSpec& task, const Parameters& parameters) const;
   /// Values that make it able to do what it refuses, or sum up as `worst` or better:
   /// "allgather=ring"; the fewest that have to change. Empty if words of its parameters cannot.
-  std::string remedy(const Task& task, const Parameters& parameters,
+  std::string remedy(const CollectiveSpec& task, const Parameters& parameters,
                      Order worst = Order::differs) const;
 };
 
 /// The programs of all participants: for tests, printing, and the verifier.
 using Schedule = std::vector<Steps>;
-Schedule schedule_of(const Algorithm& algorithm, const Task& task, const Parameters& parameters);
+Schedule schedule_of(const Algorithm& algorithm, const CollectiveSpec& task,
+                     const Parameters& parameters);
 /// Into the memory of another one.
-void schedule_of(const Algorithm& algorithm, const Task& task, const Parameters& parameters,
-                 Schedule& schedule);
+void schedule_of(const Algorithm& algorithm, const CollectiveSpec& task,
+                 const Parameters& parameters, Schedule& schedule);
 
 }  // namespace collectives

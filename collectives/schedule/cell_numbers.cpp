@@ -4,7 +4,7 @@
 
 namespace collectives {
 
-CellNumbers::CellNumbers(const Task& task, const Schedule& schedule) {
+CellNumbers::CellNumbers(const CollectiveSpec& task, const Schedule& schedule) {
   for (Rank rank = 0; rank < schedule.size(); ++rank) {
     const std::size_t begin = all_.size();
     begins_.push_back(begin);

@@ -19,7 +19,7 @@ class CellNumbers {
     std::size_t first = 0;
   };
 
-  CellNumbers(const Task& task, const Schedule& schedule);
+  CellNumbers(const CollectiveSpec& task, const Schedule& schedule);
 
   std::size_t count() const { return count_; }
   std::span<const Cells> of(Rank rank) const {

@@ -11,7 +11,7 @@ namespace collectives {
 namespace {
 
 /// The word chosen that needs a power of two, if any.
-std::string needy_word(const Task& task, const Parameters& parameters) {
+std::string needy_word(const CollectiveSpec& task, const Parameters& parameters) {
   for (const char* name : {"reduce_scatter", "allgather"}) {
     if (task.collective == Collective::reduce && name == std::string("allgather")) continue;
     if (parameters.has(name) && needs_power_of_two(parameters.word(name)))
@@ -37,13 +37,13 @@ Parameter reduce_scatter_parameter() {
           .words = reduce_scatter_words()};
 }
 
-std::string wrong_for_all(const Task& task, const Parameters& parameters) {
+std::string wrong_for_all(const CollectiveSpec& task, const Parameters& parameters) {
   const std::string word = needy_word(task, parameters);
   if (word.empty() || is_power_of_two(task.size())) return "";
   return fmt::format("{} needs as many participants as a power of two, not {}", word, task.size());
 }
 
-std::string wrong_for_clusters(const Task& task, const Parameters& parameters) {
+std::string wrong_for_clusters(const CollectiveSpec& task, const Parameters& parameters) {
   const std::string word = needy_word(task, parameters);
   for (std::size_t number = 0; !word.empty() && number < task.group().clusters(); ++number) {
     const std::size_t size = task.group().cluster(number).size();
@@ -54,7 +54,7 @@ std::string wrong_for_clusters(const Task& task, const Parameters& parameters) {
   return "";
 }
 
-Order order_of_sums(const Task&, const Parameters& parameters) {
+Order order_of_sums(const CollectiveSpec&, const Parameters& parameters) {
   if (parameters.word("reduce_scatter") == "ring") return Order::by_block;
   return parameters.word("reduce_scatter") == "halving" ? Order::permuted : Order::canonical;
 }

@@ -92,7 +92,7 @@ class Hazards {
 
 class GoalWriter {
  public:
-  GoalWriter(std::ostream& into, const Task& task, Count element_bytes, const Tags& tags)
+  GoalWriter(std::ostream& into, const CollectiveSpec& task, Count element_bytes, const Tags& tags)
       : into_(into),
         is_barrier_(task.collective == Collective::barrier),
         element_bytes_(element_bytes),
@@ -137,7 +137,7 @@ class GoalWriter {
 
 }  // namespace
 
-void write_goal(std::ostream& into, const Algorithm& algorithm, const Task& task,
+void write_goal(std::ostream& into, const Algorithm& algorithm, const CollectiveSpec& task,
                 const Parameters& parameters, Count element_bytes) {
   Tags tags;
   for (Rank me = 0; me < task.size(); ++me)

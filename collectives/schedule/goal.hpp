@@ -20,7 +20,7 @@ namespace collectives {
 /// have a tag each, so that none is taken for another whatever order they are sent in. Sums and
 /// copies take no time; the token of a barrier is one byte, for there are no messages of none.
 /// Throws: std::invalid_argument if a size in bytes is beyond 64 bits.
-void write_goal(std::ostream& into, const Algorithm& algorithm, const Task& task,
+void write_goal(std::ostream& into, const Algorithm& algorithm, const CollectiveSpec& task,
                 const Parameters& parameters, Count element_bytes);
 
 }  // namespace collectives

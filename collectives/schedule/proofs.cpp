@@ -35,7 +35,7 @@ class StepsDigest {
 
 }  // namespace
 
-Proofs::Key Proofs::key(const Task& task) const {
+Proofs::Key Proofs::key(const CollectiveSpec& task) const {
   StepsDigest digest;
   digest.add(static_cast<std::uint64_t>(task.collective), task.root);
   digest.add(task.counts.blocks());
@@ -48,7 +48,7 @@ Proofs::Key Proofs::key(const Task& task) const {
   return {digest.high(), digest.low()};
 }
 
-std::string Proofs::mistake(const Algorithm& algorithm, const Task& task,
+std::string Proofs::mistake(const Algorithm& algorithm, const CollectiveSpec& task,
                             const Parameters& parameters) {
   ENSURE(task.topology == topology_);
   ++schedules_;

@@ -19,7 +19,8 @@ class Proofs {
   explicit Proofs(std::shared_ptr<const Topology> topology) : topology_(std::move(topology)) {}
 
   /// As verify() says, empty if all holds.
-  std::string mistake(const Algorithm& algorithm, const Task& task, const Parameters& parameters);
+  std::string mistake(const Algorithm& algorithm, const CollectiveSpec& task,
+                      const Parameters& parameters);
   std::size_t schedules() const { return schedules_; }  ///< that were asked for
   std::size_t verified() const { return verified_; }    ///< those that differ
 
@@ -31,7 +32,7 @@ class Proofs {
   struct Hash {
     std::size_t operator()(const Key& key) const { return key.low; }
   };
-  Key key(const Task& task) const;
+  Key key(const CollectiveSpec& task) const;
 
   std::shared_ptr<const Topology> topology_;
   Schedule schedule_;                            // its memory is used again

@@ -127,7 +127,7 @@ void send_up(Steps& steps, const Place& place, Range cells, const Stretches& str
 
 /// The blocks of a subtree: who stands on top has its own in `own`, those below at their places in
 /// `others`.
-Ref blocks_of(const Task& task, const Tree& tree, Rank top, Buffer own, Buffer others) {
+Ref blocks_of(const CollectiveSpec& task, const Tree& tree, Rank top, Buffer own, Buffer others) {
   Ref blocks;
   for (const Rank rank : tree.subtree(top)) {
     const Range block = task.counts.block(rank);
@@ -137,7 +137,8 @@ Ref blocks_of(const Task& task, const Tree& tree, Rank top, Buffer own, Buffer o
   return blocks;
 }
 
-Program gather_program(const Task& task, const Tree& tree, const Segments& segments, Rank me) {
+Program gather_program(const CollectiveSpec& task, const Tree& tree, const Segments& segments,
+                       Rank me) {
   return {1, [&task, tree, segments, me](Count, Steps& steps) {
             const bool is_root = me == tree.root();
             const Buffer others = is_root ? out : Buffer{Storage::subtree};
@@ -154,7 +155,8 @@ Program gather_program(const Task& task, const Tree& tree, const Segments& segme
           }};
 }
 
-Program scatter_program(const Task& task, const Tree& tree, const Segments& segments, Rank me) {
+Program scatter_program(const CollectiveSpec& task, const Tree& tree, const Segments& segments,
+                        Rank me) {
   return {1, [&task, tree, segments, me](Count, Steps& steps) {
             const bool is_root = me == tree.root();
             const Buffer others = is_root ? in : Buffer{Storage::subtree};
@@ -189,7 +191,8 @@ Count Segments::least() const {
   return least;
 }
 
-Program tree_program(const Task& task, const Tree& tree, const Segments& segments, Rank me) {
+Program tree_program(const CollectiveSpec& task, const Tree& tree, const Segments& segments,
+                     Rank me) {
   if (task.collective == Collective::gather) return gather_program(task, tree, segments, me);
   if (task.collective == Collective::scatter) return scatter_program(task, tree, segments, me);
   const bool goes_up = task.collective != Collective::broadcast;
@@ -209,7 +212,7 @@ std::vector<Collective> tree_collectives() {
           Collective::barrier,   Collective::gather, Collective::scatter};
 }
 
-Rank root_of(const Task& task) {
+Rank root_of(const CollectiveSpec& task) {
   return has_root(task.collective) ? task.root : task.group().order().front();
 }
 

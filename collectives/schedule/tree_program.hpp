@@ -17,11 +17,12 @@ struct Segments {
 
 /// The collectives that a tree can do: broadcast down it, reduce up it, both for allreduce and
 /// barrier; gather and scatter with one message for each edge, which has all blocks of the subtree.
-Program tree_program(const Task& task, const Tree& tree, const Segments& segments, Rank me);
+Program tree_program(const CollectiveSpec& task, const Tree& tree, const Segments& segments,
+                     Rank me);
 std::vector<Collective> tree_collectives();
 
 /// The root where the task names none: the first of all.
-Rank root_of(const Task& task);
+Rank root_of(const CollectiveSpec& task);
 /// The order of a sum that goes up the tree.
 Order tree_order(const Tree& tree);
 

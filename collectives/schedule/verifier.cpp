@@ -45,7 +45,7 @@ struct Wrong {
 
 class Run {
  public:
-  Run(const Task& task, const Schedule& schedule);
+  Run(const CollectiveSpec& task, const Schedule& schedule);
   void go();
   Expressions& expressions() { return expressions_; }
   const std::vector<Message>& messages() const { return messages_; }
@@ -78,7 +78,7 @@ class Run {
     return lines_[number];
   }
 
-  const Task& task_;
+  const CollectiveSpec& task_;
   const Schedule& schedule_;
   Expressions expressions_;
   CellNumbers numbers_;
@@ -93,7 +93,7 @@ class Run {
   Traffic traffic_;
 };
 
-Run::Run(const Task& task, const Schedule& schedule)
+Run::Run(const CollectiveSpec& task, const Schedule& schedule)
     : task_(task),
       schedule_(schedule),
       numbers_(task, schedule),
@@ -290,7 +290,7 @@ void Run::check_received() const {
 /// What results must be, and in which order they were summed up.
 class Results {
  public:
-  Results(const Task& task, Run& run) : task_(task), run_(run) {}
+  Results(const CollectiveSpec& task, Run& run) : task_(task), run_(run) {}
   Order check() {
     for (Rank rank = 0; rank < task_.size(); ++rank) {
       const Count count = out_range(task_, rank).count;
@@ -393,7 +393,7 @@ class Results {
     if (first_[cell] != expression) at_best(Order::differs);
   }
 
-  const Task& task_;
+  const CollectiveSpec& task_;
   Run& run_;
   Order order_ = Order::canonical;
   Expressions::Id shape_ = Expressions::undefined;
@@ -406,7 +406,7 @@ class Results {
 
 }  // namespace
 
-Verdict verify(const Task& task, const Schedule& schedule) {
+Verdict verify(const CollectiveSpec& task, const Schedule& schedule) {
   Verdict verdict;
   try {
     Run run(task, schedule);
@@ -422,15 +422,16 @@ Verdict verify(const Task& task, const Schedule& schedule) {
   return verdict;
 }
 
-std::string wrong_order(const Algorithm& algorithm, const Task& task, const Parameters& parameters,
-                        Order order) {
+std::string wrong_order(const Algorithm& algorithm, const CollectiveSpec& task,
+                        const Parameters& parameters, Order order) {
   if (!is_reduction(task.collective) || task.collective == Collective::barrier) return "";
   const Order declared = algorithm.order(task, parameters);
   if (order <= declared) return "";
   return fmt::format("sums up {}, and declares {}", name_of(order), name_of(declared));
 }
 
-Verdict verify(const Algorithm& algorithm, const Task& task, const Parameters& parameters) {
+Verdict verify(const Algorithm& algorithm, const CollectiveSpec& task,
+               const Parameters& parameters) {
   Verdict verdict = verify(task, schedule_of(algorithm, task, parameters));
   if (verdict.holds()) verdict.mistake = wrong_order(algorithm, task, parameters, verdict.order);
   return verdict;

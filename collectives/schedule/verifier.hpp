@@ -46,13 +46,14 @@ struct Verdict {
 ///    exactly once (barrier: at least once), the same expression for all who get the same.
 /// 4. What it costs is counted.
 /// On vectors with a few elements per participant; the time is that of the elements that move.
-Verdict verify(const Task& task, const Schedule& schedule);
+Verdict verify(const CollectiveSpec& task, const Schedule& schedule);
 
 /// What is wrong about sums in that order, or nothing: the algorithm declares a better one.
-std::string wrong_order(const Algorithm& algorithm, const Task& task, const Parameters& parameters,
-                        Order order);
+std::string wrong_order(const Algorithm& algorithm, const CollectiveSpec& task,
+                        const Parameters& parameters, Order order);
 
 /// Also that the order of summation is at least the one that the algorithm declares.
-Verdict verify(const Algorithm& algorithm, const Task& task, const Parameters& parameters);
+Verdict verify(const Algorithm& algorithm, const CollectiveSpec& task,
+               const Parameters& parameters);
 
 }  // namespace collectives

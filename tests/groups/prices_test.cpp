@@ -28,7 +28,7 @@ base::Nanos time_of(const Sim& sim, const groups::Call& asked, std::uint64_t cou
     if (!is_broadcast) call.in = std::as_bytes(std::span(in));
     call.out = std::as_writable_bytes(std::span(out));
     call.counts = {count};
-    const auto task = collectives::make_task(
+    const auto task = collectives::make_spec(
         call.collective, groups::network_of(sim.plan()).topology, count, call.root);
     call.in = call.in.first(is_broadcast ? 0 : in_range(task, world.rank()).count);
     const bool is_scan = call.collective == Collective::exscan;
@@ -69,7 +69,7 @@ void compare(std::uint64_t seed, bool has_ports) {
     const std::uint64_t count = std::uint64_t{1} << random() % 18;
     call.root = static_cast<std::uint32_t>(
         has_root(call.collective) ? random() % network.topology->size() : 0);
-    const auto task = collectives::make_task(call.collective, network.topology, count, call.root);
+    const auto task = collectives::make_spec(call.collective, network.topology, count, call.root);
     const auto parameters = algorithm.read("");
     if (network.topology->size() < 2 || !algorithm.why_not(task, parameters).empty()) continue;
     if (is_reduction(call.collective) && call.collective != Collective::barrier &&
@@ -114,7 +114,7 @@ TEST_CASE("prices: a message crosses from when its link begins to take it") {
       "links: {all: {latency: 1ms, bandwidth: 1Mbit}}\nlanes: {frame: unlimited}\n");
   const pricing::Network network = groups::network_of(sim.plan());
   const collectives::Algorithm& direct = collectives::algorithm_named("direct");
-  const auto task = collectives::make_task(Collective::allgather, network.topology, 12'500);
+  const auto task = collectives::make_spec(Collective::allgather, network.topology, 12'500);
   const pricing::Price price =
       pricing::price(direct, task, direct.read(""), 1, network, {.lists_crossings = true});
   std::vector<std::pair<base::Nanos, base::Nanos>> crossings;

@@ -81,7 +81,7 @@ void draw_algorithm(std::mt19937_64& random, Drawn& drawn, Collective between,
   for (int tries = 0; tries < 50; ++tries) {
     const collectives::Algorithm& one = all[random() % all.size()];
     if (!one.does(between)) continue;
-    const auto task = collectives::make_task(
+    const auto task = collectives::make_spec(
         between, std::make_shared<const collectives::Topology>(topology), 1, root);
     const auto parameters = one.read("");
     if (!one.why_not(task, parameters).empty()) continue;

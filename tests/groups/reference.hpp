@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/schedule/task.hpp"
+#include "collectives/schedule/collective_spec.hpp"
 #include "groups/group.hpp"
 
 namespace test_support {

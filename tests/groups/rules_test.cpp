@@ -35,7 +35,7 @@ std::size_t least_window(const paths::Plan& plan, const collectives::Algorithm& 
                          const std::string& parameters) {
   const auto topology = std::make_shared<const collectives::Topology>(
       groups::topology_of(plan, groups::participants_of(plan)));
-  const auto task = collectives::make_task(Collective::allreduce, topology, 12, 0);
+  const auto task = collectives::make_spec(Collective::allreduce, topology, 12, 0);
   return verify(algorithm, task, algorithm.read(parameters)).least_window;
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("groups: every schedule of allreduce ends in its least window without 
     const Sim sim(without_inbox(clusters, hosts));
     const auto topology = std::make_shared<const collectives::Topology>(
         groups::topology_of(sim.plan(), groups::participants_of(sim.plan())));
-    const auto task = collectives::make_task(Collective::allreduce, topology, 12, 0);
+    const auto task = collectives::make_spec(Collective::allreduce, topology, 12, 0);
     for (const collectives::Algorithm& algorithm : collectives::all_algorithms()) {
       if (!algorithm.does(Collective::allreduce)) continue;
       const auto parameters = algorithm.read("");

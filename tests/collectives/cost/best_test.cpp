@@ -26,7 +26,7 @@ Network two_by_four() { return clusters({4, 4}); }
 
 double ratio(Collective collective, Count bytes, const Network& network = two_by_four(),
              Order worst = Order::by_block) {
-  const Task task = make_task(collective, network.topology, bytes);
+  const CollectiveSpec task = make_spec(collective, network.topology, bytes);
   const Best best = best_of(task, 1, network, {}, worst);
   INFO(best.candidate.algorithm->name << ' ' << best.candidate.parameters.text());
   CHECK(best.finished <= best.priced);
@@ -55,7 +55,7 @@ TEST_CASE("best: 32 MiB are nearest, over unequal and over many clusters, too") 
 }
 
 TEST_CASE("best: who has limits in bytes is told what an element has") {
-  const Task task = make_task(Collective::allgather, two_by_four().topology, 1000);
+  const CollectiveSpec task = make_spec(Collective::allgather, two_by_four().topology, 1000);
   std::size_t found = 0;
   for (const Family& family : families_of(task, 8, Order::by_block))
     for (const Candidate& candidate : family) {
@@ -87,7 +87,7 @@ TEST_CASE("best: 8 bytes take a latency and half a millisecond") {
   for (const auto& sizes : {std::vector<std::size_t>{4, 4}, {4, 4, 4}, {4, 4, 4, 4, 4}})
     for (const Collective collective : all_collectives) {
       const Network network = clusters(sizes);
-      const Best best = best_of(make_task(collective, network.topology, 8), 1, network);
+      const Best best = best_of(make_spec(collective, network.topology, 8), 1, network);
       INFO(name_of(collective) << ": " << best.candidate.algorithm->name);
       CHECK(best.price.time <= 10500us);
     }
@@ -96,7 +96,7 @@ TEST_CASE("best: 8 bytes take a latency and half a millisecond") {
 TEST_CASE("best: nothing that was left out is more than 2% cheaper") {
   const Network network = two_by_four();
   for (const Collective collective : {Collective::reduce, Collective::allgather}) {
-    const Task task = make_task(collective, network.topology, 10'000);
+    const CollectiveSpec task = make_spec(collective, network.topology, 10'000);
     const Best some = best_of(task, 1, network);
     const Best all = best_of_all(task, 1, network);
     CHECK(some.price.time <= all.price.time * 102 / 100);
@@ -110,7 +110,7 @@ namespace {
 /// Clusters of some hosts, links and hosts of rates that differ, and something to do for them.
 struct Problem {
   Network network;
-  Task task;
+  CollectiveSpec task;
 };
 
 Problem random_problem(std::mt19937& random) {
@@ -134,7 +134,7 @@ Problem random_problem(std::mt19937& random) {
       all_collectives[below(static_cast<unsigned>(std::size(all_collectives)))];
   const auto count = static_cast<Count>(between(8, 1 << 18));
   const Rank root = has_root(collective) ? below(network.topology->size()) : 0;
-  Task task = make_task(collective, network.topology, count, root);
+  CollectiveSpec task = make_spec(collective, network.topology, count, root);
   return {std::move(network), std::move(task)};
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("best: on 200 networks of any kind", "[.random]") {
 TEST_CASE("best: of thousands of participants one is found among few, and is no bad one") {
   Network network = clusters(std::vector<std::size_t>(206, 10));
   network.message_cost = 100us;
-  const Task task = make_task(Collective::broadcast, network.topology, 8, 5);
+  const CollectiveSpec task = make_spec(Collective::broadcast, network.topology, 8, 5);
   const Best best = best_of(task, 1, network);
   INFO(best.candidate.algorithm->name << ' ' << best.candidate.parameters.text());
   CHECK(best.priced < 100);
@@ -197,7 +197,7 @@ TEST_CASE("best: of thousands of participants one is found among few, and is no 
 
 TEST_CASE("best: sums of another order than asked for are left out") {
   const Network network = two_by_four();
-  const Task task = make_task(Collective::allreduce, network.topology, 100'000);
+  const CollectiveSpec task = make_spec(Collective::allreduce, network.topology, 100'000);
   for (const Family& family : families_of(task, 1, Order::canonical))
     for (const Candidate& candidate : family)
       CHECK(candidate.algorithm->order(task, candidate.parameters) == Order::canonical);

@@ -19,7 +19,7 @@ Network network_of(const std::vector<std::size_t>& sizes, double wide_rate = 1e9
 }
 
 std::int64_t bound(Collective collective, const Network& network, Count count, Rank root = 0) {
-  return bound_of(make_task(collective, network.topology, count, root), 1, network).time.count();
+  return bound_of(make_spec(collective, network.topology, count, root), 1, network).time.count();
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ TEST_CASE("evaluator: without any credit a schedule ends with its least window, 
   const auto check = [](const std::string& name, const std::vector<std::size_t>& clusters) {
     Network network = nanoseconds(clusters);
     const Algorithm& algorithm = algorithm_named(name);
-    const Task task = make_task(Collective::allreduce, network.topology, 40);
+    const CollectiveSpec task = make_spec(Collective::allreduce, network.topology, 40);
     const Parameters parameters = algorithm.read("");
     const std::size_t least = verify(algorithm, task, parameters).least_window;
     INFO(name << ", least window " << least);
@@ -212,7 +212,7 @@ TEST_CASE("evaluator: a host folds one thing after the other, if that takes it t
 TEST_CASE("evaluator: a barrier has latencies only, and gives up when it should") {
   const Network network = nanoseconds({2});
   const Algorithm& algorithm = algorithm_named("tree");
-  const Task task = make_task(Collective::barrier, network.topology, 0);
+  const CollectiveSpec task = make_spec(Collective::barrier, network.topology, 0);
   CHECK(price(algorithm, task, algorithm.read(""), 8, network).time == 200ns);
   CHECK_FALSE(evaluate(programs_of(algorithm, task, algorithm.read("")), 0, network, {}, 200ns));
   CHECK(evaluate(programs_of(algorithm, task, algorithm.read("")), 0, network, {}, 201ns));
@@ -228,7 +228,7 @@ TEST_CASE("evaluator: a message of too many frames is refused, not cut short") {
 TEST_CASE("evaluator: messages and bytes are counted by host and link") {
   const Network network = nanoseconds({2, 1});
   const Algorithm& algorithm = algorithm_named("tree");
-  const Task task = make_task(Collective::broadcast, network.topology, 100);
+  const CollectiveSpec task = make_spec(Collective::broadcast, network.topology, 100);
   const Price price =
       pricing::price(algorithm, task, algorithm.read("shape=flat,segment=50"), 2, network);
   CHECK(price.all == pricing::Flow{4, 400});
@@ -244,7 +244,7 @@ TEST_CASE("evaluator: eight senders of Matsuda et al. 2006, beside one and besid
       std::make_shared<const Topology>(Topology::clustered({16, 16})), {50us, 1e9}, {10ms, 10e9});
   const auto took = [&](Collective collective, const char* name, const char* parameters) {
     const Algorithm& algorithm = algorithm_named(name);
-    const Task task = make_task(collective, network.topology, 32 << 20);
+    const CollectiveSpec task = make_spec(collective, network.topology, 32 << 20);
     const Price price = pricing::price(algorithm, task, algorithm.read(parameters), 1, network);
     return static_cast<double>(price.time.count());
   };

@@ -42,7 +42,7 @@ using Memory = std::map<Buffer, std::map<Count, Value>>;
 /// All participants, a step at a time, whichever chance says of those that may be done.
 class Execution {
  public:
-  Execution(const Algorithm& algorithm, const Task& task, const Parameters& parameters,
+  Execution(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters,
             std::mt19937_64& random)
       : task_(task), random_(random) {
     const std::size_t window = random() % 3 == 0 ? 1 : 1 + random() % 300;
@@ -145,7 +145,7 @@ class Execution {
     }
   }
 
-  const Task& task_;
+  const CollectiveSpec& task_;
   std::mt19937_64& random_;
   std::vector<Steps> programs_;
   std::vector<Host> hosts_;
@@ -167,7 +167,7 @@ struct Expected {
   bool is_exact = true;
 };
 
-Expected expected(const Task& task, Rank me, bool is_canonical) {
+Expected expected(const CollectiveSpec& task, Rank me, bool is_canonical) {
   Expected result;
   const auto moved = [&](Rank from, Range range) {
     for (Count at = 0; at < range.count; ++at)
@@ -209,7 +209,7 @@ Expected expected(const Task& task, Rank me, bool is_canonical) {
   return result;
 }
 
-void execute(const Algorithm& algorithm, const Task& task, const Parameters& parameters,
+void execute(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters,
              std::mt19937_64& random) {
   INFO(::text(algorithm, task, parameters));
   Execution execution(algorithm, task, parameters, random);
@@ -245,12 +245,13 @@ std::size_t execute_some(std::uint64_t seed, std::size_t largest, std::size_t on
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   std::size_t executed = 0;
-  for_every_schedule(random_group(random, largest),
-                     [&](const Algorithm& algorithm, const Task& task, const Parameters& values) {
-                       if (random() % one_in != 0) return;
-                       ++executed;
-                       execute(algorithm, task, values, random);
-                     });
+  for_every_schedule(
+      random_group(random, largest),
+      [&](const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& values) {
+        if (random() % one_in != 0) return;
+        ++executed;
+        execute(algorithm, task, values, random);
+      });
   return executed;
 }
 

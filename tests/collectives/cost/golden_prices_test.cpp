@@ -32,7 +32,7 @@ constexpr Bytes mebibyte = 1 << 20;
 void check(const Row& row, std::size_t under_way) {
   const Network network = two_by_four();
   const Algorithm& algorithm = algorithm_named(row.algorithm);
-  const Task task = make_task(row.collective, network.topology, mebibyte);
+  const CollectiveSpec task = make_spec(row.collective, network.topology, mebibyte);
   const Parameters parameters = algorithm.read(row.parameters);
   const Price price =
       pricing::price(algorithm, task, parameters, 1, network, {.under_way = under_way});

@@ -68,7 +68,7 @@ TEST_CASE("least window: every schedule ends in it without any credit, and stick
     const Network network = network_of(clusters);
     for (const Algorithm& algorithm : all_algorithms())
       for (const Collective collective : algorithm.collectives) {
-        const Task task = make_task(collective, network.topology, 23);
+        const CollectiveSpec task = make_spec(collective, network.topology, 23);
         const Parameters parameters = algorithm.read("");
         if (!algorithm.why_not(task, parameters).empty()) continue;
         const MakePrograms make = [&] { return programs_of(algorithm, task, parameters); };

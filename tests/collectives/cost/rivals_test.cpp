@@ -22,7 +22,7 @@ constexpr base::Nanos cost = 50us;  // of a port
 Price price_of(const std::string& name, const Network& network, pricing::Bytes bytes,
                base::Nanos port_cost, const std::string& parameters = "") {
   const Algorithm& algorithm = algorithm_named(name);
-  const Task task = make_task(Collective::allgather, network.topology, 1);
+  const CollectiveSpec task = make_spec(Collective::allgather, network.topology, 1);
   return pricing::price(algorithm, task, algorithm.read(parameters), bytes, network,
                         test_support::with_ports(port_cost));
 }

@@ -27,7 +27,8 @@ std::shared_ptr<const Plan> plan_of(const PairCosts& costs, const Pool& pools, B
 
 base::Nanos executed(const std::shared_ptr<const Plan>& plan, const pricing::Network& network,
                      const pricing::Execution& execution) {
-  const collectives::Task task{collectives::Collective::allgather, network.topology, plan->counts};
+  const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
+                                         plan->counts};
   return pricing::price(algorithm_of(plan, "planned", ""), task, {}, 1, network, execution).time;
 }
 
@@ -78,8 +79,8 @@ TEST_CASE("executed plans: messages are on links between sites when that was pre
   for (const bool is_half_duplex : {false, true}) {
     const auto plan = plan_of(costs, pools_by_bandwidth(costs), 1'000'000, is_half_duplex);
     pricing::Execution execution = in_order(with_ports(0ns, is_half_duplex));
-    const collectives::Task task{collectives::Collective::allgather, network.topology,
-                                 plan->counts};
+    const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
+                                           plan->counts};
     const auto crossings = [&] {
       return pricing::price(algorithm_of(plan, "planned", ""), task, {}, 1, network, execution)
           .crossings;
@@ -103,7 +104,8 @@ TEST_CASE("executed plans: a block crosses into each site once") {
   const pricing::Network network = network_of(three_sites(), 8);
   const PairCosts costs = PairCosts::of(network, overhead);
   const auto plan = plan_of(costs, declared_pools(costs), 256 * 1024, false);
-  const collectives::Task task{collectives::Collective::allgather, network.topology, plan->counts};
+  const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
+                                         plan->counts};
   const pricing::Price price =
       pricing::price(algorithm_of(plan, "planned", ""), task, {}, 1, network, {});
   CHECK(price.across.bytes == 10'485'760);

@@ -59,7 +59,8 @@ std::string wrong(const std::string& generator, const pricing::Network& network,
                   const Counts& counts, Bytes element_bytes) {
   const std::size_t colon = generator.find(':');
   const Planner& planner = *planner_named(generator.substr(0, colon));
-  const collectives::Task task{collectives::Collective::allgather, network.topology, counts};
+  const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
+                                         counts};
   Contender one =
       plan(planner, planner.read(generator.substr(colon + 1)), task, element_bytes, network);
   const PairCosts costs = PairCosts::of(network, three_sites_overhead);

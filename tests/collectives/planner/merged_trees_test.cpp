@@ -18,7 +18,8 @@ namespace {
 
 pricing::Price executed(const Plan& plan, const pricing::Network& network,
                         const pricing::Execution& execution) {
-  const collectives::Task task{collectives::Collective::allgather, network.topology, plan.counts};
+  const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
+                                         plan.counts};
   const auto algorithm = algorithm_of(std::make_shared<const Plan>(plan), "planned", "");
   return pricing::price(algorithm, task, {}, 1, network, execution);
 }
@@ -92,8 +93,8 @@ TEST_CASE("merged trees: on random networks they gather all by ports that are fr
             merged_trees(trees.make, merging, costs, counts, pieces_of(counts, 1), model);
         REQUIRE(mistake_of(plan, costs, model) == "");
         if (trees.name == "clusteredSA") REQUIRE(copies_into_cluster(plan, costs) <= 1);
-        const collectives::Task task{collectives::Collective::allgather, costs.shared_topology(),
-                                     counts};
+        const collectives::CollectiveSpec task{collectives::Collective::allgather,
+                                               costs.shared_topology(), counts};
         const auto algorithm = algorithm_of(std::make_shared<const Plan>(plan), "planned", "");
         REQUIRE(verify(algorithm, task, {}).mistake == "");
       }

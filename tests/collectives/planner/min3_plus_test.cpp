@@ -31,7 +31,8 @@ Contender best_of(std::vector<Contender> contenders, const pricing::Network& net
 }
 
 double bound(const pricing::Network& network, const Counts& counts) {
-  const collectives::Task task{collectives::Collective::allgather, network.topology, counts};
+  const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
+                                         counts};
   return seconds(pricing::bound_of(task, 1, network).time);
 }
 
@@ -70,7 +71,8 @@ TEST_CASE("min3 plus: plans gather all by ports that are free, and are right") {
     INFO("seed " << seed);
     REQUIRE(mistake_of(*plan, costs) == "");
     REQUIRE(copies_into_cluster(*plan, costs) <= 1);
-    const collectives::Task task{collectives::Collective::allgather, network.topology, counts};
+    const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
+                                           counts};
     REQUIRE(verify(algorithm_of(plan, "planned", ""), task, {}).mistake == "");
   }
 }

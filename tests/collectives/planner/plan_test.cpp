@@ -21,7 +21,7 @@ std::shared_ptr<const Plan> plan_of(const PairCosts& costs, const Counts& counts
       min3(declared_pools(costs), costs, counts, pieces_of(counts, 1, segments)));
 }
 
-collectives::Task allgather(const PairCosts& costs, const Counts& counts) {
+collectives::CollectiveSpec allgather(const PairCosts& costs, const Counts& counts) {
   return {collectives::Collective::allgather, costs.shared_topology(), counts, 0};
 }
 

@@ -12,7 +12,7 @@ using namespace planning;
 using namespace test_support;
 using namespace std::chrono_literals;
 using collectives::Collective;
-using collectives::make_task;
+using collectives::make_spec;
 
 namespace {
 
@@ -20,14 +20,14 @@ Contender planned(const std::string& name, const std::string& parameters,
                   const pricing::Network& network, std::uint64_t bytes) {
   const Planner& planner = *planner_named(name);
   return plan(planner, planner.read(parameters),
-              make_task(Collective::allgather, network.topology, bytes), 1, network);
+              make_spec(Collective::allgather, network.topology, bytes), 1, network);
 }
 
 }  // namespace
 
 TEST_CASE("planners: each plans what is right, with every word of its parameters") {
   const pricing::Network network = network_of(five_hosts(), 2);
-  const collectives::Task task = make_task(Collective::allgather, network.topology, 1000);
+  const collectives::CollectiveSpec task = make_spec(Collective::allgather, network.topology, 1000);
   for (const Planner& planner : all_planners()) {
     CHECK(plans(planner.name));
     for (const collectives::Parameter& parameter : planner.parameters) {
@@ -79,10 +79,10 @@ TEST_CASE("planners: what is wrong is told") {
                     "min3: expected pools, ports, segments, streams or overhead_ns, found 'pool'; "
                     "did you mean 'pools'?; ports: expected full or half, found 'both'");
   CHECK_THROWS_WITH(plan(planner, planner.read(""),
-                         make_task(Collective::broadcast, network.topology, 8), 1, network),
+                         make_spec(Collective::broadcast, network.topology, 8), 1, network),
                     "min3 plans allgathers, and that is broadcast");
   const auto two = std::make_shared<const collectives::Topology>(collectives::Topology::flat(2));
   CHECK_THROWS_WITH(
-      plan(planner, planner.read(""), make_task(Collective::allgather, two, 8), 1, network),
+      plan(planner, planner.read(""), make_spec(Collective::allgather, two, 8), 1, network),
       "expected blocks of 5 participants, found 2");
 }

@@ -56,7 +56,7 @@ TEST_CASE("schedule files: what is read is what was written, for every contender
   const std::vector<std::string> names = five_names();
   const auto listed = collectives::Counts::listed({1000, 10, 0, 3000, 77});
   for (const auto& counts : {collectives::Counts::each(1000, 5), listed}) {
-    const collectives::Task task{Collective::allgather, network.topology, counts};
+    const collectives::CollectiveSpec task{Collective::allgather, network.topology, counts};
     const Blocks blocks{names, counts, 4};
     auto contenders = rivals_of(network, counts, 4, std::chrono::microseconds(50));
     for (auto& plus : min3_plus(network, counts, 4, std::chrono::microseconds(50)))

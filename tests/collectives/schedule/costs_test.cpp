@@ -16,7 +16,7 @@ using namespace collectives;
 
 namespace {
 
-Traffic traffic(const std::string& name, const std::string& values, const Task& task) {
+Traffic traffic(const std::string& name, const std::string& values, const CollectiveSpec& task) {
   const Algorithm& algorithm = algorithm_named(name);
   const Verdict verdict = verify(algorithm, task, algorithm.read(values));
   INFO(name << ' ' << values << ' ' << name_of(task.collective));
@@ -69,7 +69,7 @@ TEST_CASE("costs: messages between three sites of two machines of four, root 0")
       {"recursive_doubling", "", Collective::scan, 38},
   };
   for (const Row& row : rows) {
-    const Task task = make_task(row.collective, sites, 24);
+    const CollectiveSpec task = make_spec(row.collective, sites, 24);
     INFO(row.algorithm << ' ' << name_of(row.collective));
     CHECK(traffic(row.algorithm, row.values, task).across.messages == row.messages);
   }
@@ -80,7 +80,7 @@ TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two cluste
   const auto group = clustered({4, 4});
   const auto check = [&](Collective collective, const std::string& algorithm,
                          const std::string& values, Count messages, Count across, Count elements) {
-    const Traffic all = traffic(algorithm, values, make_task(collective, group, 1024));
+    const Traffic all = traffic(algorithm, values, make_spec(collective, group, 1024));
     INFO(algorithm << ' ' << values);
     CHECK(all.all.messages == messages);
     CHECK(all.across.messages == across);
@@ -110,7 +110,7 @@ TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two cluste
 TEST_CASE("costs: segments of composites are as many messages, each way") {
   const auto messages = [](const std::string& name, const std::string& values,
                            Collective collective, Count count) {
-    return traffic(name, values, make_task(collective, clustered({4}), count)).all.messages;
+    return traffic(name, values, make_spec(collective, clustered({4}), count)).all.messages;
   };
   // Up the binomial tree of four: three messages for each stretch.
   CHECK(messages("gather_operate", "segment=2", Collective::reduce, 8) == 4 * 3);
@@ -123,7 +123,7 @@ TEST_CASE("costs: segments of composites are as many messages, each way") {
 
 TEST_CASE("costs: first members of clusters tell each other just what their clusters lack") {
   for (const auto& group : {clustered({8, 4, 8}), clustered({4, 2, 1, 2}), clustered({5})})
-    for (const Task& task : tasks(Collective::allgather, group)) {
+    for (const CollectiveSpec& task : tasks(Collective::allgather, group)) {
       const Count others = task.counts.total() * (group->clusters() - 1);
       CHECK(traffic("magpie", "", task).across.elements == others);
       CHECK(traffic("mpich_g2", "", task).across.elements == others);
@@ -133,8 +133,9 @@ TEST_CASE("costs: first members of clusters tell each other just what their clus
 TEST_CASE("costs: as many hosts of a cluster send to another as is said for that pair") {
   const auto group = clustered({4, 6, 3});
   using Wanted = std::vector<std::vector<std::size_t>>;
-  const auto check = [&](const std::string& name, const std::string& values, const Task& task,
-                         const std::vector<std::size_t>& from, const Wanted& wanted) {
+  const auto check = [&](const std::string& name, const std::string& values,
+                         const CollectiveSpec& task, const std::vector<std::size_t>& from,
+                         const Wanted& wanted) {
     const Algorithm& algorithm = algorithm_named(name);
     const Parameters parameters = algorithm.read(values);
     REQUIRE(verify(algorithm, task, parameters).mistake == "");
@@ -155,9 +156,9 @@ TEST_CASE("costs: as many hosts of a cluster send to another as is said for that
        {std::pair("senders=1/3/2/5/3/2", each), std::pair("senders=4,limiting=halving", four)}) {
     for (Rank root = 0; root < group->size(); ++root)
       check("modified_van_de_geijn", senders + std::string(",allgather=ring"),
-            make_task(Collective::broadcast, group, 60, root), {group->cluster_of(root)}, wanted);
+            make_spec(Collective::broadcast, group, 60, root), {group->cluster_of(root)}, wanted);
     check("modified_rabenseifner", senders + std::string(",reduce_scatter=direct,allgather=ring"),
-          make_task(Collective::allreduce, group, 60), {0, 1, 2}, wanted);
+          make_spec(Collective::allreduce, group, 60), {0, 1, 2}, wanted);
   }
 }
 
@@ -165,7 +166,7 @@ TEST_CASE("costs: a multilevel broadcast crosses once to each other cluster, fro
   for (const std::size_t clusters : {2, 4, 8, 16}) {
     const auto group = clustered(std::vector<std::size_t>(clusters, 64 / clusters));
     for (Rank root = 0; root < 64; ++root)
-      CHECK(traffic("multilevel", "", make_task(Collective::broadcast, group, 1, root))
+      CHECK(traffic("multilevel", "", make_spec(Collective::broadcast, group, 1, root))
                 .across.messages == clusters - 1);
   }
 }
@@ -176,7 +177,7 @@ TEST_CASE("costs: a binomial broadcast crosses more often, most from the worst r
     Count sum = 0, most = 0, first = 0;
     for (Rank root = 0; root < clusters * size; ++root) {
       const Count here =
-          traffic("tree", "", make_task(Collective::broadcast, group, 1, root)).across.messages;
+          traffic("tree", "", make_spec(Collective::broadcast, group, 1, root)).across.messages;
       if (root == 0) first = here;
       sum += here;
       most = std::max(most, here);
@@ -197,7 +198,7 @@ TEST_CASE("costs: reduce-scatter and allgather move (1 - 1/h) of the vector out 
     for (const char* gather : {"ring", "direct", "bruck", "doubling"}) {
       const Traffic all =
           traffic("rabenseifner", fmt::format("reduce_scatter={},allgather={}", sum, gather),
-                  make_task(Collective::allreduce, group, 64));
+                  make_spec(Collective::allreduce, group, 64));
       for (const Flow& flow : all.sent) CHECK(flow.elements == 2 * (64 - 8));
     }
 }
@@ -207,8 +208,8 @@ TEST_CASE("costs: how long a participant's program of 4,096 takes", "[.times]") 
   const auto group = clustered(std::vector<std::size_t>(8, 512));
   for (const Algorithm& algorithm : all_algorithms())
     for (const Collective collective : algorithm.collectives) {
-      const Task task =
-          make_task(collective, group, collective == Collective::alltoall ? 4 : 4096, 17);
+      const CollectiveSpec task =
+          make_spec(collective, group, collective == Collective::alltoall ? 4 : 4096, 17);
       const Parameters parameters = algorithm.read("");
       if (const std::string why = algorithm.why_not(task, parameters); !why.empty()) {
         std::cout << fmt::format("{} {}: {}\n", algorithm.name, name_of(collective), why);

@@ -78,8 +78,8 @@ std::vector<Parameters> variants(const Algorithm& algorithm, Collective collecti
   return all;
 }
 
-std::vector<Task> tasks(Collective collective, std::shared_ptr<const Topology> group) {
-  std::vector<Task> all;
+std::vector<CollectiveSpec> tasks(Collective collective, std::shared_ptr<const Topology> group) {
+  std::vector<CollectiveSpec> all;
   const Rank roots = collectives::has_root(collective) ? group->size() : 1;
   for (const Counts& counts : counts_for(collective, group->size()))
     for (Rank root = 0; root < roots; ++root) all.push_back({collective, group, counts, root});
@@ -90,14 +90,15 @@ void for_every_schedule(const std::shared_ptr<const Topology>& group, const See&
   for (const Algorithm& algorithm : collectives::all_algorithms()) {
     for (const Collective collective : algorithm.collectives) {
       const std::vector<Parameters> all = variants(algorithm, collective);
-      for (const Task& task : tasks(collective, group))
+      for (const CollectiveSpec& task : tasks(collective, group))
         for (const Parameters& parameters : all)
           if (algorithm.why_not(task, parameters).empty()) see(algorithm, task, parameters);
     }
   }
 }
 
-std::string text(const Algorithm& algorithm, const Task& task, const Parameters& parameters) {
+std::string text(const Algorithm& algorithm, const CollectiveSpec& task,
+                 const Parameters& parameters) {
   std::vector<std::size_t> sizes;
   for (std::size_t number = 0; number < task.group().clusters(); ++number)
     sizes.push_back(task.group().cluster(number).size());

@@ -72,7 +72,8 @@ Graph parse(const std::string& written) {
   return graph;
 }
 
-Graph exported(const Algorithm& algorithm, const Task& task, const Parameters& parameters) {
+Graph exported(const Algorithm& algorithm, const CollectiveSpec& task,
+               const Parameters& parameters) {
   std::ostringstream text;
   write_goal(text, algorithm, task, parameters, 8);
   return parse(text.str());
@@ -149,7 +150,8 @@ TEST_CASE("goal: what every algorithm exports has its messages and requires its 
   const auto group = std::make_shared<const Topology>(Topology::clustered({3, 2, 3}));
   for (const Collective collective : all_collectives)
     for (const Algorithm& algorithm : all_algorithms()) {
-      const Task task = make_task(collective, group, collective == Collective::alltoall ? 1 : 5);
+      const CollectiveSpec task =
+          make_spec(collective, group, collective == Collective::alltoall ? 1 : 5);
       const Parameters parameters = algorithm.read("");
       if (!algorithm.does(collective) || !algorithm.why_not(task, parameters).empty()) continue;
       INFO(algorithm.name << ' ' << name_of(collective));
@@ -166,17 +168,17 @@ TEST_CASE("goal: elements count as bytes, and the token of a barrier as one") {
   const auto group = std::make_shared<const Topology>(Topology::flat(2));
   const Algorithm& tree = algorithm_named("tree");
   const Graph broadcast =
-      exported(tree, make_task(Collective::broadcast, group, 3), tree.read("segment=2"));
+      exported(tree, make_spec(Collective::broadcast, group, 3), tree.read("segment=2"));
   REQUIRE(broadcast[0].size() == 2);
   CHECK(broadcast[0][0].bytes == 16);
   CHECK(broadcast[0][1].bytes == 8);
-  CHECK(exported(tree, make_task(Collective::barrier, group, 0), tree.read(""))[1][0].bytes == 1);
+  CHECK(exported(tree, make_spec(Collective::barrier, group, 0), tree.read(""))[1][0].bytes == 1);
 }
 
 TEST_CASE("goal: bytes beyond 64 bits are refused") {
   const auto group = std::make_shared<const Topology>(Topology::flat(2));
   const Algorithm& tree = algorithm_named("tree");
-  const Task task = make_task(Collective::broadcast, group, Count{1} << 62);
+  const CollectiveSpec task = make_spec(Collective::broadcast, group, Count{1} << 62);
   std::ostringstream text;
   CHECK_THROWS_AS(write_goal(text, tree, task, tree.read(""), 8), std::invalid_argument);
 }

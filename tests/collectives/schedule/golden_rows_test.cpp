@@ -13,7 +13,8 @@ using namespace collectives;
 
 namespace {
 
-Schedule schedule(const std::string& name, const Task& task, const std::string& values = "") {
+Schedule schedule(const std::string& name, const CollectiveSpec& task,
+                  const std::string& values = "") {
   const Algorithm& algorithm = algorithm_named(name);
   const Parameters parameters = algorithm.read(values);
   INFO(name << ' ' << values);
@@ -47,7 +48,7 @@ Topology twenty_processes() {
 
 TEST_CASE("golden: broadcast with one sender between two clusters, from a root that is not first") {
   const auto steps =
-      schedule("modified_van_de_geijn", make_task(Collective::broadcast, clustered({2, 2}), 4, 1),
+      schedule("modified_van_de_geijn", make_spec(Collective::broadcast, clustered({2, 2}), 4, 1),
                "senders=1,allgather=doubling");
   CHECK(text(steps[0]) == "recv<1 out[2:4]; send>1 out[2:4]; send>1 out[2:4]; recv<1 out[0:2]");
   CHECK(text(steps[1]) ==
@@ -58,7 +59,7 @@ TEST_CASE("golden: broadcast with one sender between two clusters, from a root t
 }
 
 TEST_CASE("golden: all is gathered and summed up a segment at a time, in scratch for eight") {
-  const Task task = make_task(Collective::reduce, clustered({2}), 20);
+  const CollectiveSpec task = make_spec(Collective::reduce, clustered({2}), 20);
   const auto steps = schedule("gather_operate", task, "segment=2");
   CHECK(text(steps[1]).find("sub[16:18]=in[0:2]; send>0 sub[16:18]; sub[18:20]=in[2:4]; ") == 0);
   CHECK(
@@ -67,7 +68,7 @@ TEST_CASE("golden: all is gathered and summed up a segment at a time, in scratch
 }
 
 TEST_CASE("golden: in rounds the first element of a message passes a hand on each side") {
-  const auto steps = schedule("spreading", make_task(Collective::allgather, clustered({3}), 2));
+  const auto steps = schedule("spreading", make_spec(Collective::allgather, clustered({3}), 2));
   CHECK(text(steps[0]) ==
         "out[0:2]=in[0:2]; "
         "hand1[0:1]=out[0:1]; hand0[0:1]=hand1[0:1]; send>1 hand0[0:1]+out[1:2]; "
@@ -77,7 +78,7 @@ TEST_CASE("golden: in rounds the first element of a message passes a hand on eac
 }
 
 TEST_CASE("golden: stretched allreduce, one stretch, operands in the order of the config") {
-  const auto steps = schedule("stretched", make_task(Collective::allreduce, clustered({2, 2}), 4));
+  const auto steps = schedule("stretched", make_spec(Collective::allreduce, clustered({2, 2}), 4));
   CHECK(text(steps[1]) ==
         "send>0 in[0:2]; recv<0 rt0[2:4]; part[2:4]=rt0[2:4] op in[2:4]; send>3 part[2:4]; "
         "recv<3 w1[2:4]; out[2:4]=part[2:4] op w1[2:4]; send>0 out[2:4]; recv<0 out[0:2]");
@@ -85,7 +86,7 @@ TEST_CASE("golden: stretched allreduce, one stretch, operands in the order of th
 
 TEST_CASE("golden: stretched broadcast deals anew in the second stretch") {
   const auto steps =
-      schedule("stretched", make_task(Collective::broadcast, clustered({2, 2}), 4), "stretch=2");
+      schedule("stretched", make_spec(Collective::broadcast, clustered({2, 2}), 4), "stretch=2");
   CHECK(text(steps[0]) == "send>1 out[0:2]; send>1 out[2:4] #1");
   CHECK(text(steps[1]) ==
         "recv<0 out[0:2]; send>2 out[0:1]; send>3 out[1:2]; recv<0 out[2:4] #1; "
@@ -99,15 +100,15 @@ TEST_CASE("golden: stretched broadcast deals anew in the second stretch") {
 }
 
 TEST_CASE("verifier: stretched exchange of all over 66 clusters of one host needs a window of 66") {
-  const Task task =
-      make_task(Collective::allreduce, clustered(std::vector<std::size_t>(66, 1)), 66);
+  const CollectiveSpec task =
+      make_spec(Collective::allreduce, clustered(std::vector<std::size_t>(66, 1)), 66);
   const Algorithm& stretched = algorithm_named("stretched");
   CHECK(verify(stretched, task, stretched.read("")).least_window == 66);
 }
 
 TEST_CASE("golden: a reduce to a root that is not the first keeps the order of the config") {
   const auto steps =
-      schedule("multilevel", make_task(Collective::reduce, clustered({2, 2}), 1, 3), "shapes=flat");
+      schedule("multilevel", make_spec(Collective::reduce, clustered({2, 2}), 1, 3), "shapes=flat");
   CHECK(text(steps[3]) ==
         "recv<0 t0[0:1]; recv<2 t2[0:1]; f1[0:1]=t2[0:1] op in[0:1]; out[0:1]=t0[0:1] op f1[0:1]");
 }
@@ -135,7 +136,8 @@ TEST_CASE("tree: a level without a shape is as if the topology had none") {
     CHECK(text({flat, none, binomial}, both) == text({flat, binomial}, sites));
     CHECK(text({none, none, binomial}, both) == text({binomial}, neither));
   }
-  const Task task = make_task(Collective::broadcast, std::make_shared<const Topology>(both), 1);
+  const CollectiveSpec task =
+      make_spec(Collective::broadcast, std::make_shared<const Topology>(both), 1);
   const Algorithm& multilevel = algorithm_named("multilevel");
   CHECK(multilevel.why_not(task, multilevel.read("shapes=flat/none")) ==
         "shapes: expected a shape for the innermost level, found none");

@@ -17,7 +17,7 @@ std::shared_ptr<const Topology> equal_clusters(std::size_t clusters, std::size_t
       Topology::clustered(std::vector<std::size_t>(clusters, participants / clusters)));
 }
 
-Way way_of(const std::string& name, const std::string& parameters, const Task& task) {
+Way way_of(const std::string& name, const std::string& parameters, const CollectiveSpec& task) {
   const Algorithm& algorithm = algorithm_named(name);
   return longest_way(schedule_of(algorithm, task, algorithm.read(parameters)),
                      [&](Rank from, Rank to) -> base::Nanos {
@@ -31,7 +31,7 @@ long crossings(const std::string& name, std::size_t clusters, std::size_t partic
   long most = 0;
   for (Rank root = 0; root < participants; ++root)
     most = std::max<long>(most, way_of(name, "",
-                                       make_task(Collective::broadcast,
+                                       make_spec(Collective::broadcast,
                                                  equal_clusters(clusters, participants), 1, root))
                                         .time /
                                     1ms);
@@ -73,7 +73,7 @@ TEST_CASE("longest way: levels save all crossings but one, whatever the root") {
 }
 
 TEST_CASE("longest way: a chain passes everybody, in order") {
-  const Task task = make_task(Collective::broadcast, equal_clusters(2, 6), 3, 2);
+  const CollectiveSpec task = make_spec(Collective::broadcast, equal_clusters(2, 6), 3, 2);
   const Way way = way_of("tree", "shape=chain,segment=1", task);
   CHECK(way.hosts == std::vector<Rank>{2, 3, 4, 5, 0, 1});
   CHECK(way.hops() == 5);
@@ -81,20 +81,20 @@ TEST_CASE("longest way: a chain passes everybody, in order") {
 }
 
 TEST_CASE("longest way: what is summed up on the way goes on from who came last") {
-  const Task task = make_task(Collective::allreduce, equal_clusters(2, 4), 1);
+  const CollectiveSpec task = make_spec(Collective::allreduce, equal_clusters(2, 4), 1);
   const Way way = way_of("recursive_doubling", "", task);
   CHECK(way.hops() == 2);
   CHECK(way.time == 1ms + 1us);
 }
 
 TEST_CASE("longest way: data that do not depend on each other are no way") {
-  const Task task = make_task(Collective::alltoall, equal_clusters(1, 5), 1);
+  const CollectiveSpec task = make_spec(Collective::alltoall, equal_clusters(1, 5), 1);
   CHECK(way_of("pairwise", "", task).hops() == 1);
 }
 
 TEST_CASE("longest way: one alone has none, and what sticks is told") {
   CHECK(
-      way_of("tree", "", make_task(Collective::broadcast, equal_clusters(1, 1), 1)).hosts.empty());
+      way_of("tree", "", make_spec(Collective::broadcast, equal_clusters(1, 1), 1)).hosts.empty());
   Schedule sticking(2);
   sticking[0].receive(1, Block{out, {0, 1}});
   CHECK_THROWS_AS(longest_way(sticking, [](Rank, Rank) { return 1ns; }), std::invalid_argument);

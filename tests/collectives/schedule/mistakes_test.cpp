@@ -22,7 +22,7 @@ template <class Fill>
 std::string mistake_of(Fill fill) {
   Schedule schedule(2);
   fill(schedule[0], schedule[1]);
-  return verify(make_task(Collective::broadcast, clustered({2}), 1), schedule).mistake;
+  return verify(make_spec(Collective::broadcast, clustered({2}), 1), schedule).mistake;
 }
 
 }  // namespace
@@ -62,8 +62,8 @@ TEST_CASE("verifier: a schedule that is known is still held to the order that is
   const auto group = clustered({4});
   const Algorithm& honest = algorithm_named("tree");
   Algorithm boasting = honest;
-  boasting.order = [](const Task&, const Parameters&) { return Order::canonical; };
-  const Task task = make_task(Collective::reduce, group, 3);
+  boasting.order = [](const CollectiveSpec&, const Parameters&) { return Order::canonical; };
+  const CollectiveSpec task = make_spec(Collective::reduce, group, 3);
   Proofs proofs(group);
   CHECK(proofs.mistake(honest, task, honest.read("shape=binomial")) == "");
   CHECK(proofs.mistake(honest, task, honest.read("shape=knomial,arity=2")) == "");
@@ -72,17 +72,17 @@ TEST_CASE("verifier: a schedule that is known is still held to the order that is
   CHECK(proofs.schedules() == 3);
   CHECK(proofs.verified() == 1);
   // Of another vector nothing is known yet.
-  CHECK(proofs.mistake(honest, make_task(Collective::reduce, group, 4), honest.read("")) == "");
+  CHECK(proofs.mistake(honest, make_spec(Collective::reduce, group, 4), honest.read("")) == "");
   CHECK(proofs.verified() == 2);
 }
 
 TEST_CASE("verifier: a schedule that is wrong is so whenever it comes") {
   const auto group = clustered({2});
   Algorithm silent = algorithm_named("tree");
-  silent.program = [](const Task&, const Parameters&, Rank) {
+  silent.program = [](const CollectiveSpec&, const Parameters&, Rank) {
     return Program(1, [](Count, Steps&) {});
   };
-  const Task task = make_task(Collective::broadcast, group, 1);
+  const CollectiveSpec task = make_spec(Collective::broadcast, group, 1);
   Proofs proofs(group);
   for (int time = 0; time < 2; ++time)
     CHECK(proofs.mistake(silent, task, silent.read("")) ==
@@ -90,7 +90,7 @@ TEST_CASE("verifier: a schedule that is wrong is so whenever it comes") {
 }
 
 TEST_CASE("verifier: what ends only because sends are buffered is no schedule") {
-  const Task task = make_task(Collective::allgather, clustered({2}), 1);
+  const CollectiveSpec task = make_spec(Collective::allgather, clustered({2}), 1);
   Schedule schedule(2);
   for (Rank me = 0; me < 2; ++me) {
     // Both wait to be told of the other's second message before they send the first one.
@@ -107,7 +107,7 @@ TEST_CASE("verifier: what ends only because sends are buffered is no schedule") 
 TEST_CASE("verifier: an exchange needs a window of two, a chain one of one") {
   const auto window = [](const char* name, Collective collective, const char* values) {
     const Algorithm& algorithm = algorithm_named(name);
-    return verify(algorithm, make_task(collective, clustered({8}), 8), algorithm.read(values))
+    return verify(algorithm, make_spec(collective, clustered({8}), 8), algorithm.read(values))
         .least_window;
   };
   CHECK(window("tree", Collective::broadcast, "shape=chain,segment=1") == 1);
@@ -131,22 +131,22 @@ TEST_CASE("algorithms: all mistakes in parameters are told at once") {
 }
 
 TEST_CASE("algorithms: what one cannot do it refuses, with the reason") {
-  const auto why_not = [](const char* name, const Task& task) {
+  const auto why_not = [](const char* name, const CollectiveSpec& task) {
     const Algorithm& algorithm = algorithm_named(name);
     return algorithm.why_not(task, algorithm.read(""));
   };
-  CHECK(why_not("ring", make_task(Collective::scan, clustered({4}), 1)) == "ring is no scan");
-  CHECK(why_not("tree", make_task(Collective::reduce, clustered({4}), 1, 4)) ==
+  CHECK(why_not("ring", make_spec(Collective::scan, clustered({4}), 1)) == "ring is no scan");
+  CHECK(why_not("tree", make_spec(Collective::reduce, clustered({4}), 1, 4)) ==
         "there is no participant 4: they are 0 to 3");
-  CHECK(why_not("doubling", make_task(Collective::allgather, clustered({3}), 1)) ==
+  CHECK(why_not("doubling", make_spec(Collective::allgather, clustered({3}), 1)) ==
         "doubling needs as many participants as a power of two, not 3");
-  CHECK(why_not("farfirst", make_task(Collective::broadcast, clustered({4, 3}), 1)) ==
+  CHECK(why_not("farfirst", make_spec(Collective::broadcast, clustered({4, 3}), 1)) ==
         "doubling needs clusters of as many participants as a power of two; 1 has 3");
   const Algorithm& modified = algorithm_named("modified_van_de_geijn");
-  CHECK(modified.why_not(make_task(Collective::broadcast, clustered({2, 2, 2}), 1),
+  CHECK(modified.why_not(make_spec(Collective::broadcast, clustered({2, 2, 2}), 1),
                          modified.read("senders=1/2,limiting=halving")) ==
         "halving needs one number of senders for all pairs of clusters");
-  CHECK(why_not("gather_operate", make_task(Collective::reduce, clustered({4}), Count{1} << 62)) ==
+  CHECK(why_not("gather_operate", make_spec(Collective::reduce, clustered({4}), Count{1} << 62)) ==
         "the vectors of all have together more elements than 64 bits can tell");
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("tasks: counts that are together more than 64 bits are refused") {
 
 TEST_CASE("schedules: elements are counted in 64 bits") {
   const Count huge = Count{3} << 40;
-  const Task task = make_task(Collective::broadcast, clustered({2, 2}), huge);
+  const CollectiveSpec task = make_spec(Collective::broadcast, clustered({2, 2}), huge);
   const Algorithm& stretched = algorithm_named("stretched");
   const Parameters parameters = stretched.read("stretch=1048576");
   const Program program = stretched.program(task, parameters, 1);

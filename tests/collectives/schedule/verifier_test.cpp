@@ -26,7 +26,7 @@ class Tally {
     end();
     proofs_ = std::make_unique<Proofs>(group);
   }
-  void see(const Algorithm& algorithm, const Task& task, const Parameters& parameters) {
+  void see(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters) {
     const std::string mistake = proofs_->mistake(algorithm, task, parameters);
     if (!mistake.empty())
       failures_.emplace(fmt::format("{} {}", algorithm.name, name_of(task.collective)),
@@ -141,7 +141,8 @@ TEST_CASE("verifier: schedules of random groups of several levels, ranks in no o
 
 TEST_CASE("verifier: no algorithm declares a worse order of summation than it has") {
   std::map<std::pair<std::string, Order>, bool> is_reached;
-  const auto see = [&](const Algorithm& algorithm, const Task& task, const Parameters& values) {
+  const auto see = [&](const Algorithm& algorithm, const CollectiveSpec& task,
+                       const Parameters& values) {
     if (!is_reduction(task.collective) || task.collective == Collective::barrier) return;
     const Order declared = algorithm.order(task, values);
     bool& reached = is_reached[{algorithm.name, declared}];
@@ -163,7 +164,8 @@ TEST_CASE("verifier: dropped steps, wrong peers, blocks and channels are found, 
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   std::map<Mutation, std::pair<std::size_t, std::size_t>> found;  // of how many
-  const auto mutate = [&](const Algorithm& algorithm, const Task& task, const Parameters& values) {
+  const auto mutate = [&](const Algorithm& algorithm, const CollectiveSpec& task,
+                          const Parameters& values) {
     if (task.size() < 2 || random() % 50 > 0) return;
     const Schedule schedule = schedule_of(algorithm, task, values);
     const auto rank = static_cast<Rank>(random() % schedule.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/task.hpp — what a group is to do together.
+// collectives/schedule/collective_spec.hpp — what a group is to do together.
 #pragma once
 #include <memory>
 #include <string>
@@ -58,7 +58,7 @@ class Counts {
 /// scan and exscan; one for each participant in the order of ranks for gather, scatter, allgather
 /// and reduce_scatter; for alltoall one for each pair, by sources and then by targets. A barrier is
 /// an allreduce of one token, an element without bytes.
-struct Task {
+struct CollectiveSpec {
   Collective collective = Collective::barrier;
   std::shared_ptr<const Topology> topology;
   Counts counts;
@@ -69,15 +69,16 @@ struct Task {
   Range vector() const { return {0, counts.total()}; }
 };
 
-Task make_task(Collective collective, std::shared_ptr<const Topology> topology, Count count,
-               Rank root = 0);
+CollectiveSpec make_spec(Collective collective, std::shared_ptr<const Topology> topology,
+                         Count count, Rank root = 0);
 
 /// Where what they give and get lies.
-Range in_range(const Task& task, Rank me);   ///< of `in`, or of `out` at the root of a broadcast
-Range out_range(const Task& task, Rank me);  ///< of `out`; empty for who gets nothing
+Range in_range(const CollectiveSpec& task,
+               Rank me);  ///< of `in`, or of `out` at the root of a broadcast
+Range out_range(const CollectiveSpec& task, Rank me);  ///< of `out`; empty for who gets nothing
 /// Of alltoall: what `source` gives `target`, in the one's `in` and in the other's `out`.
-Range given(const Task& task, Rank source, Rank target);
+Range given(const CollectiveSpec& task, Rank source, Rank target);
 /// The blocks of `out` at `target`, by source.
-std::vector<Range> taken(const Task& task, Rank target);
+std::vector<Range> taken(const CollectiveSpec& task, Rank target);
 
 }  // namespace collectives

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/task.cpp — the layouts of what collectives give and get.
-#include "collectives/schedule/task.hpp"
+// collectives/schedule/collective_spec.cpp — the layouts of what collectives give and get.
+#include "collectives/schedule/collective_spec.hpp"
 
 #include <limits>
 #include <stdexcept>
@@ -57,10 +57,10 @@ Counts Counts::listed(const std::vector<Count>& list) {
   return counts;
 }
 
-Task make_task(Collective collective, std::shared_ptr<const Topology> topology, Count count,
-               Rank root) {
+CollectiveSpec make_spec(Collective collective, std::shared_ptr<const Topology> topology,
+                         Count count, Rank root) {
   const std::size_t participants = topology->size();
-  Task task{collective, std::move(topology), {}, root};
+  CollectiveSpec task{collective, std::move(topology), {}, root};
   switch (collective) {
     case Collective::gather:
     case Collective::scatter:
@@ -75,7 +75,7 @@ Task make_task(Collective collective, std::shared_ptr<const Topology> topology, 
   return task;
 }
 
-Range in_range(const Task& task, Rank me) {
+Range in_range(const CollectiveSpec& task, Rank me) {
   switch (task.collective) {
     case Collective::broadcast: return me == task.root ? task.vector() : Range{};
     case Collective::scatter: return me == task.root ? task.vector() : Range{};
@@ -89,7 +89,7 @@ Range in_range(const Task& task, Rank me) {
   }
 }
 
-Range out_range(const Task& task, Rank me) {
+Range out_range(const CollectiveSpec& task, Rank me) {
   switch (task.collective) {
     case Collective::reduce:
     case Collective::gather: return me == task.root ? task.vector() : Range{};
@@ -106,13 +106,13 @@ Range out_range(const Task& task, Rank me) {
   }
 }
 
-Range given(const Task& task, Rank source, Rank target) {
+Range given(const CollectiveSpec& task, Rank source, Rank target) {
   const std::size_t row = std::size_t{source} * task.size();
   const Range block = task.counts.block(row + target);
   return {block.offset - task.counts.block(row).offset, block.count};
 }
 
-std::vector<Range> taken(const Task& task, Rank target) {
+std::vector<Range> taken(const CollectiveSpec& task, Rank target) {
   std::vector<Range> blocks(task.size());
   Count offset = 0;
   for (Rank source = 0; source < task.size(); ++source) {
