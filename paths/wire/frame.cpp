@@ -32,7 +32,7 @@ constexpr std::size_t result_bytes = 47;
 constexpr std::size_t lane_bytes = 82;
 constexpr std::uint8_t flag_granted = 1;  // among a lane frame's flags
 constexpr std::uint8_t flag_at_once = 2;
-constexpr std::size_t has_wiring_bytes = 1;
+constexpr std::size_t has_deployment_bytes = 1;
 constexpr std::size_t deployment_bytes = 34;  // without the label
 
 bool is_greeting(FrameKind kind) {
@@ -251,7 +251,7 @@ LaneFrame get_lane(ByteReader& reader) {
 }
 
 std::size_t greeting_bytes(const Frame& frame) {
-  return has_wiring_bytes +
+  return has_deployment_bytes +
          (frame.deployment ? deployment_bytes + shortened(frame.deployment->label).size() : 0);
 }
 
