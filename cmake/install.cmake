@@ -4,7 +4,7 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/PATHS)
-install(TARGETS ${paths_room_targets} paths_all paths_embedding EXPORT PATHSTargets
+install(TARGETS ${paths_module_targets} paths_all paths_embedding EXPORT PATHSTargets
         FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/PATHS)
 install(EXPORT PATHSTargets NAMESPACE PATHS:: DESTINATION ${package_dir})
 if(programs)
@@ -20,9 +20,9 @@ install(FILES ${PROJECT_BINARY_DIR}/PATHSConfig.cmake
               ${PROJECT_BINARY_DIR}/PATHSConfigVersion.cmake cmake/dependencies.cmake
         DESTINATION ${package_dir})
 
-# Only rooms with code have an archive to link.
+# Only modules with code have an archive to link.
 set(pkgconfig_libs)
-foreach(target IN LISTS paths_room_targets)
+foreach(target IN LISTS paths_module_targets)
   if(${target}_scope STREQUAL PUBLIC)
     string(APPEND pkgconfig_libs " -l${target}")
   endif()

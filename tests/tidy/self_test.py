@@ -30,7 +30,7 @@ def run(script, files, *flags):
         return done.stdout, long_functions.read_text("utf-8") if long_functions.exists() else ""
 
 
-class CheckRooms(unittest.TestCase):
+class CheckModules(unittest.TestCase):
     TREE = {path: "" for path in ("base/a.hpp", "paths/p.hpp", "tests/support/t.hpp",
                                   "wrappers/delay.hpp", "wrappers/join.hpp", "bench/b.hpp",
                                   "bench/one/o.hpp", "paths/host/h.hpp", "paths/run/r.hpp",
@@ -38,7 +38,7 @@ class CheckRooms(unittest.TestCase):
 
     def includes(self, file, *headers):
         lines = "".join(f"#include {header}\n" for header in headers)
-        return run("check_rooms.py", {**self.TREE, file: lines})[0]
+        return run("check_modules.py", {**self.TREE, file: lines})[0]
 
     def test_what_is_allowed(self):
         self.assertEqual("", self.includes("base/a.cpp", '"base/a.hpp"', "<vector>"))
@@ -59,7 +59,7 @@ class CheckRooms(unittest.TestCase):
         self.assertIn("another wrapper", self.includes("wrappers/delay.cpp",
                                                        '"wrappers/join.hpp"'))
 
-    def test_folders_that_are_rooms(self):
+    def test_folders_that_are_modules(self):
         self.assertEqual("", self.includes("paths/host/x.cpp", '"paths/p.hpp"'))
         self.assertIn("paths/joins/ may not include paths/host/",
                       self.includes("paths/joins/x.cpp", '"paths/host/h.hpp"'))

@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# paths_room(<room> [ROOMS <room>...] [PUBLIC <target>...] [PRIVATE <target>...]
+# paths_module(<module> [MODULES <module>...] [PUBLIC <target>...] [PRIVATE <target>...]
 #            [INTERNAL <regex>...] [APART <regex>...])
-# Makes the folder <room> the static library PATHS::<room>, but for the files whose names, without
-# their endings, match APART as a whole: they are another library's, made by paths_library().
+# Makes the folder <module> the static library PATHS::<module>. Files whose names, without their
+# endings, match APART as a whole belong to another library, which paths_library() makes.
 # Headers that match INTERNAL are for the project alone and not installed.
-function(paths_room room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;PUBLIC;PRIVATE;INTERNAL;APART")
-  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${room}/*.[ch]pp)
+function(paths_module module)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "MODULES;PUBLIC;PRIVATE;INTERNAL;APART")
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${module}/*.[ch]pp)
   if(arg_APART)
     list(JOIN arg_APART "|" apart)
-    list(FILTER files EXCLUDE REGEX "/${room}/(${apart})\\.[ch]pp$")
+    list(FILTER files EXCLUDE REGEX "/${module}/(${apart})\\.[ch]pp$")
   endif()
-  list(TRANSFORM arg_INTERNAL PREPEND "${room}/")
-  paths_library(${room} FILES ${files} ROOMS ${arg_ROOMS} PUBLIC ${arg_PUBLIC}
+  list(TRANSFORM arg_INTERNAL PREPEND "${module}/")
+  paths_library(${module} FILES ${files} MODULES ${arg_MODULES} PUBLIC ${arg_PUBLIC}
                 PRIVATE ${arg_PRIVATE} INTERNAL ${arg_INTERNAL})
-  set(paths_${room}_scope ${paths_${room}_scope} PARENT_SCOPE)
-  set(paths_room_targets ${paths_room_targets} PARENT_SCOPE)
+  set(paths_${module}_scope ${paths_${module}_scope} PARENT_SCOPE)
+  set(paths_module_targets ${paths_module_targets} PARENT_SCOPE)
 endfunction()
 
-# paths_library(<name> FILES <file>... [ROOMS <library>...] [PUBLIC <target>...]
+# paths_library(<name> FILES <file>... [MODULES <library>...] [PUBLIC <target>...]
 #               [PRIVATE <target>...] [INTERNAL <regex>...])
 # Makes the files the static library PATHS::<name>; without a .cpp, an INTERFACE library, for which
 # PRIVATE dependencies mean nothing. Sets <target>_scope to the keyword that later target_*() calls
-# need, and adds to paths_room_targets, users first as linkers like it.
+# need, and adds to paths_module_targets, users first as linkers like it.
 function(paths_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES;ROOMS;PUBLIC;PRIVATE;INTERNAL")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES;MODULES;PUBLIC;PRIVATE;INTERNAL")
   set(target paths_${name})
   set(sources ${arg_FILES})
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
@@ -53,11 +53,11 @@ function(paths_library name)
   # Header sets are what is installed, and what all_verify_interface_header_sets compiles alone.
   target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
                  FILES ${headers})
-  list(TRANSFORM arg_ROOMS PREPEND paths_)
-  target_link_libraries(${target} ${scope} ${arg_ROOMS} ${arg_PUBLIC})
+  list(TRANSFORM arg_MODULES PREPEND paths_)
+  target_link_libraries(${target} ${scope} ${arg_MODULES} ${arg_PUBLIC})
 
   set(${target}_scope ${scope} PARENT_SCOPE)
-  set(paths_room_targets ${target} ${paths_room_targets} PARENT_SCOPE)
+  set(paths_module_targets ${target} ${paths_module_targets} PARENT_SCOPE)
 endfunction()
 
 # paths_check_headers(<name> FILES <header>... USE <target>...): has headers that are not installed

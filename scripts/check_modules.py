@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_rooms [root]: holds every #include to the table of who may use whom.
-check_rooms --table: each room with its files, its lines, and the rooms it really includes.
+"""check_modules [root]: holds every #include to the table of who may use whom.
+check_modules --table: each module with its files, its lines, and the modules it really includes.
 
-The same table is in CMakeLists.txt, which links by it; but headers of a room that is not linked
+The same table is in CMakeLists.txt, which links by it; but headers of a module that is not linked
 are still found, so the includes are checked here.
 """
 import pathlib
 import re
 import sys
 
-# room: the rooms whose headers it may include, besides its own; they stand above it here. A folder
-# of a room that is named here is a room itself; any other belongs to the room that it is in.
+# module: the modules whose headers it may include, besides its own; they stand above it here. A
+# folder of a module that is named here is a module itself; any other is part of its module.
 LIBRARIES = {
     "base": "",
     "base/link_model": "base",
@@ -56,7 +56,7 @@ LIBRARIES = {
     "wrappers": "base runtime pastset eventspace base/link_model paths paths/plan paths/joins "
                 "paths/links paths/host paths/run groups",
 }
-# Programs may include every library room; tests, bench and examples commands/ too. Nobody
+# Programs may include every library module; tests, bench and examples commands/ too. Nobody
 # includes tests, bench or examples but they themselves.
 PROGRAMS = {
     "commands": " ".join(LIBRARIES),
@@ -65,7 +65,7 @@ PROGRAMS = {
     "examples": " ".join([*LIBRARIES, "commands"]),
     "tests": " ".join([*LIBRARIES, "commands", "bench/support", "bench", "examples"]),
 }
-ROOMS = {room: {room, *uses.split()} for room, uses in {**LIBRARIES, **PROGRAMS}.items()}
+MODULES = {module: {module, *uses.split()} for module, uses in {**LIBRARIES, **PROGRAMS}.items()}
 
 # foreign header: the files and folders it may be included from.
 DOORS = [
@@ -92,59 +92,59 @@ def wrapper_of(path):
     return path.split("/")[1].split(".")[0]
 
 
-def room_of(path):
-    """The innermost room that a file is in, or None."""
+def module_of(path):
+    """The innermost module that a file is in, or None."""
     folder = path
     while "/" in folder:
         folder = folder.rpartition("/")[0]
-        if folder in ROOMS:
+        if folder in MODULES:
             return folder
     return None
 
 
 def mistake(root, file, bracket, header):
     """What is wrong with one include of a file, or None."""
-    room = room_of(file)
+    module = module_of(file)
     for pattern, door in DOORS:
         if re.match(pattern, header) and not file.startswith(tuple(door.split())):
             return f"<{header}> may be included only in {door}"
     if bracket == "<":
         return None
-    target = room_of(header)
+    target = module_of(header)
     if not (root / header).is_file():
         return f'"{header}" is no file; name headers from the top of the project'
-    if target not in ROOMS[room]:
-        return f'{room}/ may not include {target}/ ("{header}"); it may: ' + " ".join(
-            sorted(ROOMS[room]))
-    if room == target == "wrappers" and wrapper_of(file) not in ALL_WRAPPERS:
+    if target not in MODULES[module]:
+        return f'{module}/ may not include {target}/ ("{header}"); it may: ' + " ".join(
+            sorted(MODULES[module]))
+    if module == target == "wrappers" and wrapper_of(file) not in ALL_WRAPPERS:
         if wrapper_of(file) != wrapper_of(header):
             return f'a wrapper may not know another wrapper ("{header}")'
-    if target == "paths/run" and room == "wrappers" and wrapper_of(file) != "main":
+    if target == "paths/run" and module == "wrappers" and wrapper_of(file) != "main":
         return f'a wrapper may not know how it is run ("{header}")'
-    if room == target == "bench" and file.count("/") > 1 and header.split("/")[:2] != \
+    if module == target == "bench" and file.count("/") > 1 and header.split("/")[:2] != \
             file.split("/")[:2]:
         return f'a program may not know another one ("{header}")'
     return None
 
 
 def files_of(root):
-    """Each file that belongs to a room."""
-    for top in sorted({room.split("/")[0] for room in ROOMS}):
+    """Each file that belongs to a module."""
+    for top in sorted({module.split("/")[0] for module in MODULES}):
         for path in sorted((root / top).rglob("*.[ch]pp")):
             yield path, path.relative_to(root).as_posix()
 
 
 def print_table(root):
-    files, lines, uses = ({room: kind() for room in ROOMS} for kind in (int, int, set))
+    files, lines, uses = ({module: kind() for module in MODULES} for kind in (int, int, set))
     for path, file in files_of(root):
-        room = room_of(file)
+        module = module_of(file)
         text = path.read_text("utf-8").splitlines()
-        files[room] += 1
-        lines[room] += len(text)
+        files[module] += 1
+        lines[module] += len(text)
         headers = (match[2] for match in map(INCLUDE.match, text) if match and match[1] == '"')
-        uses[room].update({room_of(header) for header in headers} - {room, None})
-    for room in ROOMS:
-        print(f"{room:30}{files[room]:5}{lines[room]:7}  {' '.join(sorted(uses[room]))}")
+        uses[module].update({module_of(header) for header in headers} - {module, None})
+    for module in MODULES:
+        print(f"{module:30}{files[module]:5}{lines[module]:7}  {' '.join(sorted(uses[module]))}")
 
 
 def main():
@@ -155,11 +155,11 @@ def main():
         root = pathlib.Path(sys.argv[1]).resolve()
     mistakes = 0
     known = []
-    for room, uses in LIBRARIES.items():
+    for module, uses in LIBRARIES.items():
         for use in sorted(set(uses.split()) - set(known)):
-            print(f"check_rooms.py: {room}/ may include {use}/, which does not stand above it")
+            print(f"check_modules.py: {module}/ may include {use}/, which does not stand above it")
             mistakes += 1
-        known.append(room)
+        known.append(module)
     for path, file in files_of(root):
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
             include = INCLUDE.match(line)
