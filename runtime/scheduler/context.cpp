@@ -126,11 +126,10 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
     token_ = false;
     return true;
   }
-  parked_ = true;
+  waits_.change();
   timed_out_ = false;
   reason_ = &reason;
-  ++park_count_;
-  if (until != Nanos::max()) executor->add_timer(until, *this, park_count_);
+  if (until != Nanos::max()) executor->add_timer(until, *this, waits_.value());
   executor->suspend_current();
   set_current(this);
   executor->count_run(*this);
@@ -206,11 +205,11 @@ void Context::unpark() {
 }
 
 void Context::unpark_fiber() {
-  if (!parked_) {
+  if (!waits_.is_waiting()) {
     token_ = true;
     return;
   }
-  parked_ = false;
+  waits_.change();
   make_ready();
 }
 

@@ -18,6 +18,19 @@ namespace runtime {
 
 class Executor;
 
+/// Beginnings and ends of a fiber's waits. A timer of an earlier wait may still read the count when
+/// the context belongs to another executor.
+class WaitCount {
+ public:
+  std::uint64_t value() const { return count_.load(std::memory_order_relaxed); }
+  bool is_waiting() const { return value() % 2 == 1; }
+  /// Begins or ends a wait. Only the fiber's own OS thread may call it.
+  void change() { count_.store(value() + 1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> count_{0};
+};
+
 /// Private to runtime/. Contexts are never freed but used again, so that a wake-up that comes
 /// late, for a wait that has already ended, finds memory and is a spurious one: every park() is
 /// in a loop that looks at what it waits for.
@@ -94,12 +107,11 @@ class Context {
   void make_ready();    // likewise
   bool sees_cancel() const;
 
-  // Of a fiber; touched on its executor's OS thread only.
+  // Of a fiber; touched on its executor's OS thread only, except that timers read `waits_`.
+  WaitCount waits_;
   boost::fibers::context* fiber_ = nullptr;
-  bool parked_ = false;
   bool timed_out_ = false;
   bool token_ = false;
-  std::uint64_t park_count_ = 0;
   const Reason* reason_ = nullptr;
   Work* work_ = nullptr;       // none: it is to leave
   bool from_outside_ = false;  // begun by another thread, which cannot take a fiber that is idle

@@ -70,9 +70,7 @@ class Executor final : private SchedulerOwner {
   // For contexts, on the executor's own OS thread.
   void suspend_current() { scheduler_.suspend_current(); }
   void count_run(Context& context);
-  void add_timer(Nanos at, Context& context, std::uint64_t park_count) {
-    timers_.add(at, context, park_count);
-  }
+  void add_timer(Nanos at, Context& context, std::uint64_t wait) { timers_.add(at, context, wait); }
 
  private:
   Task spawn_with(ContextRole role, ContextName name, std::size_t stack_bytes,

@@ -56,8 +56,9 @@ std::string LiveContexts::standstill_report(const VirtualClock& clock) const {
       "often",
       base::format_time(clock.now()), clock.runs());
   for (auto one = ran.begin(); one != shown; ++one)
-    report += fmt::format("\n  {}: {} times{}", (*one)->name.text(), (*one)->runs_,
-                          (*one)->parked_ ? "; it waits for " + text_of(*(*one)->reason_) : "");
+    report += fmt::format(
+        "\n  {}: {} times{}", (*one)->name.text(), (*one)->runs_,
+        (*one)->waits_.is_waiting() ? "; it waits for " + text_of(*(*one)->reason_) : "");
   return report;
 }
 
@@ -67,7 +68,7 @@ std::string LiveContexts::deadlock_report(const VirtualClock& clock) const {
       fmt::format("deadlock at {}: nobody can ever wake", base::format_time(clock.now()));
   std::vector<const Context*> waiting;
   for (const Context* context = first_; context != nullptr; context = context->next_)
-    if (context->parked_) waiting.push_back(context);
+    if (context->waits_.is_waiting()) waiting.push_back(context);
   std::reverse(waiting.begin(), waiting.end());  // oldest first
   int shown = 0;
   for (const Context* context : waiting) {
@@ -93,11 +94,11 @@ void LiveContexts::write(int descriptor) const {
     const Reason* const reason = context->reason_;
     if (context == Context::running())
       line.add(" runs");
-    else if (!context->parked_ || reason == nullptr)
+    else if (!context->waits_.is_waiting() || reason == nullptr)
       line.add(" is ready");
     else
       line.add(" waits for ").add(reason->what);
-    if (context->parked_ && reason != nullptr && !reason->subject.empty())
+    if (context->waits_.is_waiting() && reason != nullptr && !reason->subject.empty())
       line.add(" ").add(reason->subject).add(" ").add(reason->number);
     line.add("\n").write_to(descriptor);
   }

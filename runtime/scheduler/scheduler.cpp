@@ -138,7 +138,7 @@ void Scheduler::run_fiber(Context& context) {
   context.fiber_ = boost::fibers::context::active();
   switch_.arrived(context.fiber_);
   do {
-    context.parked_ = context.token_ = false;
+    context.token_ = false;
     owner_.run_work(context);
     live.remove(context);
     if (!live.empty()) continue;

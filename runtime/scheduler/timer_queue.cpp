@@ -9,19 +9,17 @@
 
 namespace runtime {
 
-bool TimerQueue::Timer::is_awaited() const {
-  return context->parked_ && context->park_count_ == park_count;
-}
+bool TimerQueue::Timer::is_awaited() const { return context->waits_.value() == wait; }
 
 /// A wait that ends early leaves its timer in the queue. Such timers are removed when the queue has
 /// grown, because each operation would leave one until its deadline.
-void TimerQueue::add(Nanos at, Context& context, std::uint64_t park_count) {
+void TimerQueue::add(Nanos at, Context& context, std::uint64_t wait) {
   if (timers_.size() >= size_most_) {
     std::erase_if(timers_, [](const Timer& timer) { return !timer.is_awaited(); });
     std::make_heap(timers_.begin(), timers_.end(), std::greater<>());
     size_most_ = std::max(size_least, 2 * timers_.size());
   }
-  timers_.push_back({at, order_++, &context, park_count});
+  timers_.push_back({at, order_++, &context, wait});
   std::push_heap(timers_.begin(), timers_.end(), std::greater<>());
 }
 
@@ -36,7 +34,7 @@ void TimerQueue::fire(Nanos now) {
   while (!timers_.empty() && timers_.front().at <= now) {
     const Timer timer = take_first();
     if (!timer.is_awaited()) continue;  // woken before
-    timer.context->parked_ = false;
+    timer.context->waits_.change();
     timer.context->timed_out_ = true;
     timer.context->make_ready();
   }

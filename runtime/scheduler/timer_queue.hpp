@@ -17,8 +17,8 @@ class Context;
 /// Sharing: none. Only the OS thread of the executor uses it.
 class TimerQueue {
  public:
-  /// Ends the wait number `park_count` of `context` at the time `at`, if it still lasts then.
-  void add(Nanos at, Context& context, std::uint64_t park_count);
+  /// Ends the wait number `wait` of `context` at the time `at`, if it still lasts then.
+  void add(Nanos at, Context& context, std::uint64_t wait);
   /// Ends the waits that last until `now` or earlier.
   void fire(Nanos now);
   /// Returns when the next wait ends, Nanos::max() if there is none.
@@ -30,7 +30,7 @@ class TimerQueue {
     Nanos at;
     std::uint64_t order;
     Context* context;
-    std::uint64_t park_count;
+    std::uint64_t wait;  ///< the number that the context had when it began
     bool is_awaited() const;
     bool operator>(const Timer& other) const {
       return at != other.at ? at > other.at : order > other.order;

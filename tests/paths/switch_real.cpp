@@ -261,9 +261,9 @@ Nanos took(const Traffic& traffic, ClockKind clock) {
           if (self == from)
             group->send(number(to), number(from), pattern(traffic.bytes, number(from)));
         for (const auto& [from, to] : traffic.pairs)
-          if (self == to)
-            CHECK(group->receive(number(from), number(from)).wait() ==
-                  pattern(traffic.bytes, number(from)));
+          if (self == to && group->receive(number(from), number(from)).wait() !=
+                                pattern(traffic.bytes, number(from)))
+            throw std::runtime_error("the message was changed on its way");  // ends in `failures`
         group->leave();
       },
       clock);
