@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/algorithm.cpp — values of parameters, and what every algorithm refuses.
+// collectives/schedule/algorithm.cpp — parsing of parameters; checks common to all algorithms.
 #include "collectives/schedule/algorithm.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ std::string did_you_mean(const std::string& found, const std::vector<std::string
                      near ? fmt::format("; did you mean '{}'?", *near) : "");
 }
 
-/// What is wrong with a value, or nothing.
+/// Returns what is wrong with a value, or "".
 std::string wrong(const Parameter& parameter, const std::string& value) {
   if (parameter.words.empty()) {
     const auto is_right = [&](const std::string& one) {

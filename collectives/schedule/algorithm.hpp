@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/algorithm.hpp — a way to do collectives: what it is called, can do, and
-// does.
+// collectives/schedule/algorithm.hpp — description of an algorithm as data: parameters, limits,
+// program.
 #pragma once
 #include <functional>
 #include <limits>
@@ -13,34 +13,37 @@
 
 namespace collectives {
 
-/// How a reduction groups its operands, best first. Only the first gives the bits of `sequential`
-/// for operations that are not exact; the last is refused for them.
+/// Grouping of the operands of a reduction, best first. Only `canonical` gives the same bits as
+/// `sequential` for operations that are not exact. `differs` is refused for those operations.
 enum class Order {
-  canonical,  ///< hosts from the left, then the groups of each level, in the order of the config
-  in_order,   ///< one expression for all cells and sizes, operands in the order of the config
-  permuted,   ///< one expression, operands in another order: for commutative operations
-  by_block,   ///< the expression depends on the cell, so on size and parameters
-  differs,    ///< participants disagree
+  canonical,  ///< hosts from the left, then the groups of each level, in config order
+  in_order,   ///< one expression for all cells and sizes, operands in config order
+  permuted,   ///< one expression, operands in another order (for commutative operations)
+  by_block,   ///< expression depends on the cell, hence on size and parameters
+  differs,    ///< participants get different expressions
 };
 std::string_view name_of(Order order);
 
-/// A knob of an algorithm: one or several numbers in a range, or of some words.
+/// A parameter of an algorithm: a number in a range, a word from a list, or several of either.
 struct Parameter {
   std::string name = {};
   std::string help = {};
   std::string fallback = {};
-  std::vector<std::string> words = {};  ///< none: a number
-  bool is_list = false;                 ///< several, "flat/binomial"; the last goes on for ever
+  std::vector<std::string> words = {};  ///< permitted values; empty if the parameter is a number
+  /// Whether it takes several values ("flat/binomial"); the last one applies to all further levels.
+  bool is_list = false;
   Count least = 0;
   Count most = std::numeric_limits<Count>::max();
-  std::vector<std::string> only_with = {};  ///< it matters only beside one of these words
-  std::vector<Collective> only_for = {};    ///< and only for these collectives; none: for all
-  bool is_piece = false;  ///< the elements of a message, or of a stretch, at most; 0: all
+  /// words (of any parameter) that make this one matter; empty = all
+  std::vector<std::string> only_with = {};
+  std::vector<Collective> only_for = {};  ///< collectives for which it matters; empty = all
+  /// Whether it limits the elements of a message or stretch (0 = no limit).
+  bool is_piece = false;
 };
-/// Most pieces that a vector may be cut into. Each of them is a message of its own.
+/// Maximum number of pieces into which a vector may be cut. Each piece is a message.
 inline constexpr Count pieces_max = Count{1} << 16;
 
-/// The values of an algorithm's parameters.
+/// Values of an algorithm's parameters, by name.
 class Parameters {
  public:
   bool has(const std::string& name) const { return values_.contains(name); }
@@ -48,21 +51,23 @@ class Parameters {
   std::vector<Count> numbers(const std::string& name) const;
   const std::string& word(const std::string& name) const { return values_.at(name); }
   std::vector<std::string> words(const std::string& name) const;
-  /// As it is, without looking whether the algorithm has it: for the list and for composites.
+  /// Sets a value without checking that the algorithm has this parameter. The list of algorithms
+  /// and composite algorithms use it.
   Parameters& set(const std::string& name, const std::string& value);
-  std::string text() const;  ///< "shapes=flat/binomial,segment=4"
+  std::string text() const;  ///< text form: "shapes=flat/binomial,segment=4"
 
  private:
   std::map<std::string, std::string> values_;
 };
 
-/// What one participant does, in portions (stretches, segments) that can be made one by one, so
-/// that a long program never exists as a whole. A pure function of task, parameters and
-/// participant: no clock, no chance, integers only, and nothing of other participants.
+/// What one participant does. The steps are made in portions (stretches, segments), one by one, so
+/// that a long program never exists as a whole. A program is a pure function of collective,
+/// parameters and participant: it uses no clock, no random numbers, only integers, and no state of
+/// other participants.
 class Program {
  public:
   using Make = std::function<void(Count portion, Steps& steps)>;
-  Program() = default;  ///< of no steps
+  Program() = default;  ///< a program without steps
   Program(Count portions, Make make) : portions_(portions), make_(std::move(make)) {}
 
   Count portions() const { return portions_; }
@@ -75,40 +80,43 @@ class Program {
   Make make_;
 };
 
-/// An algorithm, described as data. Everything that knows algorithms knows this.
+/// An algorithm described as data. All code that knows algorithms uses this description.
 struct Algorithm {
   std::string name = {};
   std::string help = {};
   std::vector<Collective> collectives;
   std::vector<Parameter> parameters;
-  /// The order of summation that it promises; the verifier proves it. For reductions only.
+  /// Returns the order of summation that the algorithm promises; the verifier proves it. Called for
+  /// reductions only.
   std::function<Order(const CollectiveSpec&, const Parameters&)> order;
-  /// Why it cannot do that, in words; empty if it can. Never called for a collective that is not
-  /// in the list. None: it can do everything.
+  /// Returns why the algorithm cannot do the collective, or "" if it can. Never called for a
+  /// collective that is not in `collectives`. Empty function = no restrictions.
   std::function<std::string(const CollectiveSpec&, const Parameters&)> refusal;
-  /// Borrows the task, which must outlive the program.
+  /// Returns the program of participant `me`. The program refers to the spec, which must outlive
+  /// it.
   std::function<Program(const CollectiveSpec&, const Parameters&, Rank me)> program;
 
   bool does(Collective collective) const;
-  /// Whether it makes a difference there what that parameter is.
+  /// Whether the value of `parameter` makes a difference for `collective` with these other values.
   bool matters(const Parameter& parameter, Collective collective, const Parameters& others) const;
-  /// Values for all parameters from "segment=4,shape=chain"; what is not said is by itself.
-  /// Throws: std::invalid_argument naming everything that is wrong.
+  /// Parses "segment=4,shape=chain". Parameters that are not mentioned get their default.
+  /// Throws: std::invalid_argument that lists every mistake.
   Parameters read(const std::string& text) const;
-  /// As refusal(), and whether it is for that collective, whether there is such a root, and whether
-  /// pieces are not too many.
+  /// Returns why the algorithm cannot do `task`, or "" if it can. In addition to refusal(), it
+  /// checks the collective, the root and the number of pieces.
   std::string why_not(const CollectiveSpec& task, const Parameters& parameters) const;
-  /// Values that make it able to do what it refuses, or sum up as `worst` or better:
-  /// "allgather=ring"; the fewest that have to change. Empty if words of its parameters cannot.
+  /// Returns the smallest change of words that makes the algorithm accept `task` with an order of
+  /// summation of `worst` or better, for example "allgather=ring". Returns "" if no change of one
+  /// or two words does.
   std::string remedy(const CollectiveSpec& task, const Parameters& parameters,
                      Order worst = Order::differs) const;
 };
 
-/// The programs of all participants: for tests, printing, and the verifier.
+/// Programs of all participants, for tests, printing and the verifier.
 using Schedule = std::vector<Steps>;
 Schedule schedule_of(const Algorithm& algorithm, const CollectiveSpec& task,
                      const Parameters& parameters);
-/// Into the memory of another one.
+/// Overwrites `schedule` and reuses its memory.
 void schedule_of(const Algorithm& algorithm, const CollectiveSpec& task,
                  const Parameters& parameters, Schedule& schedule);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/block.cpp — cutting ranges, and how blocks are written.
+// collectives/schedule/block.cpp — division of ranges, and text form of blocks.
 #include "collectives/schedule/block.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/block.hpp — which elements of which buffer of a participant a step touches.
+// collectives/schedule/block.hpp — blocks: ranges of elements in a participant's buffers.
 #pragma once
 #include <algorithm>
 #include <compare>
@@ -9,11 +9,12 @@
 
 namespace collectives {
 
-using Rank = std::uint32_t;     ///< a participant of a group, counted from 0 in the config's order
-using Count = std::uint64_t;    ///< elements, whatever their type
-using Channel = std::uint32_t;  ///< of a pair of participants: its messages stay in order
+using Rank = std::uint32_t;   ///< participant of a group, counted from 0 in config order
+using Count = std::uint64_t;  ///< number of elements, whatever their type
+/// number of a channel; each pair of participants has messages in order per channel
+using Channel = std::uint32_t;
 
-/// `count` elements from `offset` on.
+/// `count` elements beginning at `offset`.
 struct Range {
   Count offset = 0;
   Count count = 0;
@@ -21,33 +22,33 @@ struct Range {
   friend auto operator<=>(const Range&, const Range&) = default;
 };
 
-/// The `index`-th of `pieces` pieces of the whole, the first ones an element longer where it does
-/// not divide.
+/// Returns piece `index` of `pieces` pieces of `whole`. If the division leaves a remainder, the
+/// first pieces are one element longer.
 inline Range piece_of(Range whole, Count pieces, Count index) {
   const Count each = whole.count / pieces;
   const Count longer = whole.count % pieces;
   return {whole.offset + index * each + std::min(index, longer), each + (index < longer ? 1 : 0)};
 }
-/// All `pieces` of them.
+/// Returns all `pieces` pieces of `whole`.
 std::vector<Range> cut(Range whole, Count pieces);
-/// Which of them has the element `offset`.
+/// Returns the index of the piece that contains element `offset`.
 Count piece_at(Range whole, Count pieces, Count offset);
-/// What both have, empty where they have nothing.
+/// Returns the elements that both ranges contain; empty if there are none.
 Range overlap(Range left, Range right);
 
-/// What a participant keeps elements in: what it gives, what it gets, and scratch by its purpose.
+/// Kind of buffer in which a participant keeps elements: input, output, or scratch by purpose.
 enum class Storage : std::uint32_t {
-  in,         ///< the participant's contribution; never written
-  out,        ///< the result; at the root of a broadcast the contribution, too
-  part,       ///< what a cluster or a member has summed up of its piece
-  received,   ///< a piece of another member, by rank
-  across,     ///< a piece of another cluster, by its number
-  forwarded,  ///< a piece to be sent on for somebody else
-  child,      ///< what a child in a tree sent, by rank
-  folded,     ///< an intermediate sum, numbered
-  subtree,    ///< blocks of others on their way
-  slot,       ///< the slots of Bruck's exchange, by parity of what they have travelled
-  hand,       ///< the first element of a message of a round, out or in
+  in,         ///< contribution of the participant; never written
+  out,        ///< result; at the root of a broadcast also the contribution
+  part,       ///< partial sum of a cluster's or member's piece
+  received,   ///< piece from another member, by rank
+  across,     ///< piece from another cluster, by cluster number
+  forwarded,  ///< piece to forward to another participant
+  child,      ///< data from a child in a tree, by rank
+  folded,     ///< intermediate sum, numbered
+  subtree,    ///< blocks of other participants in transit
+  slot,       ///< slots of Bruck's exchange, by parity of the hops made
+  hand,       ///< first element of an outgoing (0) or incoming (1) message of a round
 };
 
 struct Buffer {
@@ -65,22 +66,22 @@ struct Block {
   friend auto operator<=>(const Block&, const Block&) = default;
 };
 
-std::string text(Buffer buffer);       ///< "out", "rt0"
-std::string text(const Block& block);  ///< "out[2:4]"
+std::string text(Buffer buffer);       ///< text form: "out", "rt0"
+std::string text(const Block& block);  ///< text form: "out[2:4]"
 
-/// The blocks of a message, in the order in which it holds them: no packing, one message for a
-/// subtree or a cluster.
+/// Blocks of one message, in message order. Elements need no packing, so that one message can hold
+/// the blocks of a subtree or a cluster.
 class Ref {
  public:
   Ref() = default;
   Ref(Block block) { add(block); }  // NOLINT: a block is the shortest list of blocks
-  /// Nothing if it is empty; at the end of the last block if it goes on there.
+  /// Adds a block. Ignores an empty block; extends the last block if the new one continues it.
   void add(Block block);
   void append(const Ref& more) {
     for (const Block& block : more.blocks_) add(block);
   }
   void clear() { blocks_.clear(); }
-  /// In messages of at most that many elements, one after the other; 0: all in one.
+  /// Splits the blocks into messages of at most `segment` elements (0 = one message).
   std::vector<Ref> in_segments(Count segment) const;
   const std::vector<Block>& blocks() const { return blocks_; }
   Count count() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/cell_numbers.cpp — how far each buffer goes.
+// collectives/schedule/cell_numbers.cpp — extent of each buffer and numbers of its cells.
 #include "collectives/schedule/cell_numbers.hpp"
 
 namespace collectives {

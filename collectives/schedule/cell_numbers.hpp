@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/cell_numbers.hpp — one number for each cell that a schedule touches.
+// collectives/schedule/cell_numbers.hpp — consecutive numbers for all cells that a schedule
+// touches.
 #pragma once
 #include <span>
 #include <vector>
@@ -8,11 +9,12 @@
 
 namespace collectives {
 
-/// The cells of all buffers of all participants, numbered one after the other: what is known of
-/// them lies in one array.
+/// Numbers the cells of all buffers of all participants consecutively, so that data about cells can
+/// lie in one array.
 class CellNumbers {
  public:
-  /// Those of a buffer: the task's or what steps touch, whichever goes further.
+  /// Cells of one buffer. Their count covers both the range of the collective and the blocks that
+  /// steps touch.
   struct Cells {
     Buffer buffer;
     Count count = 0;
@@ -25,11 +27,13 @@ class CellNumbers {
   std::span<const Cells> of(Rank rank) const {
     return std::span(all_).subspan(begins_[rank], begins_[rank + 1] - begins_[rank]);
   }
-  /// The number of the first cell of a block, which some step touches.
+  /// Returns the number of the first cell of `block`.
+  /// Requires: some step of `rank` touches the block.
   std::size_t first(Rank rank, const Block& block) const {
     return of_buffer(rank, block.buffer).first + block.cells.offset;
   }
-  /// Those of a buffer that the task or some step of that participant has.
+  /// Returns the cells of a buffer.
+  /// Requires: the collective or some step of `rank` uses the buffer.
   const Cells& of_buffer(Rank rank, Buffer buffer) const {
     std::size_t at = begins_[rank];
     while (all_[at].buffer != buffer) ++at;
@@ -40,7 +44,7 @@ class CellNumbers {
   void touch(std::size_t begin, const Block& block);
 
   std::vector<Cells> all_;
-  std::vector<std::size_t> begins_;  // by participant, and where the last one ends
+  std::vector<std::size_t> begins_;  // by participant, plus the end of the last one
   std::size_t count_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/cells.hpp — what is known of the elements of a buffer, range by range.
+// collectives/schedule/cells.hpp — map from the elements of a buffer to values, stored by range.
 #pragma once
 #include <iterator>
 #include <map>
@@ -8,12 +8,12 @@
 
 namespace collectives {
 
-/// A value for each element, kept once for neighbours that have been touched alike: the memory is
-/// that of the blocks that steps touch, not that of the elements.
+/// A value for each element. Neighbours that were touched alike share one value, so that memory
+/// grows with the blocks that steps touch, not with the elements.
 template <class Value>
 class Cells {
  public:
-  /// The values of a range, each once; elements that nobody has touched have Value().
+  /// Calls `use` once for each value in a range. Elements not touched before have Value().
   template <class Use>
   void for_each(Range range, Use&& use) {
     if (range.count == 0) return;
@@ -43,7 +43,7 @@ class Cells {
     Count end;
     Value value;
   };
-  /// So that no value lies on both sides.
+  /// Splits the value that spans `at`, so that no value covers both sides.
   void cut_at(Count at) {
     auto next = known_.lower_bound(at);
     if (next == known_.begin()) return;

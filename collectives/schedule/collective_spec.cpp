@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/collective_spec.cpp — the layouts of what collectives give and get.
+// collectives/schedule/collective_spec.cpp — counts, and layouts of contributions and results.
 #include "collectives/schedule/collective_spec.hpp"
 
 #include <limits>

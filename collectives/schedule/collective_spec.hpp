@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/collective_spec.hpp — what a group is to do together.
+// collectives/schedule/collective_spec.hpp — kind, group, counts and root of a collective.
 #pragma once
 #include <memory>
 #include <string>
@@ -32,16 +32,17 @@ std::string_view name_of(Collective collective);
 bool has_root(Collective collective);
 bool is_reduction(Collective collective);
 
-/// How many elements each block of a collective has; all participants know all of them.
+/// Number of elements in each block of a collective. All participants know all counts.
 class Counts {
  public:
   static Counts each(Count count, std::size_t blocks);
-  /// Throws: std::invalid_argument if their sum is no 64-bit number.
+  /// Takes one count for each block.
+  /// Throws: std::invalid_argument if the sum exceeds 64 bits.
   static Counts listed(const std::vector<Count>& counts);
 
   std::size_t blocks() const { return blocks_; }
   Count total() const { return block(blocks_ - 1).end(); }
-  /// Where it lies in the vector of all of them.
+  /// Returns the range of the block in the vector of all blocks.
   Range block(std::size_t index) const {
     if (begins_.empty()) return {index * each_, each_};
     return {begins_[index], begins_[index + 1] - begins_[index]};
@@ -50,14 +51,16 @@ class Counts {
 
  private:
   std::size_t blocks_ = 1;
-  Count each_ = 0;             // the largest where they differ
-  std::vector<Count> begins_;  // where they differ, and where the last one ends
+  Count each_ = 0;  // largest count if counts differ
+  // begin of each block and end of the last; empty if all counts are equal
+  std::vector<Count> begins_;
 };
 
-/// A collective on a group. Counts have one block, the vector, for broadcast, reduce, allreduce,
-/// scan and exscan; one for each participant in the order of ranks for gather, scatter, allgather
-/// and reduce_scatter; for alltoall one for each pair, by sources and then by targets. A barrier is
-/// an allreduce of one token, an element without bytes.
+/// A collective on a group. The number of blocks in `counts` depends on the collective:
+/// - broadcast, reduce, allreduce, scan, exscan: one block, the vector;
+/// - gather, scatter, allgather, reduce_scatter: one block per participant, in rank order;
+/// - alltoall: one block per pair, ordered by source and then by target;
+/// - barrier: an allreduce of one token, an element without bytes.
 struct CollectiveSpec {
   Collective collective = Collective::barrier;
   std::shared_ptr<const Topology> topology;
@@ -72,13 +75,13 @@ struct CollectiveSpec {
 CollectiveSpec make_spec(Collective collective, std::shared_ptr<const Topology> topology,
                          Count count, Rank root = 0);
 
-/// Where what they give and get lies.
-Range in_range(const CollectiveSpec& task,
-               Rank me);  ///< of `in`, or of `out` at the root of a broadcast
-Range out_range(const CollectiveSpec& task, Rank me);  ///< of `out`; empty for who gets nothing
-/// Of alltoall: what `source` gives `target`, in the one's `in` and in the other's `out`.
+/// Returns the contribution of `me`: a range of `in`, or of `out` at the root of a broadcast.
+Range in_range(const CollectiveSpec& task, Rank me);
+/// range of the result in `out`; empty if `me` gets no result
+Range out_range(const CollectiveSpec& task, Rank me);
+/// Returns the block of an alltoall from `source` to `target`, as a range of `in` at `source`.
 Range given(const CollectiveSpec& task, Rank source, Rank target);
-/// The blocks of `out` at `target`, by source.
+/// Returns the blocks of `out` at `target` for an alltoall, by source.
 std::vector<Range> taken(const CollectiveSpec& task, Rank target);
 
 }  // namespace collectives

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/dealing.hpp — which owner in a cluster has which piece of a stretch.
+// collectives/schedule/dealing.hpp — assignment of the pieces of a stretch to the owners in a
+// cluster.
 #pragma once
 #include <span>
 #include <vector>
@@ -8,9 +9,9 @@
 
 namespace collectives {
 
-/// A stretch cut into as many pieces as a cluster has owners, dealt with a turn: owner x has piece
-/// (x + turn) mod owners. With another turn for every stretch and cluster all pairs of owners
-/// exchange something in the end, which many narrow streams between clusters need.
+/// A stretch cut into as many pieces as a cluster has owners. Owner x has piece (x + turn) mod
+/// owners. If every stretch and cluster uses another turn, all pairs of owners eventually exchange
+/// data, which many narrow streams between clusters need.
 class Dealing {
  public:
   Dealing(Range stretch, std::span<const Rank> owners, Count turn)
@@ -24,7 +25,7 @@ class Dealing {
     for (std::size_t owner = 0; owner < owners_.size(); ++owner) all.push_back(piece(owner));
     return all;
   }
-  /// Whose piece has that element, and where that piece ends.
+  /// Returns the index of the owner whose piece contains element `offset`.
   std::size_t owner_index(Count offset) const {
     const Count index = piece_at(stretch_, owners_.size(), offset);
     return (index + owners_.size() - turn_) % owners_.size();
@@ -38,8 +39,8 @@ class Dealing {
   Count turn_;
 };
 
-/// The parts of a range in which no owner changes in any of the clusters: each cluster cuts for
-/// itself, and what goes between them are the overlaps.
+/// Calls `see` for each maximal subrange in which the owner does not change in any of the clusters.
+/// Each cluster cuts the range independently; clusters exchange the overlaps of their pieces.
 template <class Dealings, class See>
 void for_common_ranges(Range range, const Dealings& dealings, const See& see) {
   while (range.count > 0) {

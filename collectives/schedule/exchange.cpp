@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/exchange.cpp — rounds with whom, about which pieces.
+// collectives/schedule/exchange.cpp — partners and pieces in each round of an exchange.
 #include "collectives/schedule/exchange.hpp"
 
 #include "base/errors.hpp"
@@ -9,7 +9,7 @@
 namespace collectives {
 namespace {
 
-/// `count` pieces from `first` on, going round.
+/// Returns `count` pieces from index `first` on, cyclically.
 Ref pieces_from(const Gathering& gathering, std::size_t first, std::size_t count) {
   Ref pieces;
   for (std::size_t next = 0; next < count; ++next)
@@ -105,7 +105,7 @@ Block reduce_scatter_direct(Steps& steps, const Summing& summing) {
 Block reduce_scatter_halving(Steps& steps, const Summing& summing) {
   const Team& team = summing.team;
   ENSURE(is_power_of_two(team.size()));
-  std::size_t first = 0;  // of the pieces that I still sum up
+  std::size_t first = 0;  // index of the first piece that this member still sums
   Buffer have = summing.source;
   for (std::size_t half = team.size() / 2; half > 0; half /= 2) {
     const std::size_t partner = team.me ^ half;
@@ -148,7 +148,7 @@ void exchange_sums(Steps& steps, const Team& team, Block sum, Range range, Range
 
 namespace {
 
-/// All pieces of the subtree of a member of the binomial tree.
+/// Returns all pieces of the subtree of a member in the binomial tree.
 Ref pieces_below(const Gathering& gathering, std::size_t member) {
   const std::size_t size = gathering.team.size();
   const std::size_t below = member == 0 ? size : member & (~member + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/exchange.hpp — allgather and reduce-scatter among a team, in several ways.
+// collectives/schedule/exchange.hpp — allgather and reduce-scatter algorithms within a team.
 #pragma once
 #include <span>
 #include <string>
@@ -11,64 +11,69 @@
 
 namespace collectives {
 
-/// Pieces that members of a team gather: each has its own at its place in `buffer` before, and all
-/// of them afterwards. `pieces` has one for each member, wherever they lie.
+/// An allgather within a team. Before it, each member has its own piece at its place in `buffer`;
+/// afterwards it has all pieces. `pieces` has one range for each member, in any layout.
 struct Gathering {
   Team team;
   std::span<const Range> pieces;
   Buffer buffer = out;
   Channel channel = 0;
-  Count segment = 0;  ///< up the binomial tree: the elements of a message at most; 0: all in one
+  Count segment = 0;  ///< maximum elements of a message up the binomial tree; 0 = no limit
 };
-/// ring: round by round each passes on to its right what came from its left.
+/// Ring: in each round, each member forwards to its right what it received from its left.
 void allgather_ring(Steps& steps, const Gathering& gathering);
-/// direct: each sends its own to all others, beginning with its right.
+/// Direct: each member sends its piece to all others, beginning with its right neighbour.
 void allgather_direct(Steps& steps, const Gathering& gathering);
-/// bruck: twice as many pieces every round, from twice the distance; any number of members.
+/// Bruck: the number of pieces and the distance double each round, for any number of members.
 void allgather_bruck(Steps& steps, const Gathering& gathering);
-/// doubling: aligned groups exchange all that they have; powers of two only.
+/// Doubling: aligned groups exchange all that they have.
+/// Requires: the number of members is a power of two.
 void allgather_doubling(Steps& steps, const Gathering& gathering);
 
-/// Vectors that members of a team sum up, each getting the sum of its piece. `source` has them;
-/// intermediate sums lie where `stretches` has scratch.
+/// A reduce-scatter within a team. The members have vectors in `source`; each gets the sum of its
+/// own piece. Intermediate sums lie in scratch, at the places that `stretches` assigns.
 struct Summing {
   Team team;
   std::span<const Range> pieces;
   const Stretches* stretches = nullptr;
   Buffer source = in;
-  Buffer result = part;  ///< where a sum of two or more is put, in scratch unless it is `out`
+  Buffer result = part;  ///< buffer for sums of two or more operands; scratch unless it is `out`
   Channel channel = 0;
-  const Topology* groups = nullptr;  ///< whose order and groups sums keep, if they can
-  /// A range of one of the buffers, wherever it has it.
+  /// topology whose order and groups the sums keep where possible; may be nullptr
+  const Topology* groups = nullptr;
+  /// Returns the block of `range` in `buffer`, translated if the buffer is scratch.
   Block at(Buffer buffer, Range range) const {
     const bool is_scratch = buffer.storage != Storage::in && buffer.storage != Storage::out;
     return {buffer, is_scratch ? stretches->scratch(range) : range};
   }
 };
-/// Each says where the sum of its piece is: in `result`, or in `source` if it is alone.
-/// ring: partial sums go round, each piece's beginning on the right of its owner.
+/// Ring: partial sums travel around the ring; the sum of a piece begins on the right of its owner.
+/// All three functions return the block with the sum of this member's piece: in `result`, or in
+/// `source` if the team has one member.
 Block reduce_scatter_ring(Steps& steps, const Summing& summing);
-/// direct: everybody sends each its piece, who folds them in the order of the team, group by group.
+/// Direct: each member sends every other member its piece. The receiver folds the pieces in team
+/// order, group by group.
 Block reduce_scatter_direct(Steps& steps, const Summing& summing);
-/// halving: half of what is left goes to a partner at half the distance; powers of two only.
+/// Halving: each member sends half of the remaining pieces to a partner at half the distance.
+/// Requires: the number of members is a power of two.
 Block reduce_scatter_halving(Steps& steps, const Summing& summing);
 
-/// Each sends its sum of a range to all others, and folds what comes in the order of the team into
-/// `out`. `scratch` is where the range lies in scratch.
+/// Sends this member's sum of a range to all others and folds all sums in team order into `out`.
+/// `scratch` is the place of the range in scratch.
 void exchange_sums(Steps& steps, const Team& team, Block sum, Range range, Range scratch,
                    Channel channel = 0);
 
-/// Pieces travel down the binomial tree from the first member, which has all of them, each with
-/// those of all below its owner; and up it.
+/// Scatters the pieces of the first member down the binomial tree; each message has the pieces of a
+/// whole subtree. gather_binomial() does the reverse.
 void scatter_binomial(Steps& steps, const Gathering& gathering);
 void gather_binomial(Steps& steps, const Gathering& gathering);
 
-/// By name, for parameters.
+/// The same algorithms selected by name, for parameters.
 std::vector<std::string> allgather_words();
 std::vector<std::string> reduce_scatter_words();
 void allgather(const std::string& word, Steps& steps, const Gathering& gathering);
 Block reduce_scatter(const std::string& word, Steps& steps, const Summing& summing);
-/// Whether it needs as many members as a power of two.
+/// Whether the algorithm with this name needs a power of two as the number of members.
 bool needs_power_of_two(const std::string& word);
 
 }  // namespace collectives

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/exchange_parameters.cpp — what halving and doubling need, and what sums come
-// to.
+// collectives/schedule/exchange_parameters.cpp — limits and orders of summation of exchanges.
 #include "collectives/schedule/exchange_parameters.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +9,7 @@
 namespace collectives {
 namespace {
 
-/// The word chosen that needs a power of two, if any.
+/// Returns the selected algorithm that needs a power of two, or "".
 std::string needy_word(const CollectiveSpec& task, const Parameters& parameters) {
   for (const char* name : {"reduce_scatter", "allgather"}) {
     if (task.collective == Collective::reduce && name == std::string("allgather")) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/expressions.cpp — expressions kept once each.
+// collectives/schedule/expressions.cpp — leaves and canonical expressions.
 #include "collectives/schedule/expressions.hpp"
 
 namespace collectives {

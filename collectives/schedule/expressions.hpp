@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/expressions.hpp — sums as trees of who contributed, each known by a number.
+// collectives/schedule/expressions.hpp — sums as expression trees over contributors, one number
+// each.
 #pragma once
 #include "collectives/schedule/numbering.hpp"
 #include "collectives/schedule/topology.hpp"
 
 namespace collectives {
 
-/// Equal expressions have equal numbers, so that comparing them costs nothing.
+/// Equal expressions have equal numbers, so that comparison takes constant time.
 class Expressions {
  public:
   using Id = std::uint32_t;
@@ -16,10 +17,10 @@ class Expressions {
 
   Id leaf(Rank rank) { return numbers_.number((std::uint64_t{rank} + 1) << 32); }
   Id sum(Id left, Id right) { return numbers_.number(std::uint64_t{left} << 32 | right); }
-  /// The contributors from left to right.
+  /// Returns the contributors from left to right.
   std::vector<Rank> leaves(Id id) const;
-  /// What `sequential` makes of those participants up to a position: members of a group from the
-  /// left, then groups, level by level.
+  /// Returns the expression that `sequential` computes from the participants at the first
+  /// `positions` positions: members of a group from the left, then groups, level by level.
   Id canonical(const Topology& topology, std::size_t positions);
   std::size_t size() const { return numbers_.size(); }
 
@@ -27,7 +28,7 @@ class Expressions {
   Id canonical(const Topology& topology, std::size_t positions, std::size_t level,
                std::size_t group);
 
-  // A leaf has its rank and one on the left and nothing on the right; no sum has nothing there.
+  // The key of a leaf has rank + 1 in the upper half and 0 below. A sum never has 0 below.
   static constexpr std::uint64_t nothing = 0;
   Numbering numbers_;
 };

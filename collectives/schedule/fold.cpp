@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/fold.cpp — groups of one level after the other.
+// collectives/schedule/fold.cpp — reduction group by group, one level after the other.
 #include "collectives/schedule/fold.hpp"
 
 namespace collectives {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/fold.hpp — summing up operands from the left, or group by group.
+// collectives/schedule/fold.hpp — reductions of operands from the left or group by group.
 #pragma once
 #include <span>
 
@@ -8,8 +8,8 @@
 
 namespace collectives {
 
-/// Folds the operands from the left into `into`, and says where the sum is: an only operand stays
-/// where it is. `into` may be the first operand, none of the others.
+/// Folds the operands from the left into `into` and returns the block with the sum. A single
+/// operand stays in its place. `into` may be the first operand, but none of the others.
 inline Block fold(Steps& steps, std::span<const Block> operands, Block into) {
   if (operands.size() == 1) return operands.front();
   steps.reduce(into, operands[0], operands[1]);
@@ -17,9 +17,10 @@ inline Block fold(Steps& steps, std::span<const Block> operands, Block into) {
   return into;
 }
 
-/// Folds the operands of members, who stand in the topology's order, as its groups nest: those of
-/// an innermost group from the left, then the groups of each level; that is what `canonical` means.
-/// Sums of groups behind the first lie at `scratch` of `folded` buffers, one for each level.
+/// Folds operands as the groups of the topology nest, which is the `canonical` order: operands of
+/// an innermost group from the left, then the groups of each level. Sums of groups after the first
+/// lie at `scratch` in `folded` buffers, one per level.
+/// Requires: members are in topology order.
 Block fold_by_groups(Steps& steps, const Topology& topology, std::span<const Rank> members,
                      std::span<const Block> operands, Block into, Range scratch,
                      std::size_t level = 0);

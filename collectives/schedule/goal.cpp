@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/goal.cpp — labels, tags, and hazards as requirements.
+// collectives/schedule/goal.cpp — labels, tags, and hazards as requirements in GOAL.
 #include "collectives/schedule/goal.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace collectives {
 namespace {
 
-/// The steps of a participant in order, without ever having all of them.
+/// Calls `use` for each step of a participant in order, with one portion in memory at a time.
 template <class Use>
 void for_each_step(const Program& program, Use&& use) {
   Steps steps;
@@ -33,11 +33,11 @@ struct Pair {
   auto operator<=>(const Pair&) const = default;
 };
 
-/// Numbers messages of a pair: those of its first channel, of its second, and so on.
+/// Numbers the messages of a pair: first those of its first channel, then of its second, and so on.
 class Tags {
  public:
   void count(Rank from, const Step& step) { ++channels_[{from, step.peer}][step.channel]; }
-  /// What was counted of a channel becomes the tag of its first message.
+  /// Turns the count of each channel into the tag of its first message.
   void finish() {
     for (auto& [pair, channels] : channels_) {
       Count next = 0;
@@ -50,12 +50,12 @@ class Tags {
   std::map<Pair, std::map<Channel, Count>> channels_;
 };
 
-/// Which steps have used an element, as far as later ones must know.
+/// Steps that have used an element and that later steps may have to wait for.
 struct Uses {
   std::set<std::size_t> writer, readers;  // at most one writer
 };
 
-/// The earlier steps that each waits for.
+/// The earlier steps that each step waits for.
 class Hazards {
  public:
   std::set<std::size_t> of(std::size_t number, const Step& step) {

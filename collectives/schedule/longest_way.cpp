@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/longest_way.cpp — steps done one by one on when and whence, in place of
-// data.
+// collectives/schedule/longest_way.cpp — execution of a schedule on arrival times.
 #include "collectives/schedule/longest_way.hpp"
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace {
 
 constexpr std::size_t no_message = static_cast<std::size_t>(-1);
 
-/// When data have come, and with which message; contributions are there from the start.
+/// Time at which data arrived, and the message that brought them. Contributions arrive at time 0.
 struct Arrival {
   base::Nanos time{0};
   std::size_t message = no_message;
@@ -24,7 +23,7 @@ struct Arrival {
 
 struct Passed {
   Rank from, to;
-  Arrival before;  // of what it carries
+  Arrival before;  // arrival of the data that it carries
 };
 
 class Walk {
@@ -109,7 +108,7 @@ class Walk {
   std::vector<Participant> participants_;
   std::vector<Passed> passed_;
   std::map<std::tuple<Rank, Rank, Channel>, std::deque<std::size_t>> under_way_;
-  Arrival last_;  // of all
+  Arrival last_;  // latest arrival of all messages
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/longest_way.hpp — the longest way that data take through a schedule.
+// collectives/schedule/longest_way.hpp — longest chain of dependent messages in a schedule.
 #pragma once
 #include <functional>
 #include <vector>
@@ -9,19 +9,19 @@
 
 namespace collectives {
 
-/// Messages each of which carries, among others, what the one before it has brought.
+/// A chain of messages. Each one carries, among other data, data that the previous one delivered.
 struct Way {
-  std::vector<Rank> hosts;  ///< from where it begins to where it ends
-  base::Nanos time{0};      ///< of all its hops together
+  std::vector<Rank> hosts;  ///< from first sender to last receiver
+  base::Nanos time{0};      ///< sum over all hops
   std::size_t hops() const { return hosts.size() - 1; }
 };
 
-/// What a message takes from one to another, whatever is in it.
+/// Returns the time of a message between two participants, independent of its content.
 using HopTime = std::function<base::Nanos(Rank from, Rank to)>;
 
-/// The way that takes longest; of several the one that was found first, participants in order. A
-/// schedule of no message has none: no hosts.
-/// Throws: std::invalid_argument if the schedule sticks, which one that was verified does not.
+/// Returns the way with the longest time. If several are equally long, it returns the one found
+/// first, with participants in order. A schedule without messages gives a way without hosts.
+/// Throws: std::invalid_argument if the schedule deadlocks; a verified schedule never does.
 Way longest_way(const Schedule& schedule, const HopTime& hop_time);
 
 }  // namespace collectives

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/mutation.cpp — one step changed, all others kept.
+// collectives/schedule/mutation.cpp — change of one step of a schedule.
 #include "collectives/schedule/mutation.hpp"
 
 namespace collectives {
 namespace {
 
-/// The step with one of its blocks changed.
+/// Returns the step with one of its blocks changed.
 template <class Change>
 Step with_block(const Step& step, std::vector<Block>& blocks, std::size_t choice, Change change) {
   blocks.assign(step.blocks.begin(), step.blocks.end());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/mutation.hpp — schedules with one thing wrong, to see whether the verifier
-// sees it.
+// collectives/schedule/mutation.hpp — schedules with one deliberate mistake, for tests of the
+// verifier.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -23,11 +23,12 @@ inline constexpr Mutation all_mutations[] = {Mutation::drop_step,     Mutation::
                                              Mutation::wrong_channel, Mutation::swap_neighbours,
                                              Mutation::duplicate_copy};
 std::string_view name_of(Mutation mutation);
-/// Whether each of its kind is a mistake; the others may change nothing that matters.
+/// Whether every mutation of this kind is a mistake. The other kinds may have no effect on the
+/// result.
 bool is_always_wrong(Mutation mutation);
 
-/// The schedule with that done to one step of one participant, or none where it cannot be done
-/// there. `choice` picks the block, or the peer.
+/// Returns the schedule with one step of one participant mutated, or nothing if the mutation does
+/// not apply to that step. `choice` selects the block or the peer.
 std::optional<Schedule> mutated(const Schedule& schedule, Mutation mutation, Rank rank,
                                 std::size_t step, std::size_t choice);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/numbering.hpp — numbers for keys, in the order in which they are first seen.
+// collectives/schedule/numbering.hpp — dense numbers for keys, in the order of first use.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace collectives {
 
-/// A hash table without nodes: numbers are dense from 0, so that what is known of a key lies in an
+/// A hash table without nodes. Numbers are dense from 0, so that data about keys can lie in an
 /// array.
 class Numbering {
  public:
@@ -22,7 +22,7 @@ class Numbering {
   }
   std::uint64_t key(std::uint32_t number) const { return keys_[number]; }
   std::size_t size() const { return keys_.size(); }
-  /// Forgets them, and keeps the memory.
+  /// Forgets all keys and keeps the memory.
   void clear() {
     std::fill(places_.begin(), places_.end(), none);
     keys_.clear();
@@ -31,7 +31,7 @@ class Numbering {
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::size_t first_size = 64;
-  static constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // 2^64 by the golden ratio
+  static constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;  // 2^64 divided by the golden ratio
 
   std::uint32_t& place_of(std::uint64_t key) {
     const std::size_t last = places_.size() - 1;
@@ -45,8 +45,9 @@ class Numbering {
       place_of(keys_[number]) = number;
   }
 
-  std::vector<std::uint64_t> keys_;    // by number
-  std::vector<std::uint32_t> places_;  // a power of two of them, half of them free
+  std::vector<std::uint64_t> keys_;  // by number
+  // size is a power of two; at least half of the places are free
+  std::vector<std::uint32_t> places_;
 };
 
 }  // namespace collectives

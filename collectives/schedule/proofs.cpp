@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/proofs.cpp — digests of schedules and tasks.
+// collectives/schedule/proofs.cpp — digests of schedules and collectives.
 #include "collectives/schedule/proofs.hpp"
 
 #include "base/errors.hpp"
@@ -7,7 +7,7 @@
 namespace collectives {
 namespace {
 
-/// Two streams of multiplications that mix differently.
+/// Two 64-bit hashes that mix differently.
 class StepsDigest {
  public:
   void add(std::uint64_t word) {

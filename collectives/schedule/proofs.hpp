@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/proofs.hpp — many schedules of one topology verified, each only once.
+// collectives/schedule/proofs.hpp — verification of many schedules of one topology without
+// repetition.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,20 +10,21 @@
 
 namespace collectives {
 
-/// Knows what it has verified. Many parameters make one and the same schedule (a binomial tree over
-/// two is a chain): of such a one only the declared order of sums is looked at again.
+/// A verifier that remembers verified schedules. Many parameters make the same schedule: a binomial
+/// tree over two participants is a chain. For a known schedule only the declared order of sums is
+/// checked again.
 ///
-/// A schedule is known by 128 bits of all its steps and of its task, so that two of a billion would
-/// be taken for one once in 10^20 times.
+/// A schedule is identified by a 128-bit digest of all its steps and its collective. Among a
+/// billion schedules, the probability that two different ones have the same digest is below 10^-20.
 class Proofs {
  public:
   explicit Proofs(std::shared_ptr<const Topology> topology) : topology_(std::move(topology)) {}
 
-  /// As verify() says, empty if all holds.
+  /// Returns the first mistake as verify() describes it, or "" if the schedule is correct.
   std::string mistake(const Algorithm& algorithm, const CollectiveSpec& task,
                       const Parameters& parameters);
-  std::size_t schedules() const { return schedules_; }  ///< that were asked for
-  std::size_t verified() const { return verified_; }    ///< those that differ
+  std::size_t schedules() const { return schedules_; }  ///< schedules checked so far
+  std::size_t verified() const { return verified_; }    ///< distinct schedules verified so far
 
  private:
   struct Key {
@@ -35,8 +37,8 @@ class Proofs {
   Key key(const CollectiveSpec& task) const;
 
   std::shared_ptr<const Topology> topology_;
-  Schedule schedule_;                            // its memory is used again
-  std::unordered_map<Key, Order, Hash> orders_;  // of those that hold
+  Schedule schedule_;                            // reused for its memory
+  std::unordered_map<Key, Order, Hash> orders_;  // orders of summation of correct schedules
   std::size_t schedules_ = 0, verified_ = 0;
 };
 

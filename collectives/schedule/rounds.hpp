@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/rounds.hpp — exchanges that wait for each other, as calls that block do.
+// collectives/schedule/rounds.hpp — rounds in which a participant blocks until its exchange ends.
 #pragma once
 #include <span>
 
@@ -8,31 +8,33 @@
 
 namespace collectives {
 
-/// Rounds of one message out and one in, each begun when both of the one before have ended: what is
-/// out has left, what is in is here.
+/// Rounds of one outgoing and one incoming message. A round begins when both messages of the round
+/// before have ended: the outgoing one has left, the incoming one has arrived.
 ///
-/// Why: only data order steps, and what goes out next often has nothing to do with what came in. So
-///      the first element of every message passes a hand on each side, which the next round needs.
+/// Why: Only data dependencies order steps, and the next outgoing message often does not depend on
+///      the last incoming one. Therefore the first element of every message passes a `hand` buffer
+///      on each side, which the next round needs, too.
 class Rounds {
  public:
   explicit Rounds(Steps& steps) : steps_(steps) {}
   void exchange(Rank to, const Ref& what, Rank from, const Ref& into);
 
  private:
-  /// The message, with a hand in place of its first element.
+  /// Returns the message with a hand in place of its first element.
   const Ref& passed(Block hand, const Ref& message);
 
   Steps& steps_;
-  Block came_, went_;  // what the hands have
-  Ref message_;        // its memory is used again
+  Block came_, went_;  // first elements that the receiving and the sending hand hold
+  Ref message_;        // reused for its memory
 };
 
-/// Allgather in rounds: each member of the team has its own bundle before and all of them
-/// afterwards, wherever their blocks lie.
+/// Bundles of the members of an allgather in rounds, in any layout. Before it, each member has its
+/// own bundle; afterwards it has all of them.
 using Bundles = std::span<const Ref>;
-/// spreading: each sends its own to the next, then to the one behind that, and so on.
+/// Spreading: each member sends its bundle to the next member, then to the one after that, and so
+/// on.
 void allgather_spreading(Rounds& rounds, const Team& team, Bundles bundles);
-/// doubling for powers of two, else dissemination: twice as many bundles every round.
+/// Doubling for powers of two, otherwise dissemination: the number of bundles doubles each round.
 void allgather_doubling(Rounds& rounds, const Team& team, Bundles bundles);
 
 }  // namespace collectives

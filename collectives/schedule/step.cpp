@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/step.cpp — steps side by side with their blocks, and how they are written.
+// collectives/schedule/step.cpp — compact storage and text form of steps.
 #include "collectives/schedule/step.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/step.hpp — what one participant of a collective does, step by step.
+// collectives/schedule/step.hpp — steps of one participant in a collective.
 #pragma once
 #include <span>
 #include <string>
@@ -11,27 +11,29 @@ namespace collectives {
 
 enum class Action : std::uint8_t { send, receive, reduce, copy };
 
-/// One step. A message has the blocks that it gathers or scatters; `reduce` has what it writes, the
-/// left and the right operand; `copy` what it writes and what it reads.
+/// One step. The blocks of a message are those that it gathers (send) or scatters (receive).
+/// `reduce` has three blocks: destination, left and right operand. `copy` has destination and
+/// source.
 struct Step {
   Action action = Action::send;
-  Rank peer = 0;        ///< of a message
-  Channel channel = 0;  ///< of a message: the k-th sent on it is the k-th received on it
+  Rank peer = 0;  ///< other participant of a message
+  /// channel of a message; messages on a channel arrive in the order of sending
+  Channel channel = 0;
   std::span<const Block> blocks;
 
   bool is_message() const { return action == Action::send || action == Action::receive; }
 };
 
-/// "send>1 out[2:4] #1", "part[2:4]=rt0[2:4] op in[2:4]".
+/// Returns for example "send>1 out[2:4] #1" or "part[2:4]=rt0[2:4] op in[2:4]".
 std::string text(const Step& step);
 
-/// Steps of one participant, in order. They mean what they do one by one, sends buffered and
-/// receives blocking; whoever runs them may take any order that keeps reads and writes of the same
-/// cells in theirs.
+/// Steps of one participant, in order. Their meaning is that of execution one by one, with buffered
+/// sends and blocking receives. An executor may use any order that preserves the order of
+/// conflicting accesses to each cell.
+/// Steps without elements are dropped; sender and receiver apply the same rule.
 ///
-/// Why: everything else that orders steps (rounds, lists of dependencies) can be forgotten or be
-///      wrong; what follows from the data cannot.
-/// What moves no element is no step: who sends and who receives drop it by the same rule.
+/// Why: Explicit order (rounds, lists of dependencies) can be forgotten or wrong. Order that
+///      follows from the data cannot.
 class Steps {
  public:
   void send(Rank to, const Ref& what, Channel channel = 0);
@@ -43,10 +45,10 @@ class Steps {
 
   std::size_t size() const { return steps_.size(); }
   Step operator[](std::size_t index) const;
-  /// Forgets them, and keeps the memory for the next ones.
+  /// Removes all steps and keeps the memory.
   void clear();
 
-  /// For mutations: the same steps with one changed.
+  /// Appends a step of another list, for mutations.
   void append(const Step& step);
 
  private:
@@ -63,7 +65,7 @@ class Steps {
   std::vector<Block> blocks_;
 };
 
-/// "; " between them.
+/// Joins the texts of the steps with "; ".
 std::string text(const Steps& steps);
 
 }  // namespace collectives

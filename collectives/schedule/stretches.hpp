@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/stretches.hpp — a vector cut into what is sent on as one.
+// collectives/schedule/stretches.hpp — division of a vector into stretches that are processed
+// separately.
 #pragma once
 #include <limits>
 
@@ -7,8 +8,8 @@
 
 namespace collectives {
 
-/// A vector in stretches of `length` elements, the last one shorter; 0: all of it in one.
-/// Segmenting a collective is doing it again for the next stretch.
+/// A vector cut into stretches of `length` elements; the last one may be shorter (0 = one stretch).
+/// A segmented collective runs once for each stretch.
 class Stretches {
  public:
   Stretches(Range whole, Count length)
@@ -18,11 +19,11 @@ class Stretches {
     const Count from = index * length_;
     return {whole_.offset + from, std::min(length_, whole_.count - from)};
   }
-  /// Where scratch has it, which has room for a few stretches and is used anew: hazards order who
-  /// writes there next. With room for one, a sum that waits for another cluster's would hold up the
-  /// next stretch.
+  /// Returns the place of `range` in scratch. Scratch has room for several stretches and is reused;
+  /// hazards order the next writer after earlier uses. With room for only one, a sum that waits for
+  /// another cluster would block the next stretch.
   Range scratch(Range range) const { return {range.offset % reach(), range.count}; }
-  /// How many elements of scratch that takes, of a vector that begins at 0.
+  /// Returns the number of scratch elements needed for a vector that begins at 0.
   Count room() const { return std::min(reach(), whole_.end()); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/team.hpp — the members that do a part of a collective among themselves.
+// collectives/schedule/team.hpp — participants that do a part of a collective together.
 #pragma once
 #include <span>
 
@@ -7,13 +7,14 @@
 
 namespace collectives {
 
-/// A list of participants, and where in it I stand; it goes round.
+/// A cyclic list of participants, and the index of this participant in it.
 struct Team {
   std::span<const Rank> members;
   std::size_t me = 0;
 
   std::size_t size() const { return members.size(); }
-  /// Whose index is that far behind mine, or before it; at most once round.
+  /// Returns the index `distance` places after mine, or before it.
+  /// Requires: distance <= size().
   std::size_t after(std::size_t distance) const { return round(me, distance); }
   std::size_t before(std::size_t distance) const { return round(me, size() - distance); }
   std::size_t round(std::size_t from, std::size_t distance) const {
@@ -22,16 +23,16 @@ struct Team {
   Rank operator[](std::size_t index) const { return members[index]; }
 };
 
-/// All participants in the order of the config.
+/// Returns all participants in config order.
 inline Team everybody(const Topology& topology, Rank me) {
   return {topology.order(), topology.position(me)};
 }
-/// Those of my cluster.
+/// Returns the participants of my cluster.
 inline Team my_cluster(const Topology& topology, Rank me) {
   return {topology.cluster(topology.cluster_of(me)), topology.index_in_cluster(me)};
 }
 
-/// The first member of each cluster, which represents it.
+/// Returns the first member of each cluster, which represents the cluster.
 inline std::vector<Rank> first_of_clusters(const Topology& topology) {
   std::vector<Rank> first;
   for (std::size_t number = 0; number < topology.clusters(); ++number)
@@ -39,7 +40,7 @@ inline std::vector<Rank> first_of_clusters(const Topology& topology) {
   return first;
 }
 
-/// The members beginning with the one at `begin`, going round.
+/// Returns the members rotated so that the one at `begin` is first.
 inline std::vector<Rank> rotated(std::span<const Rank> members, std::size_t begin) {
   std::vector<Rank> turned(members.begin(), members.end());
   std::rotate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(begin), turned.end());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/tree.cpp — shapes by arithmetic on the numbers of their nodes.
+// collectives/schedule/tree.cpp — parents and children of each tree shape, computed from node
+// numbers.
 #include "collectives/schedule/tree.hpp"
 
 #include <queue>
@@ -26,10 +27,11 @@ Node kary_node(std::size_t size, std::size_t at, std::size_t arity) {
   return node;
 }
 
-/// The parent has the lowest digit cleared that is not 0; the largest subtree comes first.
+/// The parent of a node has the node's lowest nonzero digit cleared. The largest subtree comes
+/// first.
 Node knomial_node(std::size_t size, std::size_t at, std::size_t arity) {
   Node node;
-  std::size_t weight = 1;  // of the lowest digit that is not 0, or beyond the size
+  std::size_t weight = 1;  // weight of the lowest nonzero digit, or beyond the size
   while (weight < size && at % (weight * arity) == 0) weight *= arity;
   node.parent = at - at % (weight * arity);
   for (weight /= arity; weight > 0; weight /= arity)
@@ -38,11 +40,11 @@ Node knomial_node(std::size_t size, std::size_t at, std::size_t arity) {
   return node;
 }
 
-/// Who has the message sends it on once in each unit of time; the next node is whoever it reaches
-/// next.
+/// Each node that has the message sends it once per unit of time. The next node is the one with the
+/// next arrival.
 std::vector<Node> postal_nodes(std::size_t size, std::size_t latency) {
   std::vector<Node> nodes(size);
-  using Arrival = std::tuple<std::size_t, std::size_t>;  // when, from whom
+  using Arrival = std::tuple<std::size_t, std::size_t>;  // time, sender
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals;
   arrivals.emplace(latency, 0);
   for (std::size_t next = 1; next < size; ++next) {
@@ -56,8 +58,8 @@ std::vector<Node> postal_nodes(std::size_t size, std::size_t latency) {
   return nodes;
 }
 
-/// One is known only with all before it: so whoever asks for all of a tree, one by one, has them
-/// found once.
+/// A node is known only with all nodes before it. The cache makes a caller that asks for all nodes
+/// one by one build the tree only once.
 Node postal_node(std::size_t size, std::size_t at, std::size_t latency) {
   thread_local std::size_t latency_of_known = 0;
   thread_local std::vector<Node> known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/tree.hpp — trees over groups: who sends to whom, level by level.
+// collectives/schedule/tree.hpp — multilevel trees over groups: parents and children.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,52 +9,55 @@
 
 namespace collectives {
 
-/// The shape of a tree over 0..size-1 with root 0.
+/// The shape of a tree over nodes 0 to size-1 with root 0.
 struct Shape {
   std::string name = "binomial";  ///< one of shape_words(), or no_shape
-  Count arity = 2;                ///< of kary and knomial; binomial is knomial with 2
-  /// Of postal: how many sends of a message take as long as one to arrive (Bar-Noy and Kipnis
-  /// 1994); with 1 it is the binomial tree but for the order of its nodes.
+  Count arity = 2;                ///< arity of kary and knomial; binomial is knomial with 2
+  /// Latency of postal: the number of sends of a message in the time that one takes to arrive. With
+  /// 1 the tree is the binomial tree, except for the order of its nodes.
+  /// Paper: Bar-Noy and Kipnis 1994.
   Count latency = 1;
 
   struct Node {
-    std::size_t parent = 0;             ///< means nothing of node 0
-    std::vector<std::size_t> children;  ///< in the order in which they are sent to
+    std::size_t parent = 0;             ///< undefined for node 0
+    std::vector<std::size_t> children;  ///< in the order of sending
   };
   Node node(std::size_t size, std::size_t at) const;
-  /// Whether each subtree is a range of nodes.
+  /// Whether each subtree is a range of consecutive nodes.
   bool keeps_order() const { return name != "kary" && name != "postal"; }
 };
 std::vector<std::string> shape_words();
-/// In place of the shape of a level: its groups are not told apart, as if there were no such level.
+/// Used in place of a shape: the tree ignores the groups of that level.
 inline constexpr std::string_view no_shape = "none";
 
-/// The multilevel tree of Karonis et al. 2002: at each level one tree over the groups inside a
-/// group, each represented by the root if it is in it, else by its first member. They stand in the
-/// order of the config, beginning with the root's group and going round. Who represents a group of
-/// several levels sends at the outermost one first.
+/// A multilevel tree: each level has one tree over the groups inside a group. A group is
+/// represented by the root if it contains the root, otherwise by its first member. The groups of a
+/// tree are in config order, rotated to begin with the root's group. A participant that represents
+/// groups of several levels sends at the outermost level first.
+/// Paper: Karonis et al. 2002.
 class Tree {
  public:
-  /// Over all levels that have a shape; shapes outermost first, the last one, which is one, for
-  /// all that follow.
+  /// Builds the tree over all levels that have a shape, with shapes from the outermost level
+  /// inwards. The last shape applies to all further levels and must not be `no_shape`.
   Tree(const Topology& topology, std::vector<Shape> shapes, Rank root);
-  /// Over the participants in order, as if they were in no groups.
+  /// Builds the tree over the participants in order and ignores all groups.
   static Tree of_one_level(const Topology& topology, Shape shape, Rank root);
 
   Rank root() const { return root_; }
   struct Child {
     Rank rank;
-    std::size_t level;  ///< 0: outermost
+    std::size_t level;  ///< 0 = outermost
   };
   struct Node {
-    Rank parent = 0;        ///< of the root: itself
-    std::size_t level = 0;  ///< at which the parent is
+    Rank parent = 0;        ///< own rank at the root
+    std::size_t level = 0;  ///< level of the edge to the parent
     std::vector<Child> children;
   };
   Node node(Rank rank) const;
-  /// Everybody below, it first, each child's in turn.
+  /// Returns the participant and all below it: first the participant, then each child's subtree.
   std::vector<Rank> subtree(Rank rank) const;
-  /// Whether a sum up the tree has its operands in the order of the config; and in its grouping.
+  /// Whether a sum up the tree has its operands in config order; is_canonical() also covers
+  /// grouping.
   bool keeps_order() const;
   bool is_canonical() const;
 
@@ -65,7 +68,7 @@ class Tree {
 
   const Topology* topology_;
   std::vector<Shape> shapes_;
-  std::vector<std::size_t> levels_;  // of the topology: from the whole to the participants
+  std::vector<std::size_t> levels_;  // topology levels used, from the whole to the participants
   Rank root_;
 };
 

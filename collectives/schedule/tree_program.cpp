@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/tree_program.cpp — up, down, together and apart along a tree.
+// collectives/schedule/tree_program.cpp — reduce, broadcast, gather and scatter on a tree.
 #include "collectives/schedule/tree_program.hpp"
 
 #include "base/errors.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 using Node = Tree::Node;
 
-/// Whose sums are folded together, in the order of the config: mine and those of my children at one
+/// Ranks whose sums are folded together, in config order: mine and those of my children at one
 /// level.
 using Folded = std::vector<Rank>;
 
@@ -22,8 +22,8 @@ struct Place {
   std::vector<Folded> folds;  // innermost level first
 };
 
-/// First of what is nearest, level by level, in the order of the config. A root that is not the
-/// first of its groups would otherwise be summed up before them.
+/// Folds the nearest participants first, level by level, in config order. Otherwise a root that is
+/// not the first of its groups would be summed before them.
 std::vector<Folded> folds_of(const Topology& topology, Rank me, const Node& node) {
   std::vector<Folded> folds;
   const std::vector<Tree::Child>& children = node.children;
@@ -40,17 +40,17 @@ std::vector<Folded> folds_of(const Topology& topology, Rank me, const Node& node
   return folds;
 }
 
-/// A vector on its way along an edge.
+/// A vector on its way along an edge, segment by segment.
 class Edge {
  public:
   Edge(Range cells, Count segment) : segments_(cells, segment) {}
-  /// The segments that have something before `end`.
+  /// Calls `see` for the next segments that begin before `end`.
   template <class See>
   void beginning_before(Count end, const See& see) {
     for (; next_ < segments_.count() && segments_[next_].offset < end; ++next_)
       see(segments_[next_]);
   }
-  /// The segments that have nothing behind it.
+  /// Calls `see` for the next segments that end at or before `end`.
   template <class See>
   void ending_by(Count end, const See& see) {
     for (; next_ < segments_.count() && segments_[next_].end() <= end; ++next_)
@@ -70,7 +70,7 @@ std::vector<Edge> edges_to_children(const Place& place, Range cells, const Segme
   return edges;
 }
 
-/// What has come goes on at once, as far as it fills segments of the levels below.
+/// Forwards arrived elements immediately, as far as they fill segments of the levels below.
 void send_down(Steps& steps, const Place& place, Range cells, const Segments& segments) {
   std::vector<Edge> edges = edges_to_children(place, cells, segments);
   const Stretches parts(cells, place.is_root ? segments.least() : segments.at(place.node.level));
@@ -83,7 +83,7 @@ void send_down(Steps& steps, const Place& place, Range cells, const Segments& se
   }
 }
 
-/// The sum of the subtree.
+/// Returns the block with the sum of the subtree.
 Block sum_of_subtree(Steps& steps, const Place& place, Range cells, Range scratch) {
   Block sum{in, cells};
   std::vector<Block> operands;
@@ -125,8 +125,8 @@ void send_up(Steps& steps, const Place& place, Range cells, const Stretches& str
   }
 }
 
-/// The blocks of a subtree: who stands on top has its own in `own`, those below at their places in
-/// `others`.
+/// Returns the blocks of a subtree. The block of its top lies in `own`, the others at their places
+/// in `others`.
 Ref blocks_of(const CollectiveSpec& task, const Tree& tree, Rank top, Buffer own, Buffer others) {
   Ref blocks;
   for (const Rank rank : tree.subtree(top)) {

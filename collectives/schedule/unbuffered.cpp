@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/unbuffered.cpp — a graph of messages and local steps, ordered by hazards.
+// collectives/schedule/unbuffered.cpp — graph of messages and local steps, ordered by hazards.
 #include "collectives/schedule/unbuffered.hpp"
 
 #include <array>
@@ -10,12 +10,13 @@ namespace {
 using Node = std::uint32_t;
 constexpr Node nobody = ~Node{0};
 
-/// Who wrote each cell last, and who has read it since.
+/// The last writer of each cell and its readers since then.
 class CellUses {
  public:
   explicit CellUses(std::size_t cells) : cells_(cells) {}
 
-  /// Shows whom the node waits for: who wrote the cell last, and for who writes it its readers.
+  /// Calls `see` for each node that this node must wait for: the last writer of the cell and, in
+  /// write(), its readers since then.
   template <class See>
   void read(std::size_t cell, Node node, const See& see) {
     Uses& uses = cells_[cell];
@@ -47,7 +48,7 @@ class CellUses {
   std::vector<Reader> readers_;
 };
 
-/// What can only be done as one: a local step, or a message with both of its steps.
+/// A graph whose nodes are done as a unit: a local step, or a message with both of its steps.
 class Graph {
  public:
   Graph(const Schedule& schedule, const CellNumbers& numbers, const std::vector<Message>& messages);
@@ -60,7 +61,8 @@ class Graph {
   void number_nodes(const Schedule& schedule, const std::vector<Message>& messages);
   void add_hazards(const Steps& steps, const CellNumbers& numbers, Rank rank, CellUses& uses);
   void sort_edges();
-  /// Most cells of a step wait for the same: each is told once, as far as it is cheap.
+  /// Adds an edge, unless the same edge was the last one added from `from`. Most cells of a step
+  /// wait for the same node.
   void add_edge(Node from, Node to) {
     if (from == to || last_told_[from] == to) return;
     last_told_[from] = to;
@@ -73,16 +75,17 @@ class Graph {
   }
 
   std::vector<Node> nodes_;          // by participant and step
-  std::vector<std::size_t> begins_;  // of participants in them, and where the last one ends
+  std::vector<std::size_t> begins_;  // first step of each participant, plus the end of the last one
   std::vector<Edge> edges_;
-  std::vector<Node> next_;             // where edges go, by where they come from
-  std::vector<std::uint32_t> firsts_;  // of nodes in it, and where the last one ends
+  std::vector<Node> next_;             // targets of edges, sorted by source
+  std::vector<std::uint32_t> firsts_;  // first edge of each node, plus the end of the last one
   std::vector<Node> last_told_;
-  std::vector<std::uint32_t> waits_;         // for earlier nodes, and to be admitted
-  std::vector<std::array<Rank, 2>> owners_;  // whose steps it has
+  // earlier nodes and admissions that a node still waits for
+  std::vector<std::uint32_t> waits_;
+  std::vector<std::array<Rank, 2>> owners_;  // participants whose steps make up a node
   std::vector<Node> ready_;
-  std::vector<std::size_t> admitted_;    // by participant: steps so far
-  std::vector<std::size_t> unfinished_;  // of them
+  std::vector<std::size_t> admitted_;    // admitted steps, by participant
+  std::vector<std::size_t> unfinished_;  // admitted steps that are unfinished, by participant
   std::size_t window_ = 1;
 };
 
@@ -131,7 +134,7 @@ void Graph::add_hazards(const Steps& steps, const CellNumbers& numbers, Rank ran
     const Step step = steps[index];
     const Node node = nodes_[begins_[rank] + index];
     const auto wait_for = [&](Node earlier) { add_edge(earlier, node); };
-    // Reads first: a step that reads what it writes waits for nobody but those before it.
+    // Reads first: a step that reads the cells it writes must not wait for itself.
     for (const bool is_write : {false, true})
       for (std::size_t block = 0; block < step.blocks.size(); ++block) {
         if (writes(step, block) != is_write) continue;
@@ -160,8 +163,8 @@ void Graph::admit(std::size_t rank) {
   }
 }
 
-/// Wherever it sticks with a window, it would have stuck there with a smaller one: so the window
-/// grows under way.
+/// A state that blocks with one window also blocks with every smaller one. Therefore the window may
+/// grow during the run.
 std::optional<std::size_t> Graph::least_window() {
   const std::size_t participants = admitted_.size();
   std::size_t open = owners_.size();

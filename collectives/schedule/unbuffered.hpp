@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/unbuffered.hpp — whether a schedule ends when nothing is ever buffered.
+// collectives/schedule/unbuffered.hpp — proof that a schedule ends without any buffering of
+// messages.
 #pragma once
 #include <optional>
 #include <vector>
@@ -8,7 +9,7 @@
 
 namespace collectives {
 
-/// A message: which step of whom sends it, which receives it, and the one before it in its channel.
+/// A message: its sending step, its receiving step, and its predecessor in the channel.
 struct Message {
   struct End {
     Rank rank;
@@ -16,12 +17,13 @@ struct Message {
   };
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   End sent, received;
-  std::size_t before = none;  ///< number of the message before it in its channel
+  std::size_t before = none;  ///< previous message in its channel
 };
 
-/// The least window with which it ends, everybody admitting steps in order while fewer than that
-/// many are unfinished; none if it does not end with any. One order decides for all, since no step
-/// that is done keeps another from being done.
+/// Returns the least window with which the schedule ends, or nothing if it ends with no window.
+/// With window w, each participant admits steps in order while fewer than w admitted steps are
+/// unfinished. One order of execution decides for all, because a completed step never prevents
+/// another one.
 std::optional<std::size_t> least_window(const Schedule& schedule, const CellNumbers& numbers,
                                         const std::vector<Message>& messages);
 

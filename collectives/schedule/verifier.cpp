@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/verifier.cpp — runs on symbols, and what their results must be.
+// collectives/schedule/verifier.cpp — symbolic execution of schedules and checks of the results.
 #include "collectives/schedule/verifier.hpp"
 
 #include <fmt/format.h>
@@ -14,31 +14,32 @@
 namespace collectives {
 namespace {
 
-/// What a cell holds: whose elements, summed up how, and of which place in their vectors.
+/// Content of a cell: the expression of its contributors, and the index of the element in their
+/// vectors.
 struct Value {
   Expressions::Id expression = Expressions::undefined;
   Count place = 0;
-  bool is_unread = false;  // since it was written
+  bool is_unread = false;  // since the last write
   bool is_defined() const { return expression != Expressions::undefined; }
   friend bool operator==(const Value& left, const Value& right) {
     return left.expression == right.expression && left.place == right.place;
   }
 };
 
-/// What a message holds, and which comes next in its channel.
+/// Values of a message, and the next message in its channel.
 struct Sent {
   std::size_t first_value;
   std::size_t count;
   std::size_t next = Message::none;
 };
 
-/// Between two participants on a channel: messages in order.
+/// Messages of one channel between two participants, in order.
 struct Line {
-  std::size_t next = Message::none;  // to be received
+  std::size_t next = Message::none;  // next message to receive
   std::size_t last = Message::none;
 };
 
-/// A mistake, on its way out of the run.
+/// A mistake, thrown to end the run.
 struct Wrong {
   std::string what;
 };
@@ -50,7 +51,7 @@ class Run {
   Expressions& expressions() { return expressions_; }
   const std::vector<Message>& messages() const { return messages_; }
   const CellNumbers& numbers() const { return numbers_; }
-  /// What is in `out`.
+  /// Returns the content of `out`.
   std::span<const Value> result(Rank rank) const {
     const CellNumbers::Cells& cells = numbers_.of_buffer(rank, out);
     return std::span(cells_).subspan(cells.first, cells.count);
@@ -83,12 +84,12 @@ class Run {
   Expressions expressions_;
   CellNumbers numbers_;
   std::vector<Value> cells_;
-  std::vector<std::size_t> done_;  // steps, by participant
-  Numbering numbers_of_lines_;     // by sender and receiver, and channel
+  std::vector<std::size_t> done_;  // steps done, by participant
+  Numbering numbers_of_lines_;     // by sender, receiver and channel
   std::vector<Line> lines_;
   std::vector<Message> messages_;
   std::vector<Sent> sent_;           // by message
-  std::vector<Value> under_way_;     // what all messages hold
+  std::vector<Value> under_way_;     // contents of all messages
   std::vector<Value> left_, right_;  // operands
   Traffic traffic_;
 };
@@ -120,7 +121,7 @@ void Run::go() {
   check_ended();
 }
 
-/// As far as it can go; whether it could at all.
+/// Executes as many steps of a participant as possible. Returns whether there were any.
 bool Run::advance(Rank rank) {
   std::size_t& done = done_[rank];
   const std::size_t before = done;
@@ -189,7 +190,8 @@ bool Run::receive(Rank rank, const Step& step) {
   return true;
 }
 
-/// Operands have one length and are apart from what is written, or it in place.
+/// Checks that operands have the length of the destination and do not overlap it. A reduction in
+/// place is permitted.
 void Run::check_operands(const Step& step) const {
   const Block& into = step.blocks[0];
   for (const Block& operand : step.blocks.subspan(1)) {
@@ -213,7 +215,8 @@ void Run::compute(Rank rank, const Step& step) {
   write(rank, step.blocks[0], left_.data());
 }
 
-/// To the left operand; neighbours are most often the same sum.
+/// Adds `right` to the left operand. The last sum is cached, because neighbours are most often the
+/// same sum.
 void Run::add_up(const std::vector<Value>& right) {
   Expressions::Id left_id = Expressions::undefined, right_id = Expressions::undefined;
   Expressions::Id sum = Expressions::undefined;
@@ -287,7 +290,7 @@ void Run::check_received() const {
   }
 }
 
-/// What results must be, and in which order they were summed up.
+/// Checks the results and determines their order of summation.
 class Results {
  public:
   Results(const CollectiveSpec& task, Run& run) : task_(task), run_(run) {}
@@ -316,7 +319,7 @@ class Results {
     return task_.collective == Collective::scan || task_.collective == Collective::exscan;
   }
 
-  /// Whose cell it is.
+  /// Returns the expected value of a cell.
   Value source(Rank rank, Count cell) {
     const auto within = [&](Rank owner, Count place) {
       return Value{run_.expressions().leaf(owner), place};
@@ -339,7 +342,7 @@ class Results {
     if (value != source(rank, cell)) fail(rank, cell, "is another cell");
   }
 
-  /// Who contributes to what that participant gets.
+  /// Returns the number of contributors to the result of `rank`.
   std::size_t contributors(Rank rank) const {
     if (task_.collective == Collective::scan) return rank + std::size_t{1};
     if (task_.collective == Collective::exscan) return rank;
@@ -355,7 +358,7 @@ class Results {
     if (shape != value.expression) at_best(Order::by_block);
     check_agreement(rank, cell, value.expression);
   }
-  /// Everybody has exactly once what it should have.
+  /// Checks that a sum contains each expected contribution exactly once (barrier: at least once).
   void check_expression(Rank rank, Count cell, Expressions::Id expression) {
     const std::vector<Rank> leaves = run_.expressions().leaves(expression);
     const std::size_t expected = contributors(rank);
@@ -382,7 +385,7 @@ class Results {
       checked_[expression] = true;
     }
   }
-  /// Of scans each participant has another one.
+  /// In scans each participant has another expression, so that only the last one is remembered.
   bool is_checked(Expressions::Id expression) const {
     if (is_scan()) return expression == last_checked_;
     return expression < checked_.size() && checked_[expression];
@@ -398,10 +401,12 @@ class Results {
   Order order_ = Order::canonical;
   Expressions::Id shape_ = Expressions::undefined;
   Expressions::Id scan_shape_ = Expressions::undefined;
-  Expressions::Id last_checked_ = Expressions::undefined;  // of this participant
-  std::vector<bool> checked_;                              // for all, by expression
-  std::vector<Expressions::Id> first_;                     // what participant 0 has, by cell
-  std::vector<Range> blocks_;  // of an alltoall at the participant that is looked at
+  // last expression checked for the current participant
+  Expressions::Id last_checked_ = Expressions::undefined;
+  // checked for all participants, by expression
+  std::vector<bool> checked_;
+  std::vector<Expressions::Id> first_;  // expressions of participant 0, by cell
+  std::vector<Range> blocks_;           // blocks of an alltoall at the current participant
 };
 
 }  // namespace
