@@ -35,7 +35,7 @@ std::optional<Slot> Admission::admit() {
   return slot;
 }
 
-/// Whether there is a step, of this portion or of a later one.
+/// Whether there is a next step, in this portion or a later one.
 bool Admission::pull() {
   while (next_ == pulled_.size()) {
     if (portion_ == program_.portions()) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/admission.hpp — which steps of one participant are admitted, and which may be
-// done.
+// collectives/cost/admission.hpp — window of admitted steps of a participant, with hazards.
 #pragma once
 #include <optional>
 #include <vector>
@@ -11,34 +10,36 @@
 
 namespace pricing {
 
-/// A step that is admitted and not done.
+/// An admitted step that is not done.
 struct Admitted {
   collectives::Action action = collectives::Action::send;
-  bool is_done = false;  ///< and its slot vacant
+  bool is_done = false;  ///< and its slot is vacant
   collectives::Rank peer = 0;
   collectives::Channel channel = 0;
   collectives::Count elements = 0;
-  std::uint64_t number = 0;                       ///< among the participant's steps
-  std::uint32_t message = 0;                      ///< for whoever asks
-  std::uint32_t waits = 0;                        ///< for so many uses by earlier steps
-  Pool<Slot>::List followers = Pool<Slot>::none;  ///< that wait for it
+  std::uint64_t number = 0;                       ///< position among the participant's steps
+  std::uint32_t message = 0;                      ///< message index, set by the user of this class
+  std::uint32_t waits = 0;                        ///< uses by earlier steps that it still waits for
+  Pool<Slot>::List followers = Pool<Slot>::none;  ///< steps that wait for this one
 };
 
-/// A participant's program as an executor takes it: in order, up to a window of unfinished steps;
-/// a step may be done when no earlier unfinished one uses the same cells, one of both writing.
+/// A participant's program in the order of an executor. Steps are admitted in order, up to a window
+/// of unfinished steps. A step may be done when no earlier unfinished step makes a conflicting
+/// access to the same cells.
 class Admission {
  public:
-  Admission() = default;  ///< of no steps
+  Admission() = default;  ///< a program without steps
   Admission(collectives::Program program, std::size_t window)
       : program_(std::move(program)), window_(window) {}
-  /// Begins with another program, the steps of the last one all being done: keeps the memory.
+  /// Starts another program and keeps the memory.
+  /// Requires: all steps of the last program are done.
   void restart(collectives::Program program, std::size_t window);
 
-  /// The next step, if there is one and the window has room.
+  /// Admits the next step, if there is one and the window has room.
   std::optional<Slot> admit();
-  /// The step that was admitted last, until admit() is called again.
+  /// Returns the step that was admitted last. Valid until the next admit().
   collectives::Step latest() const { return pulled_[next_ - 1]; }
-  /// Ends a step; those that need not wait any more go to `freed`.
+  /// Ends a step. Appends the steps that no longer wait to `freed`.
   void finish(Slot slot, std::vector<Slot>& freed);
   bool is_done() const { return unfinished_ == 0 && has_ended_; }
   /// Whether the window has no room.
@@ -61,9 +62,9 @@ class Admission {
 
   collectives::Program program_;
   std::size_t window_ = 0;
-  collectives::Count portion_ = 0;  // that is pulled next
+  collectives::Count portion_ = 0;  // next portion to pull
   collectives::Steps pulled_;
-  std::size_t next_ = 0;  // of them
+  std::size_t next_ = 0;  // next step in `pulled_`
   bool has_ended_ = false;
   std::uint64_t number_ = 0;
   std::size_t unfinished_ = 0;

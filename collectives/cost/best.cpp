@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/best.cpp — trying candidates, cheap guesses first.
+// collectives/cost/best.cpp — candidates, cheap guesses, and refinement around the best ones.
 #include "collectives/cost/best.hpp"
 
 #include <fmt/format.h>
@@ -34,10 +34,10 @@ constexpr Rank very_many = 2048;
 constexpr std::size_t families_of_very_many = 24;
 constexpr std::size_t members_between_guesses = 3;
 constexpr std::size_t members_around_guess = 2;
-/// A family whose guesses cost that many times the best known is looked at no more.
+/// Families whose best guess exceeds the best time by this factor are not refined.
 constexpr double near = 1.3;
 
-/// All of it, then halves of halves.
+/// Returns the message lengths to try: the whole vector, then halves, quarters and so on.
 std::vector<std::string> lengths(const CollectiveSpec& task, Bytes element_bytes) {
   std::vector<std::string> values{"0"};
   const Count whole = task.vector().count;
@@ -49,8 +49,8 @@ std::vector<std::string> lengths(const CollectiveSpec& task, Bytes element_bytes
   return values;
 }
 
-/// Powers of two, of very many participants of eight; of an element's bytes there is nothing to
-/// try.
+/// Returns the numbers to try: powers of two, or of eight for very many participants. The bytes of
+/// an element are fixed.
 std::vector<std::string> numbers(const Parameter& parameter, const CollectiveSpec& task,
                                  Bytes element_bytes) {
   if (parameter.name == "element") return {fmt::format("{}", std::max<Bytes>(element_bytes, 1))};
@@ -63,8 +63,8 @@ std::vector<std::string> numbers(const Parameter& parameter, const CollectiveSpe
   return values;
 }
 
-/// Lists of words: one for all levels, or an outermost one and one for those below. Trees that
-/// leave levels out are for comparisons.
+/// Returns the words to try. For a list: one word for all levels, or one for the outermost level
+/// and one for the others. Trees that ignore levels are only for comparisons and are omitted.
 std::vector<std::string> words(const Parameter& parameter, const CollectiveSpec& task) {
   std::vector<std::string> known = parameter.words;
   std::erase(known, collectives::no_shape);
@@ -146,7 +146,7 @@ void Families::add(const Algorithm& algorithm, const Parameters& chosen) {
   if (!family.empty()) families_.push_back(std::move(family));
 }
 
-/// A barrier's token has none.
+/// Returns the bytes of an element. The token of a barrier has none.
 Bytes bytes_of(const CollectiveSpec& task, Bytes element_bytes) {
   return task.collective == Collective::barrier ? 0 : element_bytes;
 }
@@ -160,7 +160,7 @@ class Search {
         network_(network),
         execution_(execution) {}
 
-  /// What it takes, or time without end if that is more than the limit.
+  /// Evaluates a candidate. Returns its time, or Nanos::max() if it reaches the limit.
   Nanos try_out(const Candidate& candidate, Nanos limit) {
     ++best_.priced;
     const auto price = evaluate(programs_of(*candidate.algorithm, task_, candidate.parameters),
@@ -176,7 +176,7 @@ class Search {
   Nanos best_time() const {
     return best_.candidate.algorithm == nullptr ? Nanos::max() : best_.price.time;
   }
-  /// What a guess may take before it tells that its family is hopeless.
+  /// Returns the limit of time for a guess. A family whose guesses exceed it is not refined.
   Nanos limit_of_guesses() const {
     if (best_.candidate.algorithm == nullptr) return Nanos::max();
     return Nanos(static_cast<Nanos::rep>(static_cast<double>(best_time().count()) * near) + 1);
@@ -204,46 +204,50 @@ std::size_t count_of(const std::vector<Family>& families) {
   return count;
 }
 
-/// A family that may have the best.
+/// A family that may contain the best candidate.
 struct Prospect {
   const Family* family = nullptr;
   Nanos load{0};
-  std::vector<std::size_t> members;  // without those of too many messages
-  Nanos guess = Nanos::max();        // the best of some members
-  std::size_t guessed = 0;           // which of the members
+  std::vector<std::size_t> members;  // members that do not send too many messages
+  Nanos guess = Nanos::max();        // least time of the guessed members
+  std::size_t guessed = 0;           // index in `members` of the best guess
 };
 
 class Prospects {
  public:
-  /// Of each, members with so many messages at most: a million take about a second to evaluate.
+  /// Omits members with more than Effort::messages_most messages; a million messages take about a
+  /// second to evaluate.
   Prospects(const std::vector<Family>& families, const CollectiveSpec& task, Bytes element_bytes,
             const Network& network, const Execution& execution, const Effort& effort);
-  /// Prices some members of each.
+  /// Prices some members of each family.
   void guess(Search& search, Nanos good_enough);
-  /// Prices those around the best guesses.
+  /// Prices the neighbours of the best guesses.
   void refine(Search& search, Nanos good_enough);
 
  private:
-  std::vector<Prospect> prospects_;  // those that can be fastest first
+  std::vector<Prospect> prospects_;  // least load first
 };
 
-/// The stretches or segments, at least one.
+/// Returns the number of stretches or segments, at least 1.
 Count portions(const Candidate& candidate, const CollectiveSpec& task) {
   return std::max<Count>(candidate.algorithm->program(task, candidate.parameters, 0).portions(), 1);
 }
 
-/// Of a schedule by some of its participants, where all would take too long.
+/// Properties of a schedule estimated from some of its participants, because all would take too
+/// long.
 struct Sketch {
-  std::size_t messages = 0;  ///< about
-  Nanos load{0};             ///< of what is busiest beside those participants
-  base::Digest steps;        ///< of theirs
+  std::size_t messages = 0;  ///< estimated number of messages
+  /// load of the busiest stage that the sampled participants use, receiving sides excluded
+  Nanos load{0};
+  base::Digest steps;  ///< digest of the sampled participants' steps
 };
 
 Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes element_bytes,
                  const Network& network) {
   constexpr std::size_t asked = 64;
   Sketch sketch;
-  std::size_t busiest = 0;  // which may be the only one that sends to all, and counts for itself
+  // messages of the busiest participant; it may be the only one that sends to all
+  std::size_t busiest = 0;
   collectives::Steps steps;
   base::RunningDigest digest;
   std::vector<std::uint64_t> numbers;
@@ -279,7 +283,7 @@ Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes e
   return sketch;
 }
 
-/// What a schedule takes for next to nothing, or as good as never.
+/// Returns the time for one element per block, or half of Nanos::max() if it reaches the limit.
 Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Bytes element_bytes,
                      const Network& network, const Execution& execution, Nanos limit) {
   const CollectiveSpec little = make_spec(task.collective, task.topology, 1, task.root);
@@ -289,9 +293,10 @@ Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Byt
   return price ? price->time : Nanos::max() / 2;
 }
 
-/// Of very many participants some families alone: not those of too many messages, and of all others
-/// those that may be fastest by what they take for little and what the busiest has to carry, which
-/// is about what they take when messages are cut well.
+/// Selects the families to search. Up to `very_many` participants it keeps all of them. Above that
+/// it drops duplicates and then families that send too many messages. Of the rest, it keeps those
+/// with the least sum of the time for one element and the load of the busiest stage. The sum
+/// approximates the time with well-chosen segments.
 std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
                                             const CollectiveSpec& task, Bytes element_bytes,
                                             const Network& network, const Execution& execution,
@@ -325,8 +330,8 @@ std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
   return all;
 }
 
-/// Words that make no difference on this topology make one and the same schedule: what is the same
-/// in four parts is always the same.
+/// Words that make no difference on this topology make the same schedule. Families whose schedules
+/// are equal with messages of a quarter of the vector are equal for all lengths.
 Prospects::Prospects(const std::vector<Family>& families, const CollectiveSpec& task,
                      Bytes element_bytes, const Network& network, const Execution& execution,
                      const Effort& effort) {

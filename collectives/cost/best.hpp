@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/best.hpp — the cheapest of all algorithms for a collective on a network.
+// collectives/cost/best.hpp — search for the fastest algorithm of a collective on a network.
 #pragma once
 #include "collectives/cost/bound.hpp"
 #include "collectives/cost/evaluator.hpp"
@@ -12,13 +12,14 @@ struct Candidate {
   collectives::Parameters parameters;
 };
 
-/// Those that differ in how long messages may be alone, shortest messages last.
+/// Candidates that differ only in the maximum length of messages, shortest messages last.
 using Family = std::vector<Candidate>;
 
-/// Everything that can do the task and sums up in that order or a better one: every word of every
-/// parameter, numbers in powers of two, lengths of messages from all down to a 512th of it, but not
-/// below 1 KiB. In the order of the list of algorithms. Only canonical sums are those that every
-/// operation may have; scans over groups of several levels have no algorithm that makes them.
+/// Returns all candidates for the collective with an order of summation of `worst` or better, in
+/// the order of the list of algorithms. They cover every word of every parameter and numbers in
+/// powers of two. Message lengths range from the whole vector down to 1/512 of it, but not below 1
+/// KiB. Only canonical sums are valid for every operation. No algorithm makes canonical scans over
+/// groups of several levels.
 std::vector<Family> families_of(const collectives::CollectiveSpec& task, Bytes element_bytes,
                                 collectives::Order worst = collectives::Order::by_block);
 
@@ -26,34 +27,37 @@ struct Best {
   Candidate candidate;
   Price price;
   std::size_t candidates = 0;
-  std::size_t priced = 0;    ///< begun
-  std::size_t finished = 0;  ///< and not given up as too dear
+  std::size_t priced = 0;    ///< evaluations begun
+  std::size_t finished = 0;  ///< evaluations that reached the end, below the limit of time
 };
 
-/// How much is tried.
+/// Limits of the search.
 struct Effort {
-  std::size_t messages_most = std::size_t{1}
-                              << 20;  ///< shorter stretches and segments are left out
-  double above_bound = 0.001;         ///< nothing better is looked for below that
+  std::size_t messages_most = std::size_t{1}  /// Maximum number of messages of a schedule. Shorter
+                                              /// stretches and segments are skipped.
+                              << 20;
+  double above_bound = 0.001;  ///< fraction above the lower bound at which the search ends
 };
 
-/// The same on every host. Words that make the same schedule are one; of very many participants
-/// schedules in which each sends to each are left out, because even their messages could not be
-/// counted. Prices a few members of each
-/// family, first of those whose busiest host or link has least to carry, and the neighbours of the
-/// best one where that comes near the cheapest; each only until it is dearer than what is known,
-/// and none any more that cannot be cheaper, or when nothing can by much (Effort). Of several that
-/// cost the same, the first that is tried.
-/// Throws: std::invalid_argument if nothing can do it.
+/// Searches for the fastest schedule. The result is the same on every host. Candidates that make
+/// the same schedule count once. For very many participants, schedules in which each participant
+/// sends to each other are skipped, because even counting their messages would take too long.
+///
+/// First it prices a few members of each family, beginning with the families whose busiest host or
+/// link has the least load. Then it prices the neighbours of the best member of each family that is
+/// close to the best time. An evaluation ends when it exceeds the limit of time. A family is
+/// skipped if its load alone exceeds the best time. The search ends close to the lower bound
+/// (Effort). If candidates are equal, the first one tried wins.
+/// Throws: std::invalid_argument if no candidate can do the collective.
 Best best_of(const collectives::CollectiveSpec& task, Bytes element_bytes, const Network& network,
              const Execution& execution = {},
              collectives::Order worst = collectives::Order::by_block, const Effort& effort = {});
-/// The best of those.
+/// Searches only the given families.
 Best best_among(const std::vector<Family>& families, const collectives::CollectiveSpec& task,
                 Bytes element_bytes, const Network& network, const Execution& execution = {},
                 const Effort& effort = {});
 
-/// The same by pricing everything.
+/// Prices every candidate.
 Best best_of_all(const collectives::CollectiveSpec& task, Bytes element_bytes,
                  const Network& network, const Execution& execution = {},
                  collectives::Order worst = collectives::Order::by_block);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/bound.cpp — who needs whose bytes, and what stands between them.
+// collectives/cost/bound.cpp — bytes that hosts need from each other, and the rates between them.
 #include "collectives/cost/bound.hpp"
 
 #include <fmt/format.h>
@@ -14,9 +14,10 @@ using collectives::Collective;
 using collectives::CollectiveSpec;
 using collectives::Rank;
 
-constexpr std::size_t most_clusters_cut = 8;  // beyond it each cluster alone against all others
-/// Beyond these it is a bound still, and not as near: of so many clusters ways pass any others, of
-/// so many hosts each says what it must send and receive.
+// above it, only cuts of one cluster against all others
+constexpr std::size_t most_clusters_cut = 8;
+/// Above these the bound is valid, but weaker. For more clusters, ways may pass through any
+/// cluster. For more hosts, only a sample of hosts contributes bounds of sending and receiving.
 constexpr std::size_t most_clusters_passed = 1024;
 constexpr Rank most_hosts = 2048, hosts_of_more = 256;
 
@@ -43,7 +44,7 @@ class Bounds {
   void bound_sending(Rank host);
   void bound_receiving(Rank host);
   void bound_cuts();
-  /// Those inside and all others.
+  /// A partition of the hosts into those inside and those outside.
   struct Cut {
     std::vector<Rank> inside, outside;
   };
@@ -51,7 +52,8 @@ class Bounds {
   void bound_exit(std::size_t cluster);
   void bound_behind_exit(const Cut& cut, const tuning::LinkModel& side);
   Nanos nearest(const Cut& cut) const;
-  /// Of all that a host sends or receives: its side's, and those of links if it is an exit.
+  /// Returns the total rate of a host in one direction: that of its side plus, at an exit, those of
+  /// the links.
   enum class Direction { sending, receiving };
   double rate(Rank host, Direction direction) const;
   Bytes crossing(const Cut& cut) const;
@@ -61,12 +63,12 @@ class Bounds {
   Bytes element_bytes_;
   const Network& network_;
   Rank size_;
-  std::vector<Ends> ends_;   // of ways to other clusters, by host
-  std::vector<Nanos> ways_;  // what lies between, of the shortest: from * clusters + to
+  std::vector<Ends> ends_;   // latencies between hosts and the edge of their cluster, by host
+  std::vector<Nanos> ways_;  // least latency between clusters: from * clusters + to
   Bound bound_;
 };
 
-/// What a message takes to leave the cluster of its sender, and from there to its receiver.
+/// Returns the latency from a host to the edge of its cluster, and from the edge to the host.
 Bounds::Ends Bounds::ends_of(Rank host) const {
   const auto passed = [](const tuning::LinkModel& model) { return model.at(Nanos(0)).latency; };
   Ends ends{Nanos(0), Nanos(0)};
@@ -79,12 +81,12 @@ Bounds::Ends Bounds::ends_of(Rank host) const {
   return ends;
 }
 
-/// Ways differ by the hosts at their ends and by what lies between their clusters, for which they
-/// may pass others.
+/// Computes latencies of shortest ways between clusters, which may pass through other clusters.
+/// Ways between the same clusters differ only at their ends.
 void Bounds::find_latencies() {
   constexpr Nanos never = Nanos::max() / 4;
   const std::size_t clusters = network_.clusters();
-  std::vector<Nanos> passing(clusters, never);  // of the host that is passed fastest
+  std::vector<Nanos> passing(clusters, never);  // least latency through a host of the cluster
   for (Rank host = 0; host < size_; ++host) {
     ends_.push_back(ends_of(host));
     Nanos& least = passing[network_.topology->cluster_of(host)];
@@ -106,7 +108,8 @@ void Bounds::find_latencies() {
     }
 }
 
-/// No way that passes others is shorter than the shortest to any of them and the shortest from any.
+/// Uses a lower bound for ways through other clusters: the least latency from the source to any
+/// cluster, plus the least from any cluster to the target.
 void Bounds::pass_any() {
   const std::size_t clusters = network_.clusters();
   std::vector<Nanos> there(clusters, Nanos::max() / 4), back = there;
@@ -132,7 +135,7 @@ Nanos Bounds::latency(Rank from, Rank to) const {
   return here == there ? std::min(network_.latency(from, to), around) : around;
 }
 
-/// What a target's result needs of a source.
+/// Returns the bytes of the source that the target's result needs.
 Bytes Bounds::needed(Rank source, Rank target) const {
   if (source == target) return 0;
   const auto block = [&](std::size_t index) {
@@ -155,13 +158,13 @@ Bytes Bounds::needed(Rank source, Rank target) const {
   return 0;
 }
 
-/// Whether a source has the same bytes for everybody, which it need send only once.
+/// Whether a source has the same bytes for all targets, so that it must send them only once.
 bool Bounds::is_same_for_all() const {
   return task_.collective != Collective::scatter && task_.collective != Collective::alltoall &&
          task_.collective != Collective::reduce_scatter;
 }
 
-/// Whether what comes from several sources may come as one sum.
+/// Whether contributions of several sources may arrive as one sum.
 bool Bounds::is_summed_up() const { return collectives::is_reduction(task_.collective); }
 
 void Bounds::raise(Nanos time, const std::string& reason) {
@@ -173,8 +176,8 @@ struct Demand {
   Bytes bytes;
 };
 
-/// The bytes of the farthest are behind their latency, so are those of the two farthest behind the
-/// smaller one of theirs, and so on: what takes longest of them.
+/// Returns the longest time over all sets of farthest hosts: the bytes of the set at that rate,
+/// plus the latency of its nearest host.
 Nanos longest(std::vector<Demand> demands, bool count_once, double rate) {
   std::sort(demands.begin(), demands.end(),
             [](const Demand& left, const Demand& right) { return left.latency > right.latency; });
@@ -187,7 +190,7 @@ Nanos longest(std::vector<Demand> demands, bool count_once, double rate) {
   return longest;
 }
 
-/// 0 if one of them is unlimited.
+/// Returns the sum of two rates; 0 (unlimited) if one is unlimited.
 double together(double one, double other) { return one <= 0 || other <= 0 ? 0 : one + other; }
 
 double Bounds::rate(Rank host, Direction direction) const {
@@ -220,7 +223,7 @@ void Bounds::bound_receiving(Rank host) {
         fmt::format("what host {} must receive", host));
 }
 
-/// The distinct bytes that those inside have for those outside.
+/// Returns the number of distinct bytes that the hosts inside have for those outside.
 Bytes Bounds::crossing(const Cut& cut) const {
   Bytes sum = 0, largest = 0;
   const bool by_target = is_summed_up() && !is_same_for_all();
@@ -237,7 +240,7 @@ Bytes Bounds::crossing(const Cut& cut) const {
   return is_summed_up() && is_same_for_all() ? largest : sum;
 }
 
-/// From there to whoever outside needs what is inside.
+/// Returns the least latency from inside to a host outside that needs data from inside.
 Nanos Bounds::nearest(const Cut& cut) const {
   Nanos nearest = Nanos::max();
   for (const Rank to : cut.outside) {
@@ -259,7 +262,8 @@ void Bounds::bound_behind_exit(const Cut& cut, const tuning::LinkModel& side) {
         fmt::format("{} bytes that must pass an exit", bytes));
 }
 
-/// What the others of its cluster have with all else passes its sides.
+/// Bounds the traffic between the hosts behind an exit and all others, which passes the exit's
+/// sides.
 void Bounds::bound_exit(std::size_t cluster) {
   const std::optional<std::uint32_t> exit = network_.exits[cluster];
   if (!exit) return;

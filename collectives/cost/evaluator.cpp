@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/evaluator.cpp — events of hosts, links and messages, in the order of their time.
+// collectives/cost/evaluator.cpp — discrete-event simulation of hosts, links and messages.
 #include "collectives/cost/evaluator.hpp"
 
 #include <fmt/format.h>
@@ -25,63 +25,67 @@ using base::Nanos;
 using collectives::Action;
 using collectives::Rank;
 
-constexpr Bytes frame_overhead = 128;  // that a frame counts as besides its payload
+// bytes that a frame costs in credit in addition to its payload
+constexpr Bytes frame_overhead = 128;
 
 struct Message {
   Rank source = 0, target = 0;
   Bytes bytes = 0;
-  std::uint64_t serial = 0;  // of all messages: what comes late knows whether it is still this one
-  std::uint64_t step = 0;    // of the source
+  std::uint64_t serial = 0;  // unique among all messages, so that late events detect a reused index
+  std::uint64_t step = 0;    // number of the sending step at the source
   Slot sending = 0, receiving = 0;
   std::uint32_t frames = 1, frames_out = 0, frames_in = 0;
-  Bytes credit_used = 0;  // by frames that arrived and were not asked for
+  Bytes credit_used = 0;  // credit of frames that arrived before the receiving step was free
   bool can_be_received = false;
   bool is_granted = false;
   bool is_prepared = false;
-  bool has_port = false;  // of the source
+  bool has_port = false;  // whether it holds a sending port of the source
   bool is_sent = false, is_received = false;
-  Nanos entered = Nanos::max(), left{0};  // the link, first byte and last
+  Nanos entered = Nanos::max(), left{0};  // time on the link, first byte and last byte
 };
 
-/// A message that can be sent; its step is told here, for it is looked at often.
+/// A message that can be sent. It holds a copy of the step's number, because the heap compares
+/// often.
 struct Ready {
   std::uint64_t step;
   MessageIndex message;
-  /// std::push_heap keeps the largest on top.
+  /// Reversed, because std::push_heap keeps the largest element on top.
   friend bool operator<(const Ready& left, const Ready& right) { return left.step > right.step; }
 };
 
 struct Host {
   explicit Host(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
-  std::vector<std::size_t> busy;  // ways out that a frame of its own is on
+  std::vector<std::size_t> busy;  // outgoing side and links that a frame of this host occupies
   Nanos works_until{0};
   std::vector<Slot> free;    // steps that can be done
-  std::vector<Ready> ready;  // a heap, oldest step first
+  std::vector<Ready> ready;  // heap, oldest step first
   std::vector<MessageIndex> under_way;
-  std::vector<MessageIndex> parked;  // without credit
-  std::vector<Bytes> credit;         // by target
+  std::vector<MessageIndex> parked;  // messages without credit
+  std::vector<Bytes> credit;         // credit by target
   struct Class {
-    std::size_t sending = 0;             // ports taken
-    std::size_t granted = 0;             // and not there
-    std::deque<MessageIndex> receiving;  // steps that are not granted, in order
-    std::deque<std::uint64_t> in_order;  // steps that have not had their turn, if there are such
+    std::size_t sending = 0;             // sending ports taken
+    std::size_t granted = 0;             // messages granted and not yet arrived
+    std::deque<MessageIndex> receiving;  // receiving steps without a grant, in order
+    // steps that still wait for their turn, if ports are taken in order
+    std::deque<std::uint64_t> in_order;
   };
-  std::array<Class, 2> ports;  // for its own cluster or all, for other clusters
+  std::array<Class, 2> ports;  // [0] own cluster (or all), [1] other clusters
   bool is_touched = false;
 };
 
-/// Of a host to its cluster's network.
+/// Sides of a host to its cluster's network.
 struct Sides {
   tuning::LinkInstance outgoing, receiving;
 };
-constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();  // else a link's index
+// any other value is the index of a link
+constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();
 
 /// A frame that waits for a stream.
 struct Streamed {
   MessageIndex message;
-  std::uint32_t number;  // in its message
-  Bytes credit;          // that it has used
+  std::uint32_t number;  // number within its message
+  Bytes credit;          // credit that it has used
 };
 using Streams = tuning::Streams<Streamed>;
 
@@ -122,7 +126,7 @@ class Evaluation {
   const Host::Class& ports_at(Rank rank, const Message& message) const {
     return hosts_[rank].ports[class_of(message)];
   }
-  /// How many messages of a class may be granted.
+  /// Returns how many messages of a class may be granted at once.
   std::size_t most_granted(std::size_t of_class) const {
     const Ports& ports = execution_.ports;
     return of_class == 1 && ports.receiving_across > 0 ? ports.receiving_across : ports.receiving;
@@ -135,7 +139,7 @@ class Evaluation {
     if (!ports.in_order.empty() && ports.in_order.front() == step) ports.in_order.pop_front();
   }
   std::uint64_t receiving_step(const Message& message) const {
-    if (!message.is_granted) return 0;  // perhaps it is not even admitted
+    if (!message.is_granted) return 0;  // the receiving step may not even be admitted
     return hosts_[message.target].admission[message.receiving].number;
   }
   bool can_start_half_duplex(const Message& message) const;
@@ -169,18 +173,19 @@ class Evaluation {
   Bytes element_bytes_;
   Nanos now_{0};
   std::vector<Host> hosts_;
-  std::vector<Sides> sides_;  // of hosts, and of exits that take no part
+  std::vector<Sides> sides_;  // hosts, and exits that are not participants
   struct Taken {
     Taken(const Link& link, std::size_t striping) : instance(link.model), streams(link, striping) {}
     tuning::LinkInstance instance;
-    Streams streams;  // if it has them
+    Streams streams;  // unused if the link has no streams
   };
   Taken& link_at(std::size_t link) {
     std::unique_ptr<Taken>& taken = links_[link];
     if (taken == nullptr) taken = std::make_unique<Taken>(network_.links[link], network_.striping);
     return *taken;
   }
-  std::vector<std::unique_ptr<Taken>> links_;  // that something passed: of many clusters few
+  // created at first use, because of many clusters few links are used
+  std::vector<std::unique_ptr<Taken>> links_;
   Messages<Message> messages_;
   std::uint64_t serial_ = 0;
   Meeting meeting_;
@@ -289,7 +294,7 @@ void Evaluation::begin_message(Rank me, Slot slot) {
   if (!is_sender && has_receiving_ports()) ports.receiving.push_back(*index);
 }
 
-/// A step that is free of hazards.
+/// Does a step that is free of hazards.
 void Evaluation::do_step(Rank me, Slot slot) {
   Host& host = hosts_[me];
   const Admitted& step = host.admission[slot];
@@ -357,7 +362,7 @@ bool Evaluation::may_move(const Message& message) const {
          frame_bytes(message, message.frames_out) + frame_overhead;
 }
 
-/// Messages that cannot move leave their places to others.
+/// Removes messages that cannot move from the window of the transport.
 void Evaluation::park(Rank me) {
   Host& host = hosts_[me];
   std::erase_if(host.under_way, [&](MessageIndex index) {
@@ -415,7 +420,7 @@ void Evaluation::choose(Rank me) {
   while (const std::optional<MessageIndex> next = next_to_send(host)) send_frame(me, *next);
 }
 
-/// The oldest whose way out is free.
+/// Returns the oldest message under way whose way out is free.
 std::optional<MessageIndex> Evaluation::next_to_send(const Host& host) const {
   std::optional<MessageIndex> oldest;
   for (const MessageIndex index : host.under_way) {
@@ -428,7 +433,7 @@ std::optional<MessageIndex> Evaluation::next_to_send(const Host& host) const {
   return oldest;
 }
 
-/// An exit is at the links.
+/// Returns the stage that a message enters first: an exit is directly at the links.
 std::size_t Evaluation::way_out(Rank me, Rank target) const {
   if (network_.exits.empty() || !network_.is_exit(me) || !network_.crosses(me, target))
     return own_side;
@@ -472,7 +477,7 @@ void Evaluation::send_frame(Rank me, MessageIndex index) {
 
 // --- ports ---
 
-/// Receiving steps in their order, as far as they are free of hazards and there are ports.
+/// Grants receiving steps in order while they are free of hazards and ports are available.
 void Evaluation::grant_in_order(Rank me) {
   Host& host = hosts_[me];
   for (std::size_t of_class = 0; of_class < host.ports.size(); ++of_class) {
@@ -503,7 +508,7 @@ bool Evaluation::can_start_half_duplex(const Message& message) const {
          has_turn(target, receiving_step(message));
 }
 
-/// Whatever has a port at both ends, until nothing has.
+/// Starts messages that have a port at both ends, until there is none left.
 void Evaluation::start_half_duplex() {
   while (true) {
     std::vector<std::tuple<std::uint64_t, Rank, MessageIndex>> candidates;
@@ -620,7 +625,8 @@ void Evaluation::end_frame(const Event& event) {
   recycle(event.item);
 }
 
-/// Answers when the link has taken it; what waits for a stream counts as taken.
+/// Returns the time at which the link has taken the frame. A frame that waits for a stream counts
+/// as taken.
 Nanos Evaluation::enter_link(const Event& event) {
   const Message& message = messages_[event.item];
   const std::size_t link = network_.link_index(message.source, message.target);
@@ -640,7 +646,7 @@ Nanos Evaluation::enter_link(const Event& event) {
   return passage.free_again;
 }
 
-/// Who blocks holds its port until the last tail has left the link.
+/// If sending ports block, frees the port of a message when its last tail leaves the link.
 void Evaluation::leave_link(Event event, const tuning::LinkInstance::Passage& passage) {
   Message& message = messages_[event.item];
   message.entered = std::min(message.entered, event.time);
@@ -702,7 +708,7 @@ void Evaluation::arrive(const Event& event) {
   give_back(message);
 }
 
-/// Credit of frames whose bytes the receiving step has taken.
+/// Returns credit for frames whose bytes the receiving step has taken.
 void Evaluation::give_back(Message& message) {
   if (message.credit_used == 0) return;
   push({.time = now_ + network_.latency(message.target, message.source),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/evaluator.hpp — what a schedule takes on a network, without running it.
+// collectives/cost/evaluator.hpp — predicted time of a schedule on a network, without running it.
 #pragma once
 #include <optional>
 #include <vector>
@@ -10,13 +10,15 @@
 
 namespace pricing {
 
-/// How steps are executed.
+/// Parameters of the executor.
 struct Execution {
-  std::size_t window = 256;      ///< unfinished steps admitted, in order
-  std::size_t under_way = 4;     ///< messages that can move, handed to the transport at once
-  Bytes credit = unlimited;      ///< that a source has at a host for what nobody has asked for yet
-  Ports ports = {};              ///< with receiving ones credit does not matter
-  bool lists_crossings = false;  ///< Price::crossings
+  std::size_t window = 256;   ///< maximum unfinished steps, admitted in order
+  std::size_t under_way = 4;  ///< maximum messages that a host hands to the transport at once
+  /// bytes that a source may send to a host before the receiving step is free
+  Bytes credit = unlimited;
+  /// limits on concurrent messages; with receiving ports, credit has no effect
+  Ports ports = {};
+  bool lists_crossings = false;  ///< whether Price::crossings is filled
 };
 
 struct Flow {
@@ -25,7 +27,8 @@ struct Flow {
   friend bool operator==(const Flow&, const Flow&) = default;
 };
 
-/// A message between clusters: from when its first byte enters the link until its last one leaves.
+/// Time of a message between clusters, from its first byte entering the link to its last byte
+/// leaving it.
 struct Crossing {
   collectives::Rank from = 0, to = 0;
   base::Nanos begin{0}, end{0};
@@ -34,37 +37,39 @@ struct Crossing {
 struct Price {
   base::Nanos time{0};
   Flow all;
-  Flow across;                 ///< between clusters
+  Flow across;                 ///< between different clusters
   std::vector<Flow> sent;      ///< by participant
   std::vector<Flow> received;  ///< by participant
-  std::vector<Flow> links;     ///< by clusters: from * clusters + to; from == to in a cluster
-  std::vector<Crossing> crossings = {};  ///< as they arrive, if they are asked for
+  std::vector<Flow> links;     ///< by clusters: from * clusters + to; from == to inside a cluster
+  /// in the order of arrival; empty unless Execution::lists_crossings
+  std::vector<Crossing> crossings = {};
 };
 
-/// Executes steps without data by discrete events, in whole nanoseconds.
+/// Predicts the time of a schedule by discrete-event simulation of its steps without data, in whole
+/// nanoseconds. Returns nothing if the time reaches `limit`.
 ///
-/// A sender hands over at most `under_way` messages, the oldest step first, and its outgoing side
-/// takes their frames one by one, the oldest first; behind it frames are served as their heads
-/// arrive. In one instant come first ends and arrivals, then heads by (source, step, frame), then
-/// steps that can be done, then choices. A message is sent when its last byte has left the host.
-/// With credit, a frame (and 128 bytes) enters only when its source has so much at the target or
-/// the receiving step has granted its message, which it does as soon as it is free; grants and
-/// returned credit travel with the latency of the way back. What has neither is not under way.
-/// Folding and copying take no time.
-///
-/// `limit`: it gives up at that moment, and answers nothing.
-/// Throws: std::invalid_argument if the schedule sticks, which one that was verified does only with
-/// a window that is smaller than its least one, or if a message has more than 2^32 frames.
+/// Sending: a host hands over at most `under_way` messages, oldest step first. Its outgoing side
+/// serves their frames one by one, oldest message first. Later stages serve frames in the order in
+/// which their heads arrive. A message is sent when its last byte has left the host.
+/// Order: at one instant, ends and arrivals are handled first, then heads by (source, step, frame),
+///        then steps that can be done, then choices of the next frame.
+/// Credit: a frame needs either a grant of the receiving step or credit for its bytes plus 128. A
+/// step grants its message as soon as it is free of hazards. Grants and returned credit travel with
+/// the latency of the way back. Messages without either are not under way.
+/// Costs: reductions take time only if the network has `fold_bytes_per_second`; copies take none.
+/// Throws: std::invalid_argument if the schedule deadlocks, or if a message has more than 2^32
+///         frames. A verified schedule deadlocks only with a window below its least one.
 std::optional<Price> evaluate(std::vector<collectives::Program> programs, Bytes element_bytes,
                               const Network& network, const Execution& execution = {},
                               base::Nanos limit = base::Nanos::max());
 
-/// The programs of all participants.
+/// Returns the programs of all participants.
 std::vector<collectives::Program> programs_of(const collectives::Algorithm& algorithm,
                                               const collectives::CollectiveSpec& task,
                                               const collectives::Parameters& parameters);
 
-/// A barrier's token has no bytes, whatever an element has.
+/// Returns the predicted time and traffic of an algorithm. The token of a barrier has no bytes,
+/// whatever the size of an element.
 Price price(const collectives::Algorithm& algorithm, const collectives::CollectiveSpec& task,
             const collectives::Parameters& parameters, Bytes element_bytes, const Network& network,
             const Execution& execution = {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/events.hpp — what is going to happen while a schedule is priced, in order.
+// collectives/cost/events.hpp — queue of simulated events, ordered by time.
 #pragma once
 #include <algorithm>
 #include <tuple>
@@ -11,28 +11,28 @@
 namespace pricing {
 
 enum class Kind : std::uint8_t {
-  prepared,   ///< the source has paid what a message costs it
-  frame_out,  ///< the outgoing side is free again
-  arrived,    ///< a frame's tail
-  taken,      ///< the target has paid what a message costs it
-  folded,     ///< the source has, of its own step
+  prepared,   ///< source has paid its cost of a message
+  frame_out,  ///< outgoing side is free again
+  arrived,    ///< tail of a frame has arrived
+  taken,      ///< target has paid its cost of a message
+  folded,     ///< source has finished a reduction step
   granted,
   credited,
-  port_free,  ///< of the source
+  port_free,  ///< port of the source is free
   link_free,
   stream_free,
-  // A frame's head is somewhere.
-  at_exit,  ///< of the source's cluster
+  // The kinds below are the position of a frame's head.
+  at_exit,  ///< exit of the source's cluster
   at_link,
-  at_entry,  ///< the exit of the target's cluster
-  at_host,   ///< the target
+  at_entry,  ///< exit of the target's cluster
+  at_host,   ///< target host
 };
 
 struct Event {
   base::Nanos time;
   Kind kind;
   collectives::Rank source;
-  std::uint32_t item;  // message, target, link or slot
+  std::uint32_t item;  // message, target, link or slot, depending on kind
   std::uint32_t frame;
   std::uint64_t step;
   base::Nanos lag{0};
@@ -42,7 +42,7 @@ struct Event {
   auto key() const { return std::tuple(is_head(), source, step, frame, kind, item); }
 };
 
-/// Events in the order of their time; those of one instant in the order of their keys.
+/// A priority queue of events by time. Events of one instant are ordered by their keys.
 class Events {
  public:
   bool empty() const { return order_.empty(); }
@@ -59,13 +59,13 @@ class Events {
   }
 
  private:
-  struct Entry {  // short, for it is moved often
+  struct Entry {  // short, because the heap moves entries often
     base::Nanos time;
-    std::uint32_t order;  // what its key begins with
+    std::uint32_t order;  // prefix of the event's key
     std::uint32_t place;
   };
   static std::uint32_t order_of(const Event& event) {
-    constexpr std::uint32_t head = std::uint32_t{1} << 31;  // more than there are participants
+    constexpr std::uint32_t head = std::uint32_t{1} << 31;  // above every rank
     return event.source | (event.is_head() ? head : 0);
   }
   struct Later {
@@ -87,9 +87,9 @@ class Events {
     return place;
   }
 
-  std::vector<Entry> order_;  // a heap
+  std::vector<Entry> order_;  // heap
   std::vector<Event> events_;
-  std::vector<std::uint32_t> vacant_;  // of them
+  std::vector<std::uint32_t> vacant_;  // free places in `events_`
 };
 
 }  // namespace pricing

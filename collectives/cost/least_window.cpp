@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/least_window.cpp — all steps that can be done are done, in any order, until none
-// can.
+// collectives/cost/least_window.cpp — untimed execution of steps with a growing window.
 #include "collectives/cost/least_window.hpp"
 
 #include <array>
@@ -23,22 +22,23 @@ struct PendingMessage {
 };
 
 struct Queue {
-  std::deque<Slot> steps;  // that have no port yet, in their order
+  std::deque<Slot> steps;  // steps without a port, in order
   std::size_t taken = 0;
 };
-using Queues = std::array<Queue, 2>;  // own cluster (or all), other clusters
+using Queues = std::array<Queue, 2>;  // [0] own cluster (or all), [1] other clusters
 
 struct WindowedHost {
   explicit WindowedHost(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
   std::vector<Slot> free;
-  std::vector<bool> is_free;  // indexed by slot: nothing before it has to end first
+  std::vector<bool> is_free;  // indexed by slot: no earlier step must end first
   Queues sending, receiving;
   bool is_touched = false;
 };
 
-/// No step that is done keeps another one from being done, and ports are taken in a fixed order. So
-/// one order decides for all, and where a window is too small it can grow under way.
+/// Untimed execution. A completed step never prevents another one, and ports are taken in a fixed
+/// order. Therefore one order of execution decides for all, and a window that is too small can grow
+/// during the run.
 class Simulation {
  public:
   Simulation(std::vector<collectives::Program> programs, const collectives::Topology& topology,
@@ -122,14 +122,14 @@ class Simulation {
       (is_sender ? host.sending : host.receiving)[class_of(me, step)].steps.push_back(slot);
   }
 
-  /// A step that is free of hazards.
+  /// Does a step that is free of hazards.
   void do_step(Rank me, Slot slot) {
     WindowedHost& host = hosts_[me];
     const Admitted& step = host.admission[slot];
     host.is_free[slot] = true;
     if (step.action != Action::send && step.action != Action::receive) {
       host.admission.finish(slot, host.free);
-      return touch(me);  // the window has room, even if no step waited for that one
+      return touch(me);  // the window has room now, even if no other step waited for this one
     }
     if (!takes_ports(step.action)) can_move(step);
   }
@@ -150,7 +150,7 @@ class Simulation {
     }
   }
 
-  /// From one of its ends.
+  /// Marks one side of a message as ready, and ends the message when both sides are.
   void can_move(const Admitted& step) {
     const MessageIndex index = step.message;
     PendingMessage& message = messages_[index];

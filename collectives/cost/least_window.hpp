@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/least_window.hpp — how many unfinished steps hosts must admit for a schedule to
-// end.
+// collectives/cost/least_window.hpp — least window of steps with which a schedule ends.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -11,12 +10,12 @@
 
 namespace pricing {
 
-/// The least window, at least `from` steps, with which the programs of all participants end. They
-/// run as executors run them, but no message moves before its receiver asks for it. None if they
-/// end with no window.
+/// Returns the least window, at least `from` steps, with which the programs of all participants
+/// end. Returns nothing if they end with no window. Steps run as in an executor, but no message
+/// moves before its receiver asks for it.
 ///
-/// Why:     with a smaller one a run waits until its deadline where no credit helps out.
-/// Cost:    that of the steps, not of the elements; nothing is timed.
+/// Why: With a smaller window, a run waits until its deadline when no credit helps.
+/// Cost: Time is proportional to the number of steps, not of elements.
 std::optional<std::size_t> least_window(std::vector<collectives::Program> programs,
                                         const collectives::Topology& topology, const Ports& ports,
                                         std::size_t from = 1);

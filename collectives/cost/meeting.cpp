@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/meeting.cpp — a queue of messages for each stream that has any.
+// collectives/cost/meeting.cpp — queue of waiting messages for each stream.
 #include "collectives/cost/meeting.hpp"
 
 namespace pricing {

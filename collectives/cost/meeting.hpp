@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/meeting.hpp — which sending step and which receiving step are one message.
+// collectives/cost/meeting.hpp — pairing of the sending and receiving steps of messages.
 #pragma once
 #include <optional>
 #include <unordered_map>
@@ -11,7 +11,7 @@ namespace pricing {
 
 using MessageIndex = std::uint32_t;
 
-/// An ordered pair of participants and a channel: its k-th message sent is its k-th received.
+/// An ordered pair of participants and a channel. The k-th message sent is the k-th received.
 struct Stream {
   collectives::Rank source = 0;
   collectives::Rank target = 0;
@@ -19,7 +19,7 @@ struct Stream {
   friend bool operator==(const Stream&, const Stream&) = default;
 };
 
-/// Unfinished messages by index, in memory that finished ones leave to later ones.
+/// Unfinished messages by index. Finished messages leave their memory to later ones.
 template <class Message>
 class Messages {
  public:
@@ -34,7 +34,7 @@ class Messages {
     all_[index] = {};
     return index;
   }
-  /// Frees the index of a finished message for a later one.
+  /// Makes the index of a finished message available again.
   void recycle(MessageIndex index) { vacant_.push_back(index); }
   Message& operator[](MessageIndex index) { return all_[index]; }
   const Message& operator[](MessageIndex index) const { return all_[index]; }
@@ -44,10 +44,11 @@ class Messages {
   std::vector<MessageIndex> vacant_;
 };
 
-/// Messages of which one side is admitted and the other not, first ones first.
+/// Queues of messages of which only one side is admitted, oldest first.
 class Meeting {
  public:
-  /// The message that the other side has already; none: this side is the first, and is to wait().
+  /// Returns the oldest message for which the other side waits. If it returns nothing, this side is
+  /// the first, and the caller must call wait().
   std::optional<MessageIndex> meet(const Stream& stream, bool is_sender);
   void wait(const Stream& stream, bool is_sender, MessageIndex message);
 
@@ -61,11 +62,11 @@ class Meeting {
     }
   };
   struct Waiting {
-    bool are_sent = false;  // or else wait to be
+    bool are_sent = false;  // whether senders wait; otherwise receivers wait
     MessageIndex first = 0, last = 0;
   };
   std::unordered_map<Stream, Waiting, Hash> waiting_;
-  std::vector<MessageIndex> next_;  // by message: the next of its stream
+  std::vector<MessageIndex> next_;  // by message: next one of its stream
 };
 
 }  // namespace pricing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/network.cpp — ways through a network, and one where all are alike.
+// collectives/cost/network.cpp — latencies and rates of a network; uniform networks.
 #include "collectives/cost/network.hpp"
 
 #include <cmath>

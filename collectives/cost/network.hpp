@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/network.hpp — what participants of a collective have between them.
+// collectives/cost/network.hpp — network model between the participants of a collective.
 #pragma once
 #include <limits>
 #include <memory>
@@ -16,22 +16,27 @@ inline constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
 
 using tuning::Link;  ///< one direction between two clusters
 
-/// Every participant is a host with an outgoing and a receiving side to its cluster's network.
-/// Clusters are the outermost groups of the topology. Other clusters are reached through a switch
-/// (own side, link, the receiver's side, no host between), or through a host, the exit: what others
-/// send passes their sides, then the exit's; what the exit sends itself has only the link.
-/// Sharing: a value; anybody may read it.
+/// A network of hosts in clusters. Every participant is a host with an outgoing and a receiving
+/// side to its cluster's network. Clusters are the outermost groups of the topology. A cluster
+/// reaches others in one of two ways:
+/// - through a switch: a message passes the sender's side, the link and the receiver's side;
+/// - through a host, the exit: messages of other hosts pass their own sides and the exit's side,
+///   messages of the exit itself pass only the link.
+/// Thread-safe: a value; concurrent reads are safe.
 struct Network {
   std::shared_ptr<const collectives::Topology> topology;
-  std::vector<tuning::LinkModel> outgoing;   ///< by participant; then exits that are none
-  std::vector<tuning::LinkModel> receiving;  ///< likewise
+  /// by participant, followed by exits that are not participants
+  std::vector<tuning::LinkModel> outgoing;
+  std::vector<tuning::LinkModel> receiving;  ///< same order as `outgoing`
   std::vector<Link> links;                   ///< by clusters: from * clusters + to
-  /// By cluster, where in `outgoing` its exit is; none: a switch. Empty: switches everywhere.
+  /// Index of each cluster's exit in `outgoing`, or nothing for a switch. Empty: switches
+  /// everywhere.
   std::vector<std::optional<std::uint32_t>> exits = {};
-  std::size_t striping = 1;          ///< streams of an ordered pair of hosts
-  Bytes frame = 64 * 1024;           ///< the unit in which links serve
-  base::Nanos message_cost{0};       ///< of a host, for each message it sends or receives
-  double fold_bytes_per_second = 0;  ///< of a host, read and written in folds; 0: no time
+  std::size_t striping = 1;     ///< streams per ordered pair of hosts
+  Bytes frame = 64 * 1024;      ///< bytes that a link serves as a unit
+  base::Nanos message_cost{0};  ///< host's time per message sent or received
+  /// bytes that a host reduces per second, read and written; 0 = reductions take no time
+  double fold_bytes_per_second = 0;
 
   std::size_t clusters() const { return topology->clusters(); }
   bool crosses(collectives::Rank from, collectives::Rank to) const {
@@ -40,17 +45,17 @@ struct Network {
   std::size_t link_index(collectives::Rank from, collectives::Rank to) const {
     return topology->cluster_of(from) * clusters() + topology->cluster_of(to);
   }
-  /// Of a participant's cluster.
+  /// Returns the exit of a participant's cluster, or nothing for a switch.
   std::optional<std::uint32_t> exit_of(collectives::Rank rank) const {
     return exits.empty() ? std::nullopt : exits[topology->cluster_of(rank)];
   }
   bool is_exit(collectives::Rank rank) const { return exit_of(rank) == rank; }
 
   enum class Part { outgoing, link, receiving };
-  /// What is between two hosts, in order: `see(part, index)`.
+  /// Calls `see(part, index)` for each stage between two hosts, in order.
   template <class See>
   void for_way(collectives::Rank from, collectives::Rank to, const See& see) const;
-  /// Of all stages from one host to the other, as they are at the start.
+  /// Returns the latency of all stages between two hosts at time 0.
   base::Nanos latency(collectives::Rank from, collectives::Rank to) const;
 };
 
@@ -66,10 +71,10 @@ void Network::for_way(collectives::Rank from, collectives::Rank to, const See& s
   if (!is_between || !is_exit(to)) see(Part::receiving, std::size_t{to});
 }
 
-/// What it carries in a second at the start; 0: unlimited.
+/// Return the rate at time 0 in bits per second; 0 = unlimited.
 double rate_of(const tuning::LinkModel& model);
 double rate_of(const Link& link);
-/// What so many bytes take at least at that rate, rounded down; time_max at most, as for links.
+/// Returns the least time for that many bytes at that rate, rounded down, at most time_max.
 base::Nanos least_time(double bytes, double bits_per_second);
 inline base::Nanos least_time(Bytes bytes, double bits_per_second) {
   return least_time(static_cast<double>(bytes), bits_per_second);
@@ -77,11 +82,11 @@ inline base::Nanos least_time(Bytes bytes, double bits_per_second) {
 
 struct Side {
   base::Nanos latency{0};
-  double bits_per_second = 0;  ///< 0: unlimited
+  double bits_per_second = 0;  ///< 0 = unlimited
 };
 
-/// All hosts alike, and all links: a message in a cluster takes `local.latency`, and one to another
-/// cluster that of `wide`, which has the local one in it.
+/// Returns a network of equal hosts and equal links. A message within a cluster has the latency of
+/// `local`, one between clusters that of `wide`, which includes the local latency.
 Network uniform_network(std::shared_ptr<const collectives::Topology> topology, Side local,
                         Side wide);
 

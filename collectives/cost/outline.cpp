@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/outline.cpp — steps one by one, their bytes added up.
+// collectives/cost/outline.cpp — digest and byte counts of a schedule, step by step.
 #include "collectives/cost/outline.hpp"
 
 namespace pricing {

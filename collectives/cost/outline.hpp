@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/outline.hpp — what can be said of a schedule before it is priced.
+// collectives/cost/outline.hpp — digest, message count and load of a schedule.
 #pragma once
 #include "base/digest.hpp"
 #include "collectives/cost/network.hpp"
@@ -7,14 +7,14 @@
 
 namespace pricing {
 
-/// Of a schedule on a network.
+/// Properties of a schedule on a network that are cheap to compute.
 struct Outline {
-  base::Digest steps;  ///< alike for schedules that are one and the same
+  base::Digest steps;  ///< equal for identical schedules
   std::size_t messages = 0;
-  base::Nanos load{0};  ///< what its busiest host or link takes for its bytes: it takes longer
+  base::Nanos load{0};  ///< time that the busiest host or link needs for its bytes: a lower bound
 };
 
-/// Everything that a step says, as numbers.
+/// Appends all fields of a step as numbers.
 void append(std::vector<std::uint64_t>& numbers, const collectives::Step& step);
 
 Outline outline_of(const std::vector<collectives::Program>& programs, Bytes element_bytes,

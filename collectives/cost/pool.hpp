@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/pool.hpp — many short lists in one piece of memory.
+// collectives/cost/pool.hpp — many short lists in one block of memory.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 namespace pricing {
 
-/// Lists whose nodes lie side by side and are used anew: nothing is allocated for one of them.
+/// Linked lists whose nodes share one vector and are reused, so that a list needs no allocation of
+/// its own.
 template <class Value>
 class Pool {
  public:
-  /// A list, `none` at first: its last node, the first one being next to it. Whoever has it clears
-  /// it in its pool.
+  /// A list, identified by its last node, whose `next` is the first node. An empty list is `none`.
+  /// The owner must clear the list in its pool.
   using List = std::uint32_t;
   static constexpr List none = ~List{0};
 
@@ -21,7 +22,7 @@ class Pool {
     if (list != none) nodes_[list].next = node;
     list = node;
   }
-  /// Shows all in order, and forgets them.
+  /// Calls `see` for all values in order and empties the list.
   template <class See>
   void clear(List& list, const See& see) {
     if (list == none) return;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/ports.hpp — how many messages a host sends and awaits at once, where that is
-// planned.
+// collectives/cost/ports.hpp — limits on concurrent messages of a host, for planned schedules.
 #pragma once
 #include <cstddef>
 
@@ -8,24 +7,31 @@
 
 namespace pricing {
 
-/// Ports of a host, for schedules that plan who talks to whom when; 0: as many as it likes.
+/// Ports of a host, for schedules that plan which hosts communicate when.
 struct Ports {
-  /// Messages that hold one at once, the oldest step that can move first.
+  /// Maximum number of messages that a host sends at once (0 = unlimited). The oldest step that can
+  /// move takes the next port.
   std::size_t sending = 0;
-  /// Messages granted and not there yet. Grants are given in the order of the receiving steps, and
-  /// no message moves without one.
+  /// Maximum number of messages that are granted and have not arrived (0 = unlimited, no grants).
+  /// Grants follow the order of the receiving steps, and no message moves without one.
   std::size_t receiving = 0;
-  bool are_apart = false;  ///< all of them, and their orders: for other clusters and for its own
-  std::size_t receiving_across = 0;  ///< for other clusters, if that is another number
-  bool blocks = false;  ///< held until the tail has left the link, else until it is sent
-  base::Nanos cost{0};  ///< for which one is held on; the message is not delayed
-  /// Sending ones are for receiving, too. A message takes those of both hosts when it starts, of
-  /// several that could the one whose later step is the oldest.
+  /// Whether ports and their orders are separate for other clusters and for the host's own.
+  bool are_apart = false;
+  /// receiving ports for other clusters; 0 = as many as `receiving`
+  std::size_t receiving_across = 0;
+  /// Whether a port is held until the message has left the link, otherwise until it is sent.
+  bool blocks = false;
+  base::Nanos cost{0};  ///< additional time of holding a sending port; does not delay the message
+  /// Whether sending ports are also receiving ports. A message takes a port of both hosts when it
+  /// starts. Among several messages that could start, the one whose later step is the oldest
+  /// starts.
   bool is_half_duplex = false;
-  /// Sending steps take them in their order: one that cannot move holds up those behind it. With
-  /// half duplex all steps of a host are in one order. What a plan predicts is then what happens.
+  /// Whether sending steps take ports in their order, so that a step that cannot move blocks those
+  /// behind it. With half duplex, all steps of a host are in one order. Execution then follows the
+  /// plan exactly.
   bool are_in_order = false;
-  bool are_grants_carried = false;  ///< with the latency of the way back, else in no time
+  /// whether grants travel with the latency of the way back, otherwise in no time
+  bool are_grants_carried = false;
 };
 
 }  // namespace pricing

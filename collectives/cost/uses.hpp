@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/uses.hpp — which cells the unfinished steps of a participant read and write.
+// collectives/cost/uses.hpp — index of the cells that unfinished steps of a participant access.
 #pragma once
 #include <vector>
 
@@ -8,22 +8,24 @@
 
 namespace pricing {
 
-using Slot = std::uint32_t;  ///< of a step that is admitted and not done
+using Slot = std::uint32_t;  ///< slot of an admitted step that is not done
 
-/// Blocks of steps by buffer and place, so that whoever asks what overlaps looks at few others. A
-/// block that is written hides those that lie in it: its step waits for theirs, and whoever would
-/// wait for them waits for it. `in` is never written, so nobody waits for who reads it.
+/// Accesses of steps to blocks, by buffer and offset, so that a search for overlaps looks at few
+/// others. A write hides earlier accesses to cells within its block: its step waits for theirs, so
+/// that later steps need to wait only for the write. `in` is never written, so that its readers are
+/// not recorded.
 ///
-/// A step that is done stays until it is in the way: who asks is shown only those that are not.
+/// Accesses of finished steps stay until memory is needed. Callers must ignore them.
 class Uses {
  public:
-  /// Of the steps admitted so far: slots are used again, numbers are not.
+  /// A step, identified by slot and number. Slots are reused, numbers are not.
   struct User {
     Slot slot;
     std::uint32_t number;
   };
 
-  /// Every use of cells of the block that a step which reads or `writes` them is to wait for.
+  /// Calls `see` for each recorded access for which a step that reads (or `writes`) the block must
+  /// wait.
   template <class See>
   void earlier(const collectives::Block& block, bool writes, const See& see) {
     if (block.buffer == collectives::in) return;
@@ -31,7 +33,7 @@ class Uses {
     uses.written.overlapping(block.cells, see);
     if (writes) uses.read.overlapping(block.cells, see);
   }
-  /// `is_done` says of a user whether its step is.
+  /// Records an access. `is_done` returns whether a user's step is done.
   template <class IsDone>
   void add(const collectives::Block& block, bool writes, User user, const IsDone& is_done) {
     if (block.buffer == collectives::in) return;
@@ -40,7 +42,7 @@ class Uses {
     if (writes) uses.written.hide(block.cells);
     (writes ? uses.written : uses.read).add(block.cells, user, is_done);
   }
-  /// Forgets them all, and keeps the memory.
+  /// Removes all accesses and keeps the memory.
   void clear() {
     for (std::size_t number = 0; number < numbers_.size(); ++number) {
       uses_[number].read.clear();
@@ -50,7 +52,7 @@ class Uses {
   }
 
  private:
-  /// Ranges in the order of where they begin.
+  /// Accesses sorted by the offset of their ranges.
   class Ranges {
    public:
     template <class See>
@@ -103,7 +105,8 @@ class Uses {
     static constexpr std::size_t first_full = 16;
     std::vector<Use> uses_;
     std::size_t full_ = first_full;
-    collectives::Count longest_ = 0;  // of all that ever were: an overlap begins so near
+    // longest range ever added: an overlapping range begins at most so far before
+    collectives::Count longest_ = 0;
   };
 
   struct Buffered {
@@ -116,7 +119,7 @@ class Uses {
     return uses_[number];
   }
 
-  collectives::Numbering numbers_;  // of buffers
+  collectives::Numbering numbers_;  // numbers of buffers
   std::vector<Buffered> uses_;      // by number
 };
 
