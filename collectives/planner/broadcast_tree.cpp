@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/broadcast_tree.cpp — growing trees host by host, and annealing who enters
-// clusters.
+// collectives/planner/broadcast_tree.cpp — growth of trees host by host; simulated annealing.
 #include "collectives/planner/broadcast_tree.hpp"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 namespace planning {
 namespace {
 
-/// A tree while it grows: who has the block, and when it can send next.
+/// A growing tree: hosts that have the block, and when each can send next.
 struct Growth {
   explicit Growth(const PairCosts& among, Rank root, Bytes block)
       : costs(among), bytes(block), free_at(among.hosts(), Nanos(-1)) {
@@ -27,12 +26,12 @@ struct Growth {
     free_at[from] += costs.sending(from, bytes);
     tree.children[from].push_back(to);
   }
-  /// All of them join, whoever can have it first.
+  /// Adds all hosts to the tree, always the one with the earliest arrival next.
   void spread(std::span<const Rank> hosts);
 
   const PairCosts& costs;
   Bytes bytes;
-  std::vector<Nanos> free_at;  // below 0: has it not
+  std::vector<Nanos> free_at;  // negative = does not have the block
   BroadcastTree tree;
   Nanos last{0};
 };
@@ -54,7 +53,7 @@ void Growth::spread(std::span<const Rank> hosts) {
   }
 }
 
-/// Vigna's splitmix64: chance that is the same everywhere.
+/// Vigna's splitmix64, a random sequence that is the same on every machine.
 class Chance {
  public:
   explicit Chance(std::uint64_t seed) : state_(seed) {}
@@ -71,7 +70,7 @@ class Chance {
   std::uint64_t state_;
 };
 
-/// e to the -x, without a library's last bit, which machines disagree on.
+/// Returns e^-x without the library function, whose last bit differs between machines.
 double decay(double x) {
   if (x > 700) return 0;
   double power = 1 - x / 4096;
@@ -79,10 +78,10 @@ double decay(double x) {
   return power;
 }
 
-/// How a block comes into clusters.
+/// How a block enters clusters.
 struct Entries {
-  std::vector<Rank> host;           // by cluster
-  std::vector<std::size_t> parent;  // by cluster; of the root's: itself
+  std::vector<Rank> host;           // entry host by cluster
+  std::vector<std::size_t> parent;  // parent cluster by cluster; the root's is itself
 
   bool is_below(std::size_t cluster, std::size_t above) const {
     while (cluster != above && parent[cluster] != cluster) cluster = parent[cluster];
@@ -98,7 +97,7 @@ class Annealing {
 
  private:
   static constexpr int moves = 150;
-  static constexpr double first_temperature = 0.1;  // of the cost to begin with
+  static constexpr double first_temperature = 0.1;  // fraction of the initial cost
   static constexpr double cooling = 0.97;
 
   Growth grown(const Entries& entries) const;
@@ -111,7 +110,7 @@ class Annealing {
   Chance chance_;
 };
 
-/// A host that lets a block in sends it to other clusters first.
+/// The entry host of a cluster sends to other clusters first.
 void Annealing::enter(Growth& growth, const Entries& entries, std::size_t cluster) const {
   for (std::size_t child = 0; child < entries.parent.size(); ++child)
     if (child != cluster && entries.parent[child] == cluster)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/broadcast_tree.hpp — trees for one block, by rules that know the network.
+// collectives/planner/broadcast_tree.hpp — broadcast trees for one block, adapted to the network.
 #pragma once
 #include <span>
 #include <vector>
@@ -8,23 +8,26 @@
 
 namespace planning {
 
-/// Who sends a block on to whom, in that order.
+/// A broadcast tree; each host sends to its children in order.
 struct BroadcastTree {
   Rank root = 0;
   std::vector<std::vector<Rank>> children;  ///< by host
 };
 
-/// Mateescu 2005, as its abstract has it: the tree of shortest ways, where a sender is busy with a
-/// message before it can send the next. Hosts join in the order in which they can have the block.
-/// Knows no clusters, so a block may cross to a site often.
+/// Builds the tree of shortest ways, where a sender is busy with one message before it sends the
+/// next. Hosts join in the order in which they can have the block. The tree ignores clusters, so
+/// that a block may enter a site several times.
+/// Paper: Mateescu 2005 (from its abstract).
 BroadcastTree mateescu_tree(const PairCosts& costs, Rank root, Bytes bytes);
 
-/// Gupta and Vadhiyar 2006 (ClusteredSA), rebuilt from its name and two lines in their paper of
-/// 2007: simulated annealing over who of each cluster gets the block first, and from which cluster.
-/// That host sends to other clusters first; inside, hosts join as in mateescu_tree(). It begins
-/// with first hosts, who get it from the root, and takes nothing that is not better, so that blocks
-/// of several roots often come in by one host.
-/// Chance is a fixed sequence: the same tree on every machine.
+/// Builds a tree by simulated annealing. The search varies the host of each cluster that gets the
+/// block first, and the cluster that sends it. This host sends to other clusters first; inside a
+/// cluster, hosts join as in mateescu_tree(). The search begins with the first host of each
+/// cluster, which gets the block from the root. Only a strictly better tree replaces the best one,
+/// so that blocks of several roots often enter a cluster through the same host. Random numbers are
+/// a fixed sequence, so that every machine builds the same tree.
+/// Paper: Gupta and Vadhiyar 2006 (ClusteredSA), rebuilt from its name and two lines of their paper
+///        of 2007.
 BroadcastTree clustered_tree(const PairCosts& costs, Rank root, Bytes bytes);
 
 }  // namespace planning

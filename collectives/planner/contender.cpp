@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/contender.cpp — who is compared, and on what terms.
+// collectives/planner/contender.cpp — alternatives to compare, and their comparison.
 #include "collectives/planner/contender.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace planning {
 namespace {
 
-/// With the bytes of an element where it asks for them.
+/// Returns the defaults, with the bytes of an element if the algorithm has that parameter.
 collectives::Parameters parameters_of(const collectives::Algorithm& algorithm,
                                       Bytes element_bytes) {
   collectives::Parameters parameters = algorithm.read("");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/merged_trees.cpp — the edges of many trees in one order.
+// collectives/planner/merged_trees.cpp — one order for the edges of many broadcast trees.
 #include "collectives/planner/merged_trees.hpp"
 
 #include <queue>
@@ -8,12 +8,12 @@
 namespace planning {
 namespace {
 
-/// The next child of a host that has a piece.
+/// The next edge from a host that has a piece.
 struct Edge {
   Nanos end;
   std::uint32_t piece = 0;
   Rank from = 0, to = 0;
-  /// std::priority_queue has the largest on top.
+  /// Reversed, because std::priority_queue has the largest element on top.
   friend bool operator<(const Edge& left, const Edge& right) {
     return std::tie(left.end, left.piece, left.from) > std::tie(right.end, right.piece, right.from);
   }
@@ -26,12 +26,12 @@ class Merger {
   }
 
   void begin(std::uint32_t piece) { offer(piece, trees_[piece].root); }
-  /// All that is begun, until everybody has it.
+  /// Plans the edges of all begun trees until every host has their pieces.
   void merge(std::vector<Transfer>& transfers) {
     while (!queue_.empty()) {
       const Edge edge = queue_.top();
       queue_.pop();
-      if (state_.end(edge.piece, edge.from, edge.to) != edge.end) {  // it has grown
+      if (state_.end(edge.piece, edge.from, edge.to) != edge.end) {  // the end has grown since
         offer(edge.piece, edge.from);
         continue;
       }
@@ -52,7 +52,7 @@ class Merger {
 
   const std::vector<BroadcastTree>& trees_;
   PortState& state_;
-  std::vector<std::vector<std::size_t>> served_;  // by piece and host
+  std::vector<std::vector<std::size_t>> served_;  // number of children served, by piece and host
   std::priority_queue<Edge> queue_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/merged_trees.hpp — an allgather of broadcasts, a tree for each block.
+// collectives/planner/merged_trees.hpp — allgather from one broadcast tree per block.
 #pragma once
 #include <functional>
 
@@ -9,18 +9,19 @@
 namespace planning {
 
 enum class Merging {
-  /// Tree by tree: who has a block sends it on, whatever else there is. For hosts that receive
-  /// whatever comes (no receiving ports).
+  /// Tree by tree: a host that has a block forwards it regardless of other trees. For hosts that
+  /// accept any message (no receiving ports).
   in_turn,
-  /// Always the edge that ends first by the model of ports, of those that a host with the block has
-  /// to serve next.
+  /// Always the edge that ends first in the model of ports, among the next edges of hosts that have
+  /// the block.
   by_end,
 };
 
 using MakeTree = std::function<BroadcastTree(const PairCosts& costs, Rank root, Bytes bytes)>;
 
-/// Allgather from broadcast trees, Gupta and Vadhiyar 2007, §6.1, unordered and ordered. Segments
-/// of a block have trees of their own.
+/// Plans an allgather from broadcast trees. `in_turn` is the paper's unordered variant, `by_end`
+/// the ordered one. Each segment of a block has its own tree.
+/// Paper: Gupta and Vadhiyar 2007, §6.1.
 Plan merged_trees(const MakeTree& tree, Merging merging, const PairCosts& costs,
                   const collectives::Counts& counts, std::vector<Piece> pieces,
                   const PortModel& model = {});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/min3.cpp — a heap of the least ends known, looked at again when they come out
-// of it.
+// collectives/planner/min3.cpp — greedy search with a heap of least known ends.
 #include "collectives/planner/min3.hpp"
 
 #include <fmt/format.h>
@@ -12,14 +11,14 @@
 namespace planning {
 namespace {
 
-/// The least end of a piece in a part of the pool.
+/// The least end of a transfer of a piece into a part of the pool.
 struct Least {
   Nanos end = Nanos::max();
   std::uint32_t piece = 0;
   std::uint32_t part = 0;
   Rank from = 0, to = 0;
 
-  /// std::priority_queue has the largest on top.
+  /// Reversed, because std::priority_queue has the largest element on top.
   friend bool operator<(const Least& left, const Least& right) {
     return std::tie(left.end, left.piece, left.part) > std::tie(right.end, right.piece, right.part);
   }
@@ -30,7 +29,8 @@ class Greedy {
   Greedy(const PairCosts& costs, const std::vector<Piece>& pieces, const PortModel& model)
       : state_(costs, pieces, model), part_of_(costs.hosts()) {}
 
-  /// `holders`: who of the pool has each piece.
+  /// Plans all transfers within a pool. `holders`: for each piece, the host of the pool that has
+  /// it.
   void plan(const Pool& pool, const std::vector<Rank>& holders);
   std::vector<Transfer> transfers() && { return std::move(transfers_); }
 
@@ -41,7 +41,7 @@ class Greedy {
   std::vector<std::vector<Rank>> spread(const Parts& parts, const std::vector<Rank>& holders);
 
   PortState state_;
-  std::vector<std::size_t> part_of_;  // by host, of the pool at hand
+  std::vector<std::size_t> part_of_;  // part of the current pool, by host
   std::vector<Transfer> transfers_;
 };
 
@@ -58,8 +58,8 @@ Least Greedy::look(std::uint32_t piece, std::uint32_t part, std::span<const Rank
   return least;
 }
 
-/// Brings every piece into each part, and answers who then has it, in the order in which they got
-/// it.
+/// Brings every piece into each part. Returns for each piece the hosts that have it, in the order
+/// of getting it.
 std::vector<std::vector<Rank>> Greedy::spread(const Parts& parts,
                                               const std::vector<Rank>& holders) {
   const auto pieces = static_cast<std::uint32_t>(holders.size());
@@ -87,7 +87,7 @@ std::vector<std::vector<Rank>> Greedy::spread(const Parts& parts,
       continue;
     }
     transfers_.push_back(state_.commit(least.piece, least.from, least.to));
-    latest.end = Nanos(-1);  // done
+    latest.end = Nanos(-1);  // mark as done
     from.push_back(least.to);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       const Least& other = known[least.piece * parts.size() + part];
@@ -117,7 +117,7 @@ void Greedy::plan(const Pool& pool, const std::vector<Rank>& holders) {
       inside[piece] = *std::find_if(sources[piece].begin(), sources[piece].end(),
                                     [&](Rank host) { return part_of_[host] == part; });
     plan(pool.parts[part], inside);
-    tell_parts();  // again, of this pool
+    tell_parts();  // restore the parts of this pool
   }
 }
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/min3.hpp — the allgather of Gupta and Vadhiyar 2007: pools, then always the
-// next end.
+// collectives/planner/min3.hpp — Min³, the greedy allgather of Gupta and Vadhiyar 2007.
 #pragma once
 #include "collectives/planner/pool_tree.hpp"
 #include "collectives/planner/port_state.hpp"
 
 namespace planning {
 
-/// Min³: brings every piece into each part of a pool once, then does the same in each part. Always
-/// the transfer that ends first is planned next: least over senders that have the piece and hosts
-/// of the part, over parts, over pieces. Of several that end at once the one of the first piece,
-/// then part, then sender in the order in which they got it, then receiver by rank.
+/// Plans an allgather with Min³: it brings every piece once into each part of a pool, then repeats
+/// this within each part. The next planned transfer is always the one that ends first. The minimum
+/// is over senders that have the piece and hosts of the part, over parts, and over pieces. Ties go
+/// to the first piece, then part, then sender in the order of getting the piece, then receiver by
+/// rank.
 ///
-/// Ports stay as they are left from level to level, so that what is planned for a part comes behind
-/// the last transfer between parts. Segments of a block are pieces, and known to the greedy.
-/// Cost:    20 hosts take at most 5 ms, 80 hosts 500 ms (`collectives_tests "[.times]"`). Ends only
-///          grow, so the least of outdated ones that is right is the least of all.
-/// Throws:  std::invalid_argument if the pools are not those of all hosts.
+/// Ports keep their state from level to level, so that transfers within a part follow the last
+/// transfer between parts. The pieces may be segments of blocks.
+/// Cost: At most 5 ms for 20 hosts and 500 ms for 80 hosts (`collectives_tests "[.times]"`). Ends
+/// only grow, so that the least outdated end that is still correct is the minimum.
+/// Throws: std::invalid_argument if the pools do not contain exactly all hosts.
 Plan min3(const Pool& pools, const PairCosts& costs, const collectives::Counts& counts,
           std::vector<Piece> pieces, const PortModel& model = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/min3_plus.cpp — which ways there are.
+// collectives/planner/min3_plus.cpp — alternatives that Min³+ tries.
 #include "collectives/planner/min3_plus.hpp"
 
 #include <fmt/format.h>
@@ -9,12 +9,12 @@
 namespace planning {
 namespace {
 
-/// What is tried where nothing is asked for.
+/// Returns the requested value, or all default ones if it is 0.
 std::vector<std::size_t> tried(std::size_t asked, std::vector<std::size_t> all) {
   return asked > 0 ? std::vector{asked} : all;
 }
 
-/// Whether they part the hosts alike.
+/// Whether both divide the hosts in the same way.
 bool are_alike(const Pool& left, const Pool& right) {
   if (left.hosts != right.hosts || left.parts.size() != right.parts.size()) return false;
   for (std::size_t part = 0; part < left.parts.size(); ++part)

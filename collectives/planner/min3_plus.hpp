@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/min3_plus.hpp — Min³ with what it leaves unused, in several ways.
+// collectives/planner/min3_plus.hpp — Min³+, an extension of Min³ that uses the network better.
 #pragma once
 #include "collectives/planner/contender.hpp"
 #include "collectives/planner/min3.hpp"
 
 namespace planning {
 
-/// What Min³+ adds to Min³, for one choice of pools, segments and messages at once: ports for other
-/// clusters besides those for a host's own, so that what has come is passed on while more comes;
-/// several messages from other clusters at once; the slots of paths; transfers in the order of
-/// their predicted starts. Of blocks of unlike lengths the largest is in so many segments.
+/// Plans an allgather with Min³+ for one choice of pools, segments and concurrent messages.
+/// `segments` is that of the largest block; smaller blocks have fewer. Min³+ extends Min³ by:
+/// - separate ports for other clusters and the host's own, so that hosts forward data while more
+///   arrive;
+/// - several concurrent messages from other clusters;
+/// - the slots of paths;
+/// - transfers in the order of their predicted starts.
 Plan min3_plus_plan(const Pool& pools, const PairCosts& costs, const collectives::Counts& counts,
                     Bytes element_bytes, std::size_t segments, std::size_t at_once);
 
-/// As such a plan is meant: ports as it has them, the oldest message that can move first.
+/// Returns the execution for which such a plan is made: its ports, oldest message that can move
+/// first.
 pricing::Execution min3_plus_execution(std::size_t at_once, Nanos overhead);
 
-/// What is tried.
+/// Alternatives to try.
 struct Min3PlusLimits {
-  std::string pools = "any";             ///< or "declared", "bandwidth"
-  std::size_t segments = 0;              ///< of the largest block; 0: 1 to 8
-  std::size_t at_once = 0;               ///< messages from other clusters; 0: 1 to 8
-  std::size_t transfers_most = 1 << 14;  ///< more segments are not tried, unless they are asked for
+  std::string pools = "any";  ///< "any", "declared" or "bandwidth"
+  std::size_t segments = 0;   ///< segments of the largest block; 0 = 1 to 8
+  std::size_t at_once = 0;    ///< concurrent messages from other clusters; 0 = 1 to 8
+  /// limit above which more segments are not tried, unless requested
+  std::size_t transfers_most = 1 << 14;
 };
 
-/// Pools declared and by bandwidth, blocks whole and in segments, one message from other clusters
-/// at once and several. Which is best only compare() can tell, best beside rivals_of(); it is so by
-/// the network that it is given, and what that says wrongly costs part of the gain. Throws:
-/// std::invalid_argument if the blocks are not those of the network's participants.
+/// Returns plans for declared pools and pools by bandwidth, whole blocks and segments, and one or
+/// several concurrent messages from other clusters. Only compare() finds the best, ideally together
+/// with rivals_of(). It is the best for the given network; errors in that description cost part of
+/// the gain.
+/// Throws: std::invalid_argument if the blocks are not those of the network's participants.
 std::vector<Contender> min3_plus(const pricing::Network& network, const collectives::Counts& counts,
                                  Bytes element_bytes, Nanos overhead,
                                  const Min3PlusLimits& limits = {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/pair_costs.cpp — from a network or a matrix to what messages cost.
+// collectives/planner/pair_costs.cpp — costs of messages from a network or a matrix.
 #include "collectives/planner/pair_costs.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace planning {
 namespace {
 
-/// Half up.
+/// Returns the time of the bytes at that rate, rounded half up.
 Nanos rounded(Bytes bytes, double bits_per_second) {
   if (bits_per_second <= 0) return Nanos(0);
   const double nanos = static_cast<double>(bytes) * 8e9 / bits_per_second + 0.5;
@@ -25,7 +25,7 @@ double slower(double left, double right) {
   return std::min(left, right);
 }
 
-/// The most streams of a link that one message takes.
+/// Returns the number of streams of a link that one message can use.
 std::size_t stripes(const pricing::Network& network, const pricing::Link& link) {
   return link.streams == 0 ? network.striping : std::min(network.striping, link.streams);
 }
@@ -36,7 +36,7 @@ double link_rate(const pricing::Network& network, const pricing::Link& link) {
   return slower(rate, link.stream_rate * static_cast<double>(stripes(network, link)));
 }
 
-/// The slowest of all on the way.
+/// Returns the rate of the slowest stage between two hosts.
 double way_rate(const pricing::Network& network, Rank from, Rank to) {
   using Part = pricing::Network::Part;
   double rate = 0;
@@ -48,7 +48,8 @@ double way_rate(const pricing::Network& network, Rank from, Rank to) {
   return rate;
 }
 
-/// A link that all share is one queue.
+/// Returns the slots of a link (0 = unlimited). A link without streams and with a limited rate is
+/// one queue.
 std::size_t slots_of(const pricing::Network& network, const pricing::Link& link) {
   if (link.has_streams())
     return link.streams == 0 ? 0 : std::max<std::size_t>(1, link.streams / stripes(network, link));

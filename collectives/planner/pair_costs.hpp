@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/pair_costs.hpp — what each ordered pair of hosts has between them, and what
-// that costs.
+// collectives/planner/pair_costs.hpp — latency, bandwidth and costs of each pair of hosts.
 #pragma once
 #include <vector>
 
@@ -12,29 +11,29 @@ using base::Nanos;
 using collectives::Rank;
 using pricing::Bytes;
 
-/// What one message has on its way from one host to another.
+/// Properties of the way of one message between two hosts.
 struct Pair {
   Nanos latency{0};
-  double bits_per_second = 0;  ///< of one stream; 0: unlimited
+  double bits_per_second = 0;  ///< rate of one stream; 0 = unlimited
 };
 
-/// The network as Gupta and Vadhiyar 2007, §4, see it: latency L and bandwidth B of each ordered
-/// pair, and of each host what a message holds its sending port for, os(m) = overhead + m / nic.
-/// The paper measures os and g and prints neither; g(m), for which a message holds its pair, is
-/// max(os(m), m / B).
+/// The network model of the planners: latency L and bandwidth B of each ordered pair. A message
+/// holds the sending port of its host for os(m) = overhead + m / nic, and its pair for g(m) =
+/// max(os(m), m / B). The paper measures os and g and prints neither.
 ///
-/// All times are whole nanoseconds, rounded once each, so that ties are ties on every machine.
-/// Sharing: never changes; anybody may read it.
+/// Units: whole nanoseconds, each rounded once, so that ties are ties on every machine.
+/// Thread-safe: immutable after construction.
+/// Paper: Gupta and Vadhiyar 2007, §4.
 class PairCosts {
  public:
-  /// Throws: std::invalid_argument naming all that is wrong: rows that are not as many as hosts,
-  /// bandwidths that are missing (zero) or negative, negative times; no host.
+  /// Throws: std::invalid_argument that lists every mistake: no hosts, wrong number of rows,
+  ///         missing (zero) or negative bandwidths, negative times.
   PairCosts(std::shared_ptr<const collectives::Topology> topology,
             std::vector<std::vector<Pair>> pairs, std::vector<double> nics,
             Nanos overhead = Nanos(0));
-  /// A pair has a stream's rate, as often as the network stripes messages (which need frames for
-  /// that), or that of the slowest on its way; a path between clusters as many slots as it lets
-  /// streams send, or one where all share what it has.
+  /// Derives the costs from a network. The rate of a pair is that of a stream times the striping
+  /// (which requires frames), but at most that of the slowest stage. A path between clusters has a
+  /// slot for each stream that may send at once, or one slot if all streams share the bandwidth.
   static PairCosts of(const pricing::Network& network, Nanos overhead = Nanos(0));
 
   Rank hosts() const { return topology_->size(); }
@@ -48,12 +47,13 @@ class PairCosts {
   Nanos takes(Rank from, Rank to, Bytes bytes) const;  ///< m / B
   Nanos sending(Rank from, Bytes bytes) const;         ///< os(m)
 
-  /// Messages that may be on the path from one cluster to another at once; 0: any number.
+  /// Returns how many messages may be on the path between two clusters at once; 0 = unlimited.
   std::size_t slots(std::size_t path) const { return slots_[path]; }
   std::size_t path(Rank from, Rank to) const {
     return topology_->cluster_of(from) * topology_->clusters() + topology_->cluster_of(to);
   }
-  /// Of all paths; none: any number. Throws: std::invalid_argument if they are not so many.
+  /// Sets the slots of all paths; empty = unlimited.
+  /// Throws: std::invalid_argument if the number of paths is wrong.
   void set_slots(std::vector<std::size_t> slots);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/plan.cpp — from transfers to steps.
+// collectives/planner/plan.cpp — pieces, digests and steps of plans.
 #include "collectives/planner/plan.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ std::size_t segments_of(collectives::Count count, collectives::Count largest, st
   return std::max<std::size_t>(1, static_cast<std::size_t>(share * double(segments) + 0.5));
 }
 
-/// What a piece is called: by its owner, and its number if that has several.
+/// Returns the name of a piece: its owner, and its number if the owner has several pieces.
 std::string name_of(const Plan& plan, std::uint32_t piece, std::span<const std::string> names) {
   const Rank owner = plan.pieces[piece].owner;
   const auto is_same = [&](std::size_t other) {

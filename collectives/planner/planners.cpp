@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/planners.cpp — what each planner is called, has as parameters, and makes of
-// them.
+// collectives/planner/planners.cpp — names, parameters and plans of all planners.
 #include "collectives/planner/planners.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +44,7 @@ Parameter segments_parameter() {
   return number("segments", "Pieces that a block travels in.", "1", 1, 1 << 10);
 }
 
-/// What all have.
+/// Adds the parameters that all planners have.
 void add_common(std::vector<Parameter>& parameters) {
   parameters.push_back(number("streams", "Streams that a message takes at most.", "1", 1, 1 << 10));
   parameters.push_back(number(
@@ -61,7 +60,7 @@ Pool pools_of(const PairCosts& costs, const Parameters& parameters) {
   return parameters.word("pools") == "declared" ? declared_pools(costs) : pools_by_bandwidth(costs);
 }
 
-/// A port each way, or one for both.
+/// Returns an execution with one port per direction, or one for both with half duplex.
 pricing::Execution execution_of(const Parameters& parameters) {
   pricing::Execution execution = one_port_in_order(overhead_of(parameters));
   execution.ports.is_half_duplex = parameters.word("ports") == "half";
@@ -98,7 +97,7 @@ Planner planner_of_trees(std::string name, std::string help, MakeTree tree) {
     const bool is_in_turn = parameters.word("merging") == "in_turn";
     const PortModel model{.is_half_duplex = parameters.word("ports") == "half"};
     pricing::Execution execution = execution_of(parameters);
-    if (is_in_turn && !model.is_half_duplex) {  // whatever comes is received
+    if (is_in_turn && !model.is_half_duplex) {  // hosts accept any message
       execution.ports.receiving = 0;
       execution.ports.are_in_order = false;
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/pool_tree.hpp — which hosts are near each other, level by level, by bandwidth
-// or by word.
+// collectives/planner/pool_tree.hpp — nested pools of close hosts, by bandwidth or as declared.
 #pragma once
 #include <span>
 #include <string>
@@ -10,35 +9,38 @@
 
 namespace planning {
 
-/// Hosts, and the pools that they fall into at the next level; none: into single hosts.
+/// A set of hosts, and its division into pools at the next level.
 struct Pool {
-  std::vector<Rank> hosts;  ///< in order of rank
-  std::vector<Pool> parts;  ///< in order of their first hosts; none or at least two
-  double threshold = 0;     ///< bandwidth that parted it; 0: it was declared, or is not parted
-  std::string reason;       ///< why it is a pool, in words
+  std::vector<Rank> hosts;  ///< in rank order
+  /// in the order of their first hosts; empty (single hosts) or at least two
+  std::vector<Pool> parts;
+  double threshold = 0;  ///< bandwidth of the division; 0 = declared or not divided
+  std::string reason;    ///< explanation for people: why this is a pool
 };
 
-/// Bandwidths that count as alike, ascending: a new class begins above 1.1 times the smallest of
-/// the one before. A class is known by its smallest: by its largest, as Gupta and Vadhiyar 2007,
-/// §5.1, have it, hosts of one site with 81.86 and 85.19 Mbit/s fall apart.
+/// Returns classes of similar bandwidths, ascending. A new class begins above 1.1 times the
+/// smallest bandwidth of the class below. A class is identified by its smallest bandwidth. With the
+/// largest one, as in the paper, hosts of one site with 81.86 and 85.19 Mbit/s would be separated.
+/// Paper: Gupta and Vadhiyar 2007, §5.1.
 std::vector<double> bandwidth_classes(const PairCosts& costs);
 
-/// Pools by bandwidth. From the lowest class on the first one that parts a pool does; parts are
-/// parted by higher ones. A pool begins with an end of the fastest link, and takes in the host with
-/// the largest mean bandwidth to those that it has, until that is below the class. Of a pair of
-/// hosts the slower direction counts.
+/// Divides hosts into pools by bandwidth. The lowest class that divides a pool is used; higher
+/// classes divide its parts. A pool starts with an end of the fastest link. It then adds the host
+/// with the largest mean bandwidth to its members, until that mean is below the class. The slower
+/// direction of a pair counts.
 ///
-/// Why: the paper's average over all that remain takes in everybody, and cannot make the tree of
-///      its own figure 2.
+/// Why: The paper's average over all remaining hosts would add every host and cannot produce the
+///      tree of the paper's figure 2.
 Pool pools_by_bandwidth(const PairCosts& costs);
 
-/// Each declared cluster is a pool. The default: where bandwidths differ at random those by
-/// bandwidth nest sites, and a pool then waits for one host to get in what several could.
+/// Returns one pool for each declared cluster. This is the default: if bandwidths differ at random,
+/// pools by bandwidth nest sites. A pool then waits for one host to bring in data that several
+/// hosts could.
 Pool declared_pools(const PairCosts& costs);
 
-/// "((A0 A1) ((B0) (C0 C1)))"; names by rank.
+/// Returns for example "((A0 A1) ((B0) (C0 C1)))"; `names` are by rank.
 std::string text(const Pool& pool, std::span<const std::string> names);
-/// A line for each pool, inner ones indented, with the reason.
+/// Returns one line per pool with its reason; inner pools are indented.
 std::string lines(const Pool& pool, std::span<const std::string> names);
 
 }  // namespace planning

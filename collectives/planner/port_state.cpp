@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/port_state.cpp — equations 1 to 3, and what of it never changes.
+// collectives/planner/port_state.cpp — equations 1 to 3 of the model, and its constant terms.
 #include "collectives/planner/port_state.hpp"
 
 #include <map>

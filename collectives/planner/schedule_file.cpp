@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/schedule_file.cpp — a schedule written, and read with the place of every
-// mistake.
+// collectives/planner/schedule_file.cpp — printing and parsing of schedules with error positions.
 #include "collectives/planner/schedule_file.hpp"
 
 #include <fmt/format.h>
@@ -137,7 +136,8 @@ class Reader {
       Contender contender;
       contender.algorithm = algorithm;
       contender.parameters = algorithm.read(text.substr(std::min(colon + 1, text.size())));
-      if (contender.parameters.has("element"))  // the operation's, whoever wrote the file
+      // element size of the operation, independent of the file
+      if (contender.parameters.has("element"))
         contender.parameters.set("element", fmt::to_string(blocks_.element_bytes));
       if (!algorithm.does(collectives::Collective::allgather))
         throw std::invalid_argument(
@@ -196,7 +196,7 @@ class Reader {
     plan_.counts = blocks_.counts;
   }
 
-  /// A list of rows; null where it is none.
+  /// Returns the rows of a list; empty if it is not a list.
   const std::vector<Settings>& rows(const Settings& list, const char* key) {
     if (!list.is_null() && !list.is_list())
       top_.mistake(key, fmt::format("{}: expected a list, found {}", key, list.describe()));
@@ -209,7 +209,7 @@ class Reader {
     return false;
   }
 
-  /// Those of a host follow each other, and are all that it has.
+  /// Reads the pieces. Those of a host must follow each other and cover its whole block.
   void read_pieces(const Settings& list) {
     std::vector<std::uint64_t> ends(blocks_.hosts.size());
     for (const Settings& one : rows(list, "pieces")) {
@@ -240,7 +240,7 @@ class Reader {
   }
 
   void read_transfers(const Settings& list) {
-    if (!mistakes_.empty()) return;  // of pieces that are wrong nobody can say who has them
+    if (!mistakes_.empty()) return;  // owners are unknown if pieces are wrong
     const std::size_t hosts = blocks_.hosts.size();
     std::vector<bool> has(hosts * plan_.pieces.size());
     const auto place = [&](Rank rank, std::uint64_t piece) { return piece * hosts + rank; };
