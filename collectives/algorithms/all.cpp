@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/all.cpp — a line for each algorithm.
+// collectives/algorithms/all.cpp — list of algorithms, one line each.
 #include "collectives/algorithms/all.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/all.hpp — the list of all algorithms.
+// collectives/algorithms/all.hpp — list of all algorithms.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace collectives {
 
-/// Each has a file pair here and a line in all.cpp. What is made of them (docs, checks, commands,
-/// prices) goes through this list and knows none of them by name.
+/// Returns all algorithms. Each one has a file pair in this folder and an entry of all.cpp.
+/// Documentation, checks, commands and pricing use this list and know no algorithm by name.
 const std::vector<Algorithm>& all_algorithms();
-/// Throws: std::invalid_argument for a name that none has, with the one that was probably meant.
+/// Throws: std::invalid_argument if no algorithm has that name; the message suggests a similar one.
 const Algorithm& algorithm_named(std::string_view name);
 
 }  // namespace collectives

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/alltoall.cpp — pairwise, and Bruck's slots.
+// collectives/algorithms/alltoall.cpp — pairwise exchange, and slots of Bruck's exchange.
 #include "collectives/algorithms/alltoall.hpp"
 
 #include <bit>
@@ -23,15 +23,16 @@ Program pairwise(const CollectiveSpec& task, const Parameters&, Rank me) {
           }};
 }
 
-/// Slot j has what is to go j members further in all. What came with an odd number of hops lies in
-/// the other buffer than what came with an even one: a slot is never received into while it is
-/// sent, which would wait for itself round the ring.
+/// Slot j holds the block that must travel j members in total. Blocks with odd and even numbers of
+/// hops lie in different buffers. Therefore a round never receives into a slot that it sends, which
+/// would deadlock around the ring.
 class Slots {
  public:
   Slots(const CollectiveSpec& task, const Team& team, const std::vector<Range>& results)
       : task_(task), team_(team), results_(results) {}
 
-  /// Slot `distance` here before the round of that bit, and after it.
+  /// Returns the place of slot `distance` before the round of `bit`; after() returns it after the
+  /// round.
   Block before(std::size_t distance, std::size_t bit) const {
     const std::size_t gone = distance & (bit - 1);
     const Rank source = team_[team_.before(gone)];

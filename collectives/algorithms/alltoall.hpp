@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/alltoall.hpp — something for everybody from everybody.
+// collectives/algorithms/alltoall.hpp — pairwise and Bruck alltoall.
 #pragma once
 #include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 
-/// Vadhiyar et al. 2000 call it circular: to the member behind me by 1, 2, 3, ...
+/// Pairwise: each participant sends to those at distance 1, 2, 3, ... ("circular" in the paper).
+/// Paper: Vadhiyar et al. 2000.
 Algorithm pairwise_algorithm();
-/// Blocks travel by the powers of two that their distance consists of: few rounds, more bytes.
+/// Bruck: blocks travel by the powers of two in their distance, with few rounds and more bytes.
 Algorithm bruck_alltoall_algorithm();
 
 }  // namespace collectives

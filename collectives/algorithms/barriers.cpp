@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/barriers.cpp — sums of one token without bytes.
+// collectives/algorithms/barriers.cpp — barriers as sums of a token without bytes.
 #include "collectives/algorithms/barriers.hpp"
 
 #include "collectives/schedule/team.hpp"
@@ -31,7 +31,7 @@ Program dissemination(const CollectiveSpec& task, const Parameters&, Rank me) {
           }};
 }
 
-/// Once to hear that all have come, once to tell all.
+/// The first round trip collects the arrivals, the second one releases all participants.
 Program twice_round(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {1, [&task, me](Count, Steps& steps) {
             const Team team = everybody(task.group(), me);

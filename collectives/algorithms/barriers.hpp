@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/barriers.hpp — nobody goes on before everybody has come.
+// collectives/algorithms/barriers.hpp — dissemination and ring barriers.
 #pragma once
 #include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 
-/// Each tells those 1, 2, 4, ... behind it that it has come, and so has whoever told it.
+/// Dissemination: each participant notifies those at distance 1, 2, 4, ... that it and all
+/// participants from which it was notified have arrived.
 Algorithm dissemination_algorithm();
-/// The extended ring: a token goes round twice.
+/// Extended ring: a token travels around the ring twice.
 Algorithm ring_barrier_algorithm();
 
 }  // namespace collectives

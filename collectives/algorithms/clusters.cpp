@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/clusters.cpp — trees inside clusters, and their first hosts between them.
+// collectives/algorithms/clusters.cpp — trees inside clusters; exchanges between first hosts.
 #include "collectives/algorithms/clusters.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace collectives {
 namespace {
 
-/// Where I stand in my cluster's tree, whose root is its first member.
+/// Position of this participant in its cluster's tree, whose root is the first member.
 struct Place {
   Team team;
   Shape::Node node;
@@ -55,7 +55,7 @@ Ref blocks_of(const CollectiveSpec& task, std::size_t cluster) {
   return blocks;
 }
 
-/// Members send their blocks straight to their speaker; everything goes down the tree again.
+/// Members send their blocks directly to their speaker; all blocks then travel down the tree.
 void allgather(Steps& steps, const CollectiveSpec& task, const Place& place, Rank me) {
   const Topology& group = task.group();
   const std::size_t mine = group.cluster_of(me);
@@ -100,9 +100,10 @@ Order order(const CollectiveSpec& task, const Parameters& parameters) {
 
 constexpr Buffer outgoing{Storage::subtree};
 constexpr Buffer incoming{Storage::part};
-constexpr Channel inside = 1;  // what stays in the cluster does not wait for what crosses
+// exchanges inside the cluster do not wait for messages between clusters
+constexpr Channel inside = 1;
 
-/// What a speaker keeps for others: blocks one after the other, in an order that both ends know.
+/// Allocates consecutive blocks in a speaker's buffer, in an order that both ends know.
 class Hold {
  public:
   explicit Hold(Buffer buffer) : buffer_(buffer) {}
@@ -130,7 +131,7 @@ struct Exchange {
     return (mine + clusters() - distance) % clusters();
   }
 
-  /// What a member gives another cluster.
+  /// Returns the blocks of this member for another cluster.
   Ref given_to(std::size_t cluster) const {
     Ref blocks;
     for (const Rank target : group.cluster(cluster)) blocks.add({in, given(task, me, target)});
@@ -154,7 +155,8 @@ void exchange_inside(Steps& steps, const Exchange& all) {
   }
 }
 
-/// The speaker's part: what members give comes by cluster, and goes there in one message each.
+/// The speaker's sends: it collects the members' blocks by cluster and sends one message per
+/// cluster.
 void send_for_all(Steps& steps, const Exchange& all) {
   Hold hold(outgoing);
   std::vector<Ref> messages(all.clusters());
@@ -179,7 +181,7 @@ void send_for_all(Steps& steps, const Exchange& all) {
     steps.send(all.group.cluster(all.to(distance)).front(), messages[all.to(distance)]);
 }
 
-/// And what comes for all is parted by member.
+/// The speaker's receives: it divides the message of each cluster by member.
 void receive_for_all(Steps& steps, const Exchange& all) {
   Hold hold(incoming);
   const std::span<const Rank> members = all.group.cluster(all.mine);
@@ -227,8 +229,8 @@ Program alltoall(const CollectiveSpec& task, const Parameters&, Rank me) {
           }};
 }
 
-/// A speaker parts each block of each of its members: what others do in a millisecond would take
-/// it long in large clusters.
+/// Returns why the collective is refused, or "". A speaker handles each block of each of its
+/// members, which takes long in large clusters.
 std::string too_many_cluster_blocks(const CollectiveSpec& task, const Parameters&) {
   constexpr std::size_t most = 1 << 16;
   std::size_t largest = 0;

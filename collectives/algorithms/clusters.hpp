@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/clusters.hpp — one host of each cluster speaks for it to all others.
+// collectives/algorithms/clusters.hpp — collectives where one host of each cluster represents it.
 #pragma once
 #include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 
-/// Together in clusters, all to all between their first hosts, apart in clusters: one latency
-/// between clusters. What the `all_to_all` of declared trees does, as a schedule.
+/// Reduces or gathers within clusters, exchanges between their first hosts, and broadcasts within
+/// clusters. It costs one latency between clusters. It is the schedule of `all_to_all` in declared
+/// trees.
 Algorithm clusters_algorithm();
-/// The same for alltoall: one message for each ordered pair of clusters, exchange inside them
-/// meanwhile.
+/// The same for alltoall: one message for each ordered pair of clusters, with an exchange within
+/// clusters in the meantime.
 Algorithm clusters_alltoall_algorithm();
 
 }  // namespace collectives

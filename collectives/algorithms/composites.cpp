@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/composites.cpp — one collective after the other, on the same buffers.
+// collectives/algorithms/composites.cpp — sequences of two collectives on the same buffers.
 #include "collectives/algorithms/composites.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,8 @@ constexpr Buffer gathered{Storage::subtree};
 
 // --- gather, then operate ---
 
-/// The vectors of all, cut alike: stretch by stretch they are gathered and summed up.
+/// Returns the stretches of a vector. The vectors of all participants are cut alike, then gathered
+/// and summed stretch by stretch.
 Stretches stretches_of(const CollectiveSpec& task, const Parameters& parameters) {
   return {task.vector(), parameters.number("segment")};
 }
@@ -62,7 +63,7 @@ std::string wrong_for_operate(const CollectiveSpec& task, const Parameters& para
 
 // --- gather, then broadcast ---
 
-/// The two halves, which programs borrow.
+/// The specs of both halves; programs refer to them.
 struct Halves {
   CollectiveSpec gather, broadcast;
 };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/composites.hpp — collectives made of others (Vadhiyar et al. 2000, table
-// 1).
+// collectives/algorithms/composites.hpp — collectives composed of others.
 #pragma once
 #include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 
-/// Reduce: everything is gathered at the root, which sums up. Allreduce: everywhere.
+/// Reduce: gathers all vectors at the root, which sums them. Allreduce: gathers them everywhere.
+/// Paper: Vadhiyar et al. 2000, table 1, as for the other two algorithms.
 Algorithm gather_operate_algorithm();
-/// Allgather: gathered at the first of all up a multilevel tree, and broadcast down it.
+/// Allgather: gathers at the first participant along a multilevel tree, then broadcasts.
 Algorithm gather_broadcast_algorithm();
-/// Alltoall: gathered at the first of all, and scattered.
+/// Alltoall: gathers everything at the first participant, which scatters it.
 Algorithm gather_scatter_algorithm();
 
 }  // namespace collectives

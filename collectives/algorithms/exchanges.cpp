@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/exchanges.cpp — descriptions of what exchange.hpp does.
+// collectives/algorithms/exchanges.cpp — algorithms made of the exchanges in exchange.hpp.
 #include "collectives/algorithms/exchanges.hpp"
 
 #include "collectives/schedule/exchange.hpp"
@@ -8,7 +8,7 @@
 namespace collectives {
 namespace {
 
-/// The blocks of the members in the order of the team.
+/// Returns the blocks of the members in team order.
 std::vector<Range> blocks_of(const CollectiveSpec& task, const Team& team) {
   std::vector<Range> blocks;
   for (const Rank rank : team.members) blocks.push_back(task.counts.block(rank));
@@ -35,7 +35,7 @@ Program scatter_sums(const CollectiveSpec& task, const std::string& word, Rank m
           }};
 }
 
-/// One of the words, as an algorithm of its own.
+/// Returns the exchange with this name as an algorithm.
 Algorithm exchange(const std::string& word, const std::string& help,
                    std::vector<Collective> collectives) {
   const auto chosen = [word](const Parameters&) {

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/exchanges.hpp — pieces exchanged among all, whatever groups there are.
+// collectives/algorithms/exchanges.hpp — exchanges of pieces among all participants, groups
+// ignored.
 #pragma once
 #include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 
-/// Each a way of allgather, of reduce_scatter, or of both.
+/// Each is an algorithm for allgather, for reduce_scatter, or for both.
 Algorithm ring_algorithm();
 Algorithm direct_algorithm();
 Algorithm bruck_algorithm();
 Algorithm doubling_algorithm();
 Algorithm halving_algorithm();
-/// Rabenseifner's: reduce-scatter, then allgather (allreduce) or gather (reduce). With `ring` for
-/// both it is the ring allreduce.
+/// Rabenseifner: reduce-scatter, then allgather (allreduce) or gather (reduce). With `ring` for
+/// both parts it is the ring allreduce.
 Algorithm rabenseifner_algorithm();
 
 }  // namespace collectives

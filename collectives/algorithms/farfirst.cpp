@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/farfirst.cpp — one message across, then each cluster alone.
+// collectives/algorithms/farfirst.cpp — one message per cluster, then broadcasts in clusters.
 #include "collectives/algorithms/farfirst.hpp"
 
 #include "collectives/algorithms/van_de_geijn.hpp"

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/farfirst.hpp — the whole vector to other clusters first.
+// collectives/algorithms/farfirst.hpp — broadcast that sends the whole vector to other clusters
+// first.
 #pragma once
 #include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 
-/// What Matsuda et al. 2006 compare their broadcast with: the root sends everything to one host of
-/// each other cluster, and each cluster broadcasts as van de Geijn does.
+/// The root sends the whole vector to one host of each other cluster. Each cluster then broadcasts
+/// with van_de_geijn().
+/// Paper: Matsuda et al. 2006, where it is the baseline of their broadcast.
 Algorithm farfirst_algorithm();
 
 }  // namespace collectives

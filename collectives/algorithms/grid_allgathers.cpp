@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/grid_allgathers.cpp — clusters' first members talk for them.
+// collectives/algorithms/grid_allgathers.cpp — allgathers of MPICH, MagPIe and MPICH-G2.
 #include "collectives/algorithms/grid_allgathers.hpp"
 
 #include "collectives/schedule/exchange.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 // --- MPICH ---
 
-/// Whether so many elements have fewer bytes than that.
+/// Whether that many elements have fewer bytes than `bytes`.
 bool is_below(Count elements, Count element_bytes, Count bytes) {
   return elements < (bytes + element_bytes - 1) / element_bytes;
 }
@@ -27,7 +27,7 @@ void copy_own(Steps& steps, const CollectiveSpec& task, Rank me) {
   steps.copy({out, task.counts.block(me)}, {in, in_range(task, me)});
 }
 
-/// The blocks of members, each a bundle.
+/// Returns the blocks of members, each as a bundle.
 std::vector<Ref> blocks_of(const CollectiveSpec& task, std::span<const Rank> members) {
   std::vector<Ref> blocks;
   for (const Rank rank : members) blocks.emplace_back(Block{out, task.counts.block(rank)});
@@ -59,7 +59,7 @@ Program spreading(const CollectiveSpec& task, const Parameters&, Rank me) {
 
 // --- MagPIe and MPICH-G2 ---
 
-/// The blocks of each cluster, a bundle of what its members have.
+/// Returns one bundle per cluster with the blocks of its members.
 std::vector<Ref> bundles_of(const CollectiveSpec& task) {
   std::vector<Ref> bundles(task.group().clusters());
   for (std::size_t number = 0; number < bundles.size(); ++number)
@@ -68,7 +68,7 @@ std::vector<Ref> bundles_of(const CollectiveSpec& task) {
   return bundles;
 }
 
-/// Down the binomial tree of a team from its first member, to each what it lacks.
+/// Sends to each member down a binomial tree from the first one the blocks that it lacks.
 template <class Lacked>
 void send_down(Steps& steps, const Team& team, const Lacked& lacked_by) {
   const Shape::Node node = Shape{}.node(team.size(), team.me);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/matsuda.cpp — pieces of hosts, and who carries them across.
+// collectives/algorithms/matsuda.cpp — pieces of hosts, and the hosts that send them to other
+// clusters.
 //
-// Where the paper is silent: clusters of several sizes cut for themselves, and overlaps cross; a
-// forwarded piece goes straight to its owners elsewhere; who sends is every (h/n)-th, for each
-// other cluster anew, and a piece is forwarded once to whoever sends it to one or several; the
-// owner of a piece sums it up on each side.
+// This implementation makes choices that the paper leaves open:
+// - Clusters of different sizes are cut independently; the overlaps of their pieces cross.
+// - A forwarded piece goes directly to its owners in other clusters.
+// - The senders are every (h/n)-th member, chosen separately for each other cluster.
+// - A piece is forwarded once to each sender, even if that sends it to several clusters.
+// - The owner of a piece sums it on each side.
 #include "collectives/algorithms/matsuda.hpp"
 
 #include <memory>
@@ -20,8 +23,9 @@ namespace {
 
 constexpr Buffer forwarded{Storage::forwarded};
 
-/// A cluster's members in groups as even as can be, whose first ones own what crosses. Groups are
-/// of one, unless the scatter stops early so that few send (§2.4); it goes on inside groups then.
+/// The members of a cluster in groups of nearly equal size. The first member of each group owns
+/// pieces that cross. Groups have one member, unless the scatter stops early to limit the senders
+/// (§2.4); it then continues within groups.
 class Cluster {
  public:
   Cluster(std::vector<Rank> members, std::size_t groups)
@@ -37,7 +41,7 @@ class Cluster {
   }
   bool owns(std::size_t member) const { return begin(group_of(member)) == member; }
 
-  /// Of each member: the pieces of owners cut again.
+  /// Returns the piece of each member: the pieces of the owners, cut again within groups.
   std::vector<Range> pieces(Range whole) const {
     std::vector<Range> all;
     for (std::size_t group = 0; group < groups_; ++group)
@@ -46,7 +50,7 @@ class Cluster {
         all.push_back(piece);
     return all;
   }
-  /// What the group of a member scatters or gathers.
+  /// Returns the scatter or gather within the group of a member.
   Gathering inside(std::size_t member, std::span<const Range> pieces, Buffer buffer) const {
     const std::size_t first = begin(group_of(member));
     const std::size_t size = begin(group_of(member) + 1) - first;
@@ -63,7 +67,7 @@ class Cluster {
 
 bool stops_early(const Parameters& parameters) { return parameters.word("limiting") == "halving"; }
 
-/// Beginning with the member at `first`, going round.
+/// Returns a cluster whose members are rotated to begin with index `first`.
 Cluster cluster_of(const Topology& topology, const Parameters& parameters, std::size_t number,
                    std::size_t first = 0) {
   const std::span<const Rank> members = topology.cluster(number);
@@ -73,10 +77,10 @@ Cluster cluster_of(const Topology& topology, const Parameters& parameters, std::
           is_parted ? std::min<std::size_t>(senders, members.size()) : members.size()};
 }
 
-/// The owners of a cluster with their pieces, and who of them sends for whom to which other one.
+/// The owners of a cluster with their pieces, and the members that send to each other cluster.
 struct Side {
   std::vector<Rank> members;
-  std::vector<std::size_t> senders;  // by cluster that they send to
+  std::vector<std::size_t> senders;  // number of senders, by target cluster
   Dealing pieces;
 
   Side(std::vector<Rank> hosts, std::vector<std::size_t> limits, Range whole)
@@ -87,20 +91,22 @@ struct Side {
   Side(const Side&) = delete;
   Side& operator=(const Side&) = delete;
 
-  /// The last selected one up to it; selected are floor(k size / senders).
+  /// Returns the sender for a member: the last selected member up to it. Member floor(k size /
+  /// senders) is selected for each k.
   std::size_t sender_for(std::size_t member, std::size_t cluster) const {
     const std::size_t chosen = ((member + 1) * senders[cluster] - 1) / members.size();
     return chosen * members.size() / senders[cluster];
   }
 };
 
-/// How many of that cluster may send to each, 0 for all: by ordered pair of clusters, 0 to 1, 0 to
-/// 2, ..., 1 to 0, ..., the last for all that follow.
+/// Returns how many members of cluster `from` may send to each other cluster (0 = all). The numbers
+/// are listed by ordered pair of clusters: 0 to 1, 0 to 2, ..., 1 to 0, and so on. The last one
+/// applies to all further pairs.
 std::vector<std::size_t> limits_of(const Parameters& parameters, std::size_t from,
                                    std::size_t clusters) {
   const std::vector<Count> numbers = parameters.numbers("senders");
   std::vector<std::size_t> limits(clusters, 0);
-  if (stops_early(parameters)) return limits;  // owners are as few
+  if (stops_early(parameters)) return limits;  // there are only as many owners
   for (std::size_t to = 0; to < clusters; ++to) {
     if (to == from) continue;
     const std::size_t pair = from * (clusters - 1) + (to < from ? to : to - 1);
@@ -109,7 +115,7 @@ std::vector<std::size_t> limits_of(const Parameters& parameters, std::size_t fro
   return limits;
 }
 
-/// A member that has to do with what crosses, and the clusters to which it does not send itself.
+/// The sends of one owner to other clusters, and its forwards to the senders of its piece.
 class Forwarding {
  public:
   Forwarding(const Side& side, std::size_t mine, std::size_t me)
@@ -118,8 +124,8 @@ class Forwarding {
   bool sends(std::size_t member, std::size_t cluster) const {
     return cluster != mine_ && side_.sender_for(member, cluster) == me_;
   }
-  /// Pieces go to who sends them, if that is another one; `see` gets all that I send, mine first,
-  /// with whose they are.
+  /// Forwards the own piece to other members that send it. Calls `see` for each piece that this
+  /// member sends, its own first, with the index of the piece's owner.
   template <class See>
   void forward(Steps& steps, Block own, const See& see) const {
     for (const std::size_t sender : other_senders()) steps.send(side_.members[sender], own);
@@ -137,7 +143,7 @@ class Forwarding {
       if (sends(member, cluster)) return true;
     return false;
   }
-  /// Of my piece.
+  /// Returns the other members that send my piece.
   std::set<std::size_t> other_senders() const {
     std::set<std::size_t> others;
     for (std::size_t cluster = 0; cluster < side_.senders.size(); ++cluster)
@@ -207,7 +213,7 @@ std::vector<Dealing> cuts_of(const Sides& sides) {
   return cuts;
 }
 
-/// What comes from other clusters of my piece, folded with what mine has.
+/// Receives the sums of my piece from other clusters and folds them with the sum of mine.
 void receive_and_fold(Steps& steps, const Sides& sides, std::size_t mine, Range own, Block sum) {
   const std::size_t clusters = sides.size();
   for_common_ranges(own, cuts_of(sides), [&](Range range) {
@@ -223,7 +229,7 @@ void receive_and_fold(Steps& steps, const Sides& sides, std::size_t mine, Range 
   });
 }
 
-/// An owner's part of it, who has the sum of its piece in its cluster.
+/// The exchange of an owner, which has the sum of its piece in its cluster.
 void exchange_and_fold(Steps& steps, const Sides& sides, std::size_t mine, std::size_t owner,
                        Block sum) {
   const std::size_t clusters = sides.size();

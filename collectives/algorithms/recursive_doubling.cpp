@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/recursive_doubling.cpp — exchanges with partners at 1, 2, 4, ...
+// collectives/algorithms/recursive_doubling.cpp — exchanges at distances 1, 2, 4, ...
 #include "collectives/algorithms/recursive_doubling.hpp"
 
 #include <bit>
@@ -13,8 +13,8 @@ Block scratch(Storage storage, std::size_t index, Range cells) {
   return {{storage, static_cast<std::uint32_t>(index)}, cells};
 }
 
-/// Sums of neighbours, so that the operands stay in order. The first members stand in pairs until
-/// as many are left as a power of two, each pair for one.
+/// Allreduce that sums neighbours, so that the operands stay in order. The first members form
+/// pairs, each counted as one, so that the number of pairs and members is a power of two.
 void allreduce(Steps& steps, const Team& team, Range cells) {
   const std::size_t size = team.size();
   const std::size_t places = std::bit_floor(size);
@@ -46,11 +46,11 @@ void allreduce(Steps& steps, const Team& team, Range cells) {
   if (team.me < paired) steps.send(team[team.me + 1], sum);
 }
 
-/// In order of ranks. Every round doubles how many before me my sum has; the exclusive one is kept
-/// apart, since nothing can be taken out of a sum.
+/// Scan in rank order. Every round doubles the number of participants in the sum. The exclusive sum
+/// is kept separately, because nothing can be subtracted from a sum.
 void scan(Steps& steps, Rank me, Rank size, Range cells, bool is_exclusive) {
   Block sum{in, cells};
-  Block before;  // of all before me, without me
+  Block before;  // sum of the participants before this one
   std::size_t folds = 0;
   for (Rank distance = 1; distance < size; distance *= 2) {
     if (me + distance < size) steps.send(me + distance, sum);
@@ -64,7 +64,7 @@ void scan(Steps& steps, Rank me, Rank size, Range cells, bool is_exclusive) {
     } else if (is_exclusive) {
       before = theirs;
     }
-    if (is_exclusive && me + 2 * distance >= size) continue;  // nobody wants it
+    if (is_exclusive && me + 2 * distance >= size) continue;  // no later participant needs it
     const Block longer = scratch(Storage::folded, ++folds, cells);
     steps.reduce(longer, theirs, sum);
     sum = longer;

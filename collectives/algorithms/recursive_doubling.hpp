@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/recursive_doubling.hpp — whole sums exchanged over doubling distances.
+// collectives/algorithms/recursive_doubling.hpp — exchange of whole sums at doubling distances.
 #pragma once
 #include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 
-/// Allreduce and barrier among any number: those beyond a power of two sum up with their lower
-/// neighbour first. Scans send to twice the distance every round.
+/// Allreduce and barrier for any number of participants: those beyond a power of two first pair up
+/// with a neighbour. In scans, the distance of the target doubles each round.
 Algorithm recursive_doubling_algorithm();
 
 }  // namespace collectives

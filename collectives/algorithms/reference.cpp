@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/reference.cpp — descriptions as Markdown.
+// collectives/algorithms/reference.cpp — algorithm descriptions as Markdown.
 #include "collectives/algorithms/reference.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ std::string help_of(const Parameter& parameter) {
   return help;
 }
 
-/// "Sums: allreduce canonical."
+/// Returns for example "Sums: allreduce canonical."
 std::string sums_of(const Algorithm& algorithm) {
   const auto group = std::make_shared<const Topology>(Topology::clustered({4, 4}));
   std::vector<std::string> sums;

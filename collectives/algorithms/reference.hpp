@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/reference.hpp — all algorithms described in words, from their
-// descriptions.
+// collectives/algorithms/reference.hpp — reference text about all algorithms.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,11 +8,12 @@
 
 namespace collectives {
 
-/// What docs/algorithms.md and `paths algorithms` show: for each what it does, for which
-/// collectives, its parameters, and the order of its sums over two clusters of four by itself.
+/// Returns the text of docs/algorithms.md and `paths algorithms`: for each algorithm its
+/// description, collectives, parameters, and the order of its sums over two clusters of four by
+/// default.
 std::string algorithm_reference();
 
-/// Markdown, a row each; nothing where there are none.
+/// Returns a Markdown table with one row per parameter; "" if there are none.
 std::string parameter_table(const std::vector<Parameter>& parameters);
 
 }  // namespace collectives

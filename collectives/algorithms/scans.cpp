@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/scans.cpp — chains, of all or of each cluster.
+// collectives/algorithms/scans.cpp — chain scans, global and per cluster.
 #include "collectives/algorithms/scans.hpp"
 
 #include "collectives/schedule/fold.hpp"
@@ -11,12 +11,12 @@ namespace collectives {
 namespace {
 
 struct Sums {
-  Block before;  // of those before me, in the chain; empty if there is none
+  Block before;  // sum of the earlier members of the chain; empty for the first
   Block with_me;
 };
 
-/// Along the team: what comes is what those before me have. `into` says where sums go.
-/// Who is last needs its own only if somebody else `wants` it.
+/// Computes sums along the team: each member receives the sum of the earlier ones. `theirs` and
+/// `both` are the blocks for the sums. The last member computes its own sum only if it `wants` it.
 Sums chain(Steps& steps, const Team& team, Range cells, Block theirs, Block both, bool wants) {
   Sums sums{{}, {in, cells}};
   if (team.me > 0) {
@@ -50,8 +50,8 @@ Program chain_program(const CollectiveSpec& task, const Parameters& parameters, 
           }};
 }
 
-/// The last of each cluster tells the first of all later ones, who sums up and tells its members
-/// what came before their cluster.
+/// The last member of each cluster sends its sum to the first member of all later clusters. That
+/// member sums what it receives and broadcasts the result in its cluster.
 Block before_cluster(Steps& steps, const Topology& group, Rank me, Block total, Range scratch) {
   const Team team = my_cluster(group, me);
   const std::size_t mine = group.cluster_of(me);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/scans.hpp — sums of all up to me, or before me, in the order of ranks.
+// collectives/algorithms/scans.hpp — chain scans, global and per cluster, in rank order.
 #pragma once
 #include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 
-/// From rank to rank.
+/// A chain from rank to rank.
 Algorithm chain_scan_algorithm();
-/// A chain in each cluster; clusters tell all later ones their sums: one latency between them.
+/// A chain in each cluster. Each cluster sends its sum to all later ones, which costs one latency
+/// between clusters.
 Algorithm clusters_scan_algorithm();
 
 }  // namespace collectives

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/stretched.cpp — scatter or reduce-scatter, cross, allgather; and again.
+// collectives/algorithms/stretched.cpp — scatter, exchange and allgather, repeated per stretch.
 #include "collectives/algorithms/stretched.hpp"
 
 #include "collectives/schedule/dealing.hpp"
@@ -11,8 +11,8 @@ namespace {
 
 struct Choice {
   std::string inner;     // exchange inside clusters
-  std::string exchange;  // of allreduce, between clusters
-  Shape over_clusters;   // of broadcast
+  std::string exchange;  // exchange of an allreduce between clusters
+  Shape over_clusters;   // tree of a broadcast over clusters
   bool deals;
   Stretches stretches;
 };
@@ -31,8 +31,8 @@ std::vector<Dealing> all_dealings(const Topology& group, const Choice& choice, C
   return dealings;
 }
 
-/// The owners of a range sum it up in two steps, a piece of it each: every byte crosses less often
-/// where there are three clusters and more.
+/// The owners of a range sum it in two steps, each one a piece of it. With three or more clusters,
+/// every byte crosses less often.
 void exchange_in_two(Steps& steps, const Choice& choice, const Team& team, Range range, Block sum,
                      Channel channel) {
   const std::vector<Range> pieces = cut(range, team.size());
@@ -70,7 +70,7 @@ void allreduce_stretch(Steps& steps, const CollectiveSpec& task, const Choice& c
 
 // --- broadcast ---
 
-/// Who owns pieces in a cluster: everybody but the root, unless it is alone.
+/// Returns the owners of pieces in a cluster: all members except the root, unless it is alone.
 std::vector<Rank> owners_in(const CollectiveSpec& task, std::size_t cluster) {
   const std::span<const Rank> members = task.group().cluster(cluster);
   std::vector<Rank> owners(members.begin(), members.end());
@@ -78,7 +78,7 @@ std::vector<Rank> owners_in(const CollectiveSpec& task, std::size_t cluster) {
   return owners;
 }
 
-/// Clusters in a tree, beginning with the root's and going round.
+/// Parent and children of a cluster in the tree, which begins with the root's cluster.
 struct Relatives {
   std::size_t parent;
   std::vector<std::size_t> children;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/tree_algorithms.cpp — descriptions of what tree_program() does.
+// collectives/algorithms/tree_algorithms.cpp — algorithms that use tree_program().
 #include "collectives/algorithms/tree_algorithms.hpp"
 
 #include "collectives/schedule/tree_program.hpp"

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/tree_algorithms.hpp — trees of one level and of all levels.
+// collectives/algorithms/tree_algorithms.hpp — algorithms on one-level and multilevel trees.
 #pragma once
 #include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
 
-/// One tree over all participants, whatever groups they are in.
+/// One tree over all participants; groups are ignored.
 Algorithm tree_algorithm();
-/// Karonis et al. 2002: a tree at each level of the topology.
+/// A tree at each level of the topology.
+/// Paper: Karonis et al. 2002.
 Algorithm multilevel_algorithm();
-/// The barrier of Hensgen et al. 1988: winners of pairs go on, the champion wakes them.
+/// Tournament barrier: winners of pairs continue, and the champion wakes the losers.
+/// Paper: Hensgen et al. 1988.
 Algorithm tournament_algorithm();
 
 }  // namespace collectives

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/two_tier.cpp — all that crosses passes the first host of a cluster.
+// collectives/algorithms/two_tier.cpp — allreduce in which only first hosts communicate across.
 #include "collectives/algorithms/two_tier.hpp"
 
 #include "collectives/algorithms/van_de_geijn.hpp"

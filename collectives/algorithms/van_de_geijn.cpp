@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/van_de_geijn.cpp — the root first, the others after it going round.
+// collectives/algorithms/van_de_geijn.cpp — broadcast in a team rotated to the root.
 #include "collectives/algorithms/van_de_geijn.hpp"
 
 #include "collectives/schedule/exchange.hpp"

@@ -6,11 +6,11 @@
 
 namespace collectives {
 
-/// The vector in pieces down a binomial tree from the root, who has one itself; then all gather
-/// them.
+/// Scatters the vector in pieces down a binomial tree from the root, which keeps one piece. All
+/// participants then gather the pieces.
 Algorithm van_de_geijn_algorithm();
 
-/// The same among a team whose first member has all of `whole` in `out`: a part of other ones.
+/// The same within a team whose first member has all of `whole` in `out`; other algorithms use it.
 void van_de_geijn(Steps& steps, const Team& team, Range whole, const std::string& allgather_word);
 
 }  // namespace collectives
