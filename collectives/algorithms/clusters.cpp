@@ -100,7 +100,7 @@ Order order(const CollectiveSpec& task, const Parameters& parameters) {
 
 constexpr Buffer outgoing{Storage::subtree};
 constexpr Buffer incoming{Storage::part};
-// exchanges inside the cluster do not wait for messages between clusters
+// Exchanges inside the cluster do not wait for messages between clusters.
 constexpr Channel inside = 1;
 
 /// Allocates consecutive blocks in a speaker's buffer, in an order that both ends know.

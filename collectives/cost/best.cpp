@@ -237,7 +237,7 @@ Count portions(const Candidate& candidate, const CollectiveSpec& task) {
 /// long.
 struct Sketch {
   std::size_t messages = 0;  ///< estimated number of messages
-  /// load of the busiest stage that the sampled participants use, receiving sides excluded
+  /// Load of the busiest stage that the sampled participants use, receiving sides excluded.
   Nanos load{0};
   base::Digest steps;  ///< digest of the sampled participants' steps
 };
@@ -246,7 +246,7 @@ Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes e
                  const Network& network) {
   constexpr std::size_t asked = 64;
   Sketch sketch;
-  // messages of the busiest participant; it may be the only one that sends to all
+  // Messages of the busiest participant; it may be the only one that sends to all.
   std::size_t busiest = 0;
   collectives::Steps steps;
   base::RunningDigest digest;

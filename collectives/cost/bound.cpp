@@ -14,7 +14,7 @@ using collectives::Collective;
 using collectives::CollectiveSpec;
 using collectives::Rank;
 
-// above it, only cuts of one cluster against all others
+// Above it, only cuts of one cluster against all others.
 constexpr std::size_t most_clusters_cut = 8;
 /// Above these the bound is valid, but weaker. For more clusters, ways may pass through any
 /// cluster. For more hosts, only a sample of hosts contributes bounds of sending and receiving.

@@ -25,7 +25,7 @@ using base::Nanos;
 using collectives::Action;
 using collectives::Rank;
 
-// bytes that a frame costs in credit in addition to its payload
+// Bytes that a frame costs in credit in addition to its payload.
 constexpr Bytes frame_overhead = 128;
 
 struct Message {
@@ -67,7 +67,7 @@ struct Host {
     std::size_t sending = 0;             // sending ports taken
     std::size_t granted = 0;             // messages granted and not yet arrived
     std::deque<MessageIndex> receiving;  // receiving steps without a grant, in order
-    // steps that still wait for their turn, if ports are taken in order
+    // Steps that still wait for their turn, if ports are taken in order.
     std::deque<std::uint64_t> in_order;
   };
   std::array<Class, 2> ports;  // [0] own cluster (or all), [1] other clusters
@@ -78,7 +78,7 @@ struct Host {
 struct Sides {
   tuning::LinkInstance outgoing, receiving;
 };
-// any other value is the index of a link
+// Any other value is the index of a link.
 constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();
 
 /// A frame that waits for a stream.
@@ -184,7 +184,7 @@ class Evaluation {
     if (taken == nullptr) taken = std::make_unique<Taken>(network_.links[link], network_.striping);
     return *taken;
   }
-  // created at first use, because of many clusters few links are used
+  // Created at first use; most are never used if there are many clusters.
   std::vector<std::unique_ptr<Taken>> links_;
   Messages<Message> messages_;
   std::uint64_t serial_ = 0;

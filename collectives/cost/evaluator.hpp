@@ -14,9 +14,9 @@ namespace pricing {
 struct Execution {
   std::size_t window = 256;   ///< maximum unfinished steps, admitted in order
   std::size_t under_way = 4;  ///< maximum messages that a host hands to the transport at once
-  /// bytes that a source may send to a host before the receiving step is free
+  /// Bytes that a source may send to a host before the receiving step is free.
   Bytes credit = unlimited;
-  /// limits on concurrent messages; with receiving ports, credit has no effect
+  /// Limits on concurrent messages; with receiving ports, credit has no effect.
   Ports ports = {};
   bool lists_crossings = false;  ///< whether Price::crossings is filled
 };
@@ -38,25 +38,26 @@ struct Price {
   base::Nanos time{0};
   Flow all;
   Flow across;                 ///< between different clusters
-  std::vector<Flow> sent;      ///< by participant
-  std::vector<Flow> received;  ///< by participant
-  std::vector<Flow> links;     ///< by clusters: from * clusters + to; from == to inside a cluster
-  /// in the order of arrival; empty unless Execution::lists_crossings
+  std::vector<Flow> sent;      ///< indexed by participant
+  std::vector<Flow> received;  ///< indexed by participant
+  std::vector<Flow> links;     ///< indexed by from * clusters + to; from == to inside a cluster
+  /// In the order of arrival; empty unless Execution::lists_crossings.
   std::vector<Crossing> crossings = {};
 };
 
 /// Predicts the time of a schedule by discrete-event simulation of its steps without data, in whole
 /// nanoseconds. Returns nothing if the time reaches `limit`.
 ///
-/// Sending: a host hands over at most `under_way` messages, oldest step first. Its outgoing side
-/// serves their frames one by one, oldest message first. Later stages serve frames in the order in
-/// which their heads arrive. A message is sent when its last byte has left the host.
-/// Order: at one instant, ends and arrivals are handled first, then heads by (source, step, frame),
+/// Sending: A host hands over at most `under_way` messages, oldest step first. Its outgoing side
+///          serves their frames one by one, oldest message first. Later stages serve frames in the
+///          order in which their heads arrive. A message is sent when its last byte has left the
+///          host.
+/// Order: At one instant, ends and arrivals are handled first, then heads by (source, step, frame),
 ///        then steps that can be done, then choices of the next frame.
-/// Credit: a frame needs either a grant of the receiving step or credit for its bytes plus 128. A
-/// step grants its message as soon as it is free of hazards. Grants and returned credit travel with
-/// the latency of the way back. Messages without either are not under way.
-/// Costs: reductions take time only if the network has `fold_bytes_per_second`; copies take none.
+/// Credit: A frame needs either a grant of the receiving step or credit for its bytes plus 128. A
+///         step grants its message as soon as it is free of hazards. Grants and returned credit
+///         travel with the latency of the way back. Messages without either are not under way.
+/// Costs: Reductions take time only if the network has `fold_bytes_per_second`; copies take none.
 /// Throws: std::invalid_argument if the schedule deadlocks, or if a message has more than 2^32
 ///         frames. A verified schedule deadlocks only with a window below its least one.
 std::optional<Price> evaluate(std::vector<collectives::Program> programs, Bytes element_bytes,

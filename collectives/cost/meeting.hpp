@@ -66,7 +66,7 @@ class Meeting {
     MessageIndex first = 0, last = 0;
   };
   std::unordered_map<Stream, Waiting, Hash> waiting_;
-  std::vector<MessageIndex> next_;  // by message: next one of its stream
+  std::vector<MessageIndex> next_;  // indexed by message: next one of its stream
 };
 
 }  // namespace pricing

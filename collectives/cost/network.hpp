@@ -25,17 +25,16 @@ using tuning::Link;  ///< one direction between two clusters
 /// Thread-safe: a value; concurrent reads are safe.
 struct Network {
   std::shared_ptr<const collectives::Topology> topology;
-  /// by participant, followed by exits that are not participants
-  std::vector<tuning::LinkModel> outgoing;
+  std::vector<tuning::LinkModel> outgoing;   ///< participants, then exits that are not participants
   std::vector<tuning::LinkModel> receiving;  ///< same order as `outgoing`
-  std::vector<Link> links;                   ///< by clusters: from * clusters + to
+  std::vector<Link> links;                   ///< indexed by clusters: from * clusters + to
   /// Index of each cluster's exit in `outgoing`, or nothing for a switch. Empty: switches
   /// everywhere.
   std::vector<std::optional<std::uint32_t>> exits = {};
   std::size_t striping = 1;     ///< streams per ordered pair of hosts
   Bytes frame = 64 * 1024;      ///< bytes that a link serves as a unit
   base::Nanos message_cost{0};  ///< host's time per message sent or received
-  /// bytes that a host reduces per second, read and written; 0 = reductions take no time
+  /// Bytes that a host reduces per second, read and written; 0 = reductions take no time.
   double fold_bytes_per_second = 0;
 
   std::size_t clusters() const { return topology->clusters(); }
@@ -71,7 +70,7 @@ void Network::for_way(collectives::Rank from, collectives::Rank to, const See& s
   if (!is_between || !is_exit(to)) see(Part::receiving, std::size_t{to});
 }
 
-/// Return the rate at time 0 in bits per second; 0 = unlimited.
+/// Returns the rate at time 0 in bits per second; 0 = unlimited.
 double rate_of(const tuning::LinkModel& model);
 double rate_of(const Link& link);
 /// Returns the least time for that many bytes at that rate, rounded down, at most time_max.

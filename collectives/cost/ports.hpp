@@ -17,7 +17,7 @@ struct Ports {
   std::size_t receiving = 0;
   /// Whether ports and their orders are separate for other clusters and for the host's own.
   bool are_apart = false;
-  /// receiving ports for other clusters; 0 = as many as `receiving`
+  /// Receiving ports across clusters; 0 = as many as `receiving`.
   std::size_t receiving_across = 0;
   /// Whether a port is held until the message has left the link, otherwise until it is sent.
   bool blocks = false;
@@ -30,7 +30,7 @@ struct Ports {
   /// behind it. With half duplex, all steps of a host are in one order. Execution then follows the
   /// plan exactly.
   bool are_in_order = false;
-  /// whether grants travel with the latency of the way back, otherwise in no time
+  /// Whether grants travel with the latency of the way back, otherwise in no time.
   bool are_grants_carried = false;
 };
 

@@ -105,7 +105,7 @@ class Uses {
     static constexpr std::size_t first_full = 16;
     std::vector<Use> uses_;
     std::size_t full_ = first_full;
-    // longest range ever added: an overlapping range begins at most so far before
+    // Longest range ever added: an overlapping range begins at most so far before.
     collectives::Count longest_ = 0;
   };
 
@@ -120,7 +120,7 @@ class Uses {
   }
 
   collectives::Numbering numbers_;  // numbers of buffers
-  std::vector<Buffered> uses_;      // by number
+  std::vector<Buffered> uses_;      // indexed by number
 };
 
 }  // namespace pricing

@@ -11,7 +11,7 @@ namespace planning {
 /// A broadcast tree; each host sends to its children in order.
 struct BroadcastTree {
   Rank root = 0;
-  std::vector<std::vector<Rank>> children;  ///< by host
+  std::vector<std::vector<Rank>> children;  ///< indexed by host
 };
 
 /// Builds the tree of shortest ways, where a sender is busy with one message before it sends the

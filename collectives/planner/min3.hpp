@@ -15,7 +15,7 @@ namespace planning {
 /// Ports keep their state from level to level, so that transfers within a part follow the last
 /// transfer between parts. The pieces may be segments of blocks.
 /// Cost: At most 5 ms for 20 hosts and 500 ms for 80 hosts (`collectives_tests "[.times]"`). Ends
-/// only grow, so that the least outdated end that is still correct is the minimum.
+///       only grow, so that the least outdated end that is still correct is the minimum.
 /// Throws: std::invalid_argument if the pools do not contain exactly all hosts.
 Plan min3(const Pool& pools, const PairCosts& costs, const collectives::Counts& counts,
           std::vector<Piece> pieces, const PortModel& model = {});

@@ -62,7 +62,7 @@ class PairCosts {
   std::vector<Pair> pairs_;  // from * hosts + to
   std::vector<double> nics_;
   Nanos overhead_{0};
-  std::vector<std::size_t> slots_;  // by path
+  std::vector<std::size_t> slots_;  // indexed by path
 };
 
 }  // namespace planning

@@ -40,7 +40,7 @@ inline bool plans(std::string_view name) { return planner_named(name) != nullptr
 /// network. The result is the same on every host with the same input. `overhead_ns` of a message is
 /// the additional time for which it holds the sender's port.
 /// Cost: Milliseconds for 20 hosts; seconds for 80 if plans are compared (min3_plus). Keep the
-/// result.
+///       result.
 /// Throws: std::invalid_argument if `task` is not an allgather of the network's participants.
 Contender plan(const Planner& planner, const collectives::Parameters& parameters,
                const collectives::CollectiveSpec& task, Bytes element_bytes,

@@ -64,7 +64,7 @@ class PortState {
   const std::vector<Piece>& pieces_;
   PortModel model_;
   std::size_t hosts_;
-  std::vector<std::vector<Nanos>> ways_;  // by distinct size, then by pair
+  std::vector<std::vector<Nanos>> ways_;  // indexed by distinct size, then by pair
   std::vector<std::size_t> size_of_;      // index into `ways_`, by piece
   std::vector<Nanos> here_;               // arrival by piece and host; negative = absent
   std::vector<Nanos> pairs_;
@@ -75,7 +75,7 @@ class PortState {
     static constexpr std::uint32_t any = ~std::uint32_t{0};
   };
   std::vector<Takes> takes_;
-  std::vector<Slots> sending_[2], receiving_[2];  // by Takes::ports, then by host
+  std::vector<Slots> sending_[2], receiving_[2];  // indexed by Takes::ports, then by host
   std::vector<Slots> paths_;
 };
 

@@ -38,7 +38,7 @@ constexpr PortFlag port_flags[] = {{"apart", &Ports::are_apart},
                                    {"in_order", &Ports::are_in_order},
                                    {"grants_carried", &Ports::are_grants_carried}};
 
-// ---- written
+// ---- writing
 
 class Writer {
  public:
@@ -80,7 +80,7 @@ void add_plan(Writer& writer, const Plan& plan, const Blocks& blocks) {
   writer.add("transfers", Settings::list(std::move(transfers)));
 }
 
-// ---- read
+// ---- reading
 
 class Reader {
  public:
@@ -136,7 +136,7 @@ class Reader {
       Contender contender;
       contender.algorithm = algorithm;
       contender.parameters = algorithm.read(text.substr(std::min(colon + 1, text.size())));
-      // element size of the operation, independent of the file
+      // Element size of the operation, independent of the file.
       if (contender.parameters.has("element"))
         contender.parameters.set("element", fmt::to_string(blocks_.element_bytes));
       if (!algorithm.does(collectives::Collective::allgather))

@@ -34,7 +34,7 @@ struct Parameter {
   bool is_list = false;
   Count least = 0;
   Count most = std::numeric_limits<Count>::max();
-  /// words (of any parameter) that make this one matter; empty = all
+  /// Words (of any parameter) that make this one matter; empty = all.
   std::vector<std::string> only_with = {};
   std::vector<Collective> only_for = {};  ///< collectives for which it matters; empty = all
   /// Whether it limits the elements of a message or stretch (0 = no limit).

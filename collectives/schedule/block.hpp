@@ -11,7 +11,7 @@ namespace collectives {
 
 using Rank = std::uint32_t;   ///< participant of a group, counted from 0 in config order
 using Count = std::uint64_t;  ///< number of elements, whatever their type
-/// number of a channel; each pair of participants has messages in order per channel
+/// Number of a channel; each pair of participants has messages in order per channel.
 using Channel = std::uint32_t;
 
 /// `count` elements beginning at `offset`.

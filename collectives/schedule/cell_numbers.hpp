@@ -44,7 +44,7 @@ class CellNumbers {
   void touch(std::size_t begin, const Block& block);
 
   std::vector<Cells> all_;
-  std::vector<std::size_t> begins_;  // by participant, plus the end of the last one
+  std::vector<std::size_t> begins_;  // indexed by participant, plus the end of the last one
   std::size_t count_ = 0;
 };
 

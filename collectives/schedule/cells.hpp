@@ -53,7 +53,7 @@ class Cells {
     before->second.end = at;
   }
 
-  std::map<Count, Known> known_;  // by offset, not overlapping
+  std::map<Count, Known> known_;  // indexed by offset, not overlapping
 };
 
 }  // namespace collectives

@@ -52,7 +52,7 @@ class Counts {
  private:
   std::size_t blocks_ = 1;
   Count each_ = 0;  // largest count if counts differ
-  // begin of each block and end of the last; empty if all counts are equal
+  // Begin of each block and end of the last; empty if all counts are equal.
   std::vector<Count> begins_;
 };
 
@@ -77,7 +77,7 @@ CollectiveSpec make_spec(Collective collective, std::shared_ptr<const Topology> 
 
 /// Returns the contribution of `me`: a range of `in`, or of `out` at the root of a broadcast.
 Range in_range(const CollectiveSpec& task, Rank me);
-/// range of the result in `out`; empty if `me` gets no result
+/// Range of the result in `out`; empty if `me` gets no result.
 Range out_range(const CollectiveSpec& task, Rank me);
 /// Returns the block of an alltoall from `source` to `target`, as a range of `in` at `source`.
 Range given(const CollectiveSpec& task, Rank source, Rank target);

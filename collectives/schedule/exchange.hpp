@@ -39,7 +39,7 @@ struct Summing {
   Buffer source = in;
   Buffer result = part;  ///< buffer for sums of two or more operands; scratch unless it is `out`
   Channel channel = 0;
-  /// topology whose order and groups the sums keep where possible; may be nullptr
+  /// Topology whose order and groups the sums keep where possible; may be nullptr.
   const Topology* groups = nullptr;
   /// Returns the block of `range` in `buffer`, translated if the buffer is scratch.
   Block at(Buffer buffer, Range range) const {

@@ -6,12 +6,12 @@
 
 namespace collectives {
 
-/// Return the parameters `allgather` and `reduce_scatter`.
+/// Returns the parameters `allgather` and `reduce_scatter`.
 Parameter allgather_parameter(const std::string& fallback = "doubling",
                               std::vector<Collective> only_for = {});
 Parameter reduce_scatter_parameter();
 
-/// Return why the selected exchange is impossible among all participants, or within a cluster; ""
+/// Returns why the selected exchange is impossible among all participants, or within a cluster; ""
 /// if it is possible.
 std::string wrong_for_all(const CollectiveSpec& task, const Parameters& parameters);
 std::string wrong_for_clusters(const CollectiveSpec& task, const Parameters& parameters);

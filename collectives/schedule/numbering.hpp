@@ -45,8 +45,8 @@ class Numbering {
       place_of(keys_[number]) = number;
   }
 
-  std::vector<std::uint64_t> keys_;  // by number
-  // size is a power of two; at least half of the places are free
+  std::vector<std::uint64_t> keys_;  // indexed by number
+  // Size is a power of two; at least half of the places are free.
   std::vector<std::uint32_t> places_;
 };
 

@@ -17,7 +17,7 @@ enum class Action : std::uint8_t { send, receive, reduce, copy };
 struct Step {
   Action action = Action::send;
   Rank peer = 0;  ///< other participant of a message
-  /// channel of a message; messages on a channel arrive in the order of sending
+  /// Channel of a message; messages on a channel arrive in the order of sending.
   Channel channel = 0;
   std::span<const Block> blocks;
 

@@ -74,13 +74,13 @@ class Graph {
     if (--waits_[node] == 0) ready_.push_back(node);
   }
 
-  std::vector<Node> nodes_;          // by participant and step
+  std::vector<Node> nodes_;          // indexed by participant and step
   std::vector<std::size_t> begins_;  // first step of each participant, plus the end of the last one
   std::vector<Edge> edges_;
   std::vector<Node> next_;             // targets of edges, sorted by source
   std::vector<std::uint32_t> firsts_;  // first edge of each node, plus the end of the last one
   std::vector<Node> last_told_;
-  // earlier nodes and admissions that a node still waits for
+  // Earlier nodes and admissions that a node still waits for.
   std::vector<std::uint32_t> waits_;
   std::vector<std::array<Rank, 2>> owners_;  // participants whose steps make up a node
   std::vector<Node> ready_;

@@ -85,10 +85,10 @@ class Run {
   CellNumbers numbers_;
   std::vector<Value> cells_;
   std::vector<std::size_t> done_;  // steps done, by participant
-  Numbering numbers_of_lines_;     // by sender, receiver and channel
+  Numbering numbers_of_lines_;     // indexed by sender, receiver and channel
   std::vector<Line> lines_;
   std::vector<Message> messages_;
-  std::vector<Sent> sent_;           // by message
+  std::vector<Sent> sent_;           // indexed by message
   std::vector<Value> under_way_;     // contents of all messages
   std::vector<Value> left_, right_;  // operands
   Traffic traffic_;
@@ -401,9 +401,9 @@ class Results {
   Order order_ = Order::canonical;
   Expressions::Id shape_ = Expressions::undefined;
   Expressions::Id scan_shape_ = Expressions::undefined;
-  // last expression checked for the current participant
+  // Last expression checked for the current participant.
   Expressions::Id last_checked_ = Expressions::undefined;
-  // checked for all participants, by expression
+  // Checked for all participants, by expression.
   std::vector<bool> checked_;
   std::vector<Expressions::Id> first_;  // expressions of participant 0, by cell
   std::vector<Range> blocks_;           // blocks of an alltoall at the current participant

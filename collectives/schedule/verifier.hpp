@@ -17,9 +17,9 @@ struct Flow {
 
 /// Number of messages and elements by sender, by receiver and between clusters.
 struct Traffic {
-  std::vector<Flow> sent;      ///< by participant
-  std::vector<Flow> received;  ///< by participant
-  std::vector<Flow> crossing;  ///< by pair of clusters: from * clusters + to
+  std::vector<Flow> sent;      ///< indexed by participant
+  std::vector<Flow> received;  ///< indexed by participant
+  std::vector<Flow> crossing;  ///< indexed by pair of clusters: from * clusters + to
   Flow all;
   Flow across;  ///< between different clusters
 };
