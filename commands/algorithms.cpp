@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/algorithms.cpp — `paths algorithms`: what collectives may be told to do.
+// commands/algorithms.cpp — `paths algorithms`: reference of algorithms and planners.
 #include <iostream>
 
 #include "collectives/algorithms/reference.hpp"

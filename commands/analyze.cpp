@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/analyze.cpp — `paths analyze`: where the time of a traced run went.
+// commands/analyze.cpp — `paths analyze`: time analysis of a traced run.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ struct AnalyzeOptions {
   std::size_t rows = 0;
 };
 
-/// A line that is written over, on a terminal only.
+/// A progress line that is overwritten; shown only on a terminal.
 class ProgressLine {
  public:
   ProgressLine() : is_terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -68,7 +68,7 @@ TraceDirectory opened(const std::vector<std::string>& names) {
   return TraceDirectory(std::vector<std::filesystem::path>(names.begin(), names.end()));
 }
 
-/// "-" is the standard output.
+/// Writes a file; "-" is the standard output.
 void write_text(const std::string& name, const std::string& text) {
   if (name == "-")
     std::cout << text;
@@ -91,7 +91,8 @@ eventspace::PageHead head_of(const TraceReport& report) {
   return head;
 }
 
-/// The page puts hosts on one clock by itself and says how well, unless there was only one.
+/// Analyzes a trace and writes the page if requested. The page always aligns clocks itself and
+/// reports the accuracy, unless all hosts share a clock.
 TraceReport analyze(const TraceDirectory& trace, const HostClocks& clocks,
                     const AnalyzeOptions& options) {
   ProgressLine line;
@@ -123,7 +124,7 @@ bool needs_clocks(const AnalyzeOptions& options) {
          !options.perfetto.empty();
 }
 
-/// Where else to look: a line, or nothing.
+/// Returns a line with the folders of further deployments, or "".
 std::string further_deployments(const std::vector<std::string>& directories) {
   constexpr std::size_t shown_max = 3;
   std::set<std::string> names;
@@ -141,7 +142,7 @@ std::string further_deployments(const std::vector<std::string>& directories) {
       names.size() > shown_max ? fmt::format(" and {} more", names.size() - shown_max) : "");
 }
 
-/// Whether there was anything to say.
+/// Returns whether the trace was usable.
 bool run(const AnalyzeOptions& options) {
   const TraceDirectory trace = opened(options.directories);
   const HostClocks clocks =

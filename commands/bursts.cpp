@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/bursts.cpp — requests to those who send and receive, and what they answer.
+// commands/bursts.cpp — requests to senders and receivers, and their replies.
 #include "commands/bursts.hpp"
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace commands {
 namespace {
 
-/// Requests, and answers to them; what is timed.
+/// Tags of requests and replies, and of timed messages.
 constexpr std::uint64_t control_tag = 0, data_tag = 1;
 
 enum class What : std::uint64_t { end, receive, send, clock };
 
 struct Request {
   What what = What::end;
-  std::uint64_t number = 0;  ///< of rounds, or of bytes
+  std::uint64_t number = 0;  ///< number of rounds or of bytes
   std::vector<std::uint32_t> peers = {};
 };
 
@@ -38,13 +38,13 @@ Request request_of(const base::Payload& payload) {
   return request;
 }
 
-/// Touched before they are sent.
+/// Returns a message whose pages are already touched.
 base::Payload bytes_of(std::uint64_t size) {
   return base::Payload::filled(
       size, [](std::span<std::byte> place) { std::memset(place.data(), 0x55, place.size()); });
 }
 
-/// Of the run, or of the machine.
+/// Returns the time on the run's virtual clock or on the machine's clock.
 base::Nanos clock(const paths::Thread& thread) {
   const runtime::Runtime& runtime = thread.host().runtime();
   return runtime.is_virtual() ? runtime.now() : runtime.utc_at_zero() + runtime.now();
@@ -56,7 +56,7 @@ void send_to(paths::MessageGroup& group, const std::vector<std::uint32_t>& targe
   for (const std::uint32_t target : targets) group.send(target, data_tag, message);
 }
 
-/// The next messages are asked for before those that came are answered, so that all are granted.
+/// Posts the next receives before it reports the last arrivals, so that all messages are granted.
 void receive_from(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator,
                   const Request& request) {
   const auto ask = [&] {

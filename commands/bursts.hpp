@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/bursts.hpp — messages of several pairs of hosts at once, and how long they take.
+// commands/bursts.hpp — timed bursts of messages between several pairs of hosts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,32 +13,35 @@
 
 namespace commands {
 
-/// A stream of messages.
+/// A stream of messages between two hosts.
 struct HostPair {
   std::uint32_t from = 0, to = 0;
 };
 
-/// One host times what others, and itself, send: it tells those that receive how often, waits until
-/// they are ready, and tells those that send when. Each receiver says when its last message came.
+/// Times messages that other hosts and this one send. The host that measures (the initiator) sends
+/// each receiver the number of messages and waits until all are ready. It then requests the
+/// messages from the senders. Each receiver reports when its last message arrived.
 ///
-/// Time:    from the word to send until the last receiver had all, where the hosts have one clock;
-///          else until its word of that was back. Words take as long for any size, so a difference
-///          of two sizes is without them either way.
-/// Sharing: one thread's. The other hosts call help() meanwhile.
-/// Blocks:  all of it. Throws TravelError when a host is lost.
+/// Units: A time begins with the request to send. It ends when the last receiver has all messages,
+///        if the hosts share a clock; otherwise when the report of that has arrived. Control
+///        messages take the same time for every size, so that differences between sizes exclude
+///        them.
+/// Thread-safe: no; the other hosts call help() meanwhile.
+/// Blocks: every call.
+/// Throws: TravelError if a host is lost.
 class Bursts {
  public:
   Bursts(paths::Thread& thread, paths::MessageGroup& group, bool is_one_clock);
 
-  /// So many bursts of each size, the sizes in turns; times by size.
+  /// Runs `samples` bursts of each size, alternating between sizes. Returns times by size.
   std::vector<std::vector<base::Nanos>> batch(const std::vector<HostPair>& pairs,
                                               const std::vector<std::uint64_t>& sizes,
                                               std::size_t samples);
-  /// Those hosts need help no more.
+  /// Ends help() on these hosts.
   void release(const std::vector<std::uint32_t>& hosts);
 
   bool is_one_clock() const { return is_one_clock_; }
-  std::uint64_t bytes() const { return bytes_; }  ///< sent, but for words
+  std::uint64_t bytes() const { return bytes_; }  ///< bytes sent, without control messages
   paths::Thread& thread() { return thread_; }
 
  private:
@@ -52,15 +55,15 @@ class Bursts {
   std::uint64_t bytes_ = 0;
 };
 
-/// Sends and receives as that host says, until it needs no more.
+/// Serves the initiator's requests to send and receive until it calls release().
 void help(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator);
 
-/// Whether those hosts, which call help(), read the clock that this one reads. An address is no
-/// proof of that: behind forwarded ports there are other machines.
+/// Whether these hosts, which call help(), read the same clock as this one. Equal addresses are no
+/// proof, because forwarded ports lead to other machines.
 bool have_our_clock(const paths::Thread& thread, paths::MessageGroup& group,
                     const std::vector<std::uint32_t>& hosts);
 
-/// Waits for a word that may come any time, as long as who sends it is there.
+/// Waits without a deadline for a message, while its sender is alive.
 base::Payload patiently(paths::Receiving receiving);
 
 }  // namespace commands

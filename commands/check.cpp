@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/check.cpp — `paths check`: is this config right?
+// commands/check.cpp — `paths check`: validation of configs.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -25,7 +25,7 @@ std::string counted(std::size_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// Every file, whatever is wrong with those before it.
+/// Checks every file, even after mistakes in earlier ones.
 int check(const CheckOptions& options) {
   int exit_code = succeeded;
   for (const std::string& file : options.files) {

@@ -46,14 +46,14 @@ void add_override_options(CLI::App& command, paths::Overrides& overrides) {
 
 namespace {
 
-/// The command that `words` name, one below the other.
+/// Returns the command that `words` name, from the outermost inwards.
 const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   for (const std::string& word : words) {
     std::vector<std::string_view> known;
     const CLI::App* found = nullptr;
     for (const CLI::App* one : command->get_subcommands({})) {
-      if (one->get_group().empty()) continue;  // only processes that `paths` starts use it
+      if (one->get_group().empty()) continue;  // internal command that only `paths` itself starts
       known.emplace_back(one->get_name());
       if (one->get_name() == word) found = one;
     }

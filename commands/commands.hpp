@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/commands.hpp — what the program `paths` can be told to do.
+// commands/commands.hpp — subcommands of the program `paths`.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -16,8 +16,8 @@ using paths::set_examples;
 /// The exit codes of every command.
 enum ExitCode : int { succeeded = 0, failed = 1, wrong_usage = 2 };
 
-/// Each adds its subcommand, which sets `exit_code` when it was chosen and has run. A command may
-/// throw what paths::run_main() says.
+/// Each function adds its subcommand. The subcommand sets `exit_code` if it was chosen and has run.
+/// It may throw the exceptions that paths::run_main() documents.
 void add_check_command(CLI::App& app, int& exit_code);
 void add_show_command(CLI::App& app, int& exit_code);
 void add_expand_command(CLI::App& app, int& exit_code);
@@ -33,10 +33,10 @@ void add_explain_command(CLI::App& app, int& exit_code);
 void add_plan_command(CLI::App& app, int& exit_code);
 void add_space_command(CLI::App& app, int& exit_code);
 
-/// The options that say something else than the config does; `overrides` must outlive parsing.
+/// Adds the options that override the config. `overrides` must outlive parsing.
 void add_override_options(CLI::App& command, paths::Overrides& overrides);
 
-/// What `paths run` is told.
+/// Options of `paths run`.
 struct RunOptions {
   std::string file;
   std::string clock = "steady";
@@ -45,11 +45,11 @@ struct RunOptions {
   paths::Overrides overrides;
 };
 
-/// Runs a program on every host of the config that belongs on this machine, on the virtual clock
-/// all hosts in one process; returns the exit code.
+/// Runs a program on every host of the config that belongs on this machine; on the virtual clock,
+/// runs all hosts in one process. Returns the exit code.
 int run_hosts(RunOptions& options);
 
-/// The whole program. `commit` is for `--version`.
+/// Runs the program `paths`. `commit` is for `--version`.
 int run_program(int argc, const char* const* argv, std::string_view commit = "unknown");
 
 }  // namespace commands

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/config_copy.cpp — a file without a name, found by its descriptor.
+// commands/config_copy.cpp — unlinked file that child processes open through its descriptor.
 #include "commands/config_copy.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace commands {
 namespace {
 
-/// Open in all processes that this one starts.
+/// Returns a descriptor that child processes inherit.
 base::Descriptor nameless_file(const std::string& text) {
   std::error_code ignored;
   std::filesystem::path folder = std::filesystem::temp_directory_path(ignored);
@@ -35,8 +35,8 @@ base::Descriptor nameless_file(const std::string& text) {
   return made;
 }
 
-/// Whether processes that this one starts find the same text there. Names such as /dev/stdin and
-/// /dev/fd/63 mean another file in each of them.
+/// Whether child processes find the same text under this name. Names such as /dev/stdin and
+/// /dev/fd/63 mean another file in each process.
 bool is_same_everywhere(const std::string& file) {
   std::error_code ignored;
   const std::string where = std::filesystem::absolute(file, ignored).lexically_normal().string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/config_copy.hpp — a config that can be read once, for processes that all read it.
+// commands/config_copy.hpp — a config that is read once, for several processes.
 #pragma once
 #include <string>
 
@@ -8,17 +8,17 @@
 
 namespace commands {
 
-/// Reads a config's file once. A pipe or standard input cannot be read again, so processes that are
-/// started get a copy.
+/// A config file that is read only once. A pipe or standard input cannot be read again, so that
+/// started processes get a copy.
 ///
-/// Owns: the copy, which goes with the last process that has it open.
+/// Owns: the copy, which the kernel removes when the last process closes it.
 class ConfigCopy {
  public:
-  /// Throws ConfigError when the file cannot be read or is not YAML, and std::system_error when no
-  /// copy can be made.
+  /// Throws: ConfigError if the file cannot be read or is not YAML; std::system_error if the copy
+  ///         cannot be made.
   explicit ConfigCopy(const std::string& file);
   const base::Settings& settings() const { return settings_; }
-  /// The file for processes that this one starts: the one that was given, or the copy.
+  /// Returns the file for processes that this one starts: the given one or the copy.
   const std::string& file() const { return file_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/describe.cpp — `paths describe`: the format of files that the program writes.
+// commands/describe.cpp — `paths describe`: formats of the files that the program writes.
 #include <iostream>
 #include <memory>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/draw_dot.cpp — a plan in graphviz's language.
+// commands/draw_dot.cpp — drawing of a plan in the Graphviz language.
 #include <fmt/format.h>
 
 #include <map>

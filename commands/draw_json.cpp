@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/draw_json.cpp — a plan for other programs.
+// commands/draw_json.cpp — JSON form of a plan for other programs.
 #include <nlohmann/json.hpp>
 
 #include "commands/drawing.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/draw_schedule.cpp — who sends whom how much, drawn with letters.
+// commands/draw_schedule.cpp — text drawing of a schedule: tree or steps, traffic, longest way.
 #include "commands/draw_schedule.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ struct Flow {
   }
 };
 
-/// By who sends and who receives.
+/// Messages by sender and receiver, or by their clusters.
 using Flows = std::map<std::pair<std::size_t, std::size_t>, Flow>;
 
 class ScheduleDrawer {
@@ -65,7 +65,7 @@ class ScheduleDrawer {
     for (const collectives::Block& block : step.blocks) flow.elements += block.cells.count;
   }
 
-  /// Everybody is reached from the root, and by one way only.
+  /// Whether the root reaches every host, and each by one way only.
   bool is_tree() const {
     std::size_t ends = 0;
     for (const auto& peers : peers_) ends += peers.size();
@@ -92,7 +92,7 @@ class ScheduleDrawer {
     return flow.messages == 1 ? bytes : fmt::format("{} in {} messages", bytes, flow.messages);
   }
 
-  /// Children in the order in which they are first talked to.
+  /// Draws a subtree; children are in the order of first communication.
   void draw_node(Rank rank, Rank parent, const std::string& first, const std::string& rest) {
     text_ += first + request_.participants.hosts[rank];
     if (rank != parent) {
@@ -174,7 +174,7 @@ class ScheduleDrawer {
 
   const ScheduleRequest& request_;
   Schedule schedule_;
-  std::vector<std::vector<Rank>> peers_;  // in the order in which they are first talked to
+  std::vector<std::vector<Rank>> peers_;  // in the order of first communication
   Flows flows_;
   std::string text_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/draw_schedule.hpp — a schedule as a tree or as steps, with what it moves.
+// commands/draw_schedule.hpp — drawing of a schedule as a tree or as steps, with its traffic.
 #pragma once
 #include <string>
 
@@ -7,9 +7,11 @@
 
 namespace commands {
 
-/// The tree of those who talk to each other, if it is one, else the first steps of the first hosts;
-/// messages and bytes by pair of clusters; and the longest way of data, by the latencies of the
-/// config's links.
+/// Returns the drawing of a schedule:
+/// - the tree of hosts that exchange messages, or the first steps of the first hosts if it is no
+///   tree;
+/// - messages and bytes by pair of clusters;
+/// - the longest way of data, by the latencies of the config's links.
 std::string draw_schedule(const ScheduleRequest& request);
 
 }  // namespace commands

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/draw_svg.cpp — a plan as a picture: elements at the left, threads to the right.
+// commands/draw_svg.cpp — SVG drawing of a plan: elements on the left, threads on the right.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,13 +43,13 @@ std::string_view fill(Drawing::Shape shape) {
   return "#f1f1f1";
 }
 
-/// Shown under the pointer.
+/// Returns the tooltip.
 std::string title(const Drawing::Node& node) {
   return node.details.empty() ? ""
                               : fmt::format("<title>{}</title>", escaped_for_svg(node.details));
 }
 
-/// Every leaf has a row of its own; what joins stands in the middle of what it joins.
+/// Places each leaf in its own row and each inner node in the middle of its children.
 class SvgDrawer {
  public:
   explicit SvgDrawer(const Drawing& drawing) : drawing_(drawing) {}
@@ -80,7 +80,7 @@ class SvgDrawer {
     return 16 + static_cast<int>(letter_pixels * static_cast<double>(letters));
   }
 
-  /// Returns the height at which the node's middle came to stand.
+  /// Returns the vertical position of the node's middle.
   int place(std::size_t index, int left) {
     const Drawing::Node& node = drawing_.nodes[index];
     const int right = left + width(node);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/draw_text.cpp — a plan drawn with letters.
+// commands/draw_text.cpp — text drawing of a plan.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class TextDrawer {
  public:
   explicit TextDrawer(const Drawing& drawing) : drawing_(drawing) {}
 
-  /// A chain keeps its column; where ways meet, each that comes from above is a branch.
+  /// Draws a subtree. A chain keeps its column; a join has one branch per path from above.
   void draw(std::size_t index, const std::string& first, const std::string& rest) {
     const Drawing::Node& node = drawing_.nodes[index];
     text += fmt::format("{}{}\n", first, line(node));
@@ -42,8 +42,8 @@ class TextDrawer {
   const Drawing& drawing_;
 };
 
-/// "rows.N.from_next" of "rows.17.from_next": graphs that a config declares together, one for each
-/// thread, differ by its rank.
+/// Returns for example "rows.N.from_next" for "rows.17.from_next". A config that declares one graph
+/// per thread gives them names that differ only in the rank.
 std::string without_numbers(const std::string& graph) {
   std::string pattern;
   std::size_t begin = 0;
@@ -65,7 +65,7 @@ void append_shape(const Drawing& drawing, std::size_t index, std::string& shape)
   shape += ')';
 }
 
-/// What trees are alike by: nothing for those whose graphs no number tells apart.
+/// Returns a key that similar trees share; "" if the graph's name has no number.
 std::string likeness(const Drawing& drawing, const Drawing::Tree& tree) {
   std::string pattern = without_numbers(tree.graph);
   if (pattern == tree.graph) return {};
@@ -102,7 +102,7 @@ std::string draw_text(const paths::Plan& plan, const Drawing& drawing) {
   for (const Drawing::Tree& tree : drawing.trees) {
     const std::string like = likeness(drawing, tree);
     const std::size_t others = like.empty() ? 0 : std::exchange(alike.at(like), 0);
-    if (!like.empty() && others == 0) continue;  // was drawn for all of them
+    if (!like.empty() && others == 0) continue;  // drawn together with a similar one
     if (tree.graph != graph)
       drawer.text += fmt::format("\ngraph {}{}\n", tree.graph,
                                  others > 1 ? fmt::format(", and {} more like it, {}", others - 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/drawing.cpp — turns the stages of a plan upside down: from elements up to threads.
+// commands/drawing.cpp — conversion of a plan's stages to trees from elements to threads.
 #include "commands/drawing.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ using base::Settings;
 using paths::Plan;
 using paths::StageId;
 
-/// "less: 0.01, contributions: any" of maps, "[a, b]" of lists.
+/// Returns for example "less: 0.01, contributions: any" for a map, "[a, b]" for a list.
 std::string in_words(const Settings& settings) {
   std::string text;
   for (const Settings& item : settings.items())
@@ -100,7 +100,7 @@ class Maker {
     return stage;
   }
 
-  /// The element that a stage at the end of a path is about.
+  /// Returns the element of a stage at the end of a path, or nullptr.
   const Plan::PlanElement* element_of(StageId end) const {
     const Plan::PlanWrapper& wrapper = plan_.wrappers[plan_.stages[end].wrapper];
     const paths::WrapperKind* kind = kinds_.find(wrapper.kind);

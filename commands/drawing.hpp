@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/drawing.hpp — a plan as trees to draw: elements at the roots, threads at the leaves.
+// commands/drawing.hpp — drawings of a plan as trees from elements to threads.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -10,28 +10,28 @@
 
 namespace commands {
 
-/// A value made of a plan; every drawer reads only this.
+/// A plan as a forest of nodes, the only input of most drawers.
 struct Drawing {
   enum class Shape { element, wrapper, join, threads };
   struct Node {
     Shape shape = Shape::wrapper;
     std::string host;
     std::string cluster;
-    std::string name;                ///< "sum.join", "store", "threads 0-3"
-    std::string details;             ///< "allreduce of 2; operation: sum", "10ms"
-    std::vector<std::size_t> above;  ///< who comes down to it, in the order of slots
+    std::string name;                ///< text such as "sum.join", "store", "threads 0-3"
+    std::string details;             ///< text such as "allreduce of 2; operation: sum", "10ms"
+    std::vector<std::size_t> above;  ///< nodes whose paths continue here, in slot order
   };
   struct Tree {
     std::string graph;
-    std::size_t root;  ///< a node
+    std::size_t root;  ///< index of a node
   };
   std::vector<Node> nodes;
-  std::vector<Tree> trees;  ///< of one graph together
+  std::vector<Tree> trees;  ///< trees of the same graph are adjacent
 };
 
 Drawing make_drawing(const paths::Plan& plan, const paths::WrapperKinds& kinds);
 
-/// Each returns the whole document.
+/// Each function returns the whole document.
 std::string draw_text(const paths::Plan& plan, const Drawing& drawing);
 std::string draw_dot(const Drawing& drawing);
 std::string draw_svg(const Drawing& drawing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/expand.cpp — `paths expand`: the low level that a config stands for.
+// commands/expand.cpp — `paths expand`: expansion of a config to its low level.
 #include <iostream>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/explain.cpp — `paths explain`: which schedule of a collective is taken, and why.
+// commands/explain.cpp — `paths explain`: the selected schedule of a collective, and why.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,10 +26,10 @@ struct ExplainOptions {
   std::string grouping = "canonical";
 };
 
-/// The cheapest of an algorithm with sums of one order.
+/// The fastest candidate of an algorithm for one order of summation.
 struct Row {
   pricing::Best best;
-  std::optional<Order> order;  ///< of a reduction that has operands
+  std::optional<Order> order;  ///< only for reductions with operands
   bool is_allowed = true;
 };
 
@@ -37,7 +37,7 @@ bool has_order(const CollectiveSpec& task) {
   return is_reduction(task.collective) && task.collective != collectives::Collective::barrier;
 }
 
-/// Whatever does it, and with sums of each order by themselves.
+/// Returns a row for each algorithm and order of summation, fastest first.
 std::vector<Row> rows_of(const ScheduleRequest& request, bool allows_any) {
   const CollectiveSpec& task = request.task;
   std::map<std::pair<const Algorithm*, Order>, std::vector<Family>> alike;
@@ -67,7 +67,7 @@ std::vector<Row> rows_of(const ScheduleRequest& request, bool allows_any) {
   return rows;
 }
 
-/// Why it is taken, or is not.
+/// Returns why a row is selected or not; "" if it is only slower.
 std::string reason(const Row& row, bool is_taken) {
   if (is_taken) return "taken";
   if (row.is_allowed) return "";
@@ -97,7 +97,7 @@ void print_rows(const ScheduleRequest& request, const std::vector<Row>& rows, ba
   if (taken == rows.end()) std::cout << "None is taken: each sums up in another order.\n";
 }
 
-/// Algorithms for that collective that cannot do it here.
+/// Prints the algorithms for the collective that are impossible on this topology.
 void print_refused(const ScheduleRequest& request, const std::vector<Row>& rows) {
   bool has_title = false;
   for (const Algorithm& algorithm : collectives::all_algorithms()) {

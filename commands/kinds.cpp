@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/kinds.cpp — `paths kinds`: the reference of wrappers, collectives and algorithms, from
-// their own descriptions.
+// commands/kinds.cpp — `paths kinds`: reference of wrappers, collectives and algorithms.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,15 +26,15 @@ using paths::SettingHelp;
 using paths::TransferWord;
 using paths::WrapperKind;
 
-/// One thing of the reference, whatever it is.
+/// An entry of the reference.
 struct Described {
-  std::string group;  ///< "Wrappers"
+  std::string group;  ///< heading such as "Wrappers"
   std::string name;
-  std::string help;  ///< sentences
+  std::string help;  ///< full sentences
   std::vector<SettingHelp> settings;
 };
 
-/// What the kind does to the path it stands on.
+/// Returns the effect of the kind on its path.
 std::string character(const WrapperKind& kind) {
   std::string text;
   if (kind.drives_own_path()) text += " Begins a path that has no thread.";
@@ -47,7 +46,7 @@ std::string character(const WrapperKind& kind) {
   return text;
 }
 
-/// With what the word may be combined.
+/// Returns the permitted combinations of the word.
 std::string combinations(const AlgorithmWord& word) {
   std::string text;
   if (!word.collectives.empty())
@@ -115,7 +114,7 @@ Json described_json(const Word& word) {
   return {{"help", word.help}, {"settings", settings}};
 }
 
-/// Those that are words of `algorithm`, too.
+/// Returns the schedules that are also words of `algorithm`.
 std::vector<std::string> schedules_of(const AlgorithmWord& word) {
   std::vector<std::string> names;
   for (const collectives::Algorithm& one : collectives::all_algorithms())
@@ -123,7 +122,7 @@ std::vector<std::string> schedules_of(const AlgorithmWord& word) {
   return names;
 }
 
-/// For programs: what scripts/schema.py makes the schema of the config from.
+/// Prints the input of scripts/schema.py, which generates the schema of the config.
 void print_json() {
   Json all = {{"wrappers", Json::object()},
               {"collectives", Json::object()},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/link_measurement.cpp — how large messages are, when they are enough, how many streams.
+// commands/link_measurement.cpp — message sizes, stop rules and numbers of streams.
 #include "commands/link_measurement.hpp"
 
 #include <sys/resource.h>
@@ -22,17 +22,19 @@ using State = tuning::Measurement::State;
 using namespace std::chrono_literals;
 
 constexpr std::uint64_t smallest = 4 << 10, largest = 1 << 20;
-constexpr Nanos apart = 100ms;      // of batches, from begin to begin
-constexpr Nanos batch_time = 60ms;  // which samples fill
+constexpr Nanos apart = 100ms;      // time between the starts of batches
+constexpr Nanos batch_time = 60ms;  // time that the samples of a batch fill
 constexpr std::size_t samples_most = 10;
-constexpr Nanos spoilt_below = 1ms;  // by one time slice of another process
+// Times below this are distorted by one time slice of another process.
+constexpr Nanos spoilt_below = 1ms;
 constexpr tuning::StopRule streams_rule{.batches_least = 3};
 
-/// How long messages have to take beyond a byte, so that what hosts add does not count.
+/// Returns the time by which a message must exceed a byte, so that the overhead of hosts is
+/// negligible.
 Nanos enough(Nanos latency) { return std::clamp(latency / 2, Nanos(5ms), Nanos(20ms)); }
 
-/// Of messages that several streams carry: so long that it does not count that those of a host
-/// begin one frame after the other.
+/// Returns the size of messages for several streams. It is so large that the order of a host's
+/// first frames is negligible.
 std::uint64_t size_of_stream(std::uint64_t size, double bits_per_second) {
   constexpr double seconds_least = 0.07;
   while (size < largest && static_cast<double>(size) * 8 < seconds_least * bits_per_second)
@@ -40,7 +42,8 @@ std::uint64_t size_of_stream(std::uint64_t size, double bits_per_second) {
   return size;
 }
 
-/// What only this process knows of the machine. Column 8 of the first line: stolen.
+/// Returns the interference with this process so far. Column 8 of the first line of /proc/stat is
+/// the stolen time.
 tuning::Interference interference_so_far() {
   tuning::Interference so_far;
   rusage used{};
@@ -79,7 +82,7 @@ class LinkMeasurement {
     return *std::min_element(samples.begin(), samples.end());
   }
 
-  /// Connections are made, and pages touched.
+  /// Establishes connections and touches pages.
   void warm_up() {
     constexpr std::size_t least_echoes = 3, most_echoes = 20;
     byte_ = least(bursts_.batch(first_pair(), {1}, least_echoes).front());
@@ -97,7 +100,7 @@ class LinkMeasurement {
     }
   }
 
-  /// Not sooner than `apart` after the one before.
+  /// Runs a batch, at the earliest `apart` after the start of the last one.
   template <class Add>
   void add_batch(const std::vector<HostPair>& pairs, const std::vector<std::uint64_t>& sizes,
                  std::size_t samples, Add add) {
@@ -114,7 +117,7 @@ class LinkMeasurement {
     add(batch, is_spoilt_easily() && after.disturbs());
   }
 
-  /// A machine that is simulated is disturbed by nobody.
+  /// Whether other processes can distort the times; false on the virtual clock.
   bool is_spoilt_easily() const {
     return byte_ < spoilt_below && !thread_.host().runtime().is_virtual();
   }
@@ -135,7 +138,8 @@ class LinkMeasurement {
     }
   };
 
-  /// Where too few batches were undisturbed, all of them tell as much as they agree.
+  /// Measures one stream. If too few batches were undisturbed, uses all batches, as far as they
+  /// agree.
   void measure_one_stream() {
     tuning::StopRule rule;
     if (is_spoilt_easily()) rule.batches_most *= 2;
@@ -156,7 +160,7 @@ class LinkMeasurement {
     figures_.is_usable = found.is_usable();
   }
 
-  /// Without one clock the way there and back, halved.
+  /// Without a common clock the time is that of both ways, so that it is halved.
   void take_latency(const tuning::Measurement& latency) {
     const double ways = bursts_.is_one_clock() ? 1 : 2;
     figures_.latency = Nanos(std::llround(latency.figure() / ways));
@@ -164,12 +168,12 @@ class LinkMeasurement {
   }
 
   void take_rate(const tuning::Measurement& rate) {
-    if (rate.figure() <= 0) return;  // no byte takes time
+    if (rate.figure() <= 0) return;  // bytes take no time
     figures_.bits_per_second = static_cast<double>(size_) * 8e9 / rate.figure();
     figures_.bandwidth_spread = rate.spread();
   }
 
-  /// How long a message of each pair takes beyond a byte of each.
+  /// Returns the time by which one message per pair exceeds one byte per pair.
   double together(std::size_t streams) {
     tuning::StopRule rule = streams_rule;
     rule.agreement = 1 / static_cast<double>(4 * streams);
@@ -252,7 +256,7 @@ Cost cost_of(const LinkTask& task, Nanos latency, double bits_per_second, std::s
   const std::size_t most = std::min(task.streams_most, task.sources.size() * task.targets.size());
   const auto add_streams = [&](std::size_t tried) {
     const auto pairs = static_cast<double>(tried);
-    // The time is that of a stream, unless they share.
+    // The streams take the time of one stream unless they share the link.
     add(stream_batches, 2, pairs * bytes(),
         std::max(1.0 / pairs, 1.0 / static_cast<double>(streams)), apart);
     return tried <= streams;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/link_measurement.hpp — what one direction between two sets of hosts is, from bursts.
+// commands/link_measurement.hpp — latency, rate and streams of one direction, measured by bursts.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,42 +11,47 @@
 
 namespace commands {
 
-/// What is measured: from the first of the sources, which does it, to the first of the targets, and
-/// with streams of all.
+/// The two sides of a measurement. The first source measures, with the first target; streams use
+/// all hosts.
 struct LinkTask {
   std::vector<std::uint32_t> sources, targets;
-  std::size_t streams_most = 1;  ///< that are tried
+  std::size_t streams_most = 1;  ///< maximum number of streams to try
 };
 
-/// A plain value: hosts send it each other.
+/// Results of a measurement. Trivially copyable, because hosts send it to each other.
 struct LinkFigures {
-  base::Nanos latency{0};  ///< of the way between the two hosts
+  base::Nanos latency{0};  ///< latency between the two hosts
   double latency_spread = 0;
-  double bits_per_second = 0;  ///< of one stream; 0: unlimited
+  double bits_per_second = 0;  ///< rate of one stream; 0 = unlimited
   double bandwidth_spread = 0;
-  std::uint64_t streams = 1;  ///< that have the full rate at once
-  bool is_least = false;      ///< no more were tried
-  bool is_usable = false;     ///< else the machine was busy
+  std::uint64_t streams = 1;  ///< streams that reach the full rate at once
+  /// Whether it is only a lower bound, because no more streams were tried.
+  bool is_least = false;
+  bool is_usable = false;  ///< false if the machine was too busy
   std::uint64_t bytes = 0;
   base::Nanos took{0};
 };
 
-/// Latency: of a byte. Rate: the difference of two sizes, so large that it takes some milliseconds.
-/// Streams: as many pairs of hosts as need no more than half a stream's share longer than one does,
-/// for which byte and message are compared as well, so that what many pairs cost is not counted.
+/// Measures one direction:
+/// - Latency: the time of one byte.
+/// - Rate: the difference between the times of two sizes, large enough to take some milliseconds.
+/// - Streams: the largest number of pairs of hosts that take at most half a stream's share longer
+///   than one pair. The times are differences between a message and a byte, so that the costs of
+///   many pairs cancel.
 ///
-/// Why: times as tuning::Measurement has them; where one stream has all of a link, two take twice
-///      as long, and where a link has K, one more takes at least 1/K longer (Gupta and Vadhiyar
-///      2007 give rates of streams).
+/// Why: Times are those of tuning::Measurement. If one stream fills a link, two take twice as long.
+///      If K streams fill it, one more takes at least 1/K longer.
+/// Paper: Gupta and Vadhiyar 2007 give rates of streams.
 LinkFigures measure_link(Bursts& bursts, const LinkTask& task);
 
-/// The different pairs that carry so many streams, each host in as few as can be.
+/// Returns distinct pairs for that many streams, each host in as few pairs as possible.
 std::vector<HostPair> pairs_of(const LinkTask& task, std::size_t streams);
-/// The largest number for which `is_full` holds, up to `most`: doubled, then halved between. It
-/// holds for 1, and for none above one for which it does not.
+/// Returns the largest number up to `most` for which `is_full` holds, by doubling and then
+/// bisection.
+/// Requires: `is_full` holds for 1, and for no number above one for which it does not hold.
 std::size_t most_streams(std::size_t most, const std::function<bool(std::size_t)>& is_full);
 
-/// What it will cost, about.
+/// Estimated cost of a measurement.
 struct Cost {
   base::Nanos time{0};
   double bytes = 0;

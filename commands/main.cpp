@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/main.cpp — the program `paths`.
+// commands/main.cpp — main() of the program `paths`.
 #include "commands/commands.hpp"
 #include "commands/version.hpp"
 

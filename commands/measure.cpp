@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/measure.cpp — `paths measure`: what the links between a config's hosts are, in a file.
+// commands/measure.cpp — `paths measure`: measured links between a config's hosts, as a file.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -18,7 +18,7 @@
 namespace commands {
 namespace {
 
-/// What `paths` is called with for the process of a host.
+/// Internal subcommand of the process of a host.
 constexpr const char* of_host = "measuring";
 constexpr std::size_t streams_limit = 1024;
 
@@ -38,7 +38,7 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
       ->capture_default_str();
 }
 
-/// Once, before each host would say it.
+/// Checks the config once, before each host would report the same mistakes.
 void check_config(const MeasureCommand& command, const base::Settings& config) {
   const paths::Plan plan = paths::read_plan(config, wrappers::all_kinds(), command.run.overrides);
   try {
@@ -62,7 +62,7 @@ int measure(MeasureCommand& command) {
   return run_hosts(command.run);
 }
 
-/// The program of a host, which `paths run` starts as any other.
+/// Runs the measurement of one host, which `paths run` starts like any program.
 int measure_as_host(const MeasureOptions& options) {
   NetworkMeasurement measurement(options);
   paths::Program program;
@@ -81,7 +81,7 @@ int measure_as_host(const MeasureOptions& options) {
 void add_host_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<MeasureOptions>();
   CLI::App* command = app.add_subcommand(of_host, "One host's part of `paths measure`.");
-  command->group("");  // nobody need see it
+  command->group("");  // hidden in the help
   add_measure_options(*command, *options);
   command->callback([options, &exit_code] { exit_code = measure_as_host(*options); });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/network_measurement.cpp — who measures what with whom when, and what comes of it.
+// commands/network_measurement.cpp — rounds of tests, and their results.
 #include "commands/network_measurement.hpp"
 
 #include <fmt/format.h>
@@ -24,13 +24,13 @@ namespace {
 using base::Nanos;
 using namespace std::chrono_literals;
 
-/// Of the first host: a round begins; figures of a test.
+/// Channel of the first host for starts of rounds and for results.
 constexpr std::uint64_t rounds_channel = 2;
 constexpr int of_source = 1, of_target = 2;
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
-/// Those of a cluster that have threads, its exit first.
+/// Returns the hosts of a cluster that have threads, its exit first.
 std::vector<std::uint32_t> senders(const paths::Plan& plan, std::uint32_t cluster) {
   std::vector<std::uint32_t> hosts;
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
@@ -40,7 +40,7 @@ std::vector<std::uint32_t> senders(const paths::Plan& plan, std::uint32_t cluste
   return hosts;
 }
 
-/// Hosts of one machine disturb each other, on the steady clock.
+/// Returns the machine of a host. Hosts of one machine disturb each other on the steady clock.
 std::string machine_of(const paths::Plan& plan, std::uint32_t host) {
   const std::string& address = plan.hosts[host].address;
   if (address.starts_with("ipc:")) return "ipc";
@@ -99,7 +99,8 @@ void NetworkMeasurement::look_at_output() {
                     fmt::join(clusters_, ", ")));
 }
 
-/// Of a cluster with one host nothing is found, but its network is passed.
+/// Reads the declared latencies of networks. A cluster with one host has no measured one, but
+/// messages pass its network.
 void NetworkMeasurement::find_networks(const paths::Plan& plan) {
   declared_.assign(plan.clusters.size(), Nanos(0));
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
@@ -149,7 +150,7 @@ void NetworkMeasurement::add_test(const paths::Plan& plan, std::uint32_t from, s
   tests_.push_back(std::move(test));
 }
 
-/// Each test in the first round in which it shares nothing.
+/// Puts each test into the first round with which it shares nothing.
 void NetworkMeasurement::find_rounds(const paths::Plan& plan, bool is_virtual) {
   std::vector<std::set<std::string>> taken;
   for (std::size_t number = 0; number < tests_.size(); ++number) {
@@ -171,7 +172,7 @@ void NetworkMeasurement::find_rounds(const paths::Plan& plan, bool is_virtual) {
   }
 }
 
-/// From what the config says of links; of those it says nothing of, a guess.
+/// Estimates the cost from the config's links, or from defaults for links without figures.
 void NetworkMeasurement::say_cost(const paths::Plan& plan) {
   bool is_guess = false;
   for (const auto& round : rounds_) {
@@ -261,7 +262,7 @@ std::string NetworkMeasurement::name_of(const Test& test) const {
                               : clusters_[test.from] + " to " + clusters_[test.to];
 }
 
-/// Which messages passed besides the link.
+/// Returns the latency of the cluster networks that the messages passed in addition to the link.
 Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
   const auto of = [&](std::uint32_t cluster) {
     const auto& network = network_.clusters[cluster].network;
@@ -271,8 +272,7 @@ Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
          ((test.networks & of_target) != 0 ? of(test.to) : Nanos(0));
 }
 
-/// So many streams are all that the networks of the hosts on one side can take: the link may have
-/// more.
+/// Whether the streams fill the networks of the hosts on one side, so that the link may have more.
 bool NetworkMeasurement::fills_hosts(const Test& test, const tuning::MeasuredLink& link) const {
   constexpr double nearly = 0.9;
   const double rate = static_cast<double>(link.streams) * link.bits_per_second;
@@ -307,7 +307,7 @@ void NetworkMeasurement::take(const Test& test, const LinkFigures& figures) {
                         seconds(figures.took), static_cast<double>(figures.bytes) / 1e6));
 }
 
-/// Of what could not be measured what the old file says stays.
+/// Keeps the old figures of links and networks that could not be measured. Returns the changes.
 std::vector<std::string> NetworkMeasurement::keep_old(const tuning::MeasuredNetwork& old) {
   for (auto& cluster : network_.clusters)
     for (const auto& before : old.clusters)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/network_measurement.hpp — all hosts of a config measure what lies between them.
+// commands/network_measurement.hpp — measurement of all links between the hosts of a config.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,31 +16,34 @@
 namespace commands {
 
 struct MeasureOptions {
-  std::string output;             ///< the file; "" for none
-  std::size_t streams_most = 16;  ///< of two clusters that are tried at once
+  std::string output;             ///< output file; "" = none
+  std::size_t streams_most = 16;  ///< maximum number of streams to try between two clusters
 };
 
-/// The network of each cluster with two hosts, then the link of every two clusters, each way. What
-/// shares a cluster, and so a host, an exit or a link, or on the steady clock a machine, is
-/// measured one after the other, all else at once. The first host says when a round of these
-/// begins, and gets what was found.
+/// Measures the network of each cluster with two hosts, then the link of every two clusters, in
+/// each direction. Tests that share a cluster run one after the other, because they share hosts,
+/// exits or links. On the steady clock, so do tests that share a machine. All other tests run at
+/// once, in rounds. The first host starts each round and collects the results.
 ///
-/// Sharing: one for all threads of a process; the first of each host takes part.
+/// Thread-safe: one object for all threads of a process; the first thread of each host takes part.
 class NetworkMeasurement {
  public:
   explicit NetworkMeasurement(MeasureOptions options) : options_(std::move(options)) {}
 
-  /// Reads the old file, and says what it will cost. Throws std::invalid_argument for a config
-  /// whose hosts cannot all reach each other, or where a cluster has no threads, or less than two
-  /// could send, for a place where nothing can be written, and for a file of other clusters;
-  /// ConfigError for an old file that is none.
+  /// Reads the old file and prints the estimated cost.
+  /// Throws: std::invalid_argument in these cases:
+  /// - hosts of the config cannot all reach each other;
+  /// - a cluster has no threads, or fewer than two hosts can send;
+  /// - the output cannot be written;
+  /// - the old file is about other clusters.
+  /// Throws: ConfigError if the old file has no valid content.
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   void run(paths::Thread& thread);
-  /// Where the first host is: writes the file, and says what has changed. Throws
-  /// std::runtime_error when a link could not be measured, or nothing be written.
+  /// On the first host, writes the file and prints the changes.
+  /// Throws: std::runtime_error if a link could not be measured or the file could not be written.
   void finish(const paths::RunSummary& run);
 
-  /// What was found, where the first host was.
+  /// Returns the results. Valid in the process of the first host.
   const tuning::MeasuredNetwork& network() const { return network_; }
   const Cost& expected() const { return expected_; }
   std::uint64_t bytes() const { return bytes_; }
@@ -48,13 +51,13 @@ class NetworkMeasurement {
 
  private:
   struct Test {
-    std::uint32_t from = 0, to = 0;  ///< clusters; the same one for its network
+    std::uint32_t from = 0, to = 0;  ///< clusters; equal for a cluster's network
     LinkTask task;
-    int networks = 0;  ///< 1: of the source on the way, 2: of the target's side
+    /// Bit mask of the networks on the way: 1 = source cluster's, 2 = target cluster's.
+    int networks = 0;
   };
 
   void look_at_output();
-  /// Becomes the file when all of it is there.
   void find_networks(const paths::Plan& plan);
   void find_tests(const paths::Plan& plan);
   void add_test(const paths::Plan& plan, std::uint32_t from, std::uint32_t to);
@@ -70,7 +73,7 @@ class NetworkMeasurement {
 
   const MeasureOptions options_;
   std::vector<std::string> clusters_;
-  std::vector<base::Nanos> declared_;  // latencies of clusters' networks, as the config has them
+  std::vector<base::Nanos> declared_;  // latencies of clusters' networks, as in the config
   std::vector<std::uint32_t> hosts_;
   std::vector<Test> tests_;
   std::vector<std::vector<std::size_t>> rounds_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/output_file.hpp — the option `--output` of commands that work for long.
+// commands/output_file.hpp — early check of the option `--output`.
 #pragma once
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 
 namespace commands {
 
-/// Throws std::invalid_argument, which names `--output`, if the file could not be written: known
-/// before the work.
+/// Checks before long work that the file can be written.
+/// Throws: std::invalid_argument that names `--output` if it cannot.
 inline void check_output(const std::string& file) {
   try {
     base::check_can_write(file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/plan.cpp — `paths plan`: who would send what to whom on a config's links, and why.
+// commands/plan.cpp — `paths plan`: planned allgather on a config's links, and its alternatives.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 namespace commands {
 namespace {
 
-constexpr base::Nanos overhead = std::chrono::microseconds(50);  // as planners have it
+constexpr base::Nanos overhead = std::chrono::microseconds(50);  // same default as the planners
 
 struct PlanOptions {
   ScheduleOptions schedule;
   bool has_pools = false;
-  std::string file;  ///< where the fastest goes; empty: nowhere
+  std::string file;  ///< output file for the fastest plan; "" = none
 };
 
 void print_pools(const Participants& all) {
@@ -31,10 +31,10 @@ void print_pools(const Participants& all) {
                            planning::lines(planning::pools_by_bandwidth(costs), all.hosts));
 }
 
-/// What is compared: all that the library and papers have, and the fastest of Min³+.
+/// Compared alternatives: those of the library and of papers, and the fastest plan of Min³+.
 struct Comparison {
   std::vector<planning::Contender> contenders;  ///< fastest first
-  std::size_t tried = 0;                        ///< plans of Min³+
+  std::size_t tried = 0;                        ///< number of compared plans of Min³+
 };
 
 Comparison compared(const ScheduleRequest& request) {

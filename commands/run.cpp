@@ -49,13 +49,13 @@ std::string found_program(const std::string& name) {
                                      name, near ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
-/// What all processes of a run have in common; "" is not said.
+/// Properties that all processes of a run share; "" = not given.
 struct Run {
   std::string id, sockets, first_port;
 };
 
-/// What paths::main() of the program reads. Every variable is set, so that none is inherited from
-/// a shell; empty means not given.
+/// Returns the environment variables that paths::main() of the program reads. Every variable is
+/// set, so that none is inherited from a shell; empty means not given.
 std::vector<std::pair<std::string, std::string>> variables(const RunOptions& options,
                                                            const std::string& host,
                                                            const Run& run = {}) {
@@ -86,7 +86,7 @@ paths::LaunchOptions launch_options(const paths::Plan& plan) {
   return options;
 }
 
-/// All hosts in one process.
+/// Runs all hosts in one process.
 int run_virtual(const RunOptions& options, const paths::Plan& plan,
                 std::vector<std::string> words) {
   paths::Launch process;
@@ -96,15 +96,15 @@ int run_virtual(const RunOptions& options, const paths::Plan& plan,
   return paths::launch({process}, launch_options(plan));
 }
 
-/// Which run the processes belong to. Where others of it are started elsewhere, who starts them all
-/// says it, or nobody does.
+/// Returns the identity of the run: PATHS_RUN if it is set, otherwise a new one. Returns "" if
+/// other machines start some hosts, because only a common launcher can choose an identity for all.
 std::string run_id(bool is_whole_run) {
   if (const char* given = std::getenv("PATHS_RUN"); given != nullptr && *given != 0) return given;
   if (!is_whole_run) return {};
   return fmt::format("{} {}", runtime::Runtime().utc_at_zero().count(), getpid());
 }
 
-/// By this program.
+/// Returns the process of a switch, which this program runs.
 paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
                              std::uint32_t cluster, const Run& run) {
   paths::Launch process;
@@ -116,14 +116,15 @@ paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
   return process;
 }
 
-/// Ports that no other run has, where the config leaves them open and no process elsewhere counts
-/// on the usual ones.
+/// Returns ports that no other run uses. Returns nothing if the config sets ports, or if processes
+/// elsewhere expect the usual ones.
 std::optional<paths::FreePorts> ports_of(const paths::Plan& plan, std::size_t hosts_here) {
   if (!plan.are_addresses_usual || hosts_here < plan.hosts.size()) return std::nullopt;
-  return paths::FreePorts::take(plan.hosts.size() + plan.clusters.size());  // switches follow hosts
+  // Ports of switches follow those of hosts.
+  return paths::FreePorts::take(plan.hosts.size() + plan.clusters.size());
 }
 
-/// Bytes of the longest address that is relative to the folder of the run.
+/// Returns the bytes of the longest address that is relative to the folder of the run.
 std::size_t longest_relative(const paths::Plan& plan) {
   constexpr std::size_t scheme_bytes = std::string_view("ipc://").size();
   std::size_t longest = 0;
@@ -137,7 +138,7 @@ std::size_t longest_relative(const paths::Plan& plan) {
   return longest;
 }
 
-/// Before anything has started: each of the hosts would say so for itself.
+/// Checks all hosts before any is started; otherwise each host would report the mistake.
 void check_reachable(const std::string& file, const paths::Plan& plan,
                      const std::vector<std::uint32_t>& hosts) {
   std::vector<std::string> addresses;
@@ -171,7 +172,7 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
     process.command = words;
     process.variables = variables(options, process.host, run);
     if (is_file(plan.hosts[host].address)) addresses.push_back(plan.hosts[host].address);
-    // The first host of the config reports, so a table of it stays a table.
+    // The first host of the config prints results, so that its tables keep their format.
     process.plain = host == 0 || hosts.size() == 1;
     processes.push_back(std::move(process));
   }
@@ -189,7 +190,7 @@ int run_steady(const RunOptions& options, const paths::Plan& plan,
 int run_hosts(RunOptions& options) {
   options.overrides.traced = !options.trace.empty();
   const ConfigCopy copy(options.file);
-  // Mistakes in the config are said once and before anything has started.
+  // Mistakes in the config are reported once, before any process starts.
   const paths::Plan plan =
       paths::read_plan(copy.settings(), wrappers::all_kinds(), options.overrides);
   options.file = copy.file();

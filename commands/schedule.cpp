@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/schedule.cpp — `paths schedule`: prints, exports and verifies schedules of collectives.
+// commands/schedule.cpp — `paths schedule`: printing, export and verification of schedules.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -20,7 +20,7 @@ void add_schedule_options(CLI::App& command, ScheduleOptions& options) {
   add_algorithm_option(command, options);
 }
 
-/// Portion by portion, for it may be long.
+/// Prints portion by portion, because the program may be long.
 void print_program(const ScheduleRequest& request, collectives::Rank me) {
   const collectives::Program program = request.program(me);
   std::cout << fmt::format("{}:", request.participants.hosts[me]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/schedule_request.cpp — words of a command line about schedules, with every mistake.
+// commands/schedule_request.cpp — parsing of options about schedules, with all mistakes.
 #include "commands/schedule_request.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ std::string not_one_of(const std::string& found, const std::vector<std::string_v
                      near ? fmt::format("; did you mean '{}'?", *near) : "");
 }
 
-/// Alternatives are too many to name.
+/// The message does not list the hosts, because there may be many.
 std::string no_such_host(const std::string& found, const std::vector<std::string>& hosts) {
   const std::vector<std::string_view> known(hosts.begin(), hosts.end());
   const auto near = base::near_match(found, known);
@@ -93,7 +93,7 @@ void read_clusters(const std::string& text, Participants& read, base::Mistakes& 
     read.clusters.push_back(fmt::format("cluster {}", cluster));
 }
 
-/// By its name, CLUSTER/HOST or number.
+/// Returns the host with this name, CLUSTER/HOST or number.
 Rank read_host(std::string_view option, const std::string& word, const Participants& all,
                base::Mistakes& mistakes) {
   for (Rank rank = 0; rank < all.hosts.size(); ++rank)
@@ -110,7 +110,7 @@ Rank read_host(std::string_view option, const std::string& word, const Participa
   return 0;
 }
 
-/// How many elements each size is.
+/// Returns the number of elements of each size.
 std::vector<Count> read_elements(const ScheduleOptions& options, Count element_bytes,
                                  base::Mistakes& mistakes) {
   std::vector<Count> elements;
@@ -175,7 +175,7 @@ void read_task(const ScheduleOptions& options, Collective collective, Needed nee
                 fmt::format("--root: {} has none, found '{}'", name_of(collective), options.root));
 }
 
-/// What does it, for one who named what does not.
+/// Returns the algorithms that do the collective, for an error message.
 std::string those_for(Collective collective) {
   std::vector<std::string_view> names;
   for (const Algorithm& algorithm : collectives::all_algorithms())

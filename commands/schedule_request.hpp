@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/schedule_request.hpp — the collective, and the schedule of it, that a command line asks
-// for.
+// commands/schedule_request.hpp — parsing of a collective and its schedule from a command line.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -15,75 +14,75 @@
 
 namespace commands {
 
-/// As it is written.
+/// Options as text.
 struct ScheduleOptions {
-  std::string file, clusters;  ///< one of both says who takes part
+  std::string file, clusters;  ///< participants; exactly one of both is set
   std::string collective;
-  std::string algorithm;  ///< "stretched:exchange=two,stretch=64"
-  std::string size;       ///< "1MiB", or of v-variants one for each block: "8B,0B,16B"
+  std::string algorithm;  ///< text such as "stretched:exchange=two,stretch=64"
+  std::string size;       ///< size such as "1MiB", or one per block: "8B,0B,16B"
   std::string element = "1B";
   std::string root;
-  std::string host;  ///< the only one that is of interest
+  std::string host;  ///< only host of interest; "" = all
 };
 
-/// Adds what most commands about schedules have. `options` must outlive parsing.
+/// Adds the options that most commands about schedules share. `options` must outlive parsing.
 void add_group_options(CLI::App& command, ScheduleOptions& options);
 void add_task_options(CLI::App& command, ScheduleOptions& options);
 void add_root_option(CLI::App& command, ScheduleOptions& options);
 void add_algorithm_option(CLI::App& command, ScheduleOptions& options);
 
-/// Who takes part.
+/// The participants of a collective.
 struct Participants {
   std::shared_ptr<const collectives::Topology> topology;
-  std::optional<pricing::Network> network;  ///< of a config
+  std::optional<pricing::Network> network;  ///< only from a config
   std::vector<std::string> hosts;           ///< names, by rank
   std::vector<std::string> clusters;        ///< names, in the order of the topology
 };
 
-/// What is asked for, resolved.
+/// Parsed options.
 struct ScheduleRequest {
   Participants participants;
   collectives::CollectiveSpec task;
   pricing::Bytes element_bytes = 1;
-  const collectives::Algorithm* algorithm = nullptr;  ///< none: not said
+  const collectives::Algorithm* algorithm = nullptr;  ///< nullptr if none is given
   collectives::Parameters parameters;
   std::optional<collectives::Rank> host;
 
-  /// What so many elements are; tokens of a barrier have no bytes.
+  /// Returns the bytes of that many elements; tokens of a barrier have no bytes.
   pricing::Bytes bytes_of(collectives::Count elements) const {
     return task.collective == collectives::Collective::barrier ? 0 : elements * element_bytes;
   }
-  /// "allreduce of 1MiB over 8 hosts in 2 clusters (alpha 4, beta 4)".
+  /// Returns for example "allreduce of 1MiB over 8 hosts in 2 clusters (alpha 4, beta 4)".
   std::string task_text() const;
-  /// "stretched:exchange=two,stretch=64".
+  /// Returns for example "stretched:exchange=two,stretch=64".
   std::string schedule_text() const;
   collectives::Program program(collectives::Rank me) const {
     return algorithm->program(task, parameters, me);
   }
 };
 
-/// What of it must be said.
+/// Options that are required.
 struct Needed {
-  bool size = false;  ///< else an element for each participant
+  bool size = false;  ///< otherwise one element per participant by default
   bool algorithm = false;
 };
 
 Participants read_participants(const ScheduleOptions& options, base::Mistakes& mistakes);
 std::optional<collectives::Collective> read_collective(const std::string& word,
                                                        base::Mistakes& mistakes);
-/// Throws: ConfigError naming everything that is wrong: words that nobody knows, with the near
-/// match; sizes beyond 64 bits; an algorithm that cannot do it, with the reason.
+/// Throws: ConfigError that lists every mistake: unknown words with similar ones, sizes beyond 64
+///         bits, an algorithm that cannot do the collective, with the reason.
 ScheduleRequest read_request(const ScheduleOptions& options, Needed needed);
 
-/// "stretched:exchange=two,stretch=64", as read_request() takes it.
+/// Returns for example "stretched:exchange=two,stretch=64", in the format of read_request().
 std::string schedule_text(const collectives::Algorithm& algorithm,
                           const collectives::CollectiveSpec& task,
                           const collectives::Parameters& parameters);
-/// The reason of a bound, which counts hosts, with the names that the config has for them.
+/// Replaces the host number in the reason of a bound with the host's name in the config.
 std::string with_names(const std::string& reason, const Participants& all);
-/// "1.234 ms".
+/// Returns for example "1.234 ms".
 std::string milliseconds(base::Nanos time);
-/// A mistake on the command line.
+/// Adds a mistake in the command line.
 void add_mistake(base::Mistakes& mistakes, const std::string& message);
 
 }  // namespace commands

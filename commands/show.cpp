@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/show.cpp — `paths show`: a config, or a schedule on it, as a drawing.
+// commands/show.cpp — `paths show`: drawing of a config or of a schedule on it.
 #include <iostream>
 #include <memory>
 #include <string>
@@ -19,7 +19,7 @@ struct ShowOptions {
   ScheduleOptions schedule;
 };
 
-/// With a collective, algorithm and root are those of its schedule.
+/// Draws a schedule. `--algorithm` and `--root` then apply to the schedule, not to the config.
 int show_schedule(const ShowOptions& options) {
   ScheduleOptions schedule = options.schedule;
   schedule.file = options.file;

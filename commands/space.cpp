@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/space.cpp — `paths space`: shared spaces of this machine, what is in them, and what
-// comes.
+// commands/space.cpp — `paths space`: shared spaces of this machine and their tuples.
 #include "pastset/shared/space.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +32,7 @@ struct SpaceOptions {
   std::uint64_t tuples = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// "owned by 1234 (solver), mapped by 1250 (monitor)": but for this one, which only looks.
+/// Returns for example "owned by 1234 (solver), mapped by 1250 (monitor)", without this process.
 std::string whose(const SharedSpace& space) {
   const pastset::SharedMapping& mapping = space.mapping();
   const auto processes = mapping.processes();
@@ -55,7 +54,7 @@ std::string whose(const SharedSpace& space) {
   return fmt::format("{}, mapped by {}", owner, fmt::join(others, ", "));
 }
 
-/// "64MiB", and what one may not do.
+/// Returns the size and restrictions, for example "64MiB, may be read only".
 std::string what(const SharedSpace& space) {
   return base::format_bytes(space.mapping().bytes()) +
          (space.mapping().may_write() ? "" : ", may be read only");
@@ -101,8 +100,8 @@ void show_space(const std::string& name) {
   for (const SharedSpace::Shown& one : space->show()) std::cout << "  " << line_of(one) << '\n';
 }
 
-/// Of that number, or of the first one after it that is there. While nobody is left who moves, it
-/// waits for another one, as long as the owner lives.
+/// Returns the tuple with that number, or the first later one that still exists. If no process that
+/// moves tuples is left, it waits for another one while the owner lives.
 pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::uint64_t number) {
   pastset::AnyChange changes({&element});
   for (bool is_said = false;;) {
@@ -120,7 +119,7 @@ pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::u
   }
 }
 
-/// Reads by number, so that nobody misses what it has seen.
+/// Reads by number, so that each tuple is either printed or reported as gone.
 void watch_element(const SpaceOptions& options) {
   runtime::Runtime runtime;
   runtime.run([&] {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/switch.cpp — `paths switch`: the emulated switch of a cluster, for hosts that are
-// processes.
+// commands/switch.cpp — `paths switch`: emulated switch of a cluster as a process.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -38,7 +37,7 @@ std::uint32_t cluster_named(const paths::Plan& plan, const std::string& name) {
 }
 
 int run(SwitchOptions& options) {
-  // Of the run's config, so that both have the same digest.
+  // The same setting as in the run, so that both plans have the same digest.
   options.overrides.traced = !paths::environment_variable("PATHS_TRACE").empty();
   const auto plan = std::make_shared<const paths::Plan>(
       paths::load_plan(options.file, wrappers::all_kinds(), options.overrides));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/verify_schedules.cpp — which schedules, on which vectors.
+// commands/verify_schedules.cpp — schedules to verify, and vectors shortened for it.
 #include "commands/verify_schedules.hpp"
 
 #include <fmt/format.h>
@@ -29,9 +29,9 @@ using collectives::Parameters;
 using collectives::Rank;
 using collectives::Verdict;
 
-/// A run on symbols takes the time of all elements that move.
+/// Limit of elements; a symbolic run takes time proportional to the elements that move.
 constexpr Count elements_max = 1 << 20;
-/// As if an element had so many bytes: candidates then cut vectors of a few elements, too.
+/// Assumed size of an element, so that candidates also cut vectors of a few elements.
 constexpr pricing::Bytes bytes_as_if = 1024;
 
 bool is_length(const Parameter& parameter) {
@@ -40,7 +40,8 @@ bool is_length(const Parameter& parameter) {
 
 Count divided(Count count, Count by) { return count / by + (count % by > 0 ? 1 : 0); }
 
-/// The same with every length a part of what it was: as many portions, with pieces of an element.
+/// A request with all lengths divided by one factor: as many portions, with pieces of about an
+/// element.
 class Cut {
  public:
   Cut(const ScheduleRequest& request) : task(request.task), parameters(request.parameters) {
@@ -75,7 +76,7 @@ std::vector<Rank> roots_of(const CollectiveSpec& task, bool is_said) {
   return roots;
 }
 
-/// What verdicts of several schedules come to.
+/// The verdicts of several schedules.
 class Summary {
  public:
   void add(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters) {
@@ -162,7 +163,8 @@ bool verify_all(const ScheduleOptions& options) {
 
 constexpr std::size_t hosts_verified_most = 128;
 
-/// What a wrapper of that kind does, on the hosts that have threads; nothing for the best one.
+/// Returns the request that a wrapper of kind `schedule` makes, on the hosts that have threads.
+/// Returns nothing for `best` and for too many hosts.
 std::optional<ScheduleRequest> request_of(const paths::Plan& plan,
                                           const paths::Plan::PlanWrapper& wrapper) {
   const base::Settings* const by = wrapper.settings.find("by");

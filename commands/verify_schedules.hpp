@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/verify_schedules.hpp — proves schedules of a group right, and says what was proved.
+// commands/verify_schedules.hpp — verification of the schedules of a group or a config.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,13 +9,14 @@
 
 namespace commands {
 
-/// One algorithm for one collective, or all for all, for every root unless one is said; with the
-/// vector cut down so that pieces have about an element. Prints what was verified. Whether all
-/// hold. Throws: as read_request().
+/// Verifies one algorithm for one collective, or all for all, for every root unless one is given.
+/// Vectors are shortened so that pieces have about one element. Prints a summary. Returns whether
+/// all schedules are correct.
+/// Throws: as read_request().
 bool verify_schedules(const ScheduleOptions& options);
 
-/// The schedules that collectives of a config name, with vectors cut down likewise: what is wrong
-/// with each that does not hold. Those of more than 128 hosts are taken at their word.
+/// Verifies the schedules that collectives of a config name, with shortened vectors. Returns a
+/// message for each incorrect one. Groups of more than 128 hosts are skipped.
 std::vector<std::string> wrong_schedules(const paths::Plan& plan);
 
 }  // namespace commands

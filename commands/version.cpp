@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/version.cpp — asks the compiler and the libraries.
+// commands/version.cpp — text of `--version`.
 #include "commands/version.hpp"
 
 #include <fmt/format.h>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/version.hpp — what this program was made of.
+// commands/version.hpp — version, commit, compiler and libraries of this program.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace commands {
 
-/// The commit of the sources, or "unknown" outside of a clone. Its definition is generated, for the
-/// program alone.
+/// Commit of the sources, or "unknown" outside of a clone. Its definition is generated, only for
+/// the program `paths`.
 extern const std::string_view commit_built;
 
-/// The version, then a line each for the commit, the compiler and the libraries that a bug report
-/// needs.
+/// Returns the version, then one line each for the commit, the compiler and the libraries that a
+/// bug report needs.
 std::string version_text(std::string_view commit);
 
 }  // namespace commands
