@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/embedding.cpp — a program with a main() and std::threads of its own attaches them to the
-// hosts of a plan.
+// examples/embedding.cpp — std::threads of a program with its own main() that attach to a plan's
+// hosts.
 //
 //   embedding configs/examples/embedding.yaml                 all hosts in this process
 //   paths run configs/examples/embedding.yaml -- embedding    a process for each host
 //
-// Twice, each of its threads attaches, adds up an array with all the others, leaves a tuple for
-// one of them, takes one, and detaches.
+// Each thread attaches twice. Each time it sums an array with all other threads, moves a tuple for
+// one of them, observes one, and detaches.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -25,12 +25,12 @@
 
 namespace {
 
-constexpr std::size_t count = 1024;  // of values, as the config says
+constexpr std::size_t count = 1024;  // number of values, as in the config
 
 void work(paths::Session& session, const std::string& host, std::uint32_t index, int time) {
   paths::Attached me = session.attach(host, index);
 
-  base::Buffer values(count * sizeof(double));  // written in place, not copied on its way
+  base::Buffer values(count * sizeof(double));  // written in place and not copied later
   for (double& value : values.as<double>()) value = me->rank();
   std::vector<double> sums(count);
   me->path("sum").move(std::move(values).freeze(), std::span(sums));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/producer_consumer.cpp — two hosts share jobs through an element, with no collective.
+// examples/producer_consumer.cpp — jobs that two hosts share through an element, without a
+// collective.
 //
 //   paths run configs/examples/producer-consumer.yaml -- producer_consumer
 //
-// The threads of the first host move jobs into the element `work`, those of the second observe
-// them. The element's delta lets only four jobs wait: producers that are faster block.
+// The threads of the first host move jobs into the element `work`; those of the second observe
+// them. The element's delta permits four waiting jobs, so that faster producers block.
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace {
 
-constexpr std::uint64_t jobs_each = 10;  // of every producer
+constexpr std::uint64_t jobs_each = 10;  // jobs per producer
 
 const pastset::Template& job_template() {
   static const pastset::Template job = *pastset::Template::parse("u64, string");
@@ -44,7 +45,7 @@ void run(paths::Thread& thread) {
   paths::Path& work = thread.path("work");
   work.enter(job_template());
   if (thread.host().index() == 0) return produce(work, thread.rank());
-  // Every consumer knows its share, so that nobody waits for a job that never comes.
+  // Every consumer knows its share, so that no consumer waits for a job that never arrives.
   const std::uint64_t jobs = jobs_each * hosts[0].threads;
   const std::uint64_t consumers = hosts[1].threads;
   const std::uint64_t number = thread.rank() - hosts[1].first_thread;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/rod_feeder.cpp — heats the rod of rod_solver, whenever it is started: no process of its
-// run.
+// examples/rod_feeder.cpp — heater for the rod of rod_solver, an independent process.
 //
 //   rod_feeder left
 #include <fmt/format.h>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/rod_solver.cpp — heat in a rod of two halves, over elements that processes map.
+// examples/rod_solver.cpp — heat in a rod of two halves, with elements in shared memory.
 //
 //   paths run configs/examples/rod.yaml -- rod_solver
 //   paths space watch left residual
 //   rod_feeder left
 //
-// Each half tells the other the temperature of its inner end and how much it has changed. The left
-// one takes what somebody moves into `heat`, and moves what both have changed into `residual`.
+// Each half sends the other the temperature of its inner end and the size of its last change. The
+// left half also takes heat that other processes move into `heat`, and moves the total change into
+// `residual`.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +29,7 @@ struct RodOptions {
 pastset::Template two(const char* text) { return *pastset::Template::parse(text); }
 const pastset::Template border = two("f64, f64"), residual = two("u64, f64"), heat = residual;
 
-/// A half, with its inner end last; its outer end is kept cold, the rest begins warm.
+/// A half of the rod, inner end last. The outer end stays cold; the rest begins warm.
 class Half {
  public:
   explicit Half(std::size_t cells) : cells_(cells + 2, 20.0), next_(cells + 2) {
@@ -36,7 +37,7 @@ class Half {
   }
   double inner() const { return cells_[cells_.size() - 2]; }
   void warm(std::uint64_t cell, double by) { cells_[1 + cell % (cells_.size() - 2)] += by; }
-  /// With what lies behind the inner end; how much it has changed.
+  /// Advances one step with the temperature behind the inner end. Returns the total change.
   double step(double behind) {
     cells_.back() = behind;
     double changed = 0;
@@ -52,7 +53,8 @@ class Half {
   std::vector<double> cells_, next_;
 };
 
-/// What others have moved into `heat` by now, which may be nothing.
+/// Adds the heat that other processes have moved into `heat` so far, if any. Returns the number of
+/// tuples.
 std::uint64_t take_heat(paths::Path& path, Half& half) {
   std::uint64_t taken = 0;
   for (; path.first() < path.last(); ++taken) {
