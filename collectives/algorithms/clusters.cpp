@@ -11,7 +11,8 @@
 namespace collectives {
 namespace {
 
-/// Position of this participant in its cluster's tree, whose root is the first member.
+/// Position of this participant in its cluster's tree, whose root is the first member. The root is
+/// the speaker of the cluster: it exchanges messages with other clusters.
 struct Place {
   Team team;
   Shape::Node node;

@@ -33,15 +33,14 @@ struct Best {
 
 /// Limits of the search.
 struct Effort {
-  std::size_t messages_most = std::size_t{1}  /// Maximum number of messages of a schedule. Shorter
-                                              /// stretches and segments are skipped.
-                              << 20;
+  /// Maximum number of messages of a schedule. Shorter stretches and segments are skipped.
+  std::size_t messages_most = std::size_t{1} << 20;
   double above_bound = 0.001;  ///< fraction above the lower bound at which the search ends
 };
 
 /// Searches for the fastest schedule. The result is the same on every host. Candidates that make
-/// the same schedule count once. For very many participants, schedules in which each participant
-/// sends to each other are skipped, because even counting their messages would take too long.
+/// the same schedule count once. Above 2048 participants, only the most promising families are
+/// searched, and none that sends too many messages if another one does not.
 ///
 /// First it prices a few members of each family, beginning with the families whose busiest host or
 /// link has the least load. Then it prices the neighbours of the best member of each family that is

@@ -12,7 +12,7 @@ namespace planning {
 /// A set of hosts, and its division into pools at the next level.
 struct Pool {
   std::vector<Rank> hosts;  ///< in rank order
-  /// In the order of their first hosts; empty (single hosts) or at least two.
+  /// Parts in the order of their first hosts; empty (single hosts) or at least two.
   std::vector<Pool> parts;
   double threshold = 0;  ///< bandwidth of the division; 0 = declared or not divided
   std::string reason;    ///< explanation for people: why this is a pool

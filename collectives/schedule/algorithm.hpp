@@ -60,10 +60,9 @@ class Parameters {
   std::map<std::string, std::string> values_;
 };
 
-/// What one participant does. The steps are made in portions (stretches, segments), one by one, so
-/// that a long program never exists as a whole. A program is a pure function of collective,
-/// parameters and participant: it uses no clock, no random numbers, only integers, and no state of
-/// other participants.
+/// The steps of one participant, made in portions (stretches, segments), so that a long program
+/// never exists as a whole. A program is a pure function of collective, parameters and participant.
+/// It uses no clock, no random numbers, only integers, and no state of other participants.
 class Program {
  public:
   using Make = std::function<void(Count portion, Steps& steps)>;

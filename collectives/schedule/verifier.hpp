@@ -43,7 +43,8 @@ struct Verdict {
 /// 2. It also ends without any buffering. A message then moves when both of its steps are admitted
 ///    and free of hazards and the earlier messages of its channel have moved.
 /// 3. The result is correct. Each cell is the expected one, or a sum with each contribution exactly
-///    once (barrier: at least once).
+///    once (barrier: at least once). Participants of an allreduce with different expressions are no
+///    mistake, but make the order Order::differs.
 /// 4. Traffic is counted.
 /// Intended for vectors with a few elements per participant; the time is proportional to the
 /// elements that move.
