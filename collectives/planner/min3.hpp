@@ -16,7 +16,7 @@ namespace planning {
 /// transfer between parts. The pieces may be segments of blocks.
 /// Cost: At most 5 ms for 20 hosts and 500 ms for 80 hosts (`collectives_tests "[.times]"`). Ends
 ///       only grow, so that the least outdated end that is still correct is the minimum.
-/// Throws: std::invalid_argument if the pools do not contain exactly all hosts.
+/// Throws: std::invalid_argument if the pools and the network differ in the number of hosts.
 Plan min3(const Pool& pools, const PairCosts& costs, const collectives::Counts& counts,
           std::vector<Piece> pieces, const PortModel& model = {});
 

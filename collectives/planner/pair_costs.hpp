@@ -26,7 +26,7 @@ struct Pair {
 /// Paper: Gupta and Vadhiyar 2007, §4.
 class PairCosts {
  public:
-  /// Throws: std::invalid_argument that lists every mistake: no hosts, wrong number of rows,
+  /// Throws: std::invalid_argument that lists every mistake: wrong number of rows,
   ///         missing (zero) or negative bandwidths, negative times.
   PairCosts(std::shared_ptr<const collectives::Topology> topology,
             std::vector<std::vector<Pair>> pairs, std::vector<double> nics,
