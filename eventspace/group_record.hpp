@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/group_record.hpp — what happened in an operation of a group, as records of a trace.
+// eventspace/group_record.hpp — records of group operations.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -10,52 +10,53 @@
 
 #include "eventspace/record.hpp"
 
-/// Groups are made while a run goes on, so no structure names them: their records do. A host's
-/// share of an operation has a number of its own there, in the order in which shares begin; what is
-/// done for it is recorded first, and that it has ended last, by the same OS thread.
+/// Groups are created during a run, so no structure names them. Their records contain their names.
+/// A host's share of an operation has a number that is unique on that host, in the order in which
+/// shares begin. One OS thread writes all records of a share: first those of its members and steps,
+/// last the record of the share itself.
 namespace eventspace {
 
-/// EventKinds of groups.
+/// EventKinds of group records.
 enum class GroupEvent : std::uint8_t {
   text = 21,    ///< seven bytes of a name that shares refer to
-  step = 22,    ///< a message that was sent or received, a fold, or a copy
-  member = 23,  ///< a thread, from when it came until the host's share of the operation had ended
-  share = 24,   ///< a host's part of an operation, from when its last member came
+  step = 22,    ///< message that was sent or received, a fold, or a copy
+  member = 23,  ///< thread, from its arrival until the host's share of the operation ended
+  share = 24,   ///< host's part of an operation, from the arrival of its last member
 };
 
-/// What an operation is. The names say it of every host alike.
+/// Identity of an operation. All hosts use the same names.
 struct GroupOperation {
   std::string group;
   std::string collective;
-  std::string algorithm;  ///< with its parameters; "" of one that failed before it had one
+  std::string algorithm;  ///< schedule with its parameters; "" if it failed before
   friend auto operator<=>(const GroupOperation&, const GroupOperation&) = default;
 };
 std::string text_of(const GroupOperation& operation);
 GroupOperation group_operation_of(std::string_view text);
-/// For people: "allreduce of world by tree".
+/// Returns the operation for people, such as "allreduce of world by tree".
 std::string words_of(const GroupOperation& operation);
-/// By which shares refer to it: 32 bits of its digest.
+/// Returns the number by which shares refer to `text`: 32 bits of its digest.
 std::uint32_t text_number(std::string_view text);
 
 enum class GroupAction : std::uint8_t { send, receive, fold, copy };
 std::string_view name_of(GroupAction action);
 
 struct GroupStep {
-  std::uint32_t share = 0;   ///< on its host
-  std::uint32_t number = 0;  ///< among the host's steps of the operation
+  std::uint32_t share = 0;   ///< number of the share on its host
+  std::uint32_t number = 0;  ///< number of the step in its share
   GroupAction action = GroupAction::send;
-  std::uint32_t peer = 0;     ///< the other host in the plan; of folds and copies its own. 24 bits
-  std::uint32_t channel = 0;  ///< of a message, from one host to another; 24 bits
-  std::uint64_t bytes = 0;    ///< at most 2^32 - 1
-  std::int64_t begin_nanos = 0;  ///< a message was handed over, or asked for
-  std::int64_t end_nanos = 0;    ///< the first link has taken it, or it had come
+  std::uint32_t peer = 0;        ///< other host of a message in the plan, or the own host; 24 bits
+  std::uint32_t channel = 0;     ///< channel of a message, from one host to another; 24 bits
+  std::uint64_t bytes = 0;       ///< at most 2^32 - 1
+  std::int64_t begin_nanos = 0;  ///< message was passed to its link, or requested
+  std::int64_t end_nanos = 0;    ///< first link took the message, or it arrived
 };
 
 struct GroupMember {
-  std::uint32_t thread = 0;  ///< its rank in the plan
-  std::uint32_t text = 0;    ///< as of the share
+  std::uint32_t thread = 0;  ///< rank of the thread in the plan
+  std::uint32_t text = 0;    ///< number of the operation's text, as in the share
   std::uint32_t share = 0;
-  std::uint64_t bytes = 0;  ///< of its `in` or `out`, whichever is larger; 48 bits
+  std::uint64_t bytes = 0;  ///< size of `in` or `out`, whichever is larger; 48 bits
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
 };
@@ -63,8 +64,8 @@ struct GroupMember {
 struct GroupShare {
   std::uint32_t text = 0;
   std::uint32_t share = 0;
-  std::uint32_t operation = 0;  ///< its number in the group
-  std::uint32_t hosts = 0;      ///< that have a share; 24 bits
+  std::uint32_t operation = 0;  ///< number of the operation in its group
+  std::uint32_t hosts = 0;      ///< hosts that have a share; 24 bits
   bool has_failed = false;
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
@@ -83,11 +84,12 @@ GroupStep step_of(const EventRecord& record);
 GroupMember member_of(const EventRecord& record);
 GroupShare share_of(const EventRecord& record);
 
-/// Names put together again of their pieces, which hosts tell of each for itself, in any order.
+/// Names of operations, assembled from their pieces. Each host records the pieces separately, and
+/// they may arrive in any order.
 class GroupTexts {
  public:
   void add(const EventRecord& record);
-  /// Nothing while pieces are missing.
+  /// Returns the text, or nullptr while pieces are missing.
   const std::string* find(std::uint32_t number) const;
 
  private:

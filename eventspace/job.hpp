@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/job.hpp — what a wrapper is there for, as far as those who read a trace must know.
+// eventspace/job.hpp — purposes of wrappers that trace readers distinguish.
 #pragma once
 #include <cstdint>
 #include <string_view>
 
 namespace eventspace {
 
+/// Purpose of a wrapper, as far as an analysis needs it.
 enum class Job : std::uint8_t {
-  other,      ///< passes on what comes: nothing that an analysis tells apart
-  join,       ///< paths meet in it and are one below
-  crossing,   ///< the path goes on at another host
-  link,       ///< an emulated link: what passes is delayed
-  check,      ///< decides for a cluster from what the others tell
-  gate,       ///< answers some rounds itself, so that they go no further
+  other,      ///< passes operations on without an effect that an analysis distinguishes
+  join,       ///< merges several paths into one below
+  crossing,   ///< continues the path on another host
+  link,       ///< emulated link, which delays messages
+  check,      ///< decides for a cluster by values of the other clusters
+  gate,       ///< replies to some rounds itself, so that they go no further
   store,      ///< ends a path in an element
-  prefetch,   ///< begins a path: brings up what is at its end
-  push,       ///< begins a path: sends what comes into an element down to its end
-  collector,  ///< records what passes
+  prefetch,   ///< begins a path and brings up the tuples at its end
+  push,       ///< begins a path and sends the tuples of an element down to its end
+  collector,  ///< records the operations that pass
 };
 
 std::string_view job_name(Job job);
-/// Job::other for a word of a later version.
+/// Returns the job of that name, or Job::other if a later version added the name.
 Job job_named(std::string_view word);
 
 }  // namespace eventspace

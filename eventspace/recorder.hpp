@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/recorder.hpp — a host's records on their way from those who make them to a file.
+// eventspace/recorder.hpp — lock-free collection of a host's event records.
 #pragma once
 #include <array>
 #include <atomic>
@@ -14,23 +14,25 @@
 
 namespace eventspace {
 
-/// What add() does when the records of its OS thread were not taken in time.
+/// Action of add() if the lane of its OS thread is full.
 enum class WhenFull : std::uint8_t {
-  drop,   ///< drops the new record and counts it: recording never holds anybody up
-  flush,  ///< calls what on_full() was given, as on the virtual clock, where that takes no time
+  drop,   ///< drops the new record and counts it, so recording never blocks a thread
+  flush,  ///< calls the function given to on_full(); on the virtual clock this takes no time
 };
 
-/// Records that many contexts add without locks and one takes away.
+/// Collects records from many threads without locks, until one consumer takes them.
 ///
-/// Each OS thread that adds has a lane, a ring nobody else adds to; fibers of one OS thread share
-/// it, because none is switched away inside add().
+/// Each OS thread that adds records has its own lane, a ring with one writer. Fibers of one OS
+/// thread share its lane, because no fiber is switched away inside add().
 ///
-/// Why:     Bongo et al. 2004, §III-B: collectors keep records in memory, so that most of the cost
-///          is off the critical path.
-/// Sharing: add() from any context of any OS thread; take() too, one waits for the other.
-/// Owns:    the lanes. A lane's memory is asked for when its thread first adds, and costs what was
-///          touched of it, so recorders that are off or idle cost nothing.
-/// Throws:  add() throws nothing of its own but std::bad_alloc, on the first record of a thread.
+/// Why:         Collectors keep records in memory, so that most of the cost is off the critical
+///              path.
+/// Owns:        The lanes. The first add() of a thread reserves its lane. Only pages that were
+///              touched use memory, so recorders that are off or idle cost nothing.
+/// Thread-safe: add() from any context of any OS thread. Concurrent take() calls wait for each
+///              other.
+/// Throws:      add() itself throws only std::bad_alloc, on the first record of a thread.
+/// Paper:       Bongo et al. 2004, §III-B.
 class Recorder {
  public:
   explicit Recorder(std::size_t lane_records = 0, WhenFull when_full = WhenFull::drop);
@@ -38,29 +40,31 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Turns it on; before the first add(). 0 leaves it off.
+  /// Turns the recorder on, or leaves it off if `lane_records` is 0. Requires: no add() yet.
   void reserve(std::size_t lane_records, WhenFull when_full = WhenFull::drop);
   bool is_on() const { return lane_records_ > 0; }
-  /// Has WhenFull::flush call `flush`, which is to take(); before the first add(). Without it, and
-  /// when there is no room afterwards either, records are dropped.
+  /// Sets the function that WhenFull::flush calls when a lane is full. `flush` must call take().
+  /// add() drops the record if there is no function, or still no room after the call. Requires: no
+  /// add() yet.
   void on_full(std::function<void()> flush) { flush_ = std::move(flush); }
 
   void add(const EventRecord& record);
 
-  /// What one OS thread added since the last time. Dropped records have no number.
+  /// Records that one OS thread added since the previous take(). Dropped records have no number.
   struct Taken {
     std::uint32_t lane = 0;
-    std::uint64_t first = 0;    ///< number in the lane of the first record
-    std::uint64_t dropped = 0;  ///< in this lane so far
-    std::array<std::span<const EventRecord>, 2> records;  ///< the second where the ring wraps
+    std::uint64_t first = 0;    ///< number of the first record in its lane
+    std::uint64_t dropped = 0;  ///< records that this lane has dropped so far
+    std::array<std::span<const EventRecord>, 2> records;  ///< second span: after the wrap
     std::size_t count() const { return records[0].size() + records[1].size(); }
   };
-  /// Hands over every lane there is, also those with nothing new. The records are only lent: when
-  /// the consumer returns they are gone, when it throws they stay. It must not add() or take().
+  /// Passes each lane to `consumer`, also lanes without new records. The spans are valid only
+  /// during the call. The records are removed if `consumer` returns, and stay if it throws.
+  /// Requires: `consumer` calls neither add() nor take().
   void take(const std::function<void(const Taken&)>& consumer);
 
-  std::vector<EventRecord> snapshot();  ///< takes everything, lane by lane
-  std::uint64_t added() const;          ///< kept, taken or not
+  std::vector<EventRecord> snapshot();  ///< takes all records, lane by lane
+  std::uint64_t added() const;          ///< records in lanes, whether taken or not
   std::uint64_t dropped() const;
 
  private:
@@ -69,7 +73,7 @@ class Recorder {
 
   std::size_t lane_records_ = 0;
   WhenFull when_full_ = WhenFull::drop;
-  std::uint64_t number_ = 0;  ///< of this recorder in the process: where threads look for a lane
+  std::uint64_t number_ = 0;  ///< unique in the process; index in each thread's table of lanes
   std::atomic<Lane*> newest_{nullptr};
   std::atomic_flag taking_;
   std::function<void()> flush_;

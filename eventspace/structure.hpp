@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/structure.hpp — what the records of a run refer to: the plan, as an analysis sees it.
+// eventspace/structure.hpp — plan that the records of a run refer to, as an analysis needs it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,52 +12,53 @@ namespace eventspace {
 
 inline constexpr std::uint32_t no_stage = 0xffffffff;
 
-/// Hosts, wrappers, stages and paths by their numbers in the plan. Records name stages by number;
-/// an event collector is a wrapper, and so a stage, like any other.
+/// Makes records readable without the config: hosts, wrappers, stages and paths by their numbers in
+/// the plan. Records contain only the number of a stage. An event collector is a wrapper like any
+/// other, and therefore has a stage.
 struct Structure {
   struct Host {
     std::string name;
     std::uint32_t cluster = 0;
-    std::uint32_t first_thread = 0;  ///< rank of its first one
+    std::uint32_t first_thread = 0;  ///< rank of its first thread
     std::uint32_t threads = 0;
     friend bool operator==(const Host&, const Host&) = default;
   };
   struct Wrapper {
-    std::string name;  ///< "" for one written in place on a path
+    std::string name;  ///< "" for a wrapper that the config defines in place on a path
     std::string kind;
     std::uint32_t host = 0;
-    std::uint32_t slots = 0;  ///< contributors that enter it
-    std::string settings;     ///< as written in the config, for people
+    std::uint32_t slots = 0;  ///< contributors that enter the wrapper
+    std::string settings;     ///< settings as the config writes them, for people
     std::string position;     ///< "configs/a.yaml:12:5"
-    /// Of a condition check: the clusters whose values it combines, in that order.
+    /// Clusters whose values a condition check combines, in that order.
     std::vector<std::uint32_t> combines = {};
     Job job = Job::other;
-    /// Of a join: what goes up to each contributor is as large as what came down from it.
+    /// Whether a join returns to each contributor as many bytes as it received from it.
     bool answers_in_kind = false;
     friend bool operator==(const Wrapper&, const Wrapper&) = default;
   };
   struct Stage {
     std::uint32_t wrapper = 0;
     std::uint32_t below = no_stage;
-    std::uint32_t slot = 0;  ///< at which what leaves here enters `below`
-    std::uint32_t role = 0;  ///< of a link: 0 on the way down, 1 on the way up
+    std::uint32_t slot = 0;  ///< slot at which operations from this stage enter `below`
+    std::uint32_t role = 0;  ///< direction of a link: 0 on the way down, 1 on the way up
     friend bool operator==(const Stage&, const Stage&) = default;
   };
   struct Path {
-    std::string graph;  ///< the collective's or element's name
+    std::string graph;  ///< name of the collective or element
     std::uint32_t host = 0;
-    std::uint32_t first_thread = 0;  ///< of that host
-    std::uint32_t threads = 0;       ///< 0: begun by a prefetch
-    std::uint32_t slot = 0;          ///< its first thread's slot at its first stage
-    std::uint32_t stage = no_stage;  ///< where it begins
+    std::uint32_t first_thread = 0;  ///< number on `host`
+    std::uint32_t threads = 0;       ///< 0 = a prefetch or push begins the path
+    std::uint32_t slot = 0;          ///< slot of the first thread at `stage`
+    std::uint32_t stage = no_stage;  ///< first stage of the path
     friend bool operator==(const Path&, const Path&) = default;
   };
 
-  /// The link from one cluster to another carries so much at once.
+  /// Number of frames that the link from one cluster to another carries at the same time.
   struct Streams {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
-    std::uint32_t count = 0;  ///< 0: any number
+    std::uint32_t count = 0;  ///< 0 = unlimited
     friend bool operator==(const Streams&, const Streams&) = default;
   };
 
@@ -66,7 +67,7 @@ struct Structure {
   std::vector<Wrapper> wrappers;
   std::vector<Stage> stages;
   std::vector<Path> paths;
-  std::vector<Streams> streams;  ///< of links that have such
+  std::vector<Streams> streams;  ///< links with a limited or known number of streams
 
   const Wrapper& wrapper_of(std::uint32_t stage) const { return wrappers[stages[stage].wrapper]; }
   std::uint32_t host_of(std::uint32_t stage) const { return wrapper_of(stage).host; }
@@ -76,18 +77,21 @@ struct Structure {
   friend bool operator==(const Structure&, const Structure&) = default;
 };
 
-/// A setting of a wrapper as its config writes it, such as "5ms"; "" when it has none of that key.
+/// Returns the setting `key` of a wrapper as its config writes it, such as "5ms"; "" if the wrapper
+/// does not have it.
 std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view key);
 
-/// Whether a value in the wrapper's settings is exactly this name of an element. False if it is "".
+/// Whether a value in the wrapper's settings is exactly this name of an element. False if `element`
+/// is empty.
 bool names_element(const Structure::Wrapper& wrapper, std::string_view element);
 
-/// Sets the wrapper's job as its kind had it when traces did not say it.
+/// Derives the job from the wrapper's kind, for traces that do not contain jobs.
 void set_job_by_kind(Structure::Wrapper& wrapper);
 
 std::string to_json(const Structure& structure);
-/// Also of traces that were recorded before wrappers had jobs.
-/// Throws std::runtime_error that says what is wrong: not JSON, a number that refers to nothing.
+/// Reads a structure, including those of traces that were recorded before wrappers had jobs.
+/// Throws: std::runtime_error with the reason, such as text that is no JSON, or a number that
+/// refers to nothing.
 Structure structure_from_json(std::string_view text);
 
 }  // namespace eventspace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/transfer_record.hpp — what crossed from one cluster to another, as a record of a
-// trace.
+// eventspace/transfer_record.hpp — record of data that crossed from one cluster to another.
 #pragma once
 #include <cstdint>
 
@@ -8,18 +7,19 @@
 
 namespace eventspace {
 
-/// What lanes sent over an emulated link between clusters: where the link has streams a frame, as
-/// long as it had one; else a message, from when the link began to take it until all had arrived.
+/// Data that lanes sent over an emulated link between clusters. If the link has streams, it is a
+/// frame for the time in which it occupied one. Otherwise it is a message, from the time at which
+/// the link began to take it until all of it had arrived.
 struct Transfer {
-  std::uint32_t from_host = 0;  ///< where the message began; 24 bits
-  std::uint32_t to_host = 0;    ///< where it is to end; 24 bits
+  std::uint32_t from_host = 0;  ///< host where the message begins; 24 bits
+  std::uint32_t to_host = 0;    ///< host where the message ends; 24 bits
   std::uint64_t bytes = 0;      ///< 40 bits
   bool has_stream = false;
-  bool ends_message = true;  ///< nothing more of it is to come
+  bool ends_message = true;  ///< no more data of the message follows
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
   std::int64_t arrived_nanos =
-      0;  ///< when all of it was at the link's far end: not before it began
+      0;  ///< time at which all of it reached the far end of the link; not before begin_nanos
 };
 
 EventRecord record_of(const Transfer& transfer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/chunk.hpp — the bytes of a trace file: its head, and the chunks behind it.
+// eventspace/trace/chunk.hpp — format of a trace file: the head and the chunks after it.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -12,46 +12,49 @@
 
 #include "base/version.hpp"
 
-/// docs/trace.md says what these bytes mean to people; the two are changed together.
+/// docs/trace.md describes this format for people. Change both together.
 namespace eventspace {
 
 inline constexpr std::uint32_t trace_version = 1;
 inline constexpr std::uint16_t chunk_version = 1;
-/// What a host writes at once, and so what a killed one loses of each flush at most.
+/// Most records in a chunk. A host writes a chunk at once, so a host that is killed while it writes
+/// tears at most one chunk.
 inline constexpr std::size_t chunk_records_max = 4096;
-/// A reader takes more for damage, so that it never asks for memory that the file has not.
+/// Longest payload of a chunk. A reader treats a longer one as damage, so that it never allocates
+/// memory for bytes that the file does not have.
 inline constexpr std::size_t chunk_payload_bytes_max = std::size_t{1} << 20;
 inline constexpr std::size_t header_bytes_max = std::size_t{1} << 24;
 
-/// Who wrote a trace file, and how its times are to be read.
+/// Writer of a trace file, and meaning of its times.
 struct TraceHeader {
   std::string host;
   std::uint32_t host_number = 0;
-  std::string plan;   ///< its digest
+  std::string plan;   ///< digest of the plan
   std::string clock;  ///< "virtual" or "steady"
   std::int64_t resolution_nanos = 1;
-  /// What a UTC clock showed, in nanoseconds since 1970, at time 0 of the clock of the records.
+  /// UTC time at time 0 of the records' clock, in nanoseconds since 1970.
   std::optional<std::int64_t> origin_utc_nanos = {};
   std::uint64_t seed = 0;
   std::vector<std::string> command = {};
-  std::string version = std::string(base::version);  ///< of PATHS
-  std::string started = {};                          ///< when, for people
+  std::string version = std::string(base::version);  ///< version of PATHS
+  std::string started = {};                          ///< date and time of the start, for people
   friend bool operator==(const TraceHeader&, const TraceHeader&) = default;
 };
 
-/// The head of a file: mark, trace version, length of the JSON, the JSON, checksum of all that.
+/// Parts of the head: mark, trace version, length of the JSON, the JSON, and a checksum of all of
+/// these.
 inline constexpr std::string_view trace_mark = "PATHSEVT";
 inline constexpr std::size_t trace_prefix_bytes = 16;
 inline constexpr std::size_t checksum_bytes = 8;
 std::string encode_head(const TraceHeader& header);
 std::uint32_t trace_version_in(std::span<const std::byte> prefix);
 std::uint32_t header_bytes_in(std::span<const std::byte> prefix);
-/// Nothing when the checksum or the JSON is wrong. `head` is all of it.
+/// Decodes a whole head. Returns nothing if the checksum or the JSON is wrong.
 std::optional<TraceHeader> decode_head(std::span<const std::byte> head);
 
 enum class ChunkKind : std::uint16_t {
-  records = 1,  ///< as they lie in memory
-  end = 2,      ///< a LaneTotal for each lane from `lane` on; `first` is how many lanes there are
+  records = 1,  ///< records as they are in memory
+  end = 2,      ///< LaneTotal of each lane from `lane` on; `first` is the number of lanes
 };
 
 struct LaneTotal {
@@ -61,19 +64,19 @@ struct LaneTotal {
 
 inline constexpr std::string_view chunk_mark = "PATHSCHK";
 
-/// What stands before the payload of every chunk, as it lies in memory. mark, version, kind and
-/// payload_bytes stay where they are in every version, so that any reader can skip any chunk.
+/// Bytes before the payload of each chunk, as they are in memory. The fields mark, version, kind
+/// and payload_bytes stay in place in all versions, so that each reader can skip each chunk.
 struct ChunkHead {
   std::array<char, 8> mark;
   std::uint16_t version;
   std::uint16_t kind;
   std::uint32_t payload_bytes;
   std::uint32_t lane;
-  std::uint32_t count;    ///< of records, or of totals
-  std::uint64_t first;    ///< number in the lane of the first record
-  std::uint64_t dropped;  ///< in the lane so far
+  std::uint32_t count;    ///< number of records, or of totals
+  std::uint64_t first;    ///< number of the first record in its lane
+  std::uint64_t dropped;  ///< records that the lane has dropped so far
   std::uint64_t payload_checksum;
-  std::uint64_t head_checksum;  ///< of all before it
+  std::uint64_t head_checksum;  ///< checksum of all fields before it
 
   bool is(ChunkKind wanted) const {
     return version == chunk_version && kind == static_cast<std::uint16_t>(wanted);
@@ -84,17 +87,17 @@ static_assert(sizeof(ChunkHead) == 56);
 ChunkHead make_chunk_head(ChunkKind kind, std::uint32_t lane, std::uint64_t first,
                           std::size_t count, std::uint64_t dropped,
                           std::span<const std::byte> payload);
-/// Nothing when these bytes are no head of a chunk, or a damaged one, or one that contradicts
-/// itself.
+/// Returns nothing if the bytes are no head of a chunk, or if it is damaged or contradicts itself.
 std::optional<ChunkHead> decode_chunk_head(std::span<const std::byte, sizeof(ChunkHead)> bytes);
 std::uint64_t checksum_of(std::span<const std::byte> bytes);
 
-/// Throws std::runtime_error when the host's name is no file's name.
+/// Returns the name of a host's trace file. Throws: std::runtime_error if the host's name is not
+/// valid in a file name.
 std::string trace_file_name(std::string_view host);
 inline constexpr std::string_view trace_file_ending = ".trace";
 inline constexpr std::string_view structure_file_name = "structure.json";
 inline constexpr std::string_view config_file_name = "config.yaml";
-/// Of a trace directory: a trace directory for each further deployment of the run.
+/// Subfolder of a trace directory, with a trace directory for each further deployment of the run.
 inline constexpr std::string_view further_traces_folder_name = "wirings";
 
 }  // namespace eventspace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/clock_offsets.hpp — what the clock of each host shows when that of the first
-// shows t.
+// eventspace/trace/clock_offsets.hpp — offsets and drifts between the hosts' clocks.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,7 +13,8 @@
 
 namespace eventspace {
 
-/// From one clock to another: t becomes t + offset + drift * (t - at), off by at most `error`.
+/// Conversion from one clock to another: t becomes t + offset + drift * (t - at), with an error of
+/// at most `error_nanos`.
 struct ClockLine {
   std::int64_t at_nanos = 0;
   std::int64_t offset_nanos = 0;
@@ -25,27 +25,31 @@ struct ClockLine {
   ClockLine then(const ClockLine& next) const;
 };
 
-/// Puts the hosts of a run on one clock from their looks at each other's: the quickest look in the
-/// first and in the last part of the run, which bound a difference by half of what they took
-/// (Cristian 1989), and a straight line between. Beyond them the bound grows: by what the line's
-/// slope may be wrong, but no faster than clocks drift (clock_drift_max). Hosts that did not look
-/// at each other are compared by way of others, such that the bounds add up to least.
+/// Puts the hosts of a run on one clock, by the times at which they looked at each other's clocks.
+///
+/// A line between two clocks goes through the quickest look in the first part of the run and the
+/// quickest one in the last part. The error of a look is at most half of its round-trip time.
+/// Outside of these looks the error grows with the uncertainty of the line's slope, but no faster
+/// than clock_drift_max. Hosts that did not look at each other are compared through other hosts,
+/// along the way with the least sum of errors.
+///
+/// Paper: Cristian 1989.
 inline constexpr double clock_drift_max = 1e-4;
 class ClockOffsets {
  public:
   explicit ClockOffsets(const Structure& structure);
   void add(std::uint32_t host, std::span<const EventRecord> records);
-  /// Of each host, to the clock of the first host that looked or was looked at; nothing for a host
-  /// whose clock nothing says anything about.
+  /// Returns for each host the line to the clock of the first host that took part in a look. The
+  /// line is empty if no looks connect the host with that one.
   std::vector<std::optional<ClockLine>> lines() const;
 
  private:
   struct Look {
-    std::int64_t at_nanos;      ///< in the middle of asking and being answered
-    std::int64_t offset_nanos;  ///< the other clock less this one
+    std::int64_t at_nanos;      ///< middle of the request and its reply
+    std::int64_t offset_nanos;  ///< other clock minus this one
     std::int64_t error_nanos;
   };
-  using Pair = std::pair<std::uint32_t, std::uint32_t>;  // who looked, at whom
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;  // host that looks, host of the clock
   struct Span {
     std::int64_t first = INT64_MAX;
     std::int64_t last = INT64_MIN;
@@ -53,7 +57,7 @@ class ClockOffsets {
   static ClockLine line_of(const std::vector<Look>& looks, const Span& needed);
 
   std::uint32_t hosts_;
-  std::vector<Span> spans_;  ///< of each host's records
+  std::vector<Span> spans_;  ///< first and last time in the records, by host
   std::map<Pair, std::vector<Look>> looks_;
 };
 

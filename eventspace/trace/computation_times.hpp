@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/computation_times.hpp — how long each thread of a run computed, to do it again.
+// eventspace/trace/computation_times.hpp — computation times of each thread, for a replay of the
+// run.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -9,12 +10,13 @@
 
 namespace eventspace {
 
-/// By rank of the thread, in nanoseconds: from the end of a thread's operation before, or from its
-/// begin, to each of its moves on `graph`, in their order. A computation whose begin the trace has
-/// lost is left out.
+/// Returns the computation times of each thread, by rank, in the order of the thread's moves on
+/// `graph`. A computation lasts from the end of the thread's previous operation, or from its begin,
+/// to the move. Computations whose begin the trace has lost are left out.
 ///
-/// Memory: all of it, eight bytes each.
-/// Throws: std::runtime_error when a file cannot be read.
+/// Units:  Nanoseconds.
+/// Memory: Eight bytes for each computation.
+/// Throws: std::runtime_error if a file cannot be read.
 std::vector<std::vector<std::int64_t>> computation_times(const TraceDirectory& directory,
                                                          std::string_view graph);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/file.hpp — bytes to and from files, with errors that name the file and the
-// reason.
+// eventspace/trace/file.hpp — file access with errors that name the file and the reason.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +10,13 @@
 
 namespace eventspace {
 
-/// An open file. Every function throws std::runtime_error: "a/b.trace: cannot write: No space left
-/// on device".
+/// Open file with errors that people can act on.
+///
+/// Throws: std::runtime_error from each function, such as "a/b.trace: cannot write: No space left
+///         on device".
 class File {
  public:
-  /// What must not be there yet: a measurement is not written over.
+  /// Creates a file. Throws if it exists, so that no measurement is overwritten.
   static File create(const std::filesystem::path& path);
   static File to_append(const std::filesystem::path& path);
   static File to_read(const std::filesystem::path& path);
@@ -23,9 +24,10 @@ class File {
   ~File();
 
   std::uint64_t size() const;
-  /// Behind what is there, in one call to the kernel unless that takes only a part.
+  /// Appends both spans, in one system call unless the kernel writes only a part of them.
   void append(std::span<const std::byte> first, std::span<const std::byte> second = {});
-  /// How many bytes there were to read from `place` on, less than asked for only at the end.
+  /// Reads bytes from `place` on and returns their number. It is less than into.size() only at the
+  /// end of the file.
   std::size_t read(std::uint64_t place, std::span<std::byte> into) const;
 
  private:
@@ -34,10 +36,10 @@ class File {
   int descriptor_;
 };
 
-void make_directory(const std::filesystem::path& path);  ///< and those above it
+void make_directory(const std::filesystem::path& path);  ///< with missing parents
 std::string read_whole(const std::filesystem::path& path);
-/// No reader sees a part of it, even when several processes write it at once. A file that is there
-/// already must be the same.
+/// Writes a file so that no reader sees a part of it, even if several processes write it at the
+/// same time. Throws: std::runtime_error if the file exists with other contents.
 void write_whole(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace eventspace

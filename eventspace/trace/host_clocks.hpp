@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/host_clocks.hpp — the times of all hosts of a run on one clock, as well as is
-// known.
+// eventspace/trace/host_clocks.hpp — conversion of all hosts' times to one clock.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,21 +11,25 @@
 
 namespace eventspace {
 
-/// Why: differences of one host's own clock need no other, but a timeline and one-way times do.
+/// Converts the times of all hosts of a run to one clock, as exactly as the trace permits.
+///
+/// Why: Differences on one host's own clock need no other clock, but a timeline and one-way times
+///      do.
 class HostClocks {
  public:
   enum class Kind : std::uint8_t {
-    own,       ///< each host's own: times of two hosts must not be compared
-    one,       ///< there was only one: the virtual clock
-    utc,       ///< what each host took for UTC
-    measured,  ///< the first host's, by their looks at each other's clocks
+    own,       ///< own clock of each host: times of two hosts are not comparable
+    one,       ///< one clock for all hosts: the virtual clock
+    utc,       ///< UTC as each host knew it
+    measured,  ///< clock of the first host, by the looks at each other's clocks
   };
-  /// The best there is: one, measured where every host's clock was looked at, utc, own. Reads the
-  /// whole trace when it must measure. Throws std::runtime_error when a file cannot be read.
+  /// Returns the best clocks that the trace permits: `one`, then `measured` if looks connect all
+  /// hosts, then `utc`, then `own`. Reads the whole trace if it must measure. Throws:
+  /// std::runtime_error if a file cannot be read.
   static HostClocks best(const TraceDirectory& trace);
-  /// One, or own: what needs no measuring.
+  /// Returns `one` or `own`, which need no measurement.
   static HostClocks own(const TraceDirectory& trace);
-  /// Lines to the first host's clock, one for each host. ENSUREs that.
+  /// Uses the given lines to the first host's clock. Requires: one line for each host (ENSUREd).
   static HostClocks measured(const TraceDirectory& trace, std::vector<ClockLine> lines);
 
   std::int64_t apply(std::uint32_t host, std::int64_t nanos) const;
@@ -34,9 +37,9 @@ class HostClocks {
   Kind kind() const { return kind_; }
   bool is_common() const { return kind_ != Kind::own; }
   bool moves() const { return kind_ == Kind::utc || kind_ == Kind::measured; }
-  bool is_utc() const { return is_utc_; }  ///< times are of UTC
-  std::int64_t error_nanos() const;        ///< of the worst host, when measured
-  std::string text() const;                ///< for people: "the first host's clock, ..."
+  bool is_utc() const { return is_utc_; }  ///< whether times are UTC
+  std::int64_t error_nanos() const;        ///< largest error of a host, if measured
+  std::string text() const;  ///< description for people: "one clock by measured offsets, ..."
 
  private:
   HostClocks(Kind kind, std::vector<ClockLine> lines) : kind_(kind), lines_(std::move(lines)) {}

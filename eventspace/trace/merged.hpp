@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/merged.hpp — the records of all hosts of a run as one stream.
+// eventspace/trace/merged.hpp — records of all hosts of a run as one stream.
 #pragma once
 #include <cstdint>
 #include <queue>
@@ -11,21 +11,22 @@
 
 namespace eventspace {
 
-/// Gives out chunk after chunk, always of the host that is least far in the run, so that all
-/// advance about together. How far a host is, is counted from its own first record: their clocks
-/// need not agree.
+/// Merges the traces of all hosts so that all advance at about the same pace.
 ///
-/// Memory: a chunk of each host.
-/// Throws: std::runtime_error, naming the file, when one cannot be read.
+/// The next chunk is always that of the host that is least far in the run. Progress counts from the
+/// host's own first record, so the clocks need not agree.
+///
+/// Memory: One chunk for each host.
+/// Throws: std::runtime_error that names the file, if a file cannot be read.
 class MergedTrace {
  public:
   explicit MergedTrace(const TraceDirectory& directory);
 
-  /// False at the end of all. What `records` shows is good until the next call.
+  /// Returns false at the end of all files. `records` is valid until the next call.
   bool next(std::uint32_t& host, std::span<const EventRecord>& records);
-  double share_read() const;  ///< of the bytes of all files: 0 to 1
+  double share_read() const;  ///< share of the bytes of all files that was read, 0 to 1
 
-  /// A host's file, as far as it was read; complete at the end.
+  /// State of a host's file as far as it was read; complete at the end.
   struct File {
     std::uint32_t host;
     TraceHeader header;
@@ -38,13 +39,13 @@ class MergedTrace {
  private:
   struct Stream {
     Stream(const TraceDirectory::File& file);
-    bool advance();  ///< to the next chunk that has records
+    bool advance();  ///< reads the next chunk that has records
     std::uint32_t host;
     TraceReader reader;
     std::vector<EventRecord> records = {};
     std::uint64_t read = 0;
     std::int64_t begin_nanos = 0;
-    std::int64_t at_nanos = 0;  ///< how far the present chunk goes
+    std::int64_t at_nanos = 0;  ///< time of the last record in the present chunk, from begin_nanos
   };
   struct IsFurther {
     bool operator()(const Stream* a, const Stream* b) const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/saturating.hpp — sums of times that a file says, which may be any numbers.
+// eventspace/trace/saturating.hpp — overflow-safe sums of times from files, which may be any
+// numbers.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -8,7 +9,7 @@
 
 namespace eventspace {
 
-/// At most 2^63 - 1 from 0, so that it can be negated.
+/// Returns a + b, limited to ±(2^63 - 1) so that the result can be negated.
 inline std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   std::int64_t both = 0;
@@ -16,7 +17,7 @@ inline std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
   return std::max(both, -most);
 }
 
-/// The nearest whole number; at most 2^62 from 0, and 0 for what is no number.
+/// Returns the nearest integer, limited to ±2^62; 0 if `value` is NaN.
 inline std::int64_t saturating_round(double value) {
   constexpr double most = 0x1p62;
   if (std::isnan(value)) return 0;

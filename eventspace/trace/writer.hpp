@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/writer.hpp — a host's records into its file of a trace directory.
+// eventspace/trace/writer.hpp — writer of a host's records into its trace file.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -13,40 +13,45 @@
 
 namespace eventspace {
 
-/// Writes `<host>.trace`: its head at once, then a chunk of what each lane has at every flush().
+/// Writes a host's trace file while the run goes on, so that a killed process loses little.
 ///
-/// Why:     nothing is held back in the process, so a killed one loses what was not flushed, no
-///          more. The file is open only while it is written to, so that one process can write
-///          those of as many simulated hosts as it likes.
-/// Sharing: flush() from any thread, also while others add; finish() once, when nobody adds any
-///          more and nobody flushes. A recorder that flushes when full does so through this.
-/// Owns:    nothing but the file; borrows the recorder, which outlives it.
-/// Throws:  std::runtime_error, naming file and reason: at construction when the file cannot be
-///          made or is there already; once, at the next flush() or finish(), when writing failed.
-///          From then on what is taken counts as lost, and only the end mark is tried again.
+/// The constructor writes the head of `<host>.trace`. Each flush() appends one or more chunks for
+/// each lane that has new records.
+///
+/// Why:         The process buffers nothing itself, so a killed one loses only the records since
+///              its last flush. The file is open only during a write, so one process can write the
+///              files of any number of simulated hosts.
+/// Owns:        Only the file. Borrows the recorder, which must outlive it.
+/// Thread-safe: flush() from any thread, also while others add records. A recorder that flushes
+///              when full does so through this object. Call finish() once, when no thread adds or
+///              flushes any more.
+/// Throws:      std::runtime_error that names file and reason. The constructor throws if the file
+///              exists or cannot be created. If a write fails, the next flush() or finish() throws
+///              once. From then on taken records count as lost, and only the end mark is tried
+///              again.
 class TraceWriter {
  public:
   TraceWriter(const std::filesystem::path& directory, const TraceHeader& header,
               Recorder& recorder);
-  ~TraceWriter();  ///< flushes; without finish() the file does not say that its process ended
+  ~TraceWriter();  ///< flushes; without finish() the file does not show that its process ended
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
   void flush();
   void finish();  ///< flushes and writes the end mark
 
-  std::uint64_t written() const;  ///< records; while nobody flushes
-  std::uint64_t lost() const;     ///< records taken but not written; while nobody flushes
+  std::uint64_t written() const;  ///< records written so far. Requires: no concurrent flush
+  std::uint64_t lost() const;     ///< records taken but not written. Requires: no concurrent flush
 
  private:
   struct Lane {
-    std::uint64_t records = 0;  ///< taken, as the recorder numbers them
+    std::uint64_t records = 0;  ///< records taken, by the recorder's numbers
     std::uint64_t written = 0;
     std::uint64_t lost = 0;
     std::uint64_t dropped = 0;
-    bool is_told = true;  ///< the file says how many were dropped
+    bool is_told = true;  ///< whether the file contains the present value of `dropped`
   };
-  /// What an add() finds when its lane is full cannot be thrown there: it waits for a flush().
+  /// Handling of a failed write. add() cannot throw it, so it is kept until the next flush().
   enum class Failure : std::uint8_t { thrown, kept };
   void drain(Failure failure);
   void write(const Recorder::Taken& taken, Lane& lane);
@@ -56,13 +61,14 @@ class TraceWriter {
   std::filesystem::path path_;
   Recorder& recorder_;
   std::vector<Lane> lanes_;
-  std::uint64_t whole_bytes_ = 0;  ///< size of the head and whole chunks
+  std::uint64_t whole_bytes_ = 0;  ///< size of the head and the whole chunks
   bool has_failed_ = false;
-  std::string unsaid_;  ///< a failure that nobody was told of
+  std::string unsaid_;  ///< message of a failure that no call has thrown yet
 };
 
-/// The other files of a trace directory, which is made when it is not there. Every host of a run
-/// may write them, they are the same; throws std::runtime_error when they are of another run.
+/// Write the other files of a trace directory, and create the directory if it is missing. All hosts
+/// of a run may write them, because their contents are the same. Throw std::runtime_error if a file
+/// of another run is there.
 void write_structure(const std::filesystem::path& directory, const Structure& structure);
 void write_config(const std::filesystem::path& directory, std::string_view expanded);
 
