@@ -146,7 +146,7 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
   std::uint32_t host = 0;
   std::span<const EventRecord> records;
   std::vector<EventRecord> moved;
-  std::map<std::uint32_t, std::int64_t> last_nanos;  // by host, of its records
+  std::map<std::uint32_t, std::int64_t> last_nanos;  // keyed by host, of its records
   constexpr std::uint64_t chunks_between = 64;
   for (std::uint64_t chunks = 0; trace.next(host, records); ++chunks) {
     if (clocks.moves()) {

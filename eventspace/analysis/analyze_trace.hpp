@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/analyze_trace.hpp — a trace directory as a report.
+// eventspace/analysis/analyze_trace.hpp — report of a trace directory.
 #pragma once
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
@@ -17,7 +17,7 @@
 
 namespace eventspace {
 
-/// File of a host, with the name of the host.
+/// File of a host, with the host's name.
 struct TraceFile : MergedTrace::File {
   std::string name;
 };
@@ -56,20 +56,20 @@ void describe(Visitor& visit, const TraceFile& file) {
   visit.field("lost", file.losses, units::none, "Parts that could not be used.");
 }
 
-/// The trace that a report is made from.
+/// Trace that a report is made from.
 struct TraceState {
   std::string directory;
   std::vector<TraceFile> files;
   std::vector<std::string> not_ended;
-  /// Time by which the records of the first in `not_ended` end before those of the next; unknown if
-  /// a host has no common or UTC time.
+  /// Time from the last record of the first host in `not_ended` to that of the second. Unknown if a
+  /// host has no common or UTC time.
   std::optional<std::int64_t> first_by_nanos;
   std::vector<std::string> missing_hosts;
-  std::vector<std::string> silent_hosts;  ///< hosts with threads or wrappers, without a record
+  std::vector<std::string> silent_hosts;  ///< hosts that have threads or wrappers, but no records
   std::vector<std::string> no_traces;
   std::string clocks;
 
-  /// Header of the first file whose header is not damaged; otherwise an empty one.
+  /// Returns the first header that is not damaged, or an empty one.
   TraceHeader header() const;
 };
 
@@ -103,21 +103,23 @@ void describe(Visitor& visit, const TraceReport& report) {
   visit.include(report.report);
 }
 
-/// Called from time to time with the share of the trace read so far.
+/// Callback from time to time, with the share of the trace read so far.
 using Progress = std::function<void(double share)>;
-/// Called with every chunk as the analysis is given it, on the clocks it is given, for those who
-/// draw what it judges.
+/// Callback for each chunk that the analysis receives, on the clocks of the analysis. It serves
+/// views that draw what the analysis judges.
 using ChunkConsumer = std::function<void(std::uint32_t host, std::span<const EventRecord>)>;
 
-/// Memory: as Analysis and MergedTrace together, whatever the length of the trace.
-/// If `clocks` are common to all hosts, one-way times between hosts are compared as well.
+/// Analyses a trace. If `clocks` are common to all hosts, one-way times between hosts are compared
+/// as well.
+///
+/// Memory: That of Analysis and MergedTrace together, whatever the length of the trace.
 TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clocks,
                           const AnalysisOptions& options = {}, const Progress& progress = {},
                           const ChunkConsumer& also = {});
 
-/// No operation has a usable record, so the figures say nothing.
+/// Whether the figures are meaningless, because no operation has a usable record.
 bool is_unusable(const TraceReport& report);
-/// What is missing from the trace or could not be used: one sentence each, for people.
+/// Returns the losses of the trace for people, one sentence each.
 std::vector<std::string> losses_of(const TraceReport& report);
 nlohmann::ordered_json to_json(const TraceReport& report);
 std::string to_text(const TraceReport& report, std::size_t rows = 0);

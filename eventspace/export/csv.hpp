@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/csv.hpp — a trace's records for spreadsheets and statistics programs.
+// eventspace/export/csv.hpp — export of a trace's records as CSV.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -9,9 +9,9 @@
 
 namespace eventspace {
 
-/// Writes a line for each record, as RFC 4180 has it, host by host in the order of the files.
-/// docs/exports.md says what the columns are.
-/// Throws: std::runtime_error, naming the file; when there is one of that name already.
+/// Writes one line for each record (RFC 4180), host by host in the order of the files.
+/// docs/exports.md describes the columns. Throws: std::runtime_error that names the file, also if
+/// it exists.
 Exported export_csv(const TraceDirectory& trace, const std::filesystem::path& file,
                     const HostClocks& clocks);
 

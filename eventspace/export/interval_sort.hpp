@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/interval_sort.hpp — records of any number in the order in which tracks have
-// them.
+// eventspace/export/interval_sort.hpp — external sort of records by track and time.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,25 +13,25 @@
 
 namespace eventspace {
 
-/// A record on its track; what encloses others has a lower depth.
+/// Record on its track. A record that encloses others has a lower depth.
 struct Span {
   std::uint32_t track = 0;
   std::uint32_t depth = 0;
   EventRecord record;
 };
 
-/// Sorts by track, begin, sequence and depth.
+/// Sorts any number of records by track, begin, sequence and depth, in bounded memory.
 ///
-/// Why:    records come by their ends, a thread's life after all that happened in it, so no window
-///         is wide enough. When they are more than fit into memory, sorted runs go to a file.
+/// Why:    Records arrive in the order of their ends. That of a thread's life arrives after all
+///         others in it, so no window is wide enough. Above `bytes`, sorted runs go to a file.
+/// Owns:   Its file, which is unlinked at once, so that a killed process leaves nothing behind.
+/// Throws: std::runtime_error that names the file.
 /// Memory: `bytes`.
-/// Owns:   its file, which has no name any more when it is there, so nothing is left behind.
-/// Throws: std::runtime_error, naming the file.
 class SpanSort {
  public:
   explicit SpanSort(std::filesystem::path scratch, std::size_t bytes = std::size_t{64} << 20);
   void add(const Span& span);
-  /// When all are added; as often as wanted.
+  /// Visits the spans in order, any number of times. Requires: no add() follows.
   void for_each(const std::function<void(const Span&)>& visit);
 
  private:
@@ -47,7 +46,7 @@ class SpanSort {
   bool is_sorted_ = true;
   std::unique_ptr<File> to_write_;
   std::unique_ptr<File> to_read_;
-  std::vector<std::uint64_t> run_ends_;  // counted in spans
+  std::vector<std::uint64_t> run_ends_;  // number of spans up to the end of each run
 };
 
 }  // namespace eventspace

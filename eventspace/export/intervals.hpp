@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/intervals.hpp — a trace as other tools want it: tracks with intervals that
-// nest.
+// eventspace/export/intervals.hpp — tracks with nested intervals, the form in which tools read
+// traces.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -21,40 +21,40 @@
 
 namespace eventspace {
 
-/// What an export read. A trace's losses are no errors, but whoever asked for it wants to know.
+/// Result of an export. Losses of the trace are no errors, but users want to know them.
 struct Exported {
   std::uint64_t records = 0;
   TraceLosses losses;
 };
 
-/// All records that can be read, with their times on the common clock; host by host.
+/// Visits all readable records host by host, with times on the common clock.
 Exported for_each_record(
     const TraceDirectory& trace, const HostClocks& clocks,
     const std::function<void(std::uint32_t host, const EventRecord& record)>& visit);
 
-/// Where things happen one after another or within each other: a thread, a node of a tree (what is
-/// behind a join, or was entered from another host), a link, reads of a cluster's values.
+/// Line of a timeline on which intervals follow or nest: a thread, a node of a tree, a link, or the
+/// reads of a cluster's values. A node begins after a join, or at the entry from another host.
 struct Track {
   std::uint32_t host = 0;
   std::uint32_t thread = none;  ///< rank
   std::string name;
 };
 
-/// What an interval is, for people.
+/// Description of an interval, for people.
 struct Label {
   std::string name;
-  std::string kind;      ///< of the wrapper
-  std::string position;  ///< in the config
+  std::string kind;      ///< kind of the wrapper
+  std::string position;  ///< position in the config
 };
 
-/// A wrapper that sends operations to another host, and where they come out there.
+/// Wrapper that sends operations to another host.
 struct Crossing {
   std::uint32_t from_host = 0;
   std::uint32_t to_host = 0;
-  std::uint32_t number = 0;  ///< among those between the two hosts
+  std::uint32_t number = 0;  ///< number among the crossings between the two hosts
 };
 
-/// Which track a record belongs to, what it is called, and what messages it means.
+/// Assigns to each record its track, its label and the messages that it stands for.
 class Tracks {
  public:
   static constexpr std::uint32_t computation_label = 0, thread_label = 1, unknown_label = 2,
@@ -66,9 +66,10 @@ class Tracks {
     std::uint32_t track = 0;
     std::uint32_t depth = 0;
   };
-  /// Names of groups' operations are in the records themselves: they are labels from then on.
+  /// Adds labels for the names of group operations, which the records themselves contain.
   void learn(const EventRecord& record);
-  /// What refers to nothing is on a track of its own, by host.
+  /// Returns the track of a record. Each host has a separate track for records that refer to
+  /// nothing.
   Place place_of(std::uint32_t host, const EventRecord& record);
 
   const Structure& structure() const { return shape_.structure; }
@@ -77,7 +78,7 @@ class Tracks {
   std::uint32_t label_of(const EventRecord& record) const;
   std::uint32_t label_of_operation(std::uint32_t leaf) const;
   std::uint32_t lane_of(const EventRecord& record) const;
-  /// Of a thread's operation: where its path begins; none of other records.
+  /// Returns the leaf at which the path of a thread's operation begins; none for other records.
   std::uint32_t leaf_of(const EventRecord& record) const;
   std::uint32_t leaves() const { return static_cast<std::uint32_t>(shape_.leaves.size()); }
   const Crossing* crossing_out(std::uint32_t lane) const { return crossing(crossing_out_, lane); }
@@ -100,33 +101,33 @@ class Tracks {
   }
 
   Shape shape_;
-  std::vector<Track> tracks_;  // those of threads first
+  std::vector<Track> tracks_;  // tracks of threads first
   std::vector<Label> labels_;
   std::vector<std::uint32_t> label_of_stage_;
   std::map<Key, std::uint32_t> numbers_;
-  std::vector<Place> places_;                // by lane
-  std::vector<std::uint32_t> crossing_out_;  // by lane
+  std::vector<Place> places_;                // indexed by lane
+  std::vector<std::uint32_t> crossing_out_;  // indexed by lane
   std::vector<std::uint32_t> crossing_in_;
   std::vector<Crossing> crossings_;
   GroupTexts texts_;
-  std::uint32_t transfer_label_ = 0;     // 0: none yet
-  std::uint32_t first_group_label_ = 0;  // of the actions, then of what has no name; 0: none yet
-  std::map<std::uint32_t, std::uint32_t> group_labels_;  // by number of the name
+  std::uint32_t transfer_label_ = 0;                     // 0 = not created
+  std::uint32_t first_group_label_ = 0;                  // actions, nameless operations; 0 = none
+  std::map<std::uint32_t, std::uint32_t> group_labels_;  // keyed by number of the name
 };
 
-/// A part of a track's time.
+/// Part of a track's time.
 struct Interval {
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
   std::uint32_t label = 0;
-  std::uint32_t lane = none;  ///< of an operation that passed a collector
-  std::uint32_t leaf = none;  ///< of a thread's operation, and of the computation before it
-  EventRecord record;         ///< whose it is; of a computation: that of the operation behind it
+  std::uint32_t lane = none;  ///< lane of an operation that passed a collector
+  std::uint32_t leaf = none;  ///< leaf of a thread's operation, and of the computation before it
+  EventRecord record;  ///< record of the interval; for a computation, that of the next operation
 };
 
-/// Sees each track's intervals nested: entered in order of time, left before the next begins or
-/// before the one around them is. Those that overlap without nesting, such as messages under way
-/// on a link, are on different rows, of which most tracks have only the first.
+/// Receives the intervals of each track in nested order. Each interval is entered in order of time,
+/// and left before the next one begins or the enclosing one is left. Intervals that overlap without
+/// nesting, such as messages on a link, are on different rows. Most tracks use only the first row.
 class IntervalVisitor {
  public:
   virtual ~IntervalVisitor() = default;
@@ -135,16 +136,17 @@ class IntervalVisitor {
   virtual void end_track(std::uint32_t track) = 0;
 };
 
-/// A trace in memory that does not grow with it: sorted by way of a file next to what is exported.
+/// Nested intervals of a trace, in bounded memory. The records are sorted through a file next to
+/// the export.
 class Intervals {
  public:
-  /// `wanted`: which tracks; empty for all.
+  /// `wanted` selects tracks; empty = all.
   Intervals(const TraceDirectory& trace, const HostClocks& clocks,
             const std::filesystem::path& scratch,
             const std::function<bool(const Track&)>& wanted = {},
             std::size_t sort_bytes = std::size_t{64} << 20);
 
-  /// Track by track, as often as wanted.
+  /// Visits the intervals track by track, any number of times.
   void visit(IntervalVisitor& visitor);
 
   const Tracks& tracks() const { return tracks_; }
@@ -162,11 +164,12 @@ class Intervals {
   bool is_utc_ = false;
 };
 
-/// A text or bytes on their way to a new file. Throws std::runtime_error if the file is there.
+/// New file that collects text or bytes before it writes them. Throws: std::runtime_error if the
+/// file exists.
 class ExportFile {
  public:
   explicit ExportFile(const std::filesystem::path& path);
-  std::string& text() { return text_; }  ///< to append to
+  std::string& text() { return text_; }  ///< buffer to append to
   void write_when_much();
   void finish();
 
@@ -177,7 +180,7 @@ class ExportFile {
 };
 
 std::string_view name_of_kind(const EventRecord& record);       ///< "operation", "link"
-std::string_view name_of_operation(const EventRecord& record);  ///< "move"; "" of other kinds
+std::string_view name_of_operation(const EventRecord& record);  ///< "move"; "" for other kinds
 std::string names_of_flags(const EventRecord& record);          ///< "one_way|remote"
 
 }  // namespace eventspace

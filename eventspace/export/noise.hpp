@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/noise.hpp — what kept threads from computing, as noise simulators read it.
+// eventspace/export/noise.hpp — export of threads' noise for noise simulators.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -10,16 +10,16 @@
 
 namespace eventspace {
 
-/// Writes lines "start_ns<tab>duration_ns": what each computation between two operations of a
-/// thread took longer than the median of those before the same collective, at the computation's
-/// start. A last line with duration 0 says when the last one ended, so that a replay begins again
-/// there.
+/// Writes lines "start_ns<tab>duration_ns", one for each computation that exceeds the median before
+/// the same collective. The duration is the excess, and the start is that of the computation. The
+/// last line has duration 0 and the end of the last computation, at which a replay begins again.
 ///
-/// One thread's, whose first such computation begins at time 0; or those of all threads, one behind
-/// another, so that a replay which begins anywhere in the file meets the noise of some thread.
+/// With `rank`, only that thread is written, and its first such computation begins at time 0.
+/// Otherwise all threads follow one another, so that a replay from any place in the file uses the
+/// noise of some thread.
 ///
-/// Throws: std::runtime_error, naming the file; when there is one of that name already; when the
-///         trace has no computations of that thread, or of any.
+/// Throws: std::runtime_error that names the file, also if it exists, or if the trace has no
+///         computations of that thread, or of any.
 Exported export_noise(const TraceDirectory& trace, const std::filesystem::path& file,
                       std::optional<std::uint32_t> rank = std::nullopt);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/otf2.hpp — a trace as an OTF2 archive, for the tools of the field.
+// eventspace/export/otf2.hpp — export of a trace as an OTF2 archive.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -9,12 +9,12 @@
 
 namespace eventspace {
 
-/// Writes the archive `directory`/traces.otf2: hosts as processes, threads and nodes of trees as
-/// their locations, wrappers as regions, what crosses from host to host as MPI messages, whose
-/// ranks are the numbers of the hosts. docs/exports.md says the rest.
+/// Writes the archive `directory`/traces.otf2. Hosts become processes, and threads and nodes of
+/// trees become their locations. Wrappers become regions. Messages between hosts become MPI
+/// messages whose ranks are the numbers of the hosts. docs/exports.md describes the details.
 ///
-/// Throws: std::runtime_error, naming the directory; when it is there and not empty; when this
-///         program was built without OTF2.
+/// Throws: std::runtime_error that names the directory, also if it is not empty, or if the program
+///         was built without OTF2.
 Exported export_otf2(const TraceDirectory& trace, const std::filesystem::path& directory,
                      const HostClocks& clocks);
 

@@ -247,7 +247,7 @@ class Packets : public IntervalVisitor {
   ExportFile& out_;
   std::uint32_t next_uuid_;
   std::unordered_map<std::string, std::uint64_t> category_ids_;
-  std::vector<std::uint64_t> categories_;  // by label
+  std::vector<std::uint64_t> categories_;  // indexed by label
   std::vector<Row> rows_;                  // of the track in hand
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/perfetto.hpp — a trace for Perfetto's page and its queries.
+// eventspace/export/perfetto.hpp — export of a trace for Perfetto.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace eventspace {
 
-/// Writes a Perfetto trace: hosts as processes, threads as threads, nodes of trees as tracks,
-/// slices for operations, wrappers and computation, flows from host to host.
+/// Writes a Perfetto trace. Hosts become processes, threads become threads, and nodes of trees
+/// become tracks. Operations, wrappers and computation are slices, and flows connect hosts.
 ///
-/// Why:    by hand, because protobuf would be a library, a compiler and a step of the build for
-///         twenty fields; eventspace/export/perfetto_trace.proto is what the files keep to, and
-///         tests read them by it.
-/// Throws: std::runtime_error, naming the file; when there is one of that name already.
+/// Why:    The encoder is written by hand, because protobuf would add a library, a compiler and a
+///         build step for twenty fields. The files conform to
+///         eventspace/export/perfetto_trace.proto, with which tests read them.
+/// Throws: std::runtime_error that names the file, also if it exists.
 Exported export_perfetto(const TraceDirectory& trace, const std::filesystem::path& file,
                          const HostClocks& clocks);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/page.hpp — a report as one HTML file to look at, which needs nothing else.
+// eventspace/page/page.hpp — export of a report as one self-contained HTML file.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -12,30 +12,30 @@
 
 namespace eventspace {
 
-/// What the page says of the run itself.
+/// Facts about the run for the head of the page.
 struct PageHead {
-  std::string title;                 ///< the trace directory
-  std::vector<std::string> command;  ///< as in the trace
-  std::string version;               ///< of PATHS
+  std::string title;                 ///< path of the trace directory
+  std::vector<std::string> command;  ///< command line, as in the trace
+  std::string version;               ///< version of PATHS
   std::string clock;                 ///< "virtual" or "steady"
   std::string started;
-  std::vector<std::string> losses;  ///< what of the trace could not be used, for people
+  std::vector<std::string> losses;  ///< parts of the trace that could not be used, for people
 };
 
-/// What eventspace/page/web/src/data.ts reads: JSON of the head, the report, the trees and the
-/// timeline.
+/// Returns the JSON that eventspace/page/web/src/data.ts reads: the head, the report, the trees and
+/// the timeline.
 std::string page_json(const Structure& structure, const Report& report,
                       const PageTimelineReport& timeline, const PageHead& head);
-/// The same, deflated and in base64: it stands in the page as text.
+/// Returns `json` deflated and in base64, as the page contains it.
 std::string page_data(std::string_view json);
 
-/// Throws std::runtime_error when the file cannot be written, or when this program was built
-/// without Node, so that it has no page to put the data into.
+/// Writes the page. Throws: std::runtime_error if the file cannot be written, or if the program was
+/// built without Node and therefore has no page template.
 void write_page(const std::filesystem::path& file, const Structure& structure, const Report& report,
                 const PageTimelineReport& timeline, const PageHead& head);
 
-/// The page without data, as eventspace/page/web/build.mjs made it; empty when it was not built.
-/// Its definition is generated.
+/// Returns the page without data, as eventspace/page/web/build.mjs made it; empty if it was not
+/// built. The definition is generated.
 std::string_view page_template();
 
 }  // namespace eventspace

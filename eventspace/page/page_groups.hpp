@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/page_groups.hpp — the first operations of groups, to look at one by one.
+// eventspace/page/page_groups.hpp — first operations of groups, for the timeline of the page.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace eventspace {
 
-/// Of each thread's part in an operation a bar.
+/// Bars of the timeline, one for each thread's part in an operation.
 struct PageGroupsReport {
   struct Bar {
     std::uint32_t thread = 0;
@@ -20,11 +20,11 @@ struct PageGroupsReport {
     std::int64_t end_nanos = 0;
   };
   std::vector<std::string> names;  ///< "allreduce of world by tree"
-  std::vector<Bar> bars;           ///< by begin
-  std::uint64_t more = 0;          ///< that are not kept
+  std::vector<Bar> bars;           ///< sorted by begin
+  std::uint64_t more = 0;          ///< number of bars that were dropped
 };
 
-/// Memory: bars_max of the first that come.
+/// Collects the first bars_max bars of group operations. Memory: bars_max members.
 class PageGroups {
  public:
   static constexpr std::size_t bars_max = 20'000;

@@ -62,7 +62,7 @@ struct Clock {
 struct Stretch {
   std::vector<Kept> rounds;
   Kept slowest;
-  std::vector<Clock> clocks;  // by host, when it ended
+  std::vector<Clock> clocks;  // indexed by host, when it ended
   bool is_beginning = false;
 
   void add(const Kept& round) {
@@ -112,7 +112,7 @@ struct PageTimeline::Parts {
     std::optional<std::int64_t> last_up;
   };
   std::vector<Life> lives;
-  std::vector<Apart> apart;  // by lane; crossings only
+  std::vector<Apart> apart;  // indexed by lane; crossings only
   std::vector<TreeState> trees;
 };
 

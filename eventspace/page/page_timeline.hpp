@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/page_timeline.hpp — a few iterations in full, to look at one by one.
+// eventspace/page/page_timeline.hpp — a few complete iterations, for the timeline of the page.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,49 +15,51 @@
 namespace eventspace {
 
 struct PageTimelineOptions {
-  /// Passes by a collector, of all iterations that are kept together.
+  /// Largest number of passes by collectors in all kept iterations together.
   std::size_t passes = 200'000;
-  /// Of the beginning at most.
+  /// Largest number of iterations in the beginning.
   std::size_t iterations = 80;
-  /// For rounds of which not all records have come.
+  /// Memory for rounds that lack records.
   std::size_t open_rounds_bytes = std::size_t{64} << 20;
-  /// The times of all hosts are of one clock, as in a run on the virtual one.
+  /// Whether the times of all hosts are on one clock, as in a run on the virtual clock.
   bool has_common_clock = false;
 };
 
-/// The rounds that are kept, in stretches: the beginning of all trees, and around the slowest ones
-/// of each.
+/// Kept rounds, in stretches of consecutive iterations: the beginning of each tree, and the slowest
+/// iterations of each with their neighbours.
 struct PageTimelineReport {
-  /// All 0 but for `is_here`: no record of it came.
+  /// Pass by a collector. If its record is missing, all fields are default values.
   struct Passed {
     std::int64_t down_nanos = 0;
     std::int64_t up_nanos = 0;
-    std::int64_t computation_nanos = -1;  ///< of the thread before it came; below 0: not known
+    std::int64_t computation_nanos = -1;  ///< computation before it; below 0 = unknown
     bool is_here = false;
   };
   struct Round {
-    std::uint32_t tree = 0;  ///< of the Shape
+    std::uint32_t tree = 0;  ///< tree of the Shape
     std::uint64_t sequence = 0;
-    std::vector<Passed> passes;  ///< by place in the tree
+    std::vector<Passed> passes;  ///< indexed by place in the tree
   };
   struct Stretch {
-    std::uint64_t slowest = 0;       ///< which iteration took longest
-    std::int64_t slowest_nanos = 0;  ///< and how long: computation and operation of a thread
+    std::uint64_t slowest = 0;       ///< sequence of the slowest iteration
+    std::int64_t slowest_nanos = 0;  ///< its computation and operation, on its slowest thread
     bool is_beginning = false;
-    std::int64_t error_nanos = 0;  ///< by which hosts may be apart; below 0: not known
-    std::vector<Round> rounds;     ///< times are on the clock of the first host
+    std::int64_t error_nanos = 0;  ///< largest error between clocks; below 0 = unknown
+    std::vector<Round> rounds;     ///< times on the clock of the first host
   };
   bool has_common_clock = false;
   std::vector<Stretch> stretches;  ///< in the order of iterations
-  PageGroupsReport groups;         ///< on the clocks that the analysis is given
+  PageGroupsReport groups;         ///< times on the clocks that the analysis uses
 };
 
-/// Why:    an analysis says what happened how often; to see how one iteration came about, its
-///         records are needed, and of a long run only few can be kept.
-/// Clocks: hosts are put on one clock by the crossings of a stretch: the one whose two-way time
-///         was least says how far two clocks are apart, within half of that time.
-/// Memory: bounded by the options, whatever the length of the run.
-/// Owns:   nothing of the structure, which must live as long.
+/// Keeps a few complete iterations of a run, to show how single iterations came about.
+///
+/// Why:      An analysis reports how often something happened. To see the course of one iteration
+///           its records are needed, and a long run can keep only a few.
+/// Clocks:   The crossings of a stretch put the hosts on one clock. The one with the least two-way
+///           time determines the offset of two clocks, within half of that time.
+/// Memory:   Bounded by the options, whatever the length of the run.
+/// Requires: The structure outlives the object.
 class PageTimeline {
  public:
   explicit PageTimeline(const Structure& structure, const PageTimelineOptions& options = {});
@@ -65,8 +67,9 @@ class PageTimeline {
   PageTimeline(const PageTimeline&) = delete;
   PageTimeline& operator=(const PageTimeline&) = delete;
 
-  void add(std::uint32_t host, std::span<const EventRecord> records);  ///< as of an Analysis
-  PageTimelineReport finish();  ///< once, when there are no more records
+  void add(std::uint32_t host,
+           std::span<const EventRecord> records);  ///< same order as for Analysis
+  PageTimelineReport finish();                     ///< call once, after the last record
 
  private:
   struct Parts;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/input/group_operations.hpp — gathers what hosts did for an operation of a
-// group.
+// eventspace/analysis/input/group_operations.hpp — assembly of group operations from records.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,12 +13,12 @@
 
 namespace eventspace {
 
-/// A host's share, with what was done for it.
+/// Share of a host, with the members and steps recorded for it.
 struct HostShare {
   std::uint32_t host = 0;
   GroupShare share;
   std::vector<GroupMember> members;
-  std::vector<GroupStep> steps;  ///< as they ended
+  std::vector<GroupStep> steps;  ///< in the order in which they ended
 };
 
 struct WholeOperation {
@@ -27,13 +26,14 @@ struct WholeOperation {
   std::uint32_t number = 0;
   std::uint32_t hosts = 0;
   bool has_failed = false;
-  std::vector<HostShare> shares;  ///< as they came
+  std::vector<HostShare> shares;  ///< in the order in which they ended in the trace
   bool is_complete() const { return shares.size() == hosts; }
 };
 
-/// Operations that still lack shares, and shares that have not ended. Each is handed on exactly
-/// once: an operation when it becomes complete, or when it is given up (the oldest when memory runs
-/// out, and all at the end).
+/// Assembles group operations from the shares of their hosts, which arrive in any order.
+///
+/// Each operation is passed to `done` exactly once: when it is complete, or when it is dropped. The
+/// oldest operations are dropped when memory runs out, and all others at the end.
 class GroupOperations {
  public:
   using ShareDone = std::function<void(const HostShare&)>;
@@ -65,8 +65,8 @@ class GroupOperations {
   const ShareDone share_done_;
   const Done done_;
   GroupTexts texts_;
-  std::unordered_map<Key, HostShare, Hash> shares_;  // by host and number there
-  std::unordered_map<Key, Open, Hash> open_;         // by name and number of the operation
+  std::unordered_map<Key, HostShare, Hash> shares_;  // key: host and number of the share there
+  std::unordered_map<Key, Open, Hash> open_;  // key: numbers of the text and of the operation
   std::map<std::uint64_t, Key> by_age_;
   std::uint64_t next_age_ = 0;
   std::size_t bytes_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/input/plausible.hpp — times that a clock may have shown.
+// eventspace/analysis/input/plausible.hpp — plausibility checks of recorded times.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace eventspace {
 
-/// False for times that no clock shows. Differences of other times fit their type.
+/// Whether a clock may have shown these times. Differences of such times fit their type.
 inline bool has_possible_times(const EventRecord& record) {
   constexpr std::int64_t time_max = std::int64_t{1} << 61;  // more than 70 years
   const std::int64_t down = record.down_nanos;
@@ -15,7 +15,7 @@ inline bool has_possible_times(const EventRecord& record) {
   return down >= -time_max && down <= time_max && up >= -time_max && up <= time_max;
 }
 
-/// The record may be of something that happened.
+/// Whether the times may be those of a real event.
 inline bool is_plausible(const EventRecord& record) {
   constexpr std::int64_t span_max = std::int64_t{1} << 55;  // more than a year
   return has_possible_times(record) && record.up_nanos >= record.down_nanos &&

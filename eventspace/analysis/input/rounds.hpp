@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/input/rounds.hpp — gathers the records of a round, which come from many
-// hosts.
+// eventspace/analysis/input/rounds.hpp — assembly of rounds from the records of many hosts.
 #pragma once
 #include <bitset>
 #include <cstddef>
@@ -16,11 +15,11 @@
 
 namespace eventspace {
 
-/// What is kept of a record until its round is complete.
+/// Part of a record that is kept until its round is complete.
 struct Pass {
   std::int64_t down_nanos = 0;
   std::int64_t up_nanos = 0;
-  std::int64_t computation_nanos = -1;  ///< of the thread before it came; below 0: not known
+  std::int64_t computation_nanos = -1;  ///< computation of the thread before it; below 0 = unknown
   std::uint32_t bytes = 0;
   std::uint8_t flags = 0;
   bool is_here = false;
@@ -34,16 +33,18 @@ struct Round {
   std::uint32_t here = 0;
   bool has_failed = false;
   bool is_one_way = false;
-  std::vector<Pass> passes;  ///< by place in the tree
+  std::vector<Pass> passes;  ///< indexed by place of the lane in the tree
   bool is_complete() const { return here == passes.size(); }
 };
 
-/// Each thread's `periodic` answered it; nothing travelled further.
+/// Whether a `periodic` of each thread replied to the round, so that nothing went further down.
 bool is_answered_above(const Shape& shape, const Round& round);
 
-/// Rounds that still lack records. Each is handed on exactly once: when it becomes complete, or
-/// when it is given up (the oldest when memory runs out, and all at the end). Rounds that were
-/// answered above follow the next complete one.
+/// Assembles rounds from the records of all hosts.
+///
+/// Each round is passed to `done` exactly once: when it is complete, or when it is dropped. The
+/// oldest rounds are dropped when memory runs out, and all others at the end. Rounds that a
+/// `periodic` replied to follow the next complete round.
 class RoundTable {
  public:
   using Done = std::function<void(const Round&)>;
@@ -52,9 +53,9 @@ class RoundTable {
   void add(std::uint32_t lane, const EventRecord& record, std::int64_t computation_nanos);
   void finish();
 
-  std::uint64_t passed_by() const { return passed_by_; }  ///< operations that joins let through
-  std::uint64_t late() const { return late_; }            ///< records of rounds given up before
-  std::uint64_t repeated() const { return repeated_; }    ///< records that were there before
+  std::uint64_t passed_by() const { return passed_by_; }  ///< operations that joins pass through
+  std::uint64_t late() const { return late_; }            ///< records of rounds dropped before
+  std::uint64_t repeated() const { return repeated_; }    ///< records that had arrived before
 
  private:
   struct Key {
@@ -67,7 +68,7 @@ class RoundTable {
       return (key.operation + 31 * key.repeat) * 0x9e3779b97f4a7c15 >> 8;
     }
   };
-  /// Moves already handed on: a late record must not reopen them.
+  /// Moves that were already passed on, which a late record must not reopen.
   struct Ended {
     static constexpr std::uint64_t rounds = 4096;
     std::bitset<rounds> any;
@@ -76,7 +77,7 @@ class RoundTable {
   struct Open {
     std::unordered_map<Key, std::unique_ptr<Round>, Hash> rounds;
     std::deque<Key> by_age;
-    std::unordered_map<std::uint64_t, Ended> ended;  // by sequence, so many rounds in each
+    std::unordered_map<std::uint64_t, Ended> ended;  // keyed by sequence / Ended::rounds
     std::vector<std::unique_ptr<Round>> spare;
   };
 
@@ -93,8 +94,8 @@ class RoundTable {
   const Shape& shape_;
   std::size_t bytes_max_;
   Done done_;
-  std::vector<Open> open_;  // by tree
-  std::vector<Key> last_;   // by lane
+  std::vector<Open> open_;  // indexed by tree
+  std::vector<Key> last_;   // indexed by lane
   std::size_t bytes_ = 0;
   std::uint64_t passed_by_ = 0;
   std::uint64_t late_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/input/shape.hpp — which records belong together: the trees collectors form.
+// eventspace/analysis/input/shape.hpp — trees of collectors, which show what records belong
+// together.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,82 +12,84 @@ namespace eventspace {
 
 inline constexpr std::uint32_t none = 0xffffffff;
 
-/// What lies between a collector and the next one below, classified by its most important wrapper.
+/// Kind of the wrappers between a collector and the next one below, by the most important wrapper.
 enum class HopKind : std::uint8_t {
   internal,  ///< wrappers of one host
   join,      ///< allreduce, reduce, barrier, broadcast
-  crossing,  ///< a forward to another host, where the next collector is
+  crossing,  ///< forward to another host, where the next collector is
   link,      ///< an emulated link
   check,     ///< a condition check
-  end,       ///< the last wrappers of the path: nothing is known of what is below the collector
+  end,       ///< last wrappers of the path, without a collector below
 };
 
-/// A contributor's place at a collector: each operation that passes has one record there.
+/// Place of a contributor at a collector. Each operation that passes has one record there.
 struct Lane {
   std::uint32_t stage = 0;
   std::uint32_t slot = 0;
   std::uint32_t tree = none;
-  std::uint32_t place = 0;          ///< among the lanes of its tree, those below before those above
+  std::uint32_t place = 0;          ///< place in the tree; lanes below precede those above
   std::uint32_t below = none;       ///< lane of the next collector
-  std::uint32_t above = none;       ///< the one whose next collector this is; none behind a join
-  std::uint32_t join = none;        ///< the join it enters
-  std::uint32_t join_above = none;  ///< the join it is behind
+  std::uint32_t above = none;       ///< lane whose next collector this is; none after a join
+  std::uint32_t join = none;        ///< join that the lane enters
+  std::uint32_t join_above = none;  ///< join that the lane follows
   std::uint32_t hop = none;
-  std::uint32_t leaf = none;  ///< where a path begins
-  bool is_remote = false;     ///< what enters here came from another host
+  std::uint32_t leaf = none;  ///< leaf, if a path begins here
+  bool is_remote = false;     ///< whether operations arrive from another host
 };
 
-/// What lies behind a collector's stage, whatever the slot.
+/// Wrappers after a collector's stage, for all slots.
 struct Hop {
   HopKind kind = HopKind::internal;
-  std::uint32_t stage = 0;     ///< of the collector
-  std::uint32_t wrapper = 0;   ///< the one that matters most
-  std::uint32_t wrappers = 0;  ///< how many lie between the collectors
+  std::uint32_t stage = 0;     ///< stage of the collector
+  std::uint32_t wrapper = 0;   ///< most important wrapper
+  std::uint32_t wrappers = 0;  ///< number of wrappers before the next collector
   std::uint32_t from_host = 0;
-  std::uint32_t to_host = 0;  ///< of the collector behind; of a link: where the message arrives
+  /// Host of the next collector; for a link, host where the message arrives.
+  std::uint32_t to_host = 0;
   std::uint32_t role = 0;
-  bool is_wan = false;       ///< crosses from one cluster to another, or delays what does
-  bool is_periodic = false;  ///< answers some rounds itself
-  /// A move brings back as many bytes as it took, because it ends in a join that answers that way.
+  bool is_wan = false;       ///< crosses from one cluster to another, or delays such messages
+  bool is_periodic = false;  ///< replies to some rounds itself
+  /// Whether the reply to a move is as long as the move, because the join below works that way.
   bool is_answered_in_kind = false;
-  /// A link without a crossing beside it: it delays messages within one host.
+  /// Whether this is a link without a crossing next to it, which delays messages within one host.
   bool is_hold = false;
 };
 
 struct Join {
   std::uint32_t wrapper = 0;
   std::uint32_t tree = none;
-  std::uint32_t below = none;               ///< lane of the collector behind
-  std::vector<std::uint32_t> contributors;  ///< lanes; fewer than slots when some have no collector
+  std::uint32_t below = none;               ///< lane of the collector below
+  std::vector<std::uint32_t> contributors;  ///< lanes; fewer than slots if some have no collector
 };
 
-/// A thread's place on one of its paths, or a path that a wrapper begins.
+/// Place of a thread on one of its paths, or a path that a wrapper begins.
 struct Leaf {
   std::uint32_t lane = 0;
   std::uint32_t path = 0;
   std::uint32_t thread = none;  ///< rank; none for a path that a wrapper begins
 };
 
-/// Lanes whose rounds are one: all that meet in a join somewhere.
+/// Lanes that share rounds, because all meet in joins.
 struct Tree {
-  std::uint32_t graph = 0;           ///< number of its paths' graph
-  std::vector<std::uint32_t> lanes;  ///< those below before those above
-  std::vector<std::uint32_t> joins;  ///< those above before those below
+  std::uint32_t graph = 0;           ///< number of the graph of its paths
+  std::vector<std::uint32_t> lanes;  ///< lanes below precede those above
+  std::vector<std::uint32_t> joins;  ///< joins above precede those below
   std::vector<std::uint32_t> leaves;
   std::uint32_t bottom_lane = none;
-  std::uint32_t bottom_join = none;  ///< when its last join has no collector behind
+  std::uint32_t bottom_join = none;  ///< last join, if no collector follows it
   bool has_periodic = false;
   bool has_joins() const { return !joins.empty(); }
 };
 
-/// Compiled from a structure once; refers to it.
+/// Groups the lanes of a structure into the trees whose records belong together. Refers to the
+/// structure.
 ///
-/// Throws: std::runtime_error when the structure has more threads, places of records or stages in a
-///         row than can be analysed.
+/// Throws: std::runtime_error if the structure has more threads, record places or consecutive
+///         stages than can be analysed.
 struct Shape {
   explicit Shape(const Structure& structure);
 
-  /// The lane of a record, or none: no collector of this structure.
+  /// Returns the lane of a record, or none if the structure has no such collector.
   std::uint32_t lane_of(std::uint32_t stage, std::uint32_t slot) const {
     if (stage >= structure.stages.size()) return none;
     const std::uint32_t first = first_lane[stage];
@@ -94,8 +97,8 @@ struct Shape {
   }
 
   const Structure& structure;
-  /// By stage: of an emulated link beside a crossing the hosts that what passes goes from and to;
-  /// else none.
+  /// Hosts from and to which an emulated link next to a crossing delays messages, by stage. none
+  /// for other stages.
   struct LinkWay {
     std::uint32_t from_host = none;
     std::uint32_t to_host = none;
@@ -103,7 +106,7 @@ struct Shape {
   std::vector<LinkWay> link_ways;
   std::vector<std::string> graphs;
   std::vector<Lane> lanes;
-  std::vector<std::uint32_t> first_lane;  ///< by stage, and one more
+  std::vector<std::uint32_t> first_lane;  ///< indexed by stage, with one entry more at the end
   std::vector<Hop> hops;
   std::vector<Join> joins;
   std::vector<Leaf> leaves;

@@ -141,7 +141,7 @@ std::vector<Computation::Usual> Computation::usual() const {
   std::vector<std::vector<std::int64_t>> medians(groups);
   std::vector<std::vector<std::int64_t>> spreads(groups);
   std::vector<std::vector<std::int64_t>> far_spreads(groups);
-  std::map<std::pair<std::size_t, std::uint32_t>, Others> of_hosts;  // by group and host
+  std::map<std::pair<std::size_t, std::uint32_t>, Others> of_hosts;  // keyed by group and host
   std::vector<std::int64_t> own(leaves_.size(), 0);
   for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
     const Distribution& all = leaves_[leaf].all;

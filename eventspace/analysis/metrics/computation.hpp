@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/computation.hpp — what threads do between operations: slow, late,
-// noisy.
+// eventspace/analysis/metrics/computation.hpp — computation of threads between operations.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -18,42 +17,45 @@
 
 namespace eventspace {
 
-/// A computation is an outlier when it takes more than its thread's base by this share of it, by
-/// this much, and by this many times the usual spread (from the least tenth to the median).
+/// Thresholds of an outlier, which must exceed the base of its thread by all three. They are a
+/// share of the base, a time, and a multiple of the usual spread (10th percentile to median).
 inline constexpr double outlier_share = 0.02;
 inline constexpr std::int64_t outlier_nanos = 50'000;
 inline constexpr double outlier_spreads = 4;
-/// When at least this share are outliers, the others may have had noise as well, but less of it:
-/// by at most this factor of what one takes.
+/// Limits of noise that hits all computations. If at least this share are outliers, the others may
+/// contain noise as well, up to this many noise events each.
 inline constexpr double noise_in_all_share = 0.05;
 inline constexpr std::int64_t noise_in_all_times = 3;
-/// A thread with fewer outliers has no noise.
+/// Least number of outliers for which a thread counts as noisy.
 inline constexpr std::uint64_t noisy_outliers = 5;
-/// Its period resonates when it is so many iterations at most, but for this share of one.
+/// Limits of resonance. The period must be at most this many iterations, and within this share of
+/// an iteration of a whole number.
 inline constexpr double resonance_iterations = 20;
 inline constexpr double resonance_share = 0.02;
 
-/// Computations: from one operation's return to the start of the next. Whether one was late is
-/// known only once the thread's mean is, so all are kept to the end; if they become too many, the
-/// older half is judged with what is known by then.
+/// Judges how long threads compute between operations, and which computations are slow, late or
+/// noisy. A computation lasts from the return of an operation to the begin of the next.
+///
+/// A late computation is known only by the thread's mean, so all computations are kept to the end.
+/// If they become too many, the older half is judged by the mean so far.
 class Computation {
  public:
   Computation(const Shape& shape, const Figures& figures, std::size_t kept_max,
               std::size_t exact_max);
 
-  /// A thread's operation, in the order of their ends: how long it computed before, or below 0
-  /// when that is not known.
+  /// Adds a thread's operation, in the order of their ends. Returns the computation before it, or
+  /// -1 if that is unknown.
   std::int64_t add(std::uint32_t leaf, const EventRecord& operation);
   void add_thread(const EventRecord& life);
   void finish();
 
   void report(Report& report, const Conditional& conditional) const;
-  std::vector<std::int64_t> critical_noise() const;  ///< by leaf
+  std::vector<std::int64_t> critical_noise() const;  ///< indexed by leaf
   std::uint64_t unknown() const { return unknown_; }
   std::uint64_t judged_early() const { return judged_early_; }
 
  private:
-  class Kept {  // 16 bytes: there are many
+  class Kept {  // 16 bytes, because there are many
    public:
     Kept(std::int64_t begin, std::int64_t nanos, std::uint64_t sequence);
     std::int64_t begin() const { return begin_; }
@@ -76,22 +78,22 @@ class Computation {
     explicit LeafState(std::size_t exact) : all(exact), noise(exact) {}
     Distribution all;
     Blocks blocks;
-    Distribution noise;  // of outliers, what they took more than the base
+    Distribution noise;  // time by which outliers exceed the base
     std::vector<Kept> kept;
     std::uint64_t next_sequence = 0;
     std::int64_t base = 0;
     std::int64_t outlier = 0;
     std::int64_t critical_noise = 0;
-    std::uint64_t lead_of = 0;  // the round, and how much of its lead was noise
+    std::uint64_t lead_of = 0;  // round of the present lead, and noise counted within it
     std::int64_t lead_used = 0;
-    bool is_noise_rare = false;  // though the thread is slow by as much as it takes
+    bool is_noise_rare = false;  // noise is rarer than computations, though as long as the slowness
     std::optional<double> period_nanos;
     double period_agreement = 0;
-    double iteration = 0;  // of those that are late with a period
+    double iteration = 0;  // mean iteration, for a thread with a period
     std::vector<SpectrumPoint> spectrum;
   };
   struct Iteration {
-    std::uint8_t lateness = 0;  // how many of the bounds somebody exceeded
+    std::uint8_t lateness = 0;  // number of lateness bounds that a thread exceeded
     bool is_seen = false;
     float greatest_noise = 0;
   };
@@ -99,15 +101,15 @@ class Computation {
     Notes<Iteration> iterations;
     std::int64_t noise = 0;
     std::int64_t effective = 0;
-    double lost = 0;  // by all threads
+    double lost = 0;  // sum over all threads
   };
-  struct Usual {              // of the threads of a cluster on one graph
-    std::int64_t median = 0;  // of those of the same host, when it has others
+  struct Usual {              // usual values for threads of a cluster on one graph
+    std::int64_t median = 0;  // median of the other threads of the host, if it has any
 
-    std::int64_t spread = 0;      // from the least tenth to the median
-    std::int64_t far_spread = 0;  // from the least hundredth to the median
+    std::int64_t spread = 0;      // from the 10th percentile to the median
+    std::int64_t far_spread = 0;  // from the 1st percentile to the median
   };
-  /// By how much a computation must be late to count as an outlier.
+  /// Bounds above which a computation is an outlier or late.
   struct Bounds {
     std::int64_t base = 0;
     std::int64_t outlier = 0;
@@ -119,7 +121,7 @@ class Computation {
     return shape_.structure.paths[shape_.leaves[leaf].path].host;
   }
   std::uint32_t group_of(std::uint32_t leaf) const;
-  std::vector<Usual> usual() const;  // by leaf
+  std::vector<Usual> usual() const;  // indexed by leaf
   Bounds bounds_of(std::uint32_t leaf, const Usual& like) const;
   static void find_noise_in_all(LeafState& leaf, const Usual& like, Bounds& bounds);
   void judge(bool all);

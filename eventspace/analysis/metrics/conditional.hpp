@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/conditional.hpp — how condition checks came by the values they
-// needed.
+// eventspace/analysis/metrics/conditional.hpp — figures of condition checks.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -17,6 +16,8 @@
 
 namespace eventspace {
 
+/// Measures how condition checks obtained the values of other clusters, and how long each decision
+/// took.
 class Conditional {
  public:
   Conditional(const Shape& shape, std::size_t exact_max);
@@ -24,7 +25,8 @@ class Conditional {
   void add_prefetch(const EventRecord& record);
   void add(const Round& round);
   void report(Report& report, const Figures& figures) const;
-  /// Visits what of a critical wait of a check was a value's way between clusters, one-way.
+  /// Calls `visit` for each wait of a check on the critical path that crossed clusters. Its time is
+  /// the wait, at most one one-way time of the value.
   template <typename ThreadAttachment>
   void for_each_wan_wait(std::uint32_t tree, const Figures& figures,
                          const ThreadAttachment& visit) const {
@@ -45,9 +47,9 @@ class Conditional {
   struct Remote {
     explicit Remote(std::size_t exact)
         : wait(exact), waited(exact), ahead(exact), prefetch(exact) {}
-    Distribution wait;  // of all that were used
+    Distribution wait;  // waits for all used values
     Blocks waits;
-    Distribution waited;  // of those that had not come before
+    Distribution waited;  // waits for values that had not arrived before
     Distribution ahead;
     Distribution prefetch;
     std::uint64_t unused = 0;
@@ -55,7 +57,7 @@ class Conditional {
     std::vector<std::uint64_t> by_place;
     std::uint32_t prefetch_path = none;
   };
-  struct Value {  // that a round used
+  struct Value {  // value that a round used
     std::int64_t up_nanos = 0;
     std::uint32_t slot = 0;
     bool is_cached = false;
@@ -64,12 +66,12 @@ class Conditional {
     std::uint64_t operations = 0;
     std::uint64_t all_cached = 0;
   };
-  /// The value a round waited for longest.
+  /// Value that arrived last in a round, if it had to be awaited, and the round's time to decide.
   struct Awaited {
     std::uint32_t slot = none;
     std::int64_t nanos = 0;
   };
-  /// Sums of as many rounds as make at most as many rows as are kept.
+  /// Sums over consecutive rounds. Rows grow longer when there would be too many.
   struct Row {
     std::uint64_t rounds = 0;
     std::int64_t sum = 0;
@@ -81,10 +83,10 @@ class Conditional {
     explicit Check(std::size_t exact) : time_to_decide(exact) {}
     std::uint32_t wrapper = 0;
     std::uint32_t tree = none;
-    std::uint64_t lag = 0;        // rounds from contributing a value to what is decided of it
-    std::vector<Remote> remotes;  // by place among those combined
-    std::unordered_map<std::uint64_t, std::vector<Value>> used;  // by sequence, so far
-    std::map<std::vector<std::uint32_t>, Together> together;     // by slots
+    std::uint64_t lag = 0;        // rounds between a contribution and the decision on it
+    std::vector<Remote> remotes;  // indexed by place among the combined clusters
+    std::unordered_map<std::uint64_t, std::vector<Value>> used;  // values used so far, by sequence
+    std::map<std::vector<std::uint32_t>, Together> together;     // keyed by set of slots
     std::uint64_t other_together = 0;
     Notes<Awaited> awaited;
     std::vector<std::uint64_t> by_values;
@@ -113,7 +115,7 @@ class Conditional {
   std::vector<Check> checks_;
   std::unordered_map<std::uint32_t, std::uint32_t> check_of_wrapper_;
   std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> prefetch_of_stage_;
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> lanes_;  // by tree: lane, check
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> lanes_;  // indexed by tree
 };
 
 }  // namespace eventspace

@@ -14,22 +14,22 @@
 
 namespace eventspace {
 
-/// A reply to another host is late when it left so long after the result had come up, and after
-/// somebody of the same host had departed.
+/// Least delay of a late reply to another host, after the result arrived. The reply must also leave
+/// after a contributor of the same host.
 inline constexpr std::int64_t late_reply_least_nanos = 1'000'000;
 
-/// What judging a round's noise needs to know of it later: the thread that it waited for.
+/// Thread that a round waited for, as needed later to judge the round's noise.
 struct RoundNote {
   std::uint32_t critical_leaf = none;
-  std::int64_t wan_nanos = 0;  ///< two-way, on that thread's way
-  /// How much earlier it could have come before the round would have waited for another one.
+  std::int64_t wan_nanos = 0;  ///< two-way, on the way of that thread
+  /// Time by which the thread could have arrived earlier before the round waited for another one.
   std::int64_t lead_nanos = 0;
-  /// The round that was complete: another one when this was answered above.
+  /// Sequence of the complete round. It is a later one if a `periodic` replied to this round.
   std::uint64_t complete = 0;
 };
 
-/// By sequence, in pages, so that a stray number costs only one page. Beyond a maximum nothing more
-/// is kept.
+/// Notes by sequence number, in pages, so that a stray number costs only one page. Notes beyond
+/// pages_max pages are dropped.
 template <typename Note>
 class Notes {
  public:
@@ -58,17 +58,18 @@ class Notes {
   Note not_kept_;
 };
 
-/// What a hop's time counts as on a critical path (Bongo et al. 2004, §VI-B).
+/// Returns the cause that a hop's time counts as on a critical path (Bongo et al. 2004, §VI-B).
 Cause cause_of(const Hop& hop);
 
+/// Computes the latencies, joins and critical paths of rounds, one round at a time.
 class Figures {
  public:
   Figures(const Shape& shape, std::size_t exact_max, bool has_common_clock);
   void add(const Round& round);
   void add_link(const EventRecord& record);
 
-  /// Joins, crossings, links, stages, paths and critical paths. `noise`: by leaf, what of its
-  /// critical computation was noise.
+  /// Reports joins, crossings, links, stages, paths and critical paths. `noise` is the part of each
+  /// leaf's critical computation that was noise.
   void report(Report& report, const std::vector<std::int64_t>& noise) const;
 
   const RoundNote* note(std::uint32_t tree, std::uint64_t sequence) const {
@@ -94,12 +95,12 @@ class Figures {
   struct Total {
     std::int64_t nanos = 0;
     std::uint64_t rounds = 0;
-    std::uint64_t iterations = 0;  // of a thread: with those that were answered above
+    std::uint64_t iterations = 0;  // with iterations that a `periodic` replied to; threads only
   };
   struct HopFigures {
     explicit HopFigures(std::size_t exact) : down(exact), up(exact), both(exact) {}
     Distribution down, up, both;
-    Blocks travel;  // of a link
+    Blocks travel;  // links only
     std::uint64_t messages = 0;
     std::uint64_t payload_bytes = 0;
     Total critical;
@@ -123,13 +124,13 @@ class Figures {
     std::int64_t late_reply_nanos = 0;
     Total critical;
     Total critical_late_replies;
-    bool is_reply_late = false;  // in the round in hand
+    bool is_reply_late = false;  // in the present round
   };
   struct PathFigures {
     explicit PathFigures(std::size_t exact)
         : total(exact), network(exact), wan(exact), one_way(exact) {}
     Distribution total, network, wan;
-    Distribution one_way;  // of pushes
+    Distribution one_way;  // pushes only
   };
   struct LinkFigures {
     explicit LinkFigures(std::size_t exact) : travel(exact), queued(exact) {}
@@ -147,11 +148,11 @@ class Figures {
     std::uint64_t incomplete = 0;
     std::uint64_t failed = 0;
     std::uint64_t answered = 0;
-    RoundNote latest;  // of those complete
+    RoundNote latest;  // latest complete round
     std::array<std::int64_t, causes> by_cause = {};
     Notes<RoundNote> notes;
   };
-  struct OnTheWay {  // from a lane down
+  struct OnTheWay {  // network time from a lane down
     std::int64_t network = 0;
     std::int64_t wan = 0;
   };
@@ -201,15 +202,15 @@ class Figures {
   std::vector<PathFigures> paths_;
   std::vector<TreeFigures> trees_;
   std::vector<Total> critical_leaves_;
-  std::unordered_map<std::uint32_t, LinkFigures> links_;  // by wrapper
-  std::vector<std::uint64_t> missing_;                    // by host
+  std::unordered_map<std::uint32_t, LinkFigures> links_;  // keyed by wrapper
+  std::vector<std::uint64_t> missing_;                    // indexed by host
   std::size_t exact_max_;
   const bool has_common_clock_;
   std::uint64_t contradictory_ = 0;
-  // Of the round in hand.
-  std::vector<OnTheWay> on_the_way_;  // by place
-  std::vector<std::uint32_t> last_;   // by join: the lane that arrived last, or none
-  std::vector<std::int64_t> lead_;    // by join: of the last arrival on the one before
+  // State of the present round.
+  std::vector<OnTheWay> on_the_way_;  // indexed by place
+  std::vector<std::uint32_t> last_;   // lane that arrived last, or none; by join
+  std::vector<std::int64_t> lead_;    // time from the last but one arrival to the last, by join
 };
 
 }  // namespace eventspace

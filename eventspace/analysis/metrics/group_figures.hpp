@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/group_figures.hpp — what operations of groups took, and why.
+// eventspace/analysis/metrics/group_figures.hpp — times of group operations, and their causes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,24 +18,25 @@
 
 namespace eventspace {
 
-/// Figures of all operations of groups, as these come.
+/// Computes the figures of group operations from a stream of records.
 ///
-/// Memory: by kinds of operations, threads, pairs of clusters, and up to host_pairs_max of hosts.
+/// Memory: Grows with the kinds of operations, the threads and the pairs of clusters, and with
+///         pairs of hosts up to host_pairs_max.
 class GroupFigures {
  public:
   static constexpr std::size_t host_pairs_max = 100'000;
 
-  /// Told of each message whose both ends are known: by hosts, handed over, come, bytes. Only with
-  /// a common clock.
+  /// Callback for each message whose two ends are known, only with a common clock. `begin` is when
+  /// it was passed to its link, `end` when it arrived.
   using OnMessage = std::function<void(std::uint32_t from, std::uint32_t to, std::int64_t begin,
                                        std::int64_t end, std::uint64_t bytes)>;
   GroupFigures(const Structure& structure, std::size_t exact_max, bool has_common_clock,
                std::size_t open_bytes_max, OnMessage on_message = {});
 
   void add(std::uint32_t host, const EventRecord& record);
-  /// Once. `begin_nanos`: of the run.
+  /// Completes the figures. Call once. `begin_nanos` is the begin of the run.
   GroupsReport finish(std::int64_t begin_nanos);
-  /// For comparing runs.
+  /// Adds the series that a comparison of two runs needs.
   void report_series(Report& report) const;
 
  private:
@@ -48,13 +49,13 @@ class GroupFigures {
     std::uint64_t operations = 0;
     std::int64_t nanos = 0;
   };
-  /// Of one name.
+  /// Operations with one text: the same group, collective and algorithm.
   struct Kind {
     explicit Kind(std::size_t exact) : bytes(exact), time(exact), after_last(exact), wait(exact) {}
     std::uint64_t operations = 0, incomplete = 0, failed = 0;
     Distribution bytes, time, after_last, wait;
-    Blocks times, times_after_last;  // in their order
-    std::uint32_t first_number = 0;  // of the operation that `first` is of
+    Blocks times, times_after_last;  // in the order of operations
+    std::uint32_t first_number = 0;  // number of the operation that `first` describes
     std::optional<GroupReport::Span> first;
     std::array<std::int64_t, group_causes> by_cause = {};
     std::map<std::pair<GroupCause, Pair>, PathPart> parts;
@@ -69,7 +70,7 @@ class GroupFigures {
   struct Member {
     explicit Member(std::size_t exact) : computation(exact) {}
     Distribution computation;
-    std::uint64_t next = 0;  // number of its operation
+    std::uint64_t next = 0;  // number of the next operation
     Late late;
   };
   struct Arrival;
@@ -97,11 +98,11 @@ class GroupFigures {
   const bool has_common_clock_;
   const OnMessage on_message_;
   GroupOperations operations_;
-  std::map<std::uint32_t, Kind> kinds_;                              // by number of their name
-  std::map<std::pair<std::string, std::uint32_t>, Member> members_;  // by group and thread
-  std::vector<std::int64_t> last_end_;  // by thread, of operations of any group
+  std::map<std::uint32_t, Kind> kinds_;                              // keyed by number of the text
+  std::map<std::pair<std::string, std::uint32_t>, Member> members_;  // keyed by group and thread
+  std::vector<std::int64_t> last_end_;  // end of the last operation in any group, by thread
   std::map<Pair, Link> clusters_;
-  std::map<Pair, std::pair<std::uint64_t, std::uint64_t>> hosts_;  // messages, bytes
+  std::map<Pair, std::pair<std::uint64_t, std::uint64_t>> hosts_;  // messages and bytes
   std::uint64_t other_messages_ = 0;
   std::uint64_t records_ = 0, unknown_ = 0;
 };

@@ -184,7 +184,8 @@ class BackwardWalk {
   static std::int64_t took(const GroupStep& step) { return step.end_nanos - step.begin_nanos; }
 
   const GroupMessages& messages_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> passages_;  // by hosts, one way
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>
+      passages_;  // keyed by hosts, one way
   MessagePlace place_;
   std::int64_t at_nanos_ = 0;
   std::vector<GroupSegment> segments_;

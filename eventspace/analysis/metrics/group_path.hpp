@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/group_path.hpp — which way of messages an operation of a group
-// waited for.
+// eventspace/analysis/metrics/group_path.hpp — critical path of a group operation's messages.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,16 +12,16 @@
 
 namespace eventspace {
 
-/// Which message that a host received is which that another sent: the k-th of a channel.
+/// Pairs the two ends of each message: the k-th sent on a channel is the k-th received.
 class GroupMessages {
  public:
   struct Place {
     std::uint32_t share = 0;
     std::uint32_t step = 0;
   };
-  /// The operation outlives it.
+  /// Requires: `operation` outlives the object.
   explicit GroupMessages(const WholeOperation& operation);
-  /// Of a message the step at its other end.
+  /// Returns the step at the other end of a message, if the trace has it.
   std::optional<Place> other_end_of(Place message) const;
   const GroupStep& step(Place place) const {
     return operation_.shares[place.share].steps[place.step];
@@ -31,27 +30,34 @@ class GroupMessages {
 
  private:
   const WholeOperation& operation_;
-  std::vector<std::vector<Place>> other_ends_;  // by share and step; without one its own place
+  std::vector<std::vector<Place>>
+      other_ends_;  // indexed by share and step; the own place if unknown
 };
 
-/// A part of that way.
+/// Part of the critical path.
 struct GroupSegment {
   GroupCause cause = GroupCause::within_hosts;
-  std::uint32_t from = 0;  ///< a host; of a late member its thread's rank
-  std::uint32_t to = 0;    ///< of messages the other host
+  std::uint32_t from = 0;  ///< host; for a late member, the rank of its thread
+  std::uint32_t to = 0;    ///< other host of a message
   std::int64_t nanos = 0;
 };
 
-/// From the end of the host that ended last back to the coming of a member, the segments end to
-/// end: their sum is the operation's time from its first member's coming. All hosts' times are of
-/// one clock; as far as they are not, segments of negative length are left out.
+/// Returns the critical path, from the end of the host that ended last back to the arrival of a
+/// member. The segments adjoin, so their sum is the operation's time since its first member's
+/// arrival.
 ///
-/// What ends last on a host before something began there is taken for what that waited for. A
-/// message that had come when it was asked for waited for that. Any other waited for its sender,
-/// whose link took it when it was handed over, when the message before it was through, or when its
-/// receiver's asking had come: the last of these. A send that is waited for itself likewise. What
-/// the fastest message took between two hosts is latency; what others took beyond it is sending, on
-/// links behind the first.
+/// On each host, a step waits for the latest step that ended before it began.
+/// - A received message that had arrived before its request costs nothing, and the way continues
+///   before the request.
+/// - Any other received message waited for its sender. The sender's link took it at the latest of
+///   three times: when it was passed to the link, when the previous message had left, and when the
+///   receiver's request arrived.
+/// - A send on the way is followed in the same manner.
+/// - The time of the fastest message between two hosts is latency. Time beyond it is sending, on
+///   links after the first.
+///
+/// Requires: Times of all hosts on one clock. If clocks differ, segments of negative length are
+///           left out.
 std::vector<GroupSegment> group_path(const GroupMessages& messages);
 
 }  // namespace eventspace

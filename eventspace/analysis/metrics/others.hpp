@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/others.hpp — a figure of some threads, for the median of all but
-// one of them.
+// eventspace/analysis/metrics/others.hpp — median of a set of values without one of them.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -9,12 +8,13 @@
 
 namespace eventspace {
 
+/// Compares one thread or host with the others: the median of all values except its own.
 class Others {
  public:
   void add(std::int64_t value) { values_.push_back(value); }
-  /// Once, behind the last add() and before the first question.
+  /// Requires: called once, after the last add() and before the first median_without().
   void sort() { std::sort(values_.begin(), values_.end()); }
-  /// 0 when there are no others.
+  /// Returns the median of the other values, or 0 if there are none.
   std::int64_t median_without(std::int64_t value) const {
     if (values_.size() < 2) return 0;
     const auto place = std::lower_bound(values_.begin(), values_.end(), value) - values_.begin();

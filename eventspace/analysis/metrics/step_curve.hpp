@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/step_curve.hpp — a number that changes now and then, over time.
+// eventspace/analysis/metrics/step_curve.hpp — a count over time, in bounded memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,29 +9,30 @@
 
 namespace eventspace {
 
-/// How many of something there are, from 0 on. What is said of all of it is exact; of its course at
-/// most `points_max` steps are kept, neighbours put together where there were more.
+/// Follows how many of something exist at each time, in bounded memory. The totals are exact. The
+/// course has at most `points_max` steps; neighbours are merged if there are more.
 class StepCurve {
  public:
-  /// `full`: the number that is all there can be; 0: there is none.
+  /// `full` is the greatest possible level; 0 = unlimited.
   explicit StepCurve(std::size_t points_max, std::uint64_t full = 0)
       : points_max_(points_max), full_(full) {}
 
-  /// From then on; moments do not go back.
+  /// Sets the level from `at_nanos` on. Requires: times do not decrease.
   void set(std::int64_t at_nanos, std::uint64_t level);
 
   std::uint64_t level() const { return level_; }
   std::uint64_t most() const { return most_; }
   std::int64_t above_zero_nanos() const { return above_zero_nanos_; }
   std::int64_t full_nanos() const { return full_nanos_; }
-  /// The level from each moment to the next one's; the last has been set when it became 0.
+  /// Returns the steps of the course, each until the next begins, and its end. Requires: level() is
+  /// 0.
   std::vector<TransferReport::Point> points(std::int64_t origin_nanos) const;
 
  private:
   struct Step {
     std::int64_t begin_nanos = 0;
     std::int64_t nanos = 0;
-    double level_nanos = 0;  // its integral
+    double level_nanos = 0;  // integral of the level over the step
     std::uint64_t most = 0;
   };
   void append(Step step);
@@ -40,7 +41,7 @@ class StepCurve {
   const std::size_t points_max_;
   const std::uint64_t full_;
   std::vector<Step> steps_;
-  std::int64_t width_nanos_ = 0;  // what is less wide is put together with what follows
+  std::int64_t width_nanos_ = 0;  // shorter steps are merged with the next one
   std::int64_t since_nanos_ = 0;
   bool has_begun_ = false;
   std::uint64_t level_ = 0, most_ = 0;

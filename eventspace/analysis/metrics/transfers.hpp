@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/transfers.hpp — how much crosses between clusters at once.
+// eventspace/analysis/metrics/transfers.hpp — amount of data that crosses clusters at the same
+// time.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -17,28 +18,29 @@
 
 namespace eventspace {
 
-/// Of each ordered pair of clusters what crosses, from when until when. Where the trace knows what
-/// passed its emulated link, that counts; else messages count whose both ends it knows.
+/// Counts for each ordered pair of clusters how many transfers cross at the same time. If the trace
+/// has records of the pair's emulated link, these count. Otherwise messages count whose two ends it
+/// has.
 ///
-/// Why:    what keeps the paths between clusters busy is what allgathers over several clusters
-///         differ in (Gupta and Vadhiyar 2007, figure 9).
-/// Order:  any. What begins and ends is kept until there are `changes_max` of both; then the older
-///         half is judged, and what comes later for that time is too late for it.
-/// Clock:  one of all hosts; without it nothing is kept.
+/// Why:   Allgathers over several clusters differ in what keeps the paths between clusters busy
+///        (Gupta and Vadhiyar 2007, figure 9).
+/// Order: Any. Begins and ends are kept until there are `changes_max` of them. Then the older half
+///        is judged, and later arrivals for that time are too late for the peaks.
+/// Clock: One for all hosts. Without it no transfers are kept.
 class Transfers {
  public:
   Transfers(const Shape& shape, bool has_common_clock, std::size_t changes_max);
 
-  void see(std::int64_t begin_nanos, std::int64_t end_nanos);  ///< the run went on
-  /// Returns when the run began, as far as it was seen; 0 if nothing was.
+  void see(std::int64_t begin_nanos, std::int64_t end_nanos);  ///< extends the time of the run
+  /// Returns the begin of the run, by the records so far; 0 if there are none.
   std::int64_t run_begin_nanos() const { return begin_nanos_ > end_nanos_ ? 0 : begin_nanos_; }
-  /// Of hosts of the structure.
+  /// Requires: both hosts are in the structure.
   void add(const Transfer& transfer);
-  void add_link(const EventRecord& record);  ///< of declared paths
+  void add_link(const EventRecord& record);  ///< message on a declared path
   void add(const Round& round);
   void add_message(std::uint32_t from_host, std::uint32_t to_host, std::int64_t begin_nanos,
                    std::int64_t end_nanos, std::uint64_t bytes);
-  TransfersReport finish();  ///< once
+  TransfersReport finish();
 
  private:
   enum class Source : std::uint8_t { link, ends };
@@ -47,7 +49,7 @@ class Transfers {
     std::int64_t first_nanos = std::numeric_limits<std::int64_t>::max();
     std::int64_t last_nanos = std::numeric_limits<std::int64_t>::min();
     std::int64_t used_nanos = 0;
-    std::int64_t arrival_nanos = 0;  // until all had arrived
+    std::int64_t arrival_nanos = 0;  // until all data had arrived
     bool has_any() const { return first_nanos <= last_nanos; }
     void add(const Sums& more);
   };
@@ -61,7 +63,7 @@ class Transfers {
     std::uint32_t from, to;
     std::uint64_t streams;
     bool takes_streams = false;
-    std::array<Sums, 2> sums;  // by source
+    std::array<Sums, 2> sums;  // indexed by source
     StepCurve curve;
     Source source() const { return sums[0].has_any() ? Source::link : Source::ends; }
     const Sums& counted() const { return sums[static_cast<std::size_t>(source())]; }
@@ -84,10 +86,11 @@ class Transfers {
   const Shape& shape_;
   const bool is_on_;
   const std::size_t changes_max_;
-  const std::size_t points_max_;                                              // of a path
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;  // by clusters
+  const std::size_t points_max_;  // points kept for a path
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
+      numbers_;  // keyed by pair of clusters
   std::vector<Path> paths_;
-  std::vector<Source> judged_by_;  // of paths, from the first judgement on
+  std::vector<Source> judged_by_;  // source that counts for a path, fixed by the first judge()
   std::vector<Change> changes_;
   std::int64_t judged_to_ = std::numeric_limits<std::int64_t>::min();
   StepCurve all_{transfer_points_max};

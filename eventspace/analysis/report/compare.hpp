@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/compare.hpp — what changed between two runs, and what only seems to
-// have.
+// eventspace/analysis/report/compare.hpp — comparison of two runs with confidence intervals.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,15 +13,15 @@
 
 namespace eventspace {
 
-/// A difference is reported if its interval excludes 0 and it is at least this share of the old
-/// value and at least this long.
+/// Thresholds of a difference. Its interval must exclude 0. It must be at least this share of the
+/// old value, and at least this long.
 inline constexpr double difference_share = 0.005;
 inline constexpr double difference_nanos = 1000;
-/// All intervals hold together in this many of 100 comparisons. They are wider than for a single
-/// figure: among hundreds, some would always seem to differ.
+/// Share of comparisons in which all intervals hold together. They are wider than for a single
+/// figure, because among hundreds some would always seem to differ.
 inline constexpr double interval_share = 0.95;
 
-/// One figure in two runs: means in nanoseconds, and an interval for what was added.
+/// One figure in two runs: means in nanoseconds, and a confidence interval of the change.
 struct Difference {
   std::string figure;
   std::string what;
@@ -75,12 +74,14 @@ void describe(Visitor& visit, const Comparison& comparison) {
   visit.field("only_after", comparison.only_after, units::none, "Figures of the second run only.");
 }
 
-/// Iterations depend on each other, so runs of consecutive rounds are resampled together (circular
-/// block bootstrap, Politis and Romano 1992). Repeatable from the seed.
+/// Compares the series of two reports. Iterations depend on each other, so consecutive rounds are
+/// resampled together. The seed makes the result repeatable.
+///
+/// Paper: Politis and Romano 1992, circular block bootstrap.
 Comparison compare(const Report& before, const Report& after, std::uint64_t seed = 1);
 
 nlohmann::ordered_json to_json(const Comparison& comparison);
-/// For a terminal; 0 rows: as many as fit on a screen.
+/// Prints a comparison for a terminal. `rows` limits the table; 0 = as many as fit on a screen.
 std::string to_text(const Comparison& comparison, std::size_t rows = 0);
 
 }  // namespace eventspace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/critical_report.hpp — the critical paths of rounds, by cause.
+// eventspace/analysis/report/critical_report.hpp — critical paths of rounds, by cause.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace eventspace {
 
-/// Why the rounds of a collective took as long as they did, following each join's last arriver.
+/// Causes of a round's duration, along the last arriver of each join.
 enum class Cause : std::uint8_t {
   computation,
   noise,  ///< time by which a computation exceeds the base of its thread
   join,
   network,
   link,
-  broadcast_delay,  ///< a link that holds results back on one host
-  check,            ///< a condition waited for other clusters
+  broadcast_delay,  ///< link that holds results back on one host
+  check,            ///< wait of a condition for other clusters
   internal,
 };
 inline constexpr std::size_t causes = 8;

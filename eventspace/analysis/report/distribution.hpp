@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/distribution.hpp — many numbers in little memory: mean, extremes and
-// quantiles.
+// eventspace/analysis/report/distribution.hpp — distributions of many numbers in little memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,10 +9,11 @@
 
 namespace eventspace {
 
-/// Saturates at the limits of the type: damaged records may contain anything.
+/// Adds `value` and saturates at the limits of the type, because damaged records may contain
+/// anything.
 void add_to(std::int64_t& sum, std::int64_t value);
 
-/// A distribution as a report shows it. All fields except the count are 0 if it is empty.
+/// Summary of a distribution as a report shows it. If it is empty, all fields are 0.
 struct Summary {
   std::uint64_t count = 0;
   double mean = 0;
@@ -42,7 +42,7 @@ void describe(Visitor& visit, const Summary& summary) {
   visit.field("max", summary.max, units::as_field, "Greatest value.", some);
 }
 
-/// How many numbers were in [from, to).
+/// Number of values in [from, to).
 struct Bin {
   std::int64_t from = 0;
   std::int64_t to = 0;
@@ -50,9 +50,9 @@ struct Bin {
   friend bool operator==(const Bin&, const Bin&) = default;
 };
 
-/// Keeps the numbers themselves while they are few; beyond that, the count and mean of each of many
-/// ranges narrower than 1% of their values, so that equal numbers stay exact. Count, mean, least
-/// and greatest are always exact.
+/// Summarises many numbers in little memory. It keeps the numbers themselves while they are few.
+/// Beyond that it keeps the count and mean of ranges narrower than 1% of their values, so that
+/// equal numbers stay exact. Count, mean, minimum and maximum are always exact.
 class Distribution {
  public:
   explicit Distribution(std::size_t exact_max = 1024) : exact_max_(exact_max) {}
@@ -62,12 +62,12 @@ class Distribution {
   std::int64_t sum() const { return sum_; }
   double mean() const;
   double deviation() const;
-  /// The smallest number that at least `share` of all do not exceed; 0 when empty.
+  /// Returns the least number that is not less than `share` of all numbers; 0 if empty.
   std::int64_t quantile(double share) const;
   std::uint64_t count_at_most(std::int64_t value) const;
   Summary summary() const;
-  /// The non-empty bins of a histogram, in ascending order. Each spans 1/32 of a doubling, at the
-  /// same places in all distributions, so that bins of several can be added.
+  /// Returns the non-empty bins of a histogram in ascending order. Each spans 1/32 of a doubling.
+  /// Bins are at the same places in all distributions, so that they can be added.
   std::vector<Bin> bins() const;
 
  private:
@@ -85,23 +85,23 @@ class Distribution {
   std::size_t exact_max_;
   std::uint64_t count_ = 0;
   std::int64_t sum_ = 0;
-  double centre_ = 0;  // mean of those so far, and sum of squares around it (Welford 1962)
+  double centre_ = 0;  // mean so far; squares_ is the sum of squares around it (Welford 1962)
   double squares_ = 0;
   std::int64_t min_ = 0;
   std::int64_t max_ = 0;
-  std::vector<std::int64_t> samples_;  // all of them, or none
-  std::vector<Range> ranges_;          // by index
-  std::size_t last_range_ = 0;         // numbers that follow each other tend to be alike
+  std::vector<std::int64_t> samples_;  // all numbers, or none once there are ranges
+  std::vector<Range> ranges_;          // sorted by index
+  std::size_t last_range_ = 0;         // range of the last number, which tends to be similar
 };
 
-/// Sums over consecutive, equally long rows of numbers: at most 256 rows, which grow longer as more
-/// numbers come. Neighbours that depend on each other stay in one row, so rows can be resampled as
-/// if they were independent.
+/// Sums over consecutive rows of equally many numbers: at most 256 rows, which grow longer as
+/// numbers arrive. Neighbours that depend on each other stay in one row, so rows can be resampled
+/// as if they were independent.
 class Blocks {
  public:
   struct Row {
     double sum = 0;
-    std::uint64_t count = 0;  ///< the same in all, but that the last one may have fewer
+    std::uint64_t count = 0;  ///< equal in all rows, except that the last may have fewer
     friend bool operator==(const Row&, const Row&) = default;
   };
   void add(std::int64_t value);
@@ -109,8 +109,8 @@ class Blocks {
 
  private:
   std::vector<double> sums_;
-  std::uint64_t each_ = 1;  // how many make one
-  std::uint64_t last_ = 0;  // how many are in the last one
+  std::uint64_t each_ = 1;  // numbers in a row
+  std::uint64_t last_ = 0;  // numbers in the last row
 };
 
 }  // namespace eventspace

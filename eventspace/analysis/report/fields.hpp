@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/fields.hpp — words with which the structs of a report describe their
-// fields.
+// eventspace/analysis/report/fields.hpp — descriptions of the fields of report structs.
 //
 // A struct that is part of a report has a function next to it:
 //
@@ -23,7 +22,7 @@ namespace eventspace {
 /// Unit of the numbers of a field.
 struct Unit {
   std::string_view name;       ///< "" if the field has no number
-  bool is_at_least_0 = false;  ///< true if a number below 0 is impossible, whatever its type
+  bool is_at_least_0 = false;  ///< whether a number below 0 is impossible, whatever its type
 };
 
 namespace units {
@@ -37,11 +36,12 @@ inline constexpr Unit share{"share of 1", true};
 inline constexpr Unit ratio{"ratio"};
 inline constexpr Unit iterations{"iterations"};
 inline constexpr Unit at_once{"at once", true};
-inline constexpr Unit as_field{"unit of the field"};  ///< the field that has the distribution
+inline constexpr Unit as_field{"unit of the field"};  ///< that of the distribution's field
 inline constexpr Unit deviation{"unit of the field", true};
 }  // namespace units
 
-/// Whether a field is in the JSON, and when it is left out. A field without it is always there.
+/// Whether a field is in the JSON, and when it is left out. A field without a condition is always
+/// present.
 struct Presence {
   bool is_here = true;
   std::string_view condition = {};  ///< completes "Left out ..."; "" = never left out
@@ -53,7 +53,7 @@ struct Presence {
 inline Presence left_out(bool is_left_out, std::string_view condition) {
   return {!is_left_out, condition};
 }
-/// All fields of an object with the same condition are left out together.
+/// Leaves out all fields with this condition together if `count` is 0.
 inline Presence left_out_if(std::string_view field, std::uint64_t count) {
   return {count != 0, {}, field, "0"};
 }

@@ -15,12 +15,12 @@
 
 namespace eventspace {
 
-/// Parts of the way to the end of an operation, followed from the host that ended last back to the
-/// arrival of a member.
+/// Causes of time on the critical path of a group operation, from the end of the last host back to
+/// the arrival of a member.
 enum class GroupCause : std::uint8_t {
-  late_member,  ///< from the first arrival to that of the member where the way begins
+  late_member,  ///< from the first arrival to that of the member at which the path begins
   sending,      ///< until the sender's link took the message, after earlier messages on the link
-  latency,      ///< from then, or from when the message was asked for, until it arrived
+  latency,      ///< from then, or from the request for the message, until it arrived
   folding,      ///< folds and copies of schedules
   within_hosts,
 };
@@ -31,8 +31,10 @@ constexpr std::string_view group_cause_name(GroupCause cause) {
   return name_in(group_cause_names, cause);
 }
 
-/// Operations of one kind, of one group, by one algorithm. Times are nanoseconds. Times between
-/// hosts are known only with a common clock; otherwise they are empty.
+/// Operations of one kind, in one group, by one algorithm. Times between hosts are known only with
+/// a common clock; otherwise they are empty.
+///
+/// Units: Nanoseconds.
 struct GroupReport {
   struct Part {
     GroupCause cause = GroupCause::late_member;
@@ -114,8 +116,8 @@ void describe(Visitor& visit, const GroupReport& report) {
       left_out(!report.first, "without a common clock"));
 }
 
-/// A thread in a group, between one operation of the group and the next, without the time in
-/// operations of other groups.
+/// Thread of a group between two operations of the group, without the time in operations of other
+/// groups.
 struct GroupMemberReport {
   std::string name, group, host, cluster;
   Summary computation;
@@ -137,7 +139,7 @@ void describe(Visitor& visit, const GroupMemberReport& member) {
               "Time behind the last but one thread, in total.");
 }
 
-/// Messages of groups from one cluster to another, within one, or from host to host.
+/// Messages of groups between two clusters, within one cluster, or between two hosts.
 struct GroupLinkReport {
   std::string from, to;
   bool is_wan = false;
@@ -170,7 +172,7 @@ void describe(Visitor& visit, const GroupLinkReport& link) {
 struct GroupsReport {
   bool has_common_clock = false;
   std::uint64_t records = 0;
-  std::uint64_t unknown = 0;  ///< records of no place in the plan, or that contradict others
+  std::uint64_t unknown = 0;  ///< records without a place in the plan, or that contradict others
   std::vector<GroupReport> operations;
   std::vector<GroupMemberReport> members;
   std::vector<GroupLinkReport> clusters;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/json.hpp — the JSON of structs that describe their fields.
+// eventspace/analysis/report/json.hpp — JSON of structs that describe their fields.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,7 +23,7 @@ class JsonWriter {
     if (presence.is_here) json_[std::string(name)] = json_of(value);
   }
 
-  /// The fields of `base` follow.
+  /// Writes the fields of `base`.
   template <class Base>
   void include(const Base& base) {
     json_.update(to_json(base));

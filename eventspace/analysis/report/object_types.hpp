@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/object_types.hpp — the types of structs that describe their fields.
+// eventspace/analysis/report/object_types.hpp — types of structs that describe their fields.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -24,11 +24,11 @@ struct ObjectType {
     Unit unit;
     std::string help;
     Presence presence;
-    bool is_included = false;  ///< the included type has it, too
+    bool is_included = false;  ///< whether the included type has the field as well
   };
   std::string name;
   std::string help;
-  std::string included;  ///< name of the type whose fields this one has, too; "" = none
+  std::string included;  ///< name of the type whose fields this one has as well; "" = none
   std::vector<Field> fields;
 };
 
@@ -124,7 +124,7 @@ class ObjectTypes {
   Json type_of(const std::tuple<Columns...>& row, const Unit& unit) {
     Json columns = Json::array();
     const auto add_column = [&](const auto& column) {
-      // The unit of a row says nothing about its integers.
+      // The unit of a row does not apply to its integers.
       columns.push_back(
           type_of(column, std::is_integral_v<std::decay_t<decltype(column)>> ? units::none : unit));
     };
@@ -142,7 +142,7 @@ class ObjectTypes {
   std::vector<ObjectType> all_;
 };
 
-/// Each prints one file that is generated.
+/// Prints the types as JSON schema, TypeScript or Markdown: the contents of one generated file.
 std::string print_schema(const ObjectTypes& types);
 std::string print_typescript(const ObjectTypes& types);
 std::string print_field_reference(const ObjectTypes& types);

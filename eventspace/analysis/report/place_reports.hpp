@@ -2,9 +2,9 @@
 // eventspace/analysis/report/place_reports.hpp — figures of joins, networks, links, stages and
 // paths.
 //
-// All times are nanoseconds. Times of one host are differences of its own clock. A time between
-// hosts is two-way: (up - down) on the near side less (up - down) on the far side. One-way is half
-// of it (Bongo et al. 2004, §VI-B). Such fields say so in their names.
+// All times are nanoseconds. Times of one host are differences on its own clock. A time between
+// hosts is two-way: (up - down) on the near side minus (up - down) on the far side. One-way is half
+// of it (Bongo et al. 2004, §VI-B). The names of such fields contain two_way or one_way.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@
 
 namespace eventspace {
 
-/// Position of a wrapper, for people.
+/// Position of a wrapper, or of a host, for people.
 struct Place {
   std::string wrapper;
   std::string kind;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/report.hpp — figures and findings of an analysis, as values; printed
-// as text and JSON.
+// eventspace/analysis/report/report.hpp — figures and findings of an analysis.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -35,7 +34,7 @@ constexpr std::string_view finding_name(FindingKind kind) { return name_in(findi
 inline constexpr std::array<std::string_view, 3> finding_units = {"percent", "nanoseconds",
                                                                   "times"};
 
-/// One thing that stands out. Thresholds: eventspace/analysis/diagnosis/findings.hpp.
+/// Problem that stands out. Thresholds: eventspace/analysis/diagnosis/findings.hpp.
 struct Finding {
   FindingKind kind = FindingKind::slow_host;
   Place place;
@@ -99,10 +98,10 @@ void describe(Visitor& visit, const CoverageReport& coverage) {
               "Computations that were judged before all were known, to save memory.");
 }
 
-/// Rows of equally many rounds of a figure, for comparing it with another run.
+/// Values of a figure, summed over rows of equally many rounds, for a comparison with another run.
 struct Series {
   std::string figure;  ///< "iteration", "wait"...
-  std::string what;    ///< whose
+  std::string what;    ///< thread, wrapper or collective that has the figure
   std::vector<Blocks::Row> rows;
 };
 
@@ -152,17 +151,18 @@ void describe(Visitor& visit, const Report& report) {
 }
 
 nlohmann::ordered_json to_json(const Report& report);
-/// The text of a JSON file, in UTF-8. Names of a forged trace may be other bytes: those are
-/// replaced.
+/// Prints JSON as UTF-8. Names from a forged trace may be invalid UTF-8; such bytes are replaced.
 std::string print_json(const nlohmann::ordered_json& json);
-/// For a terminal: what costs most and where the time went, on one screen; with `rows` also tables
-/// of at most so many rows. `losses`: what of the trace is missing, a sentence each.
+/// Prints a report for a terminal: the greatest costs and the distribution of time, on one screen.
+/// With `rows` it also prints tables of at most that many rows. `losses` describes the missing
+/// parts of the trace, one sentence each.
 std::string to_text(const Report& report, std::size_t rows = 0,
                     const std::vector<std::string>& losses = {});
 
-/// Of `report.operations` the dearest, and with `rows` also tables. "" where there are none.
+/// Prints the most expensive operations, and with `rows` also tables. Returns "" if there are none.
 std::string to_text(const GroupsReport& report, std::size_t rows);
-/// A line for each path between clusters, a few or `rows` of them. "" where there is one cluster.
+/// Prints a line for each path between clusters, at most a few or `rows`. Returns "" if there is
+/// one cluster.
 std::string to_text(const TransfersReport& report, std::size_t rows);
 
 Place place_of(const Structure& structure, std::uint32_t wrapper);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/thread_reports.hpp — figures of threads, hosts and clusters, and of
-// noise.
+// eventspace/analysis/report/thread_reports.hpp — figures of threads, hosts and clusters.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,7 +18,7 @@ struct SpectrumPoint {
   double power = 0;
 };
 
-/// A thread on one of its paths: its computation before each operation.
+/// Thread on one of its paths, with its computation before each operation.
 struct ThreadReport {
   std::string name;
   std::uint32_t rank = 0;
@@ -34,8 +33,8 @@ struct ThreadReport {
   std::int64_t noise_nanos = 0;
   std::int64_t noise_median_nanos = 0;
   double noise_share = 0;
-  /// The thread is slow by about the time of one noise event, and such events are rarer than
-  /// computations.
+  /// Whether the thread is slow by about the time of one noise event, although such events are
+  /// rarer than computations.
   bool is_noise_rare = false;
   std::optional<double> period_nanos;
   std::vector<SpectrumPoint> spectrum;
@@ -147,7 +146,7 @@ void describe(Visitor& visit, const HostReport& host) {
               "Rounds that are incomplete because records of the host are missing.");
 }
 
-/// What the hosts and threads of a cluster did in total.
+/// Totals of the hosts and threads of a cluster.
 struct ClusterReport {
   std::string name;
   std::uint32_t hosts = 0;
@@ -198,7 +197,7 @@ void describe(Visitor& visit, const ClusterReport& cluster) {
 inline constexpr std::array<std::int64_t, 4> lateness_bounds_nanos = {1'000'000, 5'000'000,
                                                                       10'000'000, 30'000'000};
 
-/// The iterations of a graph in which at least one thread was late against its own mean.
+/// Iterations of a graph in which at least one thread was late against its own mean.
 struct LatenessReport {
   struct Late {
     std::int64_t nanos = 0;

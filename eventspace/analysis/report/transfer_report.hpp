@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/transfer_report.hpp — data that crossed between clusters, and how much
-// of it at once.
+// eventspace/analysis/report/transfer_report.hpp — figures of data that crossed between clusters.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -15,9 +14,9 @@
 
 namespace eventspace {
 
-/// Things that are counted on a path, and how long each of them counts.
+/// Unit that is counted on a path, and the time that it counts.
 enum class TransferBasis : std::uint8_t {
-  streams,   ///< streams of its link, each while a frame occupies it
+  streams,   ///< streams of the link, each while a frame occupies it
   messages,  ///< messages, from when the link began to take one until all of it had arrived
   ends,      ///< messages on an unknown link, from sending to arrival
 };
@@ -30,7 +29,7 @@ constexpr std::string_view name_of(TransferBasis basis) {
 
 inline constexpr std::size_t transfer_points_max = 1024;
 
-/// Data from one cluster to another, or of all such paths together. Times are of one clock and
+/// Data from one cluster to another, or on all such paths together. Times are on one clock and
 /// count from the begin of the run.
 struct TransferReport {
   struct Point {
@@ -54,7 +53,7 @@ struct TransferReport {
   double none_share = 1;
   double some_share = 0;
   std::optional<double> all_share;
-  std::vector<Point> points;  ///< at most transfer_points_max, and the end
+  std::vector<Point> points;  ///< at most transfer_points_max and the end
 };
 
 template <class Visitor>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/units.hpp — the units in which reports state times.
+// eventspace/analysis/report/units.hpp — units of times in printed reports.
 #pragma once
 
 #include <cstdint>

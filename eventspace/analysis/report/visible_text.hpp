@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/visible_text.hpp — lines for a terminal, with names that a trace says.
+// eventspace/analysis/report/visible_text.hpp — terminal lines, safe for names from a trace.
 #pragma once
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 
 namespace eventspace {
 
-/// Text as `base::visible` shows it, any other value as it is.
+/// Returns text as `base::visible` shows it, and other values unchanged.
 template <typename Value>
 auto shown(const Value& value) {
   if constexpr (std::is_convertible_v<const Value&, std::string_view>)
@@ -22,8 +22,8 @@ auto shown(const Value& value) {
     return value;
 }
 
-/// Appends a line. Control characters in the values are written out, so that no name from a trace
-/// acts on a terminal or makes up lines. Those of the format are left alone.
+/// Appends a line. Control characters in the values are escaped, so that no name from a trace
+/// controls the terminal or forges lines. Those in the format are kept.
 template <typename... Values>
 void append_line(std::string& text, fmt::format_string<Values...> format, Values&&... values) {
   const fmt::string_view words = format;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/no_page.cpp — in place of the page, when the program is built without Node.
+// eventspace/page/web/no_page.cpp — empty page template of a build without Node.
 #include "eventspace/page/page.hpp"
 
 namespace eventspace {
