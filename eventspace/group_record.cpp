@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/group_record.cpp — steps, members, shares and names in 36 bytes each.
+// eventspace/group_record.cpp — encoding of group steps, members, shares and names in records.
 #include "eventspace/group_record.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace eventspace {
 namespace {
 
 constexpr std::size_t piece_bytes = 7;
-constexpr std::size_t text_bytes_max = 4096;  // a reader takes more for damage
+constexpr std::size_t text_bytes_max = 4096;  // readers treat a longer text as damage
 constexpr std::uint32_t low_24 = (1u << 24) - 1;
 
 EventRecord group_record(GroupEvent event, std::int64_t begin_nanos, std::int64_t end_nanos) {

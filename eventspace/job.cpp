@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/job.cpp — the jobs' names, in the order of the enum.
+// eventspace/job.cpp — names of the jobs, in the order of the enum.
 #include "eventspace/job.hpp"
 
 #include <algorithm>

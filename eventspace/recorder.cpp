@@ -10,8 +10,8 @@
 namespace eventspace {
 namespace {
 
-/// The lanes of this OS thread by the recorder's number. It is kept apart from who owns its memory
-/// so that looking into it needs no check whether it was constructed.
+/// Lanes of this OS thread, indexed by the recorder's number. The table is separate from the vector
+/// that owns its memory, so that a lookup needs no check for thread-local construction.
 struct LaneTable {
   void** lanes = nullptr;
   std::size_t size = 0;
@@ -27,14 +27,15 @@ void put_into_own_table(std::uint64_t number, void* lane) {
   own_table_memory[number] = lane;
 }
 
-/// Never used again, so that a thread does not take a lane of a recorder that is gone for one of
-/// the recorder that came to lie in its place.
+/// Returns a number that is never reused. A thread therefore cannot mistake a lane of a destroyed
+/// recorder for one of a new recorder at the same address.
 std::uint64_t next_recorder_number() {
   static std::atomic<std::uint64_t> next{0};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Exclusive for its lifetime. Who waits, waits in the kernel: takers write files.
+/// Exclusive access of one take() for its lifetime. Waiters sleep in the kernel, because takers
+/// write files.
 class Taking {
  public:
   explicit Taking(std::atomic_flag& taken) : taken_(taken) {
@@ -54,7 +55,7 @@ class Taking {
 
 }  // namespace
 
-/// What the adding thread writes is on a cache line of its own.
+/// Ring of one thread. The fields that the adding thread writes have their own cache line.
 struct Recorder::Lane {
   explicit Lane(std::size_t lane_records)
       : capacity(lane_records), ring(std::allocator<EventRecord>().allocate(lane_records)) {}

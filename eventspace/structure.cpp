@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/structure.cpp — the structure as JSON, whose numbers all refer to something.
+// eventspace/structure.cpp — structure as JSON, with checks that all numbers refer to something.
 #include "eventspace/structure.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int structure_version = 1;
 
-/// What is wrong, the first few: a structure of another kind is wrong everywhere.
+/// Collects the first few errors, because a structure of another kind is wrong everywhere.
 class Wrongs {
  public:
   void add(std::string what) {
@@ -70,7 +70,7 @@ void check_wrappers(const Structure& structure, Wrongs& wrongs) {
   }
 }
 
-/// Who goes down from stage to stage must come to an end.
+/// Checks that each walk from stage to stage ends.
 void check_ends(const Structure& structure, Wrongs& wrongs) {
   const auto& stages = structure.stages;
   std::vector<std::uint32_t> seen_from(stages.size(), no_stage);
@@ -119,7 +119,7 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Without the check a negative or a large number would become another one.
+/// Throws for negative and large numbers, which a conversion would change.
 std::uint32_t number_of(const Json& json) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most)
@@ -162,7 +162,7 @@ Structure::Path path_of(const Json& json) {
           stage_of(json.at("stage"))};
 }
 
-/// One of a list, and where it stood when it is no such thing.
+/// Reads each entry of a list. Errors name the place of the entry.
 template <class Read>
 void read_list(const Json& all, const char* name, const Read& read) {
   std::size_t index = 0;
@@ -198,7 +198,7 @@ Structure read_structure(const Json& all) {
   return structure;
 }
 
-/// A file that was cut, or is no JSON at all: where, in lines as people count them.
+/// Describes a parse error for people: the line in which the file is cut off, or stops being JSON.
 std::string where_it_ends(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
@@ -216,7 +216,7 @@ Json parsed(std::string_view text) {
   }
 }
 
-/// The library's words begin with a number in brackets, which helps nobody.
+/// Removes the number in brackets that begins the JSON library's messages.
 std::string without_id(std::string what) {
   const auto id = what.find("[json.exception.");
   if (id == std::string::npos) return what;
@@ -224,7 +224,7 @@ std::string without_id(std::string what) {
   return end == std::string::npos ? what : what.erase(id, end + 2 - id);
 }
 
-/// A line each, so that people and text tools find their way in a large one.
+/// Appends a list with one line for each entry, so that people and text tools find their way.
 void append_list(std::string& text, std::string_view name, const std::vector<std::string>& lines) {
   text +=
       fmt::format(",\n\"{}\": [{}{}]", name, lines.empty() ? "" : "\n", fmt::join(lines, ",\n"));
@@ -241,7 +241,7 @@ std::uint32_t Structure::thread_count() const {
 }
 
 std::uint32_t Structure::host_of_thread(std::uint32_t rank) const {
-  // Of those that begin with the same rank only the last has threads.
+  // Among hosts that begin with the same rank, only the last one has threads.
   const auto behind = std::upper_bound(
       hosts.begin(), hosts.end(), rank,
       [](std::uint32_t wanted, const Host& host) { return wanted < host.first_thread; });

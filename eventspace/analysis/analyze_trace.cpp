@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/analyze_trace.cpp — a trace directory as a report.
+// eventspace/analysis/analyze_trace.cpp — report of a trace directory.
 #include "eventspace/analysis/analyze_trace.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ constexpr std::array<LossName, 7> loss_names = {{
     {"bytes of the file not used", &TraceLosses::bytes_unused},
 }};
 
-/// At most five of them by name.
+/// Lists at most five of the names.
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t named_max = 5;
   std::vector<std::string> first(
@@ -46,7 +46,7 @@ std::string hosts_text(std::size_t count) {
   return fmt::format("{} {}", count, count == 1 ? "host" : "hosts");
 }
 
-/// Hosts of which records are missing among others: their figures may be of other rounds.
+/// Returns the hosts that lack records. The others' figures for them may be of other rounds.
 std::set<std::string> damaged_hosts(const TraceReport& report) {
   std::set<std::string> hosts(report.missing_hosts.begin(), report.missing_hosts.end());
   for (const TraceFile& file : report.files)
@@ -55,14 +55,16 @@ std::set<std::string> damaged_hosts(const TraceReport& report) {
   return hosts;
 }
 
-/// Records are written every 50 ms, so that less between two says nothing.
+/// Describes the host whose records end first. Records are written every 50 ms, so a shorter
+/// difference means nothing.
 std::string died_first(const TraceReport& report) {
   const double ms = static_cast<double>(*report.first_by_nanos) / 1e6;
   return fmt::format("; the records of {} end first, {:.0f} ms before the next one's",
                      report.not_ended.front(), ms);
 }
 
-/// By when their records end, on the clock of all or, as well as each host had it, in UTC.
+/// Sorts the hosts that did not end by their last records. The times are on the common clock, or in
+/// UTC as each host knew it.
 void find_not_ended(const HostClocks& clocks,
                     const std::map<std::uint32_t, std::int64_t>& last_nanos, TraceReport& report) {
   std::vector<std::pair<std::int64_t, std::string>> ends;
@@ -83,7 +85,8 @@ void find_not_ended(const HostClocks& clocks,
     report.first_by_nanos = by;
 }
 
-/// A host or thread is slow against its cluster's others, so that theirs matter, too.
+/// Names the damaged hosts on which a finding depends. A host or thread is slow relative to its
+/// cluster, so damage of the whole cluster matters.
 void say_what_is_damaged(const Structure& structure, const std::set<std::string>& damaged,
                          Finding& finding) {
   const bool is_of_cluster =
@@ -99,7 +102,8 @@ void say_what_is_damaged(const Structure& structure, const std::set<std::string>
         fmt::format("; it rests on a damaged trace of {}", listed(finding.rests_on_damage));
 }
 
-/// Others pass on messages at most, of which they make no records.
+/// Whether a host has threads or wrappers. Other hosts at most pass messages on, and make no
+/// records.
 bool has_part(const Structure& structure, std::uint32_t host) {
   return structure.hosts[host].threads > 0 ||
          std::any_of(structure.wrappers.begin(), structure.wrappers.end(),
@@ -146,7 +150,7 @@ TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clo
   std::uint32_t host = 0;
   std::span<const EventRecord> records;
   std::vector<EventRecord> moved;
-  std::map<std::uint32_t, std::int64_t> last_nanos;  // keyed by host, of its records
+  std::map<std::uint32_t, std::int64_t> last_nanos;  // keyed by host; last time in its records
   constexpr std::uint64_t chunks_between = 64;
   for (std::uint64_t chunks = 0; trace.next(host, records); ++chunks) {
     if (clocks.moves()) {

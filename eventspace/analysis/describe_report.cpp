@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/describe_report.cpp — the types of all fields of a report.
+// eventspace/analysis/describe_report.cpp — types of all fields of a report.
 #include "eventspace/analysis/describe_report.hpp"
 
 #include "eventspace/analysis/analyze_trace.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/csv.cpp — records with the names of what they refer to.
+// eventspace/export/csv.cpp — CSV lines of records, with the names of hosts and wrappers.
 #include "eventspace/export/csv.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ std::string quoted(const std::string& text) {
   return quoted + '"';
 }
 
-/// The same few names come again and again.
+/// Cache of quoted names, because the same few names repeat.
 class Names {
  public:
   template <typename Make>

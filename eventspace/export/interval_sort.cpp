@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/interval_sort.cpp — sorted runs in a file, merged.
+// eventspace/export/interval_sort.cpp — merge of sorted runs in a file.
 #include "eventspace/export/interval_sort.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ constexpr std::size_t run_spans_min = 64;
 
 auto key(const Span& span) {
   const EventRecord& record = span.record;
-  // What a group does in an operation of a path begins with it, at the earliest.
+  // Group records begin no earlier than the operation of the path in which they occur.
   const std::uint64_t sequence = is_of_group(record) || is_transfer(record)
                                      ? std::numeric_limits<std::uint64_t>::max()
                                      : record.sequence;
@@ -34,7 +34,7 @@ bool is_before(const Span& one, const Span& other) { return key(one) < key(other
 
 }  // namespace
 
-/// What of a run is in memory.
+/// Part of a sorted run that is in memory.
 class SpanSort::Run {
  public:
   Run(const File& file, std::uint64_t begin, std::uint64_t end, std::size_t spans)
@@ -70,7 +70,7 @@ SpanSort::SpanSort(std::filesystem::path scratch, std::size_t bytes)
 
 void SpanSort::add(const Span& span) {
   if (held_.size() >= held_max_) write_run();
-  // Not by doubling, which would need half as much again.
+  // The vector's own growth could exceed held_max_, so the capacity is set here.
   if (held_.size() == held_.capacity())
     held_.reserve(std::min(held_max_, std::max<std::size_t>(1024, 2 * held_.size())));
   held_.push_back(span);
@@ -111,7 +111,7 @@ void SpanSort::merge(const std::function<void(const Span&)>& visit) {
   std::uint64_t begin = 0;
   for (const std::uint64_t end : run_ends_)
     runs.emplace_back(*to_read_, std::exchange(begin, end), end, spans);
-  // Equal ones in the order in which they were added.
+  // Equal spans keep the order in which they were added.
   const auto is_later = [&](std::size_t one, std::size_t other) {
     if (is_before(runs[one].first(), runs[other].first())) return false;
     return is_before(runs[other].first(), runs[one].first()) || one > other;

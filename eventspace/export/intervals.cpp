@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/intervals.cpp — tracks, and intervals put into each other.
+// eventspace/export/intervals.cpp — tracks, and the nesting of their intervals.
 #include "eventspace/export/intervals.hpp"
 
 #include <fmt/format.h>
@@ -17,10 +17,10 @@
 namespace eventspace {
 namespace {
 
-constexpr std::uint32_t whole_depth = 0;  // what encloses operations: lives, prefetches
+constexpr std::uint32_t whole_depth = 0;  // encloses operations: lives, prefetches
 constexpr std::uint32_t first_lane_depth = Tracks::operation_depth + 1;
 constexpr std::uint32_t fixed_labels = 4;
-// In place of a stage, where there is none.
+// Numbers in place of a stage, for tracks without one.
 constexpr std::uint32_t link_stage = no_stage - 1;
 constexpr std::uint32_t clock_stage = no_stage - 2;
 constexpr std::uint32_t group_stage = no_stage - 3;
@@ -74,7 +74,7 @@ std::string Tracks::wrapper_name(std::uint32_t stage) const {
   return fmt::format("{} from {}", wrapper.kind, host_name(below));
 }
 
-/// Wrappers that differ by nothing that people see have one label.
+/// Adds one label for all wrappers that look the same to people.
 void Tracks::add_labels() {
   labels_ = {{"computation", "computation", ""},
              {"thread", "thread", ""},
@@ -92,7 +92,7 @@ void Tracks::add_labels() {
   }
 }
 
-/// Each lane is on the track of the one in front of it, unless another host or a join lies between.
+/// Assigns each lane to the track of the lane above it, unless another host or a join lies between.
 void Tracks::add_lanes() {
   const auto& lanes = shape_.lanes;
   const auto host_of = [&](std::uint32_t lane) { return structure().host_of(lanes[lane].stage); };
@@ -123,7 +123,7 @@ std::uint32_t Tracks::head_track(std::uint32_t lane) {
   const Leaf& leaf = shape_.leaves[head.leaf];
   const std::uint32_t begin = structure().paths[leaf.path].stage;
   if (leaf.thread == none) return track_at({host, begin, 0}, [&] { return wrapper_name(begin); });
-  // A path whose first collector is on another host says nothing about the thread.
+  // If the first collector of a path is on another host, it does not show the thread.
   if (structure().host_of_thread(leaf.thread) != host) return entry();
   const std::uint32_t track =
       track_at({host, no_stage, leaf.thread}, [&] { return structure().thread_name(leaf.thread); });
@@ -158,7 +158,7 @@ void Tracks::add_crossings() {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> between;
   for (std::uint32_t lane = 0; lane < shape_.lanes.size(); ++lane) {
     const std::uint32_t below = shape_.lanes[lane].below;
-    // Who is answered at a join sends nothing itself, but for the last to come.
+    // Contributors of a join send nothing to other hosts, except the one that continues.
     if (below == none || shape_.lanes[lane].join != none) continue;
     const std::uint32_t from = structure().host_of(shape_.lanes[lane].stage);
     const std::uint32_t to = structure().host_of(shape_.lanes[below].stage);
@@ -197,7 +197,7 @@ Tracks::Place Tracks::place_of(std::uint32_t host, const EventRecord& record) {
   const bool is_staged = record.place < plan.stages.size() && plan.host_of(record.place) == host;
   if (is_staged && is(record, EventKind::prefetch))
     return track(record.place, 0, [&] { return wrapper_name(record.place); });
-  // Many paths share a link, so it is one wrapper, not one stage.
+  // Many paths share a link, so the track is that of the wrapper, not of a stage.
   if (is_staged && is(record, EventKind::link))
     return track(link_stage, plan.stages[record.place].wrapper,
                  [&] { return wrapper_name(record.place); });
@@ -221,7 +221,7 @@ Tracks::Place Tracks::place_of(std::uint32_t host, const EventRecord& record) {
   return track(no_stage, none, [] { return std::string("unknown"); });
 }
 
-/// A thread's operations are on its track, what the host does for them on others.
+/// Puts a thread's operations on its track, and the host's work for them on other tracks.
 Tracks::Place Tracks::place_in_group(std::uint32_t host, const EventRecord& record) {
   const Structure& plan = structure();
   const auto place = [&](std::uint32_t stage, std::uint32_t slot, const auto& name) {
@@ -291,7 +291,7 @@ std::uint32_t Tracks::label_of_operation(std::uint32_t leaf) const {
 
 namespace {
 
-/// Puts the intervals of one track after another into each other.
+/// Nests the intervals of each track.
 class Nesting {
  public:
   Nesting(const Tracks& tracks, IntervalVisitor& visitor)
@@ -302,7 +302,7 @@ class Nesting {
       end_track();
       track_ = span.track;
     }
-    // A thread says that it began, and again when it ends: one life.
+    // A thread has a record at its begin and one at its end. Both are one life.
     const bool is_life = is(span.record, EventKind::thread);
     if (life_ && !(is_life && span.record.down_nanos == life_->begin_nanos)) put_life();
     Interval interval;
@@ -321,7 +321,7 @@ class Nesting {
     interval.lane = tracks_.lane_of(span.record);
     const std::uint32_t leaf = tracks_.leaf_of(span.record);
     if (leaf == none) {
-      // What is computed before the next operation is told from here on: nothing goes back in time.
+      // The next computation begins here, because time does not go back.
       if (has_begun_) compute_from(std::max(last_up_, interval.end_nanos));
       return put(interval, span.depth);
     }
@@ -361,7 +361,8 @@ class Nesting {
     has_begun_ = true;
   }
 
-  /// As the analysis has it: what lies between operations of which some were lost is unknown.
+  /// Adds the computation before an operation, as in the analysis. If operations between are lost,
+  /// it is unknown.
   void computed(const Interval& operation, std::uint32_t leaf) {
     const EventRecord& record = operation.record;
     const bool is_next = record.kind != move_operation || record.sequence == next_sequence_[leaf];
@@ -386,13 +387,13 @@ class Nesting {
     visitor_.enter(track_, row, interval);
   }
 
-  /// Whether it is within what lasts in this row; what has ended before it is left.
+  /// Whether the interval fits into the open interval of a row. Ended intervals are left first.
   bool fits(std::uint32_t row, const Interval& interval, std::uint32_t depth) {
     auto& open = rows_[row];
     const auto has_ended = [&](const Open& top) {
       if (top.interval.end_nanos != interval.begin_nanos)
         return top.interval.end_nanos < interval.begin_nanos;
-      // At the same moment: not if this may be the last part of it, which took no time.
+      // At the same moment it has not ended if the new interval may be its last, empty part.
       return top.depth >= depth || top.interval.end_nanos < interval.end_nanos;
     };
     while (!open.empty() && has_ended(open.back())) leave(row);

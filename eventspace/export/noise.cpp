@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/noise.cpp — medians first, then what is over them.
+// eventspace/export/noise.cpp — export of noise: a pass for medians, then one for the excess.
 #include "eventspace/export/noise.hpp"
 
 #include <fmt/format.h>
@@ -14,11 +14,11 @@
 namespace eventspace {
 namespace {
 
-/// Of one thread and collective at a time; beyond that the median is within 1%.
+/// Most durations that a median is computed from exactly. Beyond that it is within 1%.
 constexpr std::size_t durations_kept_max = std::size_t{4} << 20;
 
-/// Sees the computations between a thread's operations. What it does before the first one is no
-/// computation like the others: it gets ready.
+/// Receives the computations between a thread's operations. Time before the first operation is left
+/// out, because it is the thread's preparation.
 class Computations : public IntervalVisitor {
  public:
   void enter(std::uint32_t track, std::uint32_t, const Interval& interval) override {
@@ -36,7 +36,7 @@ class Computations : public IntervalVisitor {
  protected:
   explicit Computations(const Tracks& tracks) : tracks_(tracks) {}
   virtual void add(const Track& thread, const Interval& computation) = 0;
-  virtual void end() = 0;  ///< of the thread's
+  virtual void end() = 0;  ///< end of the thread
 
  private:
   const Tracks& tracks_;
@@ -60,7 +60,7 @@ class Medians : public Computations {
     lasted_.clear();
   }
 
-  std::map<std::uint32_t, Distribution> lasted_;  // of the thread in hand, by leaf
+  std::map<std::uint32_t, Distribution> lasted_;  // present thread only, by leaf
   std::vector<std::int64_t> medians_;
   std::uint64_t count_ = 0;
 };
@@ -79,7 +79,7 @@ class Writing : public Computations {
     if (!has_begun_) {
       has_begun_ = true;
       begin_ = computation.begin_nanos;
-      // Those who read such files pass over a line like this.
+      // Readers of such files skip lines like this.
       line("# {}\n", thread.name);
     }
     end_ = computation.end_nanos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/otf2.cpp — the one door to libotf2.
+// eventspace/export/otf2.cpp — export of OTF2 archives, the only user of libotf2.
 #include "eventspace/export/otf2.hpp"
 
 #include <fmt/format.h>
@@ -44,11 +44,12 @@ constexpr std::uint64_t events_chunk_bytes = OTF2_CHUNK_SIZE_MIN;
 constexpr std::uint64_t definitions_chunk_bytes = OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT;
 constexpr OTF2_AttributeRef round_attribute = 0;
 constexpr OTF2_CommRef communicator = 0;
-// A tag is a message's round and which way it takes between its two hosts, as far as they fit.
+// A tag contains a message's round and the number of its crossing, both truncated.
 constexpr std::uint64_t tag_rounds = 1u << 20;
 constexpr std::uint32_t tag_ways = 1u << 11;
 
-/// Keeps the first error of the library, from which others follow. The library would print them.
+/// Keeps the first error of the library, which causes the others. Without it the library would
+/// print them.
 class Reasons {
  public:
   Reasons() : before_(OTF2_Error_RegisterCallback(keep, &first_)) {}
@@ -72,7 +73,7 @@ class Reasons {
 
 OTF2_FlushType always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
 
-/// An archive that is written, its errors as exceptions.
+/// Archive that is being written. Errors are exceptions.
 class Archive {
  public:
   explicit Archive(const std::filesystem::path& directory)
@@ -100,12 +101,13 @@ class Archive {
   }
   void close() {
     check(OTF2_Archive_Close(archive_.release()));
-    // The library says that a file could not be written, but answers that all went well.
+    // The library reports a failed write only to its error callback, and returns success.
     if (!reasons_.first().empty()) fail();
   }
 
  private:
-  /// The library does not say that a disk is full, so a write is tried.
+  /// Throws with the reason. The library does not report a full disk, so this function tries a
+  /// write.
   [[noreturn]] void fail() const {
     const int error = base::find_disk_error(directory_.string());
     const std::string& said = reasons_.first();
@@ -125,8 +127,8 @@ struct Location {
   std::uint64_t events = 0;
 };
 
-/// The folder of an archive: under another name until the archive is whole, unless an empty folder
-/// of its name is there. Nothing stays of an archive that is not finished.
+/// Folder of an archive. It has another name until the archive is complete, unless an empty folder
+/// of its name exists. An incomplete archive is removed.
 class ArchiveFolder {
  public:
   explicit ArchiveFolder(const std::filesystem::path& directory) : target_(directory) {
@@ -160,7 +162,7 @@ class ArchiveFolder {
   bool is_finished_ = false;
 };
 
-/// What has no number below 0, as OTF2's times.
+/// Conversion to times that are not negative, as OTF2 requires.
 class Times {
  public:
   explicit Times(const Intervals& intervals)
@@ -173,7 +175,7 @@ class Times {
   std::int64_t zero_;
 };
 
-/// Events, a track after another.
+/// Writes the events, track by track.
 class Events : public IntervalVisitor {
  public:
   Events(Archive& archive, const Intervals& intervals)
@@ -212,7 +214,7 @@ class Events : public IntervalVisitor {
     rows_.clear();
   }
 
-  /// A process of MPI has one location at least.
+  /// Adds an empty location, because an MPI process needs at least one.
   void add_empty(std::uint32_t host, const std::string& name) {
     locations_.push_back({host, name, false, 0});
     const OTF2_LocationRef location = locations_.size() - 1;
@@ -257,10 +259,10 @@ class Events : public IntervalVisitor {
   const Times times_;
   std::unique_ptr<OTF2_AttributeList, OTF2_ErrorCode (*)(OTF2_AttributeList*)> attributes_;
   std::vector<Location> locations_;
-  std::vector<std::pair<OTF2_LocationRef, OTF2_EvtWriter*>> rows_;  // of the track in hand
+  std::vector<std::pair<OTF2_LocationRef, OTF2_EvtWriter*>> rows_;  // rows of the present track
 };
 
-/// What the numbers in the events mean.
+/// Writes the definitions of the numbers in the events.
 class Definitions {
  public:
   explicit Definitions(Archive& archive)
@@ -321,7 +323,7 @@ class Definitions {
   }
 
  private:
-  /// "configs/a.yaml:12:5"
+  /// Splits "configs/a.yaml:12:5" into file and line.
   static std::pair<std::string, std::uint32_t> place_of(const std::string& position) {
     const std::size_t column = position.rfind(':');
     const std::size_t line = column == std::string::npos ? column : position.rfind(':', column - 1);
@@ -355,7 +357,7 @@ class Definitions {
   std::unordered_map<std::string, OTF2_StringRef> texts_;
 };
 
-/// Every location has a file of definitions of its own, though all are said in the global one.
+/// Writes an empty file of definitions for each location. The global one contains all definitions.
 void write_local_definitions(Archive& archive, std::size_t locations) {
   archive.check(OTF2_Archive_OpenDefFiles(archive.get()));
   for (OTF2_LocationRef number = 0; number < locations; ++number)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/perfetto.cpp — packets of Perfetto's, by the numbers of perfetto_trace.proto.
+// eventspace/export/perfetto.cpp — encoder of Perfetto packets, as in perfetto_trace.proto.
 #include "eventspace/export/perfetto.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace eventspace {
 namespace {
 
-/// A message of protobuf's wire format: fields one after another, each behind its number and form.
+/// Message in protobuf's wire format: fields one after another, each after its number and type.
 class Message {
  public:
   Message& number(std::uint32_t field, std::uint64_t value) {
@@ -50,7 +50,7 @@ namespace packet {
 constexpr std::uint32_t timestamp = 8, sequence = 10, event = 11, interned = 12, flags = 13,
                         defaults = 59, descriptor = 60, is_first = 87;
 constexpr std::uint64_t state_begins = 1, state_needed = 2;
-constexpr std::uint32_t default_event = 11;  // of the defaults
+constexpr std::uint32_t default_event = 11;  // field of the defaults
 }  // namespace packet
 namespace descriptor {
 constexpr std::uint32_t uuid = 1, name = 2, process = 3, thread = 4, parent = 5;
@@ -73,8 +73,8 @@ Message interned_name(std::uint64_t id, std::string_view name) {
   return Message().number(interned::id, id).text(interned::name, name);
 }
 
-/// Each row is a sequence of packets of its own, so its packets are in order of time and its
-/// names are told once.
+/// Writes the packets. Each row is a sequence of packets, so its packets are in order of time and
+/// contain each name once.
 class Packets : public IntervalVisitor {
  public:
   Packets(const Intervals& intervals, const Structure& structure, ExportFile& out)
@@ -117,11 +117,11 @@ class Packets : public IntervalVisitor {
 
  private:
   struct Row {
-    std::uint32_t uuid = 0;  // also the number of the sequence
+    std::uint32_t uuid = 0;  // equal to the number of the sequence
     std::set<std::uint32_t> told;
   };
 
-  // Numbers of processes and threads must not be the same, nor 0, which is the system's.
+  // Numbers of processes and threads must differ. 0 belongs to the system.
   static std::uint64_t pid_of(std::uint32_t host) { return 1 + host; }
   std::uint64_t tid_of(std::uint32_t thread) const { return 1 + structure_.hosts.size() + thread; }
   static std::uint64_t uuid_of_host(std::uint32_t host) { return 1 + host; }
@@ -146,7 +146,8 @@ class Packets : public IntervalVisitor {
     return rows_[number];
   }
 
-  /// The page shows tracks of one name, which a track's rows are, together.
+  /// Adds a row of a track. Perfetto shows tracks of one name together, and all rows of a track
+  /// have its name.
   void add_row(const Track& track, const Row& row) {
     Message described;
     described.number(descriptor::uuid, row.uuid)
@@ -217,7 +218,7 @@ class Packets : public IntervalVisitor {
     return host < structure_.hosts.size() ? structure_.hosts[host].name : "unknown";
   }
 
-  /// Of the operation that comes out at this lane.
+  /// Returns the flow of the operation that arrives at this lane.
   static std::uint64_t flow_of(std::uint32_t lane, const EventRecord& record) {
     constexpr int sequence_bits = 36;
     const std::uint64_t sequence = record.sequence;
@@ -243,12 +244,12 @@ class Packets : public IntervalVisitor {
 
   const Tracks& tracks_;
   const Structure& structure_;
-  const std::int64_t zero_;  // there are no times before 0
+  const std::int64_t zero_;  // subtracted from all times, which must not be negative
   ExportFile& out_;
   std::uint32_t next_uuid_;
   std::unordered_map<std::string, std::uint64_t> category_ids_;
   std::vector<std::uint64_t> categories_;  // indexed by label
-  std::vector<Row> rows_;                  // of the track in hand
+  std::vector<Row> rows_;                  // rows of the present track
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/page.cpp — a report as one HTML file to look at, which needs nothing else.
+// eventspace/page/page.cpp — export of a report as one self-contained HTML file.
 #include "eventspace/page/page.hpp"
 
 #include <zlib.h>
@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::string_view data_mark = "@PATHS_DATA@";
 
-/// Numbers in the page's lists of lanes: JavaScript has -1 for none.
+/// Returns a number of the page's lists, in which -1 stands for none.
 std::int64_t number_of(std::uint32_t number) {
   return number == none ? -1 : static_cast<std::int64_t>(number);
 }
@@ -39,7 +39,7 @@ Json json_of_head(const PageHead& head) {
           {"clock", head.clock}, {"started", head.started}, {"losses", head.losses}};
 }
 
-/// A list for each property: thousands of lanes take little room so.
+/// Returns a tree with a list for each property, so that thousands of lanes take little space.
 Json json_of_tree(const Shape& shape, const Tree& tree) {
   const auto place_of_lane = [&](std::uint32_t lane) {
     return lane == none ? -1 : static_cast<std::int64_t>(shape.lanes[lane].place);
@@ -77,7 +77,8 @@ Json json_of_tree(const Shape& shape, const Tree& tree) {
           {"joins", joins}};
 }
 
-/// Trees without joins have no rounds of many; their place is kept, for rounds say its number.
+/// Returns the trees. Those without joins have no rounds, but keep their places, because rounds
+/// contain the numbers of trees.
 Json json_of_shape(const Shape& shape) {
   const Structure& structure = shape.structure;
   Json hosts = Json::array();
@@ -100,7 +101,7 @@ Json json_of_shape(const Shape& shape) {
   return {{"clusters", structure.clusters}, {"hosts", hosts}, {"hops", hops}, {"trees", trees}};
 }
 
-/// Times count from the round's first, so that they are short.
+/// Returns a round. Times count from its first one, so that they are short.
 Json json_of_round(const PageTimelineReport::Round& round) {
   std::int64_t begin = 0;
   bool has_begin = false;
@@ -119,7 +120,7 @@ Json json_of_round(const PageTimelineReport::Round& round) {
           {"nanos", nanos},     {"computation", computation}};
 }
 
-/// A list for each property. Times count from the first bar's.
+/// Returns the bars with a list for each property. Times count from the first bar.
 Json json_of_groups(const PageGroupsReport& groups) {
   Json thread = Json::array(), name = Json::array(), begin = Json::array(), nanos = Json::array();
   const std::int64_t first = groups.bars.empty() ? 0 : groups.bars.front().begin_nanos;

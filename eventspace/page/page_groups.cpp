@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/page_groups.cpp — members of operations as bars.
+// eventspace/page/page_groups.cpp — conversion of members of group operations to bars.
 #include "eventspace/page/page_groups.hpp"
 
 #include <algorithm>

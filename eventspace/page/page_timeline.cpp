@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/page_timeline.cpp — a few iterations in full, to look at one by one.
+// eventspace/page/page_timeline.cpp — a few complete iterations, for the timeline of the page.
 #include "eventspace/page/page_timeline.hpp"
 
 #include <algorithm>
@@ -22,19 +22,19 @@ constexpr std::size_t stretch_rounds = 2 * context + 1;
 constexpr double slow_factor = 1.02;  // against the median of the beginning
 constexpr std::uint32_t samples_per_block = 32;
 
-/// Within the times that are plausible, so that differences of sums fit as well.
+/// Adds and clamps to the plausible times, so that differences of sums fit as well.
 std::int64_t sum_of(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t time_max = std::int64_t{1} << 61;
   add_to(a, b);
   return std::clamp(a, -time_max, time_max);
 }
 
-/// How far the clock behind a crossing is apart, by the least two-way time of the last ones.
+/// Offset between the clocks of a crossing, by the least two-way time of the latest rounds.
 class Apart {
  public:
   struct Sample {
     std::int64_t two_way = std::numeric_limits<std::int64_t>::max();
-    std::int64_t offset = 0;  // to be added to times behind it
+    std::int64_t offset = 0;  // addend for times after the crossing
   };
   void add(const Sample& sample) {
     if (++count_ % samples_per_block == 0) before_ = std::exchange(now_, {});
@@ -50,7 +50,7 @@ class Apart {
 
 struct KeptRound {
   PageTimelineReport::Round round;
-  std::int64_t nanos = 0;  // computation and operation of a thread
+  std::int64_t nanos = 0;  // computation and operation of the slowest thread
 };
 using Kept = std::shared_ptr<const KeptRound>;
 
@@ -62,7 +62,7 @@ struct Clock {
 struct Stretch {
   std::vector<Kept> rounds;
   Kept slowest;
-  std::vector<Clock> clocks;  // indexed by host, when it ended
+  std::vector<Clock> clocks;  // indexed by host, at the end of the stretch
   bool is_beginning = false;
 
   void add(const Kept& round) {
@@ -71,16 +71,16 @@ struct Stretch {
   }
 };
 
-/// Trees of one graph may be far apart in the run, as with a condition that needs no values of
-/// others, so that each has its own slow rounds.
+/// Kept rounds of a tree. Trees of one graph may be far apart in the run, for example if a
+/// condition needs no values of others. Each tree therefore has its own slow rounds.
 struct TreeState {
   Stretch beginning;
   std::size_t beginning_max = 1;
   bool has_begun = false;
-  std::int64_t usual_nanos = 0;  // in the beginning
+  std::int64_t usual_nanos = 0;  // median in the beginning
   std::deque<Kept> recent;
   Stretch current;
-  std::size_t wanted = 0;  // rounds that the current stretch still waits for
+  std::size_t wanted = 0;  // rounds that the current stretch still needs
   std::vector<Stretch> slow;
   std::size_t slow_max = 1;
 };
@@ -106,7 +106,7 @@ struct PageTimeline::Parts {
   Shape shape;
   RoundTable rounds;
   PageGroups groups;
-  struct Life {  // of a thread
+  struct Life {
     std::optional<std::int64_t> begin;
     std::optional<std::int64_t> first_down;
     std::optional<std::int64_t> last_up;
@@ -123,7 +123,7 @@ PageTimeline::Parts::Parts(const Structure& structure, const PageTimelineOptions
       lives(structure.thread_count()),
       apart(shape.lanes.size()),
       trees(shape.trees.size()) {
-  std::size_t passes = 1;  // of one round of every tree
+  std::size_t passes = 1;  // passes of one round of all trees
   std::size_t joining = 0;
   for (const Tree& tree : shape.trees) {
     if (!tree.has_joins()) continue;
@@ -150,7 +150,7 @@ void PageTimeline::add(std::uint32_t host, std::span<const EventRecord> records)
   for (const EventRecord& record : records) parts_->add(host, record);
 }
 
-/// What an analysis would not use is not shown either.
+/// Ignores records that an analysis would not use.
 void PageTimeline::Parts::add(std::uint32_t host, const EventRecord& record) {
   if (!is_plausible(record)) return;
   const auto& structure = shape.structure;
@@ -233,7 +233,7 @@ void PageTimeline::Parts::end_beginning(TreeState& tree) {
   tree.beginning.clocks = clocks();
 }
 
-/// A slow round with those before and after it; a slower one that follows soon belongs to it.
+/// Keeps a slow round with the rounds around it. A slower one soon after it extends the stretch.
 void PageTimeline::Parts::keep_slow(TreeState& tree, const Kept& round) {
   if (tree.wanted > 0) {
     const bool goes_on = round->nanos > tree.current.slowest->nanos &&
@@ -250,7 +250,7 @@ void PageTimeline::Parts::keep_slow(TreeState& tree, const Kept& round) {
                     return one.slowest->nanos < round->nanos;
                   }))) {
     for (const Kept& before : tree.recent) tree.current.add(before);
-    tree.recent.clear();  // no round is in two stretches
+    tree.recent.clear();  // a round is in at most one stretch
     tree.current.add(round);
     tree.wanted = context;
     return;
@@ -270,7 +270,8 @@ void PageTimeline::Parts::close(TreeState& tree) {
       [](const Stretch& a, const Stretch& b) { return a.slowest->nanos < b.slowest->nanos; }));
 }
 
-/// From the first host along the crossings, over those with the least two-way time first.
+/// Returns the offset of each host's clock from that of the first host. It follows the crossings,
+/// those with the least two-way time first.
 std::vector<Clock> PageTimeline::Parts::clocks() const {
   std::vector<Clock> clocks(shape.structure.hosts.size());
   if (options.has_common_clock) {
@@ -347,7 +348,7 @@ PageTimelineReport::Stretch PageTimeline::Parts::report(const Stretch& stretch) 
   return one;
 }
 
-/// When a thread began is recorded when it ends.
+/// Sets the computation before a thread's first operation, which add() does not know.
 void PageTimeline::Parts::add_first_computation(std::uint32_t leaf,
                                                 PageTimelineReport::Passed& pass) const {
   if (leaf == none || shape.leaves[leaf].thread >= lives.size() || !pass.is_here) return;
@@ -356,7 +357,8 @@ void PageTimeline::Parts::add_first_computation(std::uint32_t leaf,
     pass.computation_nanos = pass.down_nanos - *life.begin;
 }
 
-/// Hosts that no crossing joins with the first one end their first round when that one does.
+/// Converts a stretch to one clock. A host that no crossing connects with the first one gets an
+/// offset with which its first round ends when the first host's does.
 void PageTimeline::Parts::align(PageTimelineReport::Stretch& stretch,
                                 const std::vector<Clock>& known) const {
   std::vector<Clock> clocks = known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/chunk.cpp — encoding and checking.
+// eventspace/trace/chunk.cpp — encoding and validation of trace bytes.
 #include "eventspace/trace/chunk.hpp"
 
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ TraceHeader header_from(const Json& json) {
 }
 
 bool contradicts_itself(const ChunkHead& head) {
-  constexpr std::uint64_t number_max = std::uint64_t{1} << 56;  // so that sums do not overflow
+  constexpr std::uint64_t number_max = std::uint64_t{1} << 56;  // prevents overflow of sums
   if (head.payload_bytes > chunk_payload_bytes_max) return true;
   if (head.is(ChunkKind::records))
     return head.first > number_max || head.payload_bytes != head.count * sizeof(EventRecord);
@@ -77,7 +77,7 @@ bool contradicts_itself(const ChunkHead& head) {
 std::uint64_t checksum_of(std::span<const std::byte> bytes) { return base::digest_of(bytes).low; }
 
 std::string encode_head(const TraceHeader& header) {
-  // Command lines need not be UTF-8; what is not is replaced.
+  // Command lines may be invalid UTF-8; such bytes are replaced.
   const std::string json = json_of(header).dump(2, ' ', false, Json::error_handler_t::replace);
   if (json.size() > header_bytes_max) throw std::runtime_error("a trace's header is too long");
   std::string head(trace_mark);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/clock_offsets.cpp — lines through the quickest looks, along the surest ways.
+// eventspace/trace/clock_offsets.cpp — lines through the quickest looks, along the most exact ways.
 #include "eventspace/trace/clock_offsets.hpp"
 
 #include <algorithm>
@@ -13,13 +13,14 @@
 namespace eventspace {
 namespace {
 
-/// Of one pair: an hour of looks every second; then every other one goes.
+/// Most looks kept for a pair of hosts: one hour with a look each second. Then the slower of each
+/// two neighbours is dropped.
 constexpr std::size_t looks_max = 4096;
-/// Closer together they say nothing of drift.
+/// Shortest time between two looks that determines a drift.
 constexpr std::int64_t drift_nanos_min = 1'000'000'000;
-/// A hundred times what clocks do: one of the looks is wrong.
+/// Largest possible drift, 100 times that of real clocks. Above it, one of the looks is wrong.
 constexpr double drift_possible = 100 * clock_drift_max;
-/// As far as a clock can be shown in a record: two years. What is beyond was forged.
+/// Range of possible times, two years. Times beyond it are forged.
 constexpr std::int64_t nanos_max = std::int64_t{1} << 56;
 
 bool is_possible(const EventRecord& record) {
@@ -102,7 +103,8 @@ ClockLine ClockOffsets::line_of(const std::vector<Look>& looks, const Span& need
 
 std::vector<std::optional<ClockLine>> ClockOffsets::lines() const {
   std::vector<std::optional<ClockLine>> lines(hosts_);
-  std::map<std::uint32_t, std::map<std::uint32_t, ClockLine>> to;  // from whom, to whom
+  std::map<std::uint32_t, std::map<std::uint32_t, ClockLine>>
+      to;  // host that looks, host of the clock
   for (const auto& [pair, looks] : looks_) {
     const ClockLine line = line_of(looks, spans_[pair.first]);
     for (const auto& [from, at, one] :
@@ -113,7 +115,7 @@ std::vector<std::optional<ClockLine>> ClockOffsets::lines() const {
     }
   }
   if (to.empty()) return lines;
-  using Reached = std::pair<std::int64_t, std::uint32_t>;  // error, host
+  using Reached = std::pair<std::int64_t, std::uint32_t>;  // error and host
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> reached;
   std::vector<ClockLine> best(hosts_, ClockLine{0, 0, 0, INT64_MAX});
   const std::uint32_t first = to.begin()->first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/computation_times.cpp — the gaps between a thread's operations.
+// eventspace/trace/computation_times.cpp — gaps between a thread's operations.
 #include "eventspace/trace/computation_times.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace eventspace {
 namespace {
 
-/// Where threads' operations begin, and who they are.
+/// Threads by the stages and slots at which their operations begin.
 class Beginnings {
  public:
   Beginnings(const Structure& structure, std::string_view graph) {
@@ -61,7 +61,7 @@ std::vector<std::vector<std::int64_t>> computation_times(const TraceDirectory& d
   const auto see = [&](const EventRecord& record) {
     if (record.kind == static_cast<std::uint64_t>(EventKind::thread)) {
       if (record.place < threads.size() && record.down_nanos == record.up_nanos)
-        threads[record.place].free_since = +record.up_nanos;  // of a packed record, so no reference
+        threads[record.place].free_since = +record.up_nanos;  // copy of a packed field
       return;
     }
     const auto beginning = is_operation(record) ? beginnings.of(record) : std::nullopt;

@@ -58,7 +58,8 @@ File File::to_append(const std::filesystem::path& path) {
 }
 
 File File::to_read(const std::filesystem::path& path) {
-  // A pipe without a writer is not waited for: it has no size, and cannot be read from a place.
+  // O_NONBLOCK: open() must not wait for the writer of a pipe. A pipe has no size, so reading it
+  // fails.
   return {path, opened(path, "read", O_RDONLY | O_NONBLOCK)};
 }
 
@@ -117,7 +118,7 @@ void write_whole(const std::filesystem::path& path, std::string_view text) {
       file.append(text);
       return file.finish();
     } catch (const base::OutputError&) {
-      // Another process or thread may have written it meanwhile.
+      // Another process or thread may have written the file in the meantime.
       if (!std::filesystem::exists(path)) throw;
     }
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/host_clocks.cpp — the times of all hosts of a run on one clock, as well as is
-// known.
+// eventspace/trace/host_clocks.cpp — conversion of all hosts' times to one clock.
 #include "eventspace/trace/host_clocks.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/merged.cpp — the records of all hosts of a run as one stream.
+// eventspace/trace/merged.cpp — records of all hosts of a run as one stream.
 #include "eventspace/trace/merged.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ bool MergedTrace::Stream::advance() {
   } while (records.empty());
   if (read == 0) begin_nanos = records.front().up_nanos;
   read += records.size();
-  // Of forged times the difference may be too large for a number; then any order will do.
+  // The difference of forged times may overflow. Then any order is acceptable.
   if (__builtin_sub_overflow(+records.back().up_nanos, begin_nanos, &at_nanos)) at_nanos = 0;
   return true;
 }
@@ -26,7 +26,7 @@ bool MergedTrace::IsFurther::operator()(const Stream* a, const Stream* b) const 
 }
 
 MergedTrace::MergedTrace(const TraceDirectory& directory) {
-  streams_.reserve(directory.files.size());  // they are pointed to
+  streams_.reserve(directory.files.size());  // the queue points into streams_
   for (const TraceDirectory::File& file : directory.files) {
     bytes_ += std::filesystem::file_size(file.path);
     enqueue(streams_.emplace_back(file));

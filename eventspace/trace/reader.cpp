@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/reader.cpp — chunks checked one by one; behind damage, the next whole one.
+// eventspace/trace/reader.cpp — validation of chunks one by one, with a search for the next whole
+// one.
 #include "eventspace/trace/reader.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +18,8 @@
 namespace eventspace {
 namespace {
 
-/// Grows to the largest chunk of the file. More would save little time, and with thousands of files
-/// side by side cost gigabytes.
+/// Initial size of a window, which grows to the largest chunk of the file. A larger one would save
+/// little time, and cost gigabytes with thousands of open files.
 constexpr std::size_t window_bytes = std::size_t{16} * 1024;
 
 std::string_view text_of(std::span<const std::byte> bytes) {
@@ -50,7 +51,7 @@ std::span<const std::byte> FileWindow::look(std::size_t wanted) {
     std::memmove(bytes_.data(), bytes_.data() + begin_, size_);
     begin_ = 0;
     if (wanted > bytes_.size()) {
-      // Not more than the file has, whatever a damaged length asks for.
+      // Bounded by the size of the file, whatever a damaged length requests.
       bytes_.resize(std::max(bytes_.size(), std::min<std::size_t>(wanted, file.size() + 1)));
     }
     const auto room = std::span(bytes_).subspan(size_);
@@ -108,14 +109,15 @@ void TraceReader::read_head() {
   give_up(Lost::file_end, begin.size());
 }
 
-/// Goes on behind bytes that cannot be used.
+/// Skips bytes that cannot be used.
 void TraceReader::give_up(Lost lost, std::size_t bytes) {
   if (astray_ == Lost::nothing) astray_ = lost;
   window_.skip(bytes);
   losses_.bytes_unused += bytes;
 }
 
-/// The head of a chunk was found: what was lost before it was lost within the file.
+/// Counts the loss before a chunk head that was found. Damage that a head follows is not at the end
+/// of the file.
 void TraceReader::settle() {
   if (std::exchange(astray_, Lost::nothing) != Lost::nothing) ++losses_.damaged_places;
 }
@@ -123,7 +125,7 @@ void TraceReader::settle() {
 void TraceReader::find_next_mark() {
   const auto bytes = window_.look(chunk_mark.size());
   if (text_of(bytes) == chunk_mark) return;
-  // As far as the window reaches, without its last bytes, with which a mark may begin.
+  // Searches the window except its last bytes, where a mark may begin.
   const std::size_t found = text_of(window_.look()).find(chunk_mark);
   const std::size_t seen = window_.look().size();
   const std::size_t unused = found != std::string_view::npos    ? found
@@ -132,7 +134,7 @@ void TraceReader::find_next_mark() {
   give_up(Lost::place, unused);
 }
 
-/// The head of the next whole chunk, with the window on its payload.
+/// Returns the head of the next whole chunk. The window then begins with its payload.
 std::optional<ChunkHead> TraceReader::next_chunk() {
   while (true) {
     if (astray_ != Lost::nothing) find_next_mark();
@@ -157,7 +159,7 @@ std::optional<ChunkHead> TraceReader::next_chunk() {
       window_.skip(sizeof(ChunkHead));
       return head;
     }
-    // Bytes may be missing inside, so the next chunk may begin earlier than this one says.
+    // Bytes may be missing inside, so the next chunk may begin before the end of this one.
     give_up(is_there ? Lost::place : Lost::file_end, sizeof(ChunkHead));
   }
 }
@@ -184,7 +186,7 @@ bool TraceReader::use(const ChunkHead& head, std::vector<EventRecord>& records) 
     losses_.bytes_unused += sizeof(ChunkHead) + payload.size();
     return false;
   }
-  if (head.count == 0) return false;  // it says only how many were dropped
+  if (head.count == 0) return false;  // the chunk only reports the number of dropped records
   Lane& lane = lanes_[head.lane];
   if (head.first < lane.next) {
     ++losses_.chunks_repeated;
@@ -226,7 +228,7 @@ void TraceReader::finish() {
 
 namespace {
 
-/// Says what is wrong with one file among those of a run.
+/// Collects the errors of a run's files.
 class FileCheck {
  public:
   FileCheck(const Structure& structure, std::vector<std::string>& wrongs) : wrongs_(wrongs) {
@@ -330,7 +332,7 @@ TraceDirectory::TraceDirectory(const std::vector<std::filesystem::path>& directo
       if (has_structure)
         check.add(file, files);
       else
-        TraceReader reader(file);  // what is wrong with it alone
+        TraceReader reader(file);  // finds the errors of this file alone
     } catch (const NoTrace& error) {
       no_traces.emplace_back(error.what());
     } catch (const std::runtime_error& error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/writer.cpp — chunks of records, one call to the kernel each.
+// eventspace/trace/writer.cpp — chunks of records, with one system call each.
 #include "eventspace/trace/writer.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ TraceWriter::TraceWriter(const std::filesystem::path& directory, const TraceHead
     file.append(std::as_bytes(std::span(head)));
   } catch (const std::runtime_error&) {
     std::error_code ignored;
-    std::filesystem::remove(path_, ignored);  // no reader could use it
+    std::filesystem::remove(path_, ignored);  // no reader could use the file
     throw;
   }
   whole_bytes_ = head.size();
@@ -59,14 +59,15 @@ void TraceWriter::finish() {
   if (!unsaid_.empty()) throw std::runtime_error(std::exchange(unsaid_, {}));
 }
 
-/// What remains of a full disk's last block has room for the end mark, once the torn chunk is gone.
-/// So a reader knows that the process ended, and how many records are missing.
+/// Writes the end mark after a failed write. On a full disk it fits into the last block, once the
+/// torn chunk is removed. Readers then know that the process ended, and how many records are
+/// missing.
 void TraceWriter::say_end_after_failure() {
   std::error_code ignored;
   std::filesystem::resize_file(path_, whole_bytes_, ignored);
   try {
     write_end();
-  } catch (const std::runtime_error&) {  // the first failure is the one that is thrown
+  } catch (const std::runtime_error&) {  // the first failure is thrown instead
   }
 }
 
@@ -130,7 +131,7 @@ void TraceWriter::write_end() {
   File file = File::to_append(path_);
   std::vector<LaneTotal> totals;
   for (const Lane& lane : lanes_) totals.push_back({lane.records, lane.dropped});
-  // A file without lanes ends, too.
+  // A file without lanes gets an end mark as well.
   constexpr std::size_t totals_max = chunk_payload_bytes_max / sizeof(LaneTotal);
   std::size_t lane = 0;
   do {

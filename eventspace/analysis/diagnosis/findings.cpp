@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/diagnosis/findings.cpp — what in a report stands out enough to be named.
+// eventspace/analysis/diagnosis/findings.cpp — detection of problems in a report.
 #include "eventspace/analysis/diagnosis/findings.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ std::int64_t times(std::int64_t nanos, std::uint64_t rounds) {
   return is_more ? std::numeric_limits<std::int64_t>::max() : all;
 }
 
-/// Of numbers that are like each other, their median; else nothing can be said of one among them.
+/// Returns the median of values that are alike, or 0 if they are too few or too different.
 std::int64_t usual_of(std::vector<std::int64_t> others) {
   if (others.size() < 3) return 0;
   std::sort(others.begin(), others.end());
@@ -73,7 +73,8 @@ bool is_noisy(const ThreadReport& thread) {
   return thread.outliers >= noisy_outliers && thread.noise_share >= noisy_share;
 }
 
-/// Some computations have its noise once more than the others, which all have it a few times.
+/// Whether noise that hits all computations explains the excess: it is a small multiple of one
+/// noise event.
 bool is_noise(std::int64_t more, const ThreadReport& thread) {
   const std::int64_t noise = thread.noise_median_nanos;
   if (!is_noisy(thread) || noise <= 0 || thread.is_noise_rare) return false;
@@ -99,8 +100,8 @@ Finding slow_thread(const ThreadReport& thread, std::int64_t others) {
   return finding;
 }
 
-/// A thread that is slow by its least tenth as well has no computations that are like the others':
-/// what delays it comes in all of them. Where most threads of a host do, it is the host.
+/// A thread that is slow in its 10th percentile as well is delayed in all computations, not only in
+/// some. If the median thread of a host is slow, the host is reported instead.
 void find_slow_threads(const Report& report, std::vector<Finding>& found) {
   struct Group {
     Others bases, tenths;
@@ -158,7 +159,7 @@ void find_noisy_threads(const Report& report, std::vector<Finding>& found) {
   }
 }
 
-/// What a link's time is held against, and where that comes from.
+/// Reference for a link's time, and its origin in words.
 struct Expected {
   std::int64_t nanos = 0;
   std::string what;
@@ -240,7 +241,8 @@ void find_slow_networks(const Report& report, std::vector<Finding>& found) {
   }
 }
 
-/// A link may be passed in several places: what it holds back there is one cause.
+/// Adds a finding for each link that holds results back. A link may be on several paths, but is one
+/// cause.
 void find_holds(const Report& report, std::vector<Finding>& found) {
   struct Hold {
     const StageReport* stage = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/diagnosis/group_findings.cpp — what stands out in operations of groups.
+// eventspace/analysis/diagnosis/group_findings.cpp — detection of problems in group operations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool computes_slower(std::int64_t nanos, std::int64_t others) {
          nanos - others >= slow_host_nanos;
 }
 
-/// Of a cluster's threads in one group.
+/// Threads of a cluster in one group.
 struct ClusterMembers {
   Others medians, tenths;
   std::map<std::string_view, std::vector<const GroupMemberReport*>> of_host;
@@ -39,7 +39,7 @@ Finding slow_in_group(const GroupMemberReport& member, std::int64_t nanos, std::
   return finding;
 }
 
-/// The median of a host's threads, the lower one of two.
+/// Returns the median of a host's threads, the lower one of two.
 std::int64_t median_of(const std::vector<const GroupMemberReport*>& threads) {
   std::vector<std::int64_t> medians;
   for (const GroupMemberReport* thread : threads) medians.push_back(thread->computation.p50);
@@ -96,7 +96,7 @@ bool is_slow_way(std::int64_t nanos, std::int64_t usual) {
          group_ratio(nanos, usual) >= slow_link_factor;
 }
 
-/// Of links that are like each other, the median; else 0.
+/// Returns the median of links that are alike, or 0.
 std::int64_t usual_of_links(std::vector<std::int64_t> like) {
   if (like.size() < 3) return 0;
   std::sort(like.begin(), like.end());
@@ -106,8 +106,8 @@ std::int64_t usual_of_links(std::vector<std::int64_t> like) {
   return like[(like.size() - 1) / 2];
 }
 
-/// What a link's latency is held against; 0 when it is as the way back's and as other links'. Its
-/// quick messages have to be slow, too: those in the middle may have queued, for each other or for
+/// Returns the reference for a link's latency, or 0 if the latency is normal. Its quick messages
+/// must be slow as well, because those near the median may have queued for each other or for
 /// streams.
 std::pair<std::int64_t, std::string> usual_for(const GroupLinkReport& link,
                                                const std::vector<GroupLinkReport>& links) {
@@ -128,7 +128,8 @@ std::pair<std::int64_t, std::string> usual_for(const GroupLinkReport& link,
   return {usual, "the other links between clusters"};
 }
 
-/// Rates are not judged: whether hosts share a link is not known from records.
+/// Finds links of high latency. Rates are not judged, because the records do not show whether hosts
+/// share a link.
 void find_slow_group_links(const GroupsReport& report, std::vector<Finding>& found) {
   for (const GroupLinkReport& link : report.clusters) {
     if (!link.is_wan || link.latency.count == 0) continue;

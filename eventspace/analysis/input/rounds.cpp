@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/input/rounds.cpp — gathers the records of a round, which come from many
-// hosts.
+// eventspace/analysis/input/rounds.cpp — assembly of rounds from the records of many hosts.
 #include "eventspace/analysis/input/rounds.hpp"
 
 #include <algorithm>
@@ -9,7 +8,8 @@
 namespace eventspace {
 namespace {
 
-/// Of ended rounds: more than any run has, so that only stray sequences need as many.
+/// Most blocks of ended rounds that a tree remembers. No run has more, so only stray sequences
+/// reach it.
 constexpr std::size_t ended_max = std::size_t{1} << 14;
 
 }  // namespace
@@ -30,8 +30,9 @@ RoundTable::RoundTable(const Shape& shape, std::size_t bytes_max, Done done)
       open_(shape.trees.size()),
       last_(shape.lanes.size(), Key{~std::uint64_t{0}, 0}) {}
 
-/// Only moves number the operations of a path: others come several times with one sequence, and
-/// then the first of each collector belong together, the second ones, and so on.
+/// Returns the key of a record's round. Only moves have a number for each operation of a path.
+/// Other operations repeat a sequence. The first ones of all collectors then belong together, the
+/// second ones, and so on.
 RoundTable::Key RoundTable::key_of(std::uint32_t lane, const EventRecord& record) {
   const std::uint64_t operation = record.sequence << 8 | record.kind;
   if (record.kind == move_operation) return {operation, 0};
@@ -41,7 +42,7 @@ RoundTable::Key RoundTable::key_of(std::uint32_t lane, const EventRecord& record
 }
 
 std::size_t RoundTable::bytes_of(std::uint32_t tree) const {
-  constexpr std::size_t overhead = 160;  // of the maps and queues
+  constexpr std::size_t overhead = 160;  // overhead of the maps and queues
   return sizeof(Round) + sizeof(Pass) * shape_.trees[tree].lanes.size() + overhead;
 }
 
@@ -117,7 +118,8 @@ void RoundTable::add(std::uint32_t lane, const EventRecord& record,
   if (shape_.trees[tree].has_periodic) hand_on_answered(tree, record.sequence);
 }
 
-/// Every thread has come further since, and each says what it did in its order.
+/// Passes on earlier rounds that a `periodic` replied to. All threads are further by now, and the
+/// records of each thread are in order.
 void RoundTable::hand_on_answered(std::uint32_t tree, std::uint64_t before) {
   std::vector<Key> answered;
   for (const auto& [key, round] : open_[tree].rounds)
@@ -139,8 +141,9 @@ void RoundTable::hand_on(std::uint32_t tree, const Key& key) {
   forget_ended(open);
 }
 
-/// Rounds end about in the order they began, so that the queue is emptied from the front; behind
-/// one that never ends it is looked through, at times.
+/// Removes ended rounds from the queue. Rounds end about in the order in which they began, so
+/// usually the front is enough. Behind a round that never ends, the whole queue is cleaned at
+/// times.
 void RoundTable::forget_ended(Open& open) {
   while (!open.by_age.empty() && !open.rounds.contains(open.by_age.front()))
     open.by_age.pop_front();
@@ -148,7 +151,7 @@ void RoundTable::forget_ended(Open& open) {
   std::erase_if(open.by_age, [&](const Key& key) { return !open.rounds.contains(key); });
 }
 
-/// Of the tree whose open rounds take most room.
+/// Drops the oldest round of the tree whose open rounds use the most memory.
 void RoundTable::give_up_oldest() {
   std::uint32_t tree = 0;
   std::size_t most = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/input/shape.cpp — which records belong together: the trees collectors form.
+// eventspace/analysis/input/shape.cpp — compilation of a structure into trees of collectors.
 #include "eventspace/analysis/input/shape.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ bool is_join(const Structure::Wrapper& wrapper) { return wrapper.job == Job::joi
 
 namespace {
 
-// More than any run has that fits a machine. A forged structure may say more.
+// Limits above those of any run that fits a machine. A forged structure may exceed them.
 constexpr std::uint64_t lanes_max = std::uint64_t{1} << 24;
 constexpr std::uint32_t threads_max = 1u << 24;
 constexpr std::uint32_t stages_in_a_row_max = 1u << 16;
@@ -49,10 +49,11 @@ class Compiler {
     return structure_.stages[stage].slot + (is_join(wrapper_of(stage)) ? 0 : slot);
   }
 
-  /// Every walk down from a stage ends, and soon enough: a forged structure may say otherwise.
+  /// Checks that each walk down from a stage ends soon enough, which a forged structure may
+  /// prevent.
   void check_ends() const {
     const auto& stages = structure_.stages;
-    std::vector<std::uint32_t> lengths(stages.size(), 0);  // from the stage down; 0: not known yet
+    std::vector<std::uint32_t> lengths(stages.size(), 0);  // stages from here down; 0 = unknown
     std::vector<std::uint32_t> way;
     for (std::uint32_t begin = 0; begin < stages.size(); ++begin) {
       way.clear();
@@ -106,8 +107,9 @@ class Compiler {
     }
   }
 
-  /// A link on the way down delays what the forward behind it will send, one on the way up what
-  /// the forward in front of it will bring back; a link next to neither delays on one host.
+  /// Finds the crossing of each link. A link on the way down delays messages of the forward below
+  /// it. A link on the way up delays replies of the forward above it. A link next to no forward
+  /// delays messages within one host.
   void find_crossings(const std::vector<std::uint32_t>& way) {
     const auto is_transparent = [&](std::uint32_t stage) {
       return is_collector(wrapper_of(stage)) || wrapper_of(stage).job == Job::link;
@@ -179,7 +181,7 @@ class Compiler {
     }
   }
 
-  /// Up to the next join, what enters has come from where it crossed.
+  /// Marks the lanes from a crossing down to the next join as remote.
   void mark_remote(std::uint32_t lane) {
     while (lane != none && !shape_.lanes[lane].is_remote) {
       shape_.lanes[lane].is_remote = true;
@@ -230,7 +232,7 @@ class Compiler {
       if (kind == HopKind::link) set_crossing(hop, shape_.link_ways[stage]);
     }
     if (stage == no_stage) {
-      // A condition check that ends a path was decided by what happened inside it.
+      // A check or join that ends a path keeps its kind, because its time passes inside it.
       if (hop.kind != HopKind::check && hop.kind != HopKind::join) hop.kind = HopKind::end;
     } else {
       if (hop.kind != HopKind::link) hop.to_host = structure_.host_of(stage);
@@ -271,7 +273,7 @@ class Compiler {
   void add_leaves(const Structure::Path& path, std::uint32_t number) {
     std::uint32_t slot = path.slot;
     for (const std::uint32_t stage : way_of(path)) {
-      if (is_join(wrapper_of(stage))) return;  // nothing tells its threads apart
+      if (is_join(wrapper_of(stage))) return;  // a join makes its threads indistinguishable
       if (is_collector(wrapper_of(stage))) {
         for (std::uint32_t thread = 0; thread < std::max(1u, path.threads); ++thread) {
           const std::uint32_t lane = shape_.lane_of(stage, slot + thread);

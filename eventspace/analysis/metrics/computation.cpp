@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/computation.cpp — what threads do between operations: slow, late,
-// noisy.
+// eventspace/analysis/metrics/computation.cpp — computation of threads between operations.
 #include "eventspace/analysis/metrics/computation.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +24,7 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
 
 constexpr std::uint32_t in_micros = 1u << 31;
 
-/// Longer than anybody computes, half a year: what a damaged record says.
+/// Half a year. Longer computations are those of damaged records.
 constexpr std::int64_t computation_max = std::int64_t{1} << 54;
 
 std::int64_t least_noise(std::int64_t base, std::int64_t spread) {
@@ -34,8 +33,8 @@ std::int64_t least_noise(std::int64_t base, std::int64_t spread) {
                 outlier_spreads * static_cast<double>(spread)}));
 }
 
-/// What is rarer than a computation has a period that foretells it, which a shorter one does not as
-/// well.
+/// Whether noise is rarer than computations. It then has a period that predicts late computations,
+/// clearly better than any period of frequent noise does.
 bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequent) {
   constexpr double least_agreement = 0.9;
   constexpr double clearly = 0.1;
@@ -46,7 +45,7 @@ bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequen
 
 }  // namespace
 
-/// To the nanosecond below two seconds, to the microsecond above.
+/// Stores nanoseconds below 2^31 ns (about two seconds), and microseconds above.
 Computation::Kept::Kept(std::int64_t begin, std::int64_t nanos, std::uint64_t sequence)
     : begin_(begin), sequence_(static_cast<std::uint32_t>(sequence)) {
   if (nanos < in_micros) {
@@ -81,7 +80,7 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   ThreadState& thread = threads_[rank];
   LeafState& leaf = leaves_[number];
   const bool is_move = operation.kind == move_operation;
-  // Operations that were lost, and what was computed between them, must not count as one.
+  // A gap of lost operations must not count as one computation.
   const bool is_next = !is_move || operation.sequence == leaf.next_sequence;
   if (is_move) leaf.next_sequence = operation.sequence + 1;
   const bool had_begun = thread.has_begun;
@@ -97,7 +96,7 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
     ++unknown_;
     return -1;
   }
-  // Others pass by joins, and have no round that could have been late.
+  // Other operations pass through joins, and have no round that could be late.
   if (!is_move && shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].has_joins())
     return nanos;
   keep(number, begin, nanos, operation.sequence);
@@ -107,7 +106,7 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
 void Computation::add_thread(const EventRecord& life) {
   if (life.place >= threads_.size()) return;
   ThreadState& thread = threads_[life.place];
-  if (!thread.has_begun) {  // said when it began
+  if (!thread.has_begun) {  // record of the thread's begin
     thread.has_begun = true;
     thread.last_up = life.down_nanos;
     return;
@@ -135,7 +134,8 @@ std::uint32_t Computation::group_of(std::uint32_t number) const {
   return graph * clusters + shape_.structure.hosts[host_of(number)].cluster;
 }
 
-/// A host that is slow is so in all its threads: a thread is held against those first.
+/// Returns the usual values by leaf. A slow host is slow in all its threads, so a thread is
+/// compared with those of its host first.
 std::vector<Computation::Usual> Computation::usual() const {
   const std::size_t groups = shape_.graphs.size() * shape_.structure.clusters.size();
   std::vector<std::vector<std::int64_t>> medians(groups);
@@ -167,9 +167,10 @@ std::vector<Computation::Usual> Computation::usual() const {
   return usual;
 }
 
-/// Noise in most computations shifts a thread's median, but not its least hundredth: from there,
-/// by what is usual in its cluster, begins the search for what it computes without noise. That is
-/// taken of those below the bound, and the bound of that, until it is the same.
+/// Finds the base of a thread's computations, and the bound of its outliers. Noise in most
+/// computations shifts the median, but not the 1st percentile. The search therefore starts at that
+/// percentile, plus the spread that is usual in the cluster. Base and bound are then computed from
+/// each other until they no longer change.
 Computation::Bounds Computation::bounds_of(std::uint32_t number, const Usual& like) const {
   const Distribution& all = leaves_[number].all;
   const std::int64_t median = all.quantile(0.5);
@@ -190,9 +191,10 @@ Computation::Bounds Computation::bounds_of(std::uint32_t number, const Usual& li
   return bounds;
 }
 
-/// Noise that comes more often than once in a computation leaves none without it: some have it
-/// once and some twice, so that what they differ by is also by what all are longer than others'.
-/// A thread that is slow by as much looks the same, but for the period of its noise.
+/// Corrects the bounds if all computations contain noise. Noise that is more frequent than
+/// computations leaves none without it. Some contain n events, others n + 1. One event is then the
+/// difference between the two, and n events are the excess over other threads. A thread that is
+/// slow by that time looks the same, except for the period of its noise.
 void Computation::find_noise_in_all(LeafState& leaf, const Usual& like, Bounds& bounds) {
   const Distribution& all = leaf.all;
   const double below =
@@ -265,8 +267,8 @@ void Computation::judge_one(std::uint32_t number, const Kept& kept, const Bounds
   graph.lost += static_cast<double>(effective) * static_cast<double>(tree.leaves.size());
 }
 
-/// From one computation's begin to the next one's, in the mean: what noise or waiting makes longer
-/// counts, because time goes on for the noise as well.
+/// Returns the mean time from the begin of a computation to that of the next. Noise and waits
+/// count, because the period of the noise goes on during them.
 double Computation::iteration_of(const std::vector<Kept>& kept) {
   const auto [first, last] = std::minmax_element(
       kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.begin() < b.begin(); });
@@ -275,7 +277,7 @@ double Computation::iteration_of(const std::vector<Kept>& kept) {
   return static_cast<double>(last->begin() - first->begin()) / static_cast<double>(iterations);
 }
 
-/// Of the computations that are still kept: a run's last part, when it was very long.
+/// Returns the computations that are still kept: the last part of a very long run.
 std::vector<Computed> Computation::computed_of(const LeafState& leaf, const Bounds& bounds) {
   std::vector<Computed> computed;
   computed.reserve(leaf.kept.size());
@@ -307,7 +309,8 @@ std::vector<std::int64_t> Computation::critical_noise() const {
 
 namespace {
 
-/// A spectrum takes as much room as all else that is said of a thread.
+/// Drops all but the spectra of the noisiest threads. A spectrum is as large as all other figures
+/// of a thread.
 void keep_spectra_of_noisiest(std::vector<ThreadReport>& threads) {
   constexpr std::size_t spectra_max = 32;
   std::vector<ThreadReport*> with;

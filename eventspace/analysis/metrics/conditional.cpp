@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/conditional.cpp — how condition checks came by the values they
-// needed.
+// eventspace/analysis/metrics/conditional.cpp — figures of condition checks.
 #include "eventspace/analysis/metrics/conditional.hpp"
 
 #include <fmt/format.h>
@@ -13,12 +12,14 @@ namespace eventspace {
 namespace {
 
 constexpr std::uint64_t rows_max = 2048;
-/// Rounds whose own record never came: more of them at once than any trace has open.
+/// Most rounds that wait for their own record. No trace has that many open at once, so most of
+/// these lack it.
 constexpr std::size_t used_max = 1 << 18;
-/// Of clusters whose values one operation needed: five have 16 sets.
+/// Most sets of clusters that are counted separately. Five clusters have 16 sets.
 constexpr std::size_t together_max = 64;
 
-/// How many rounds a result of the check comes late: 0 of one that decides each round in time.
+/// Returns the number of rounds by which a check's result is late; 0 if it decides each round in
+/// time.
 std::uint64_t rounds_of(const Structure::Wrapper& check) {
   const std::string_view text = setting_of(check, "rounds");
   std::uint64_t rounds = 0;
@@ -57,8 +58,8 @@ void Conditional::find_checks(std::size_t exact_max) {
   }
 }
 
-/// A prefetch serves the check of its host that combines the cluster its path ends in, a push that
-/// of the host it ends on, which combines the cluster it comes from.
+/// A prefetch serves the check on its host that combines the cluster at the end of its path. A push
+/// serves the check on the host at its end that combines the cluster of its begin.
 void Conditional::find_prefetches() {
   const Structure& structure = shape_.structure;
   for (std::uint32_t number = 0; number < structure.paths.size(); ++number) {
@@ -75,7 +76,7 @@ void Conditional::find_prefetches() {
       const bool is_graph = checks_[check].tree == none ||
                             shape_.graphs[shape_.trees[checks_[check].tree].graph] == path.graph;
       if (wrapper.host != reader || !is_graph) continue;
-      // Other pushes between the two ask for values.
+      // Other pushes between the two hosts carry requests for values.
       const std::string_view stored = setting_of(structure.wrapper_of(last), "element");
       if (is_push && !names_element(wrapper, stored)) continue;
       const auto place = std::find(wrapper.combines.begin(), wrapper.combines.end(), source);
@@ -133,9 +134,10 @@ void Conditional::add(const Round& round) {
   }
 }
 
-/// The value is moved before anything is decided, so the time to decide begins when that is done.
+/// The value is moved down before the check decides, so the time to decide begins when that move
+/// returns.
 void Conditional::add_round(Check& check, const Round& round, const Pass& here, const Pass* below) {
-  if (round.sequence < check.lag) return;  // it came back unchecked
+  if (round.sequence < check.lag) return;  // returned without a check
   ++check.operations;
   if ((here.flags & event_proved) != 0) ++check.proved;
   std::vector<Value> used;
@@ -153,7 +155,7 @@ void Conditional::add_round(Check& check, const Round& round, const Pass& here, 
     check.awaited.at(round.sequence) = {used.back().slot, nanos};
 }
 
-/// Puts them into the order in which they came.
+/// Counts the used values, and sorts them by arrival.
 void Conditional::add_used(Check& check, std::vector<Value>& used) {
   std::stable_sort(used.begin(), used.end(),
                    [](const Value& a, const Value& b) { return a.up_nanos < b.up_nanos; });
@@ -179,7 +181,7 @@ void Conditional::add_used(Check& check, std::vector<Value>& used) {
 
 void Conditional::add_row(Check& check, std::uint64_t sequence, std::int64_t nanos,
                           std::uint32_t needed) {
-  // What is far ahead of all rounds so far is no number of a round, and would leave no rows.
+  // A sequence far ahead of all rounds is no number of a round, and would merge all rows.
   if (sequence > 64 * (check.operations + rows_max)) return;
   while (sequence / check.rounds_per_row >= rows_max) {
     for (std::size_t row = 0; row < check.rows.size(); row += 2) {
@@ -288,7 +290,7 @@ ConditionalReport::Remote Conditional::report_remote(const Remote& remote, std::
   one.cached = remote.cached;
   if (one.reads > 0)
     one.cached_share = static_cast<double>(one.cached) / static_cast<double>(one.reads);
-  // 5%: half of the two-way is a guess of the one-way, and a hand-over is in the wait.
+  // 5% more, because half of two-way only estimates one-way, and the wait contains a hand-over.
   one.in_flight = one_way < 0 ? 0 : remote.waited.count_at_most(one_way + one_way / 20);
   one.late = one_way < 0 ? 0 : remote.waited.count() - one.in_flight;
   one.by_place = remote.by_place;

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <limits>
 
-
 namespace eventspace {
 namespace {
 
-/// Two clocks may go differently by this part of a time, and are read at moments so far apart.
+/// Tolerance between two clocks: this part of a time, and a time because they are read at different
+/// moments.
 constexpr std::int64_t clocks_differ_part = 1000;
 constexpr std::int64_t clocks_differ_nanos = 1'000'000;
 
@@ -72,8 +72,8 @@ void Figures::add(const Round& round) {
   if (round.is_complete() && shape_.trees[round.tree].has_joins()) add_critical(round);
 }
 
-/// Nobody waited in it. It lengthened the next round that was complete as much as it took the
-/// thread that all waited for then.
+/// Adds a round that a `periodic` replied to. No thread waited in it. It lengthened the next
+/// complete round by the time that it took that round's critical thread.
 void Figures::add_answered(const Round& round) {
   TreeFigures& tree = trees_[round.tree];
   ++tree.answered;
@@ -114,8 +114,8 @@ void Figures::count_missing(const Round& round) {
   for (const std::uint32_t host : hosts) ++missing_[host];
 }
 
-/// What a collector saw is within what the one in front of it saw; two clocks may go a little
-/// differently. Behind a join it is so only for who waited.
+/// Whether a collector saw more time than the one above it, with a tolerance for two clocks. Lanes
+/// that enter a join are skipped, because not all contributors wait for the result below it.
 bool Figures::is_contradictory(const Round& round) const {
   if (round.is_one_way) return false;
   for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
@@ -142,7 +142,7 @@ bool Figures::is_around(const Round& round, std::uint32_t number) const {
          (here.down_nanos <= below->down_nanos && below->up_nanos <= here.up_nanos);
 }
 
-/// Lanes below come before those above, so that what is below is known.
+/// Lanes below precede those above, so the network time below is already known.
 void Figures::add_hops(const Round& round) {
   const Tree& tree = shape_.trees[round.tree];
   on_the_way_.assign(tree.lanes.size(), {});
@@ -187,7 +187,8 @@ void Figures::add_hop(const Round& round, const Hop& hop, HopFigures& figures, c
   figures.payload_bytes += here.bytes;
 }
 
-/// Of a push what is known of its one way: links, and with a common clock all.
+/// Sums the network time from a lane down. A push has only one-way times: those of links, and with
+/// a common clock those of forwards.
 Figures::OnTheWay Figures::way_of(const Lane& lane, const Hop& hop, const Pass& here,
                                   const Pass* below, bool is_one_way) const {
   if (below == nullptr) return {};
@@ -249,7 +250,7 @@ void Figures::add_join(const Round& round, std::uint32_t number) {
   if (!round.is_one_way) add_departures(round, number);
 }
 
-/// Who is last, the join itself knows; the clock does when it did not say, or two are equal.
+/// Returns the lane that arrived last. The join itself marks it; without a mark the clock decides.
 std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const {
   const Pass* last = nullptr;
   std::uint32_t last_lane = none;
@@ -265,8 +266,8 @@ std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const
   return last_lane;
 }
 
-/// The last arriver takes the round down, or as in a broadcast one before: who came right before
-/// it went on.
+/// Adds the time from the arrival of the round's leader until the round continued below. The leader
+/// is the last contributor to arrive before that. In a broadcast, others may arrive later.
 void Figures::add_through(const Round& round, std::uint32_t number) {
   const Join& join = shape_.joins[number];
   const Pass* below = pass_of(round, join.below);
@@ -337,7 +338,7 @@ std::uint32_t Figures::find_critical_leaf(const Round& round) const {
   return none;
 }
 
-/// The least of the joins on its way.
+/// Returns the least lead of the joins on the way.
 std::int64_t Figures::lead_of(std::uint32_t lane) const {
   std::int64_t lead = std::numeric_limits<std::int64_t>::max();
   for (; lane != none; lane = shape_.lanes[lane].below)
@@ -345,7 +346,8 @@ std::int64_t Figures::lead_of(std::uint32_t lane) const {
   return lead;
 }
 
-/// Where somebody does not wait for what comes up behind a join, his way ends in the join.
+/// Adds the critical path of a complete round. If a contributor does not wait for the result from
+/// below a join, its path ends in the join.
 void Figures::add_critical(const Round& round) {
   const std::uint32_t number = find_critical_leaf(round);
   if (number == none) return;
@@ -379,7 +381,7 @@ void Figures::add_critical(const Round& round) {
   tree.notes.at(round.sequence) = tree.latest;
 }
 
-/// By the critical thread's own pass.
+/// Adds the iteration of the critical thread's pass.
 void Figures::add_iteration(const Round& round, const Pass& pass,
                             const std::array<std::int64_t, causes>& by_cause) {
   TreeFigures& tree = trees_[round.tree];
@@ -402,7 +404,7 @@ Cause Figures::add_critical_hop(std::uint32_t number, std::int64_t nanos) {
   return cause;
 }
 
-/// What of a late broadcast the round's critical thread waited for.
+/// Adds the part of a late broadcast for which the round's critical thread waited.
 void Figures::add_critical_reply(std::uint32_t number, std::int64_t nanos) {
   const Lane& lane = shape_.lanes[number];
   JoinFigures& join = joins_[lane.join];

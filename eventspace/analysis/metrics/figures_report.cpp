@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/figures_report.cpp — the figures of rounds, put into a report.
+// eventspace/analysis/metrics/figures_report.cpp — report of the figures of rounds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Place place_of_hop(const Shape& shape, const Hop& hop) {
   return place;
 }
 
-/// Below 0 when there is none.
+/// Returns the declared latency in nanoseconds, or -1 if there is none.
 std::int64_t declared_latency(const Structure::Wrapper& link) {
   const auto time = base::parse_time(setting_of(link, "latency"));
   return time ? time->count() : -1;
@@ -141,7 +141,7 @@ void Figures::report_hops(Report& report) const {
   }
 }
 
-/// One link may be passed in many places, by wrapper: all of them.
+/// Returns the hops of each link by wrapper, because one link may be on many paths.
 std::map<std::uint32_t, std::vector<std::uint32_t>> Figures::hops_of_links() const {
   std::map<std::uint32_t, std::vector<std::uint32_t>> hops;
   for (std::uint32_t number = 0; number < hops_.size(); ++number) {
@@ -157,8 +157,8 @@ std::uint32_t Figures::busiest_of(const std::vector<std::uint32_t>& hops) const 
   });
 }
 
-/// What a link recorded itself says most: what collectors around it saw has waiting behind others
-/// in it.
+/// Reports the links. Records of a link are better than those of collectors around it, whose times
+/// contain the wait for earlier messages.
 void Figures::report_links(Report& report) const {
   for (const auto& [wrapper, hops] : hops_of_links()) {
     const Hop& first = shape_.hops[hops.front()];
@@ -245,7 +245,7 @@ std::string Figures::cluster_of(std::uint32_t tree) const {
   return shape_.structure.clusters[shape_.structure.hosts[shape_.structure.host_of(stage)].cluster];
 }
 
-/// Of all these trees together: rows of the same rounds are one.
+/// Adds one series for several trees. Rows of the same rounds are summed.
 void Figures::report_series(const std::vector<std::uint32_t>& trees, const std::string& what,
                             Report& report) const {
   const auto add = [&](const std::string& figure, const auto& blocks_of) {
@@ -294,7 +294,7 @@ CriticalReport Figures::report_tree(std::uint32_t number,
     place.wrapper = shape_.structure.thread_name(thread);
     place.host = shape_.structure.hosts[shape_.structure.paths[shape_.leaves[leaf].path].host].name;
     const Total& computed = critical_leaves_[leaf];
-    // A thread's first computation may be known to have been late, and not be in these.
+    // A thread's first computation may count as late, but is not in these sums.
     const std::int64_t late = std::min(noise[leaf], computed.nanos);
     critical.by_cause[static_cast<std::size_t>(Cause::computation)] -= late;
     add_to(critical.by_cause[static_cast<std::size_t>(Cause::noise)], late);
@@ -303,7 +303,7 @@ CriticalReport Figures::report_tree(std::uint32_t number,
   }
   for (const std::uint32_t join : tree.joins)
     add(Cause::join, place_of(shape_.structure, shape_.joins[join].wrapper), joins_[join].critical);
-  std::uint32_t last_hop = none;  // lanes of one stage follow each other
+  std::uint32_t last_hop = none;  // lanes of one stage are consecutive
   for (const std::uint32_t lane : tree.lanes) {
     const std::uint32_t hop_number = shape_.lanes[lane].hop;
     const Hop& hop = shape_.hops[hop_number];

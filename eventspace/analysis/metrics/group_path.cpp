@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/group_path.cpp — from the last end back to a member that came.
+// eventspace/analysis/metrics/group_path.cpp — backward walk along the messages of an operation.
 #include "eventspace/analysis/metrics/group_path.hpp"
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace {
 
 using MessagePlace = GroupMessages::Place;
 
-/// From a host to another, on a channel.
+/// Sending host, receiving host and channel.
 using Stream = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
-/// Steps of one action by stream, in the order of their numbers.
+/// Returns the steps of one action by stream, in the order of their numbers.
 std::map<Stream, std::vector<MessagePlace>> streams_of(const WholeOperation& operation,
                                                        GroupAction action) {
   std::map<Stream, std::vector<MessagePlace>> streams;
@@ -37,7 +37,7 @@ std::map<Stream, std::vector<MessagePlace>> streams_of(const WholeOperation& ope
   return streams;
 }
 
-/// Goes back in time from host to host.
+/// Walks back in time from host to host.
 class BackwardWalk {
  public:
   explicit BackwardWalk(const GroupMessages& messages) : messages_(messages) { find_passages(); }
@@ -64,8 +64,8 @@ class BackwardWalk {
     if (nanos > 0) segments_.push_back({cause, from, to, nanos});
   }
 
-  /// What ended last before now. Of several at one moment one that is no send: sends free nothing
-  /// but the place of the next.
+  /// Returns the latest step that ended by now. Among steps with the same end it prefers one that
+  /// is no send, because a send only frees its link for the next.
   std::optional<std::uint32_t> latest() const {
     const auto& steps = here().steps;
     std::uint32_t behind = place_.step;
@@ -92,8 +92,8 @@ class BackwardWalk {
     return true;
   }
 
-  /// Its link took it from when it was handed over, when what was sent before it was through, or
-  /// when its receiver's asking had come: the last of these.
+  /// Follows a send back to the latest of three times: when it was passed to its link, when the
+  /// previous message had left, and when the receiver's request arrived.
   void send() {
     for (;;) {
       const GroupStep& step = here().steps[place_.step];
@@ -131,7 +131,7 @@ class BackwardWalk {
     const std::int64_t came_in = step.end_nanos - sent_nanos;
     const std::int64_t passage = std::min(came_in, passage_between(step.peer, here().host));
     put(GroupCause::latency, step.peer, here().host, passage);
-    put(GroupCause::sending, step.peer, here().host, came_in - passage);  // on links behind
+    put(GroupCause::sending, step.peer, here().host, came_in - passage);  // links after the first
     place_ = *sender;
     at_nanos_ = sent_nanos;
     send();
@@ -146,8 +146,8 @@ class BackwardWalk {
     return std::nullopt;
   }
 
-  /// What the fastest message of the operation took from its end's leaving to its end's coming; of
-  /// none there what the way back took.
+  /// Returns the time of the operation's fastest message, from its departure to its arrival. If
+  /// there is none, returns that of the opposite direction.
   std::int64_t passage_between(std::uint32_t from, std::uint32_t to) const {
     for (const auto& pair : {std::pair(from, to), std::pair(to, from)})
       if (const auto found = passages_.find(pair); found != passages_.end()) return found->second;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/period.cpp — the period of noise that is seen only while somebody
-// computes.
+// eventspace/analysis/metrics/period.cpp — period of noise that shows only in computation.
 #include "eventspace/analysis/metrics/period.hpp"
 
 #include <algorithm>
@@ -13,15 +12,16 @@ namespace eventspace {
 namespace {
 
 constexpr std::size_t least_late = 8;
-constexpr std::size_t first_look = 128;  // times that are searched for all periods in question
+constexpr std::size_t first_look = 128;  // late times in the first search
 constexpr std::size_t peaks_kept = 12;
-/// How much shorter than the guess the period may be: a little, or else much, when its ticks fall
-/// more often than not where nobody computes.
+/// Upper ends of the frequency search, as multiples of 1 / guess. The second one finds periods
+/// whose ticks fall mostly outside of computations.
 constexpr double search_factors[] = {1.6, 5};
 constexpr double oversampling = 4;
-/// More are not looked at: who computes that little of the time is not late because of a tick.
+/// Most frequencies to try. A thread that computes for so little of the time is not late because of
+/// ticks.
 constexpr double frequencies_most = 300'000;
-/// The mean over n random times exceeds it in exp(-power) of all periods: 1e-5 of them, when
+/// Least power of a peak. Random times exceed it at exp(-power), about 1e-5, of all frequencies;
 /// thousands are tried.
 constexpr double least_power = 12;
 constexpr double least_agreement = 0.6;
@@ -30,8 +30,8 @@ constexpr std::size_t spectrum_points = 256;
 
 struct Peak {
   double frequency = 0;  // per nanosecond
-  double power = 0;      // n r^2 of the unit vectors at the times
-  double phase = 0;      // in turns, of the mean
+  double power = 0;      // n r^2, with r the mean of the times' unit vectors
+  double phase = 0;      // phase of that mean, in turns
 };
 
 Peak peak_at(std::span<const double> times, double frequency) {
@@ -44,8 +44,8 @@ Peak peak_at(std::span<const double> times, double frequency) {
           std::arg(sum) / (2 * std::numbers::pi)};
 }
 
-/// How strong each frequency between two is, in steps that no peak falls between; none where they
-/// are too many.
+/// Returns the power at frequencies between two, in steps finer than a peak. Returns none if there
+/// would be too many steps.
 std::vector<Peak> powers_between(std::span<const double> times, double from, double to) {
   const double step = 1 / (oversampling * (times.back() - times.front()));
   std::vector<Peak> all;
@@ -55,7 +55,8 @@ std::vector<Peak> powers_between(std::span<const double> times, double from, dou
   return all;
 }
 
-/// The greatest of neighbours, when there are too many to draw.
+/// Returns the points of a spectrum. If there are too many, neighbours are merged into the greatest
+/// of them.
 std::vector<SpectrumPoint> spectrum_of(const std::vector<Peak>& all) {
   const std::size_t together = (all.size() + spectrum_points - 1) / spectrum_points;
   std::vector<SpectrumPoint> points;
@@ -70,7 +71,7 @@ std::vector<SpectrumPoint> spectrum_of(const std::vector<Peak>& all) {
   return points;
 }
 
-/// The local maxima, the greatest first.
+/// Returns the greatest local maxima, in descending order.
 std::vector<Peak> peaks_of(const std::vector<Peak>& all) {
   std::vector<Peak> peaks;
   for (std::size_t place = 0; place < all.size(); ++place) {
@@ -95,8 +96,8 @@ Peak best_near(std::span<const double> times, double frequency, double reach) {
   return best;
 }
 
-/// The more times, the sharper the peak, so that each step looks only as far as the one before was
-/// unsure.
+/// Refines a peak with more and more times. More times give a sharper peak, so each step searches
+/// only the uncertainty of the step before.
 Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
   const auto unsure = [&] { return 1 / (oversampling * (times[known - 1] - times.front())); };
   while (known < times.size()) {
@@ -108,8 +109,8 @@ Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
   return best_near(times, peak.frequency, unsure() / 20);
 }
 
-/// The correlation of being late and being foretold: to be late most of the time and foretold
-/// always is no agreement.
+/// Correlation between late and predicted computations. A prediction that is always true does not
+/// agree with a thread that is late most of the time.
 class Agreement {
  public:
   void add(bool is_late, bool is_foretold) {
@@ -138,7 +139,7 @@ double agreement_of(std::span<const Computed> computations, const Peak& peak, do
   return agreement.value();
 }
 
-/// Periods that foretell who is late, near peaks of the first `known` times.
+/// Returns the periods that predict late computations, near peaks of the first `known` times.
 std::vector<Period> fitting_of(std::span<const Computed> computations,
                                std::span<const double> times, std::size_t known,
                                const std::vector<Peak>& peaks) {
@@ -154,7 +155,7 @@ std::vector<Period> fitting_of(std::span<const Computed> computations,
   return fitting;
 }
 
-/// Those that agree about equally well are told apart by the guess.
+/// Returns the best period. The guess decides between those that agree about equally well.
 std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) {
   double most = 0;
   for (const Period& one : fitting) most = std::max(most, one.agreement);
@@ -169,8 +170,8 @@ std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) 
   return best;
 }
 
-/// Each tick puts off the rest of the computation and the next tick comes a period later, so that
-/// one has a tick more when its first comes early enough.
+/// Each tick delays the rest of the computation, and the next tick follows a period later. A
+/// computation therefore contains one tick more if its first one comes early enough.
 double agreement_of_early_ticks(std::span<const Computed> computations, const Peak& peak,
                                 double origin, const FrequentNoise& noise) {
   const double period = 1 / peak.frequency;
@@ -178,7 +179,7 @@ double agreement_of_early_ticks(std::span<const Computed> computations, const Pe
       (noise.computation_nanos - noise.least_ticks * (period - noise.nanos)) / period;
   Agreement agreement;
   for (const Computed& one : computations) {
-    // The phase is that of the begins of those late, and so of the middle of what is early.
+    // The phase is that of late begins, and therefore of the middle of the early range.
     const double turns =
         (static_cast<double>(one.begin_nanos) - origin) * peak.frequency - peak.phase;
     agreement.add(one.is_late, std::abs(turns - std::round(turns)) <= early / 2);
@@ -192,7 +193,7 @@ double agreement_of_frequent_noise(std::span<const Computed> computations,
                                    const FrequentNoise& noise) {
   constexpr std::size_t looked_at = 1024;
   const auto some = computations.first(std::min(looked_at, computations.size()));
-  std::vector<double> begins;  // of those late
+  std::vector<double> begins;  // begins of late computations
   for (const Computed& one : some)
     if (one.is_late)
       begins.push_back(static_cast<double>(one.begin_nanos - some.front().begin_nanos));
@@ -212,7 +213,7 @@ double agreement_of_frequent_noise(std::span<const Computed> computations,
 std::optional<Period> find_period(std::span<const Computed> computations) {
   if (computations.empty()) return std::nullopt;
   const auto origin = static_cast<double>(computations.front().begin_nanos);
-  std::vector<double> times;  // the middle of those late, where their tick was
+  std::vector<double> times;  // middles of late computations, which estimate their ticks
   double computed = 0;
   for (const Computed& one : computations) {
     computed += static_cast<double>(one.nanos);
@@ -223,8 +224,8 @@ std::optional<Period> find_period(std::span<const Computed> computations) {
   if (times.size() < least_late || times.back() <= times.front()) return std::nullopt;
   const double guess = computed / static_cast<double>(times.size());
   if (guess < computed / static_cast<double>(computations.size()) * 1.02) return std::nullopt;
-  // Each tick makes one computation late at most. Many more than chance would have are seen when
-  // the period is a multiple of the iteration, so the guess is no upper bound.
+  // Each tick makes at most one computation late. If the period is a multiple of the iteration, far
+  // more ticks than by chance hit computations, so the guess is no upper bound.
   const double elapsed = static_cast<double>(computations.back().begin_nanos) - origin;
   const double longest = std::max(guess, elapsed / static_cast<double>(times.size())) * 1.05;
   const std::size_t known = std::min(first_look, times.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/transfers.cpp — what begins and ends between clusters, in order.
+// eventspace/analysis/metrics/transfers.cpp — counting of concurrent transfers between clusters.
 #include "eventspace/analysis/metrics/transfers.hpp"
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 namespace eventspace {
 namespace {
 
-/// Of many clusters each pair keeps fewer.
+/// Returns the number of points for a path. The more clusters there are, the fewer points each pair
+/// keeps.
 std::size_t points_of_a_path(std::size_t clusters) {
   constexpr std::size_t points_least = 16, points_of_all = std::size_t{1} << 18;
   const std::size_t pairs = std::max<std::size_t>(clusters * (clusters - 1), 1);
@@ -76,7 +77,7 @@ void Transfers::add(const Transfer& transfer) {
       transfer.bytes, transfer.ends_message);
 }
 
-/// What waits for those before it is not under way yet.
+/// Adds a message from the time at which it no longer waits for earlier ones.
 void Transfers::add_link(const EventRecord& record) {
   if (record.place >= shape_.link_ways.size()) return;
   const auto [from, to] = shape_.link_ways[record.place];
@@ -85,7 +86,8 @@ void Transfers::add_link(const EventRecord& record) {
       record.up_nanos, record.bytes, true);
 }
 
-/// Requests and replies of forwards to other clusters. Behind a join it is only who went on.
+/// Adds requests and replies of forwards to other clusters. Below a join, only the operation that
+/// continued has records.
 void Transfers::add(const Round& round) {
   if (!is_on_ || round.has_failed) return;
   for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
@@ -102,7 +104,7 @@ void Transfers::add(const Round& round) {
   }
 }
 
-/// Clocks may be off by more than a message takes.
+/// Clocks may differ by more than the time of a message, so the end is at least the begin.
 void Transfers::add_message(std::uint32_t from_host, std::uint32_t to_host,
                             std::int64_t begin_nanos, std::int64_t end_nanos, std::uint64_t bytes) {
   if (!crosses(from_host, to_host)) return;
@@ -127,7 +129,8 @@ void Transfers::add(std::uint32_t path, Source source, std::int64_t begin_nanos,
   if (changes_.size() >= changes_max_) judge(changes_max_ / 2);
 }
 
-/// The oldest so many, and those of the same moment. What a path is judged by does not change.
+/// Judges the oldest `changes` changes, and those at the same moment as the last of them. The
+/// source that counts for a path is fixed from then on.
 void Transfers::judge(std::size_t changes) {
   if (changes_.empty()) return;
   std::sort(changes_.begin(), changes_.end(),
@@ -136,7 +139,7 @@ void Transfers::judge(std::size_t changes) {
     judged_by_.push_back(paths_[judged_by_.size()].source());
   std::size_t end = std::min(changes, changes_.size());
   while (end < changes_.size() && changes_[end].at_nanos == changes_[end - 1].at_nanos) ++end;
-  std::map<std::uint32_t, std::int64_t> at_once;  // what a moment changes, by path
+  std::map<std::uint32_t, std::int64_t> at_once;  // change of the level at one moment, by path
   for (std::size_t place = 0; place < end; ++place) {
     const Change& one = changes_[place];
     if (one.source == judged_by_[one.path])
@@ -157,7 +160,8 @@ void Transfers::judge(std::size_t changes) {
   changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
-/// Of what was known only at its ends nobody knows the streams.
+/// Returns the unit that is counted. Streams are unknown for transfers that are known only at their
+/// ends.
 TransferBasis Transfers::basis_of(const Path& path) const {
   if (path.source() == Source::ends && path.counted().has_any()) return TransferBasis::ends;
   if (path.takes_streams) return TransferBasis::streams;

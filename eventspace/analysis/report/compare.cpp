@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/compare.cpp — what changed between two runs, and what only seems to
-// have.
+// eventspace/analysis/report/compare.cpp — comparison of two runs with confidence intervals.
 #include "eventspace/analysis/report/compare.hpp"
 
 #include <fmt/format.h>
@@ -38,17 +37,17 @@ Blocks::Row all_of(const Rows& rows) {
   return all;
 }
 
-/// How many of them follow each other in a resample: long enough for what rounds depend on, and
-/// still about as many different ones.
+/// Returns the number of consecutive rows in a resample. It must cover the dependence of rounds,
+/// and leave about as many different stretches.
 std::size_t length_of(const Rows& rows) {
   return static_cast<std::size_t>(std::sqrt(static_cast<double>(rows.size())));
 }
 
-/// By how much the mean of other rounds of the same run would deviate. The last row, which may have
-/// fewer rounds, counts by as many as it has.
+/// Returns the deviation of the mean over other rounds of the same run. The last row may have fewer
+/// rounds, and counts accordingly.
 double deviation_of(const Rows& rows, Random& random) {
   const std::size_t length = length_of(rows);
-  Rows long_rows(rows.size());  // of `length` that follow each other, around the end
+  Rows long_rows(rows.size());  // sums of `length` consecutive rows, around the end
   for (std::size_t first = 0; first < rows.size(); ++first)
     for (std::size_t place = 0; place < length; ++place)
       add(long_rows[first], rows[(first + place) % rows.size()]);
@@ -64,7 +63,7 @@ double deviation_of(const Rows& rows, Random& random) {
                    static_cast<double>(drawn - 1));
 }
 
-/// How many deviations leave out `outside` on both sides together.
+/// Returns the number of standard deviations that leave `outside` on both sides together.
 double normal_quantile(double outside) {
   double low = 0;
   double high = 40;
@@ -75,8 +74,8 @@ double normal_quantile(double outside) {
   return low;
 }
 
-/// The same of Student's t: a deviation from few rows is not known well (Abramowitz and Stegun
-/// 1964, 26.7.5).
+/// Returns the same quantile of Student's t, because few rows do not determine a deviation well
+/// (Abramowitz and Stegun 1964, 26.7.5).
 double student_quantile(double outside, double freedom) {
   const double z = normal_quantile(outside);
   const auto power = [z](int exponent) { return std::pow(z, exponent); };
@@ -100,7 +99,7 @@ Difference difference_of(const Rows& before, const Rows& after, double outside, 
   return one;
 }
 
-/// By figure and whose it is; those of one name in their order.
+/// Returns the series by figure and name. Equal names are numbered in their order.
 std::map<std::string, const Series*> by_name(const Report& report) {
   std::map<std::string, const Series*> named;
   for (const Series& series : report.series) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/distribution.cpp — many numbers in little memory: mean, extremes and
-// quantiles.
+// eventspace/analysis/report/distribution.cpp — distributions of many numbers in little memory.
 #include "eventspace/analysis/report/distribution.hpp"
 
 #include <algorithm>
@@ -12,7 +11,7 @@
 namespace eventspace {
 namespace {
 
-/// Ranges per doubling: each is at most 1/128 of its values wide.
+/// Bits of the number of ranges per doubling. Each range is at most 1/128 of its values wide.
 constexpr int precision_bits = 7;
 
 constexpr std::size_t blocks_max = 256;
@@ -26,7 +25,8 @@ void add_to(std::int64_t& sum, std::int64_t value) {
   if (__builtin_add_overflow(sum, value, &sum)) sum = value < 0 ? least : greatest;
 }
 
-/// Numbers below 2 * 128 have a range each; what is below 0 shares one with it.
+/// Returns the range of a value. Numbers from 1 to 2 * 128 - 1 have a range each. Numbers up to 0
+/// share one.
 std::uint32_t Distribution::index_of(std::int64_t value) {
   if (value <= 0) return 0;
   const auto magnitude = static_cast<std::uint64_t>(value);
@@ -35,10 +35,10 @@ std::uint32_t Distribution::index_of(std::int64_t value) {
                                     (magnitude >> shift));
 }
 
-/// The least number that has this index.
+/// Returns the least number of a range.
 std::int64_t Distribution::least_of(std::uint32_t index) {
   const std::uint32_t shift =
-      std::max(1u, index >> precision_bits) - 1;  // see index_of: the first doubling has none
+      std::max(1u, index >> precision_bits) - 1;  // first doubling has no shift, see index_of
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(index - (shift << precision_bits))
                                    << shift);
 }
@@ -124,7 +124,7 @@ std::uint64_t Distribution::count_at_most(std::int64_t value) const {
 
 std::vector<Bin> Distribution::bins() const {
   constexpr int coarser_bits = 2;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> counts;  // index, how many
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> counts;  // index and count
   for (const std::int64_t value : samples_) counts.emplace_back(index_of(value), 1);
   for (const Range& range : ranges_) counts.emplace_back(range.index, range.count);
   std::sort(counts.begin(), counts.end());

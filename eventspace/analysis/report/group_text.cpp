@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/group_text.cpp — operations of groups, for a terminal.
+// eventspace/analysis/report/group_text.cpp — group operations as text for a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -110,7 +110,7 @@ class GroupText {
            as_ms(lasts[place].late_nanos) / static_cast<double>(lasts[place].operations), behind);
   }
 
-  /// The greatest by `key`, as in all tables.
+  /// Shows the rows with the greatest keys.
   template <typename Row, typename Key, typename Show>
   void table(const std::vector<Row>& rows, const Key& key, const Show& show) {
     std::vector<const Row*> order;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/json.cpp — the JSON of reports and comparisons.
+// eventspace/analysis/report/json.cpp — JSON of reports and comparisons.
 #include "eventspace/analysis/report/json.hpp"
 
 #include "eventspace/analysis/report/compare.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/object_types.cpp — prints types as JSON schema, TypeScript and
+// eventspace/analysis/report/object_types.cpp — output of types as JSON schema, TypeScript and
 // Markdown.
 #include "eventspace/analysis/report/object_types.hpp"
 
@@ -20,7 +20,7 @@ using Field = ObjectType::Field;
 
 constexpr std::size_t columns_max = 100;
 
-/// "count = 0", or "" if the field does not depend on another.
+/// Returns text such as "count = 0", or "" if the field does not depend on another.
 std::string other_value(const Presence& presence, std::string_view form) {
   if (presence.field.empty()) return {};
   return fmt::format(fmt::runtime(form), presence.field, presence.value);
@@ -36,7 +36,7 @@ std::string help_of(const Field& field) {
                      other_value(field.presence, "if `{}` is {}"));
 }
 
-/// The name that a type refers to.
+/// Returns the name of the type that a reference points to.
 std::string name_of_reference(const Json& type) {
   constexpr std::string_view prefix = "#/$defs/";
   return type["$ref"].get<std::string>().substr(prefix.size());
@@ -44,7 +44,8 @@ std::string name_of_reference(const Json& type) {
 
 // --- JSON schema --------------------------------------------------------------------------------
 
-/// Fields that another field decides about: all of them are there, or none.
+/// Returns conditions for fields that depend on another field. Such fields are all present or all
+/// missing.
 Json dependent_fields(const ObjectType& type) {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<std::string>> groups;
   for (const Field& field : type.fields)
@@ -77,7 +78,7 @@ Json schema_of(const ObjectType& type) {
   return schema;
 }
 
-/// Prints a value in one line if it fits, otherwise an entry a line.
+/// Prints a value in one line if it fits, otherwise with a line for each entry.
 std::string print(const Json& json, std::size_t indent) {
   const std::string line = json.dump();
   if (!json.is_structured() || json.empty() || indent + line.size() <= columns_max) return line;
@@ -93,7 +94,7 @@ std::string print(const Json& json, std::size_t indent) {
 
 // --- TypeScript ---------------------------------------------------------------------------------
 
-/// "group_link" as "GroupLink".
+/// Returns "group_link" as "GroupLink".
 std::string typescript_name(std::string_view name) {
   std::string text;
   bool is_first = true;
@@ -129,7 +130,8 @@ std::string typescript_of(const Json& type) {
   return type["type"] == "string" || type["type"] == "boolean" ? type["type"] : Json("number");
 }
 
-/// In the layout of prettier: in one line, with the type in the next, or with a line for each word.
+/// Prints a field as prettier lays it out: in one line, with the type in the next, or with a line
+/// for each word.
 std::string typescript_of(const Field& field) {
   const std::string name = field.name + (may_be_left_out(field.presence) ? "?" : "");
   const std::string type = typescript_of(field.type);

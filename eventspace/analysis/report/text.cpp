@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/text.cpp — a report for a terminal.
+// eventspace/analysis/report/text.cpp — report as text for a terminal.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@
 namespace eventspace {
 namespace {
 
-// Of a summary, which is to fit one screen.
+// Limits of the summary, which must fit on one screen.
 constexpr std::size_t findings_shown = 5;
 constexpr std::size_t notes_shown = 3;
 constexpr std::size_t graphs_shown = 3;
@@ -31,7 +31,7 @@ std::string percent_of(std::int64_t part, std::int64_t whole) {
   const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   return fmt::format("{:.1f}%", 100 * share);
 }
-/// One number, or from which to which.
+/// Prints one number, or the least and the greatest.
 std::string range_of(const std::vector<double>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const std::string from = fmt::format("{:.3f}", ms(*low));
@@ -39,7 +39,7 @@ std::string range_of(const std::vector<double>& values) {
   return from == to ? from : from + " to " + to;
 }
 
-/// Those that a `periodic` of each thread answered are iterations, and no rounds.
+/// Prints the number of rounds. Iterations that a `periodic` replied to are no rounds.
 std::string rounds_of(std::uint64_t rounds, std::uint64_t iterations) {
   return iterations <= rounds ? fmt::format("{} rounds", rounds)
                               : fmt::format("{} iterations, {} rounds", iterations, rounds);
@@ -86,7 +86,7 @@ class Text {
   }
   void heading(std::string_view title, std::string_view basis) { line("\n{} [{}]", title, basis); }
 
-  /// The greatest by `key`, and how many are not shown.
+  /// Shows the rows with the greatest keys, and the number of other rows.
   template <typename Row, typename Key, typename Show>
   void table(const std::vector<Row>& rows, const Key& key, const Show& show) {
     std::vector<const Row*> order;
@@ -139,7 +139,7 @@ void Text::coverage(const std::vector<std::string>& losses) {
   }
 }
 
-/// What of the records could not be used, or may be missed.
+/// Returns notes about records that could not be used, or that may be missing.
 std::vector<std::string> Text::notes() const {
   const CoverageReport& all = report_.coverage;
   std::vector<std::string> notes;
@@ -182,7 +182,7 @@ void Text::findings() {
   if (report_.findings.size() > shown) line("  ... and {} more", report_.findings.size() - shown);
 }
 
-/// A short block for each collective: all of its trees together.
+/// Prints a short block for each collective, over all its trees.
 void Text::graphs() {
   std::vector<std::vector<const CriticalReport*>> graphs;
   for (const CriticalReport& tree : report_.critical) {
@@ -203,7 +203,7 @@ void Text::graphs() {
   if (graphs.size() > shown) line("  ... and {} more", graphs.size() - shown);
 }
 
-/// Where a schedule goes on, each host has a tree of its own.
+/// Describes the places of several trees. If each host has a tree, they are hosts, not clusters.
 std::string places_of(const std::vector<const CriticalReport*>& trees, std::size_t known) {
   std::set<std::string> clusters;
   for (const CriticalReport* tree : trees) clusters.insert(tree->cluster);

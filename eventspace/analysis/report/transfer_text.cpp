@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/transfer_text.cpp — what crossed between clusters at once, for a
-// terminal.
+// eventspace/analysis/report/transfer_text.cpp — transfers between clusters as text for a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
