@@ -33,7 +33,7 @@ std::int64_t sum_of(const Summary& summary) {
   return static_cast<std::int64_t>(std::clamp(sum, -9e18, 9e18));
 }
 
-/// Sums the figures of a cluster's hosts, threads and wrappers.
+/// Returns for each cluster the sums over its hosts, threads and wrappers.
 std::vector<ClusterReport> totals_of(const Structure& structure, const Report& report) {
   std::vector<ClusterReport> clusters(structure.clusters.size());
   std::map<std::string_view, ClusterReport*> named;

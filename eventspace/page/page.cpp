@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::string_view data_mark = "@PATHS_DATA@";
 
-/// Returns a number of the page's lists, in which -1 stands for none.
+/// Converts a number for the page's lists, in which -1 stands for none.
 std::int64_t number_of(std::uint32_t number) {
   return number == none ? -1 : static_cast<std::int64_t>(number);
 }

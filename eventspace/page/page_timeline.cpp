@@ -106,7 +106,7 @@ struct PageTimeline::Parts {
   Shape shape;
   RoundTable rounds;
   PageGroups groups;
-  struct Life {
+  struct Life {  // times of a thread
     std::optional<std::int64_t> begin;
     std::optional<std::int64_t> first_down;
     std::optional<std::int64_t> last_up;

@@ -103,8 +103,8 @@ ClockLine ClockOffsets::line_of(const std::vector<Look>& looks, const Span& need
 
 std::vector<std::optional<ClockLine>> ClockOffsets::lines() const {
   std::vector<std::optional<ClockLine>> lines(hosts_);
-  std::map<std::uint32_t, std::map<std::uint32_t, ClockLine>>
-      to;  // host that looks, host of the clock
+  // Keys: host that looked, and host whose clock it read.
+  std::map<std::uint32_t, std::map<std::uint32_t, ClockLine>> to;
   for (const auto& [pair, looks] : looks_) {
     const ClockLine line = line_of(looks, spans_[pair.first]);
     for (const auto& [from, at, one] :

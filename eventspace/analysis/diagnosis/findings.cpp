@@ -100,8 +100,9 @@ Finding slow_thread(const ThreadReport& thread, std::int64_t others) {
   return finding;
 }
 
-/// A thread that is slow in its 10th percentile as well is delayed in all computations, not only in
-/// some. If the median thread of a host is slow, the host is reported instead.
+/// Finds slow threads. A thread that is slow in its 10th percentile as well is delayed in all
+/// computations, not only in some. If the median thread of a host is slow, the host is reported
+/// instead.
 void find_slow_threads(const Report& report, std::vector<Finding>& found) {
   struct Group {
     Others bases, tenths;

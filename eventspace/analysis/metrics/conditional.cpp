@@ -58,8 +58,9 @@ void Conditional::find_checks(std::size_t exact_max) {
   }
 }
 
-/// A prefetch serves the check on its host that combines the cluster at the end of its path. A push
-/// serves the check on the host at its end that combines the cluster of its begin.
+/// Connects prefetches and pushes with the checks that they serve. A prefetch serves the check on
+/// its host that combines the cluster at the end of its path. A push serves the check on the host
+/// at its end that combines the cluster of its begin.
 void Conditional::find_prefetches() {
   const Structure& structure = shape_.structure;
   for (std::uint32_t number = 0; number < structure.paths.size(); ++number) {
@@ -134,8 +135,8 @@ void Conditional::add(const Round& round) {
   }
 }
 
-/// The value is moved down before the check decides, so the time to decide begins when that move
-/// returns.
+/// Adds a round of a check. The value is moved down before the check decides, so the time to decide
+/// begins when that move returns.
 void Conditional::add_round(Check& check, const Round& round, const Pass& here, const Pass* below) {
   if (round.sequence < check.lag) return;  // returned without a check
   ++check.operations;

@@ -8,8 +8,8 @@
 namespace eventspace {
 namespace {
 
-/// Tolerance between two clocks: this part of a time, and a time because they are read at different
-/// moments.
+/// Tolerance between two clocks: a time divided by clocks_differ_part, for their drift, plus
+/// clocks_differ_nanos, because they are read at different moments.
 constexpr std::int64_t clocks_differ_part = 1000;
 constexpr std::int64_t clocks_differ_nanos = 1'000'000;
 
@@ -142,7 +142,8 @@ bool Figures::is_around(const Round& round, std::uint32_t number) const {
          (here.down_nanos <= below->down_nanos && below->up_nanos <= here.up_nanos);
 }
 
-/// Lanes below precede those above, so the network time below is already known.
+/// Adds the hops of a round. Lanes below precede those above, so the network time below is already
+/// known.
 void Figures::add_hops(const Round& round) {
   const Tree& tree = shape_.trees[round.tree];
   on_the_way_.assign(tree.lanes.size(), {});

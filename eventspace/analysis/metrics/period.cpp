@@ -170,8 +170,9 @@ std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) 
   return best;
 }
 
-/// Each tick delays the rest of the computation, and the next tick follows a period later. A
-/// computation therefore contains one tick more if its first one comes early enough.
+/// Returns the agreement of a period of frequent noise. Each tick delays the rest of the
+/// computation, and the next tick follows a period later. A computation therefore contains one tick
+/// more if its first one comes early enough.
 double agreement_of_early_ticks(std::span<const Computed> computations, const Peak& peak,
                                 double origin, const FrequentNoise& noise) {
   const double period = 1 / peak.frequency;

@@ -104,7 +104,7 @@ void Transfers::add(const Round& round) {
   }
 }
 
-/// Clocks may differ by more than the time of a message, so the end is at least the begin.
+/// Adds a message. Clocks may differ by more than its time, so the end is at least the begin.
 void Transfers::add_message(std::uint32_t from_host, std::uint32_t to_host,
                             std::int64_t begin_nanos, std::int64_t end_nanos, std::uint64_t bytes) {
   if (!crosses(from_host, to_host)) return;

@@ -11,7 +11,7 @@
 namespace eventspace {
 namespace {
 
-/// Bits of the number of ranges per doubling. Each range is at most 1/128 of its values wide.
+/// Binary logarithm of the ranges per doubling. Each range is at most 1/128 of its values wide.
 constexpr int precision_bits = 7;
 
 constexpr std::size_t blocks_max = 256;

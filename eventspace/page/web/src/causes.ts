@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/causes.ts — what time goes to, everywhere in the same order and colours.
+// eventspace/page/web/src/causes.ts — causes of time, with their order and colours.
 
 /** Causes of the critical path and slices of the timeline; `style` names a colour of style.css. */
 export const causes = [
@@ -16,7 +16,7 @@ export const causes = [
 
 export type CauseKey = (typeof causes)[number]['key'];
 
-/** The report says it in words. */
+/** Words of the report that differ from the keys. */
 const words: Record<string, CauseKey> = {
   'other clusters': 'check',
   'broadcast delay': 'delay',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/charts.ts — line and bar charts by uPlot, in the colours of the page.
+// eventspace/page/web/src/charts.ts — line and bar charts with uPlot, in the colours of the page.
 import uPlot from 'uplot';
 
 import { css, h, on_theme } from './dom';
@@ -14,7 +14,7 @@ export interface Line {
 }
 
 export interface Chart {
-  /** What it shows, for those who do not see it. */
+  /** Text alternative for people who cannot see the chart. */
   text: string;
   x: number[];
   x_label: string;
@@ -91,7 +91,7 @@ function series_of(line: Line, show: (value: number) => string): uPlot.Series {
   };
 }
 
-/** The box takes the width of where it stands; drag to zoom, double click to see all again. */
+/** Draws a chart as wide as its parent. Dragging zooms in, and a double click shows all again. */
 export function draw_chart(chart: Chart): HTMLElement {
   const holder = h('div', { class: 'plot' });
   const height = chart.height ?? 260;

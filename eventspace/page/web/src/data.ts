@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/data.ts — what eventspace/page/page.cpp puts into the page. Times are nanoseconds.
+// eventspace/page/web/src/data.ts — types of the page's data. Times are nanoseconds.
 
 import type { Figures, Thread } from './report';
 
@@ -7,7 +7,7 @@ export type * from './report';
 
 export type Bin = Thread['computation_bins_from_to_count'][number];
 
-/** Bars of threads in operations, by begin; a property is a list by bar. */
+/** Bars of threads in group operations, sorted by begin. Lists have an entry for each bar. */
 export interface GroupBars {
   names: string[];
   thread: number[];
@@ -19,7 +19,7 @@ export interface GroupBars {
 
 export type HopKind = 'internal' | 'join' | 'network' | 'link' | 'check' | 'end';
 
-/** Lanes are the places where records are made; a property is a list by lane. -1 is none. */
+/** Tree of lanes, the places that make records. Lists have an entry for each lane; -1 = none. */
 export interface Tree {
   graph: string;
   host: number[];
@@ -39,7 +39,7 @@ export interface Shape {
   trees: (Tree | null)[];
 }
 
-/** `down` counts from `begin`; `nanos` below 0: no record. By lane of the tree. */
+/** Round; lists are by lane of the tree. `down` counts from `begin`; `nanos` < 0 = no record. */
 export interface Round {
   tree: number;
   sequence: number;
@@ -71,7 +71,7 @@ export interface Data {
   timeline: { common_clock: boolean; stretches: Stretch[]; groups?: GroupBars };
 }
 
-/** The text is zlib's deflate in base64. */
+/** Reads the data of the page: JSON, deflated by zlib, in base64. */
 export async function read_data(text: string): Promise<Data> {
   const binary = atob(text.trim());
   const bytes = new Uint8Array(binary.length);

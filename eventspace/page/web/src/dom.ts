@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/dom.ts — elements in one line each.
+// eventspace/page/web/src/dom.ts — short functions that create elements of the page.
 
 type Child = Node | string | null | undefined | false;
 type Properties = Record<
@@ -38,7 +38,7 @@ export function svg(tag: string, properties: Properties = {}, ...children: Child
 let ids = 0;
 export const new_id = (): string => `p${++ids}`;
 
-/** A control with its label before it. */
+/** Returns a control with its label before it. */
 export function labelled(text: string, control: HTMLElement): HTMLElement {
   control.id ||= new_id();
   return h('span', { class: 'control' }, h('label', { for: control.id }, text), control);
@@ -53,7 +53,7 @@ export function choice(
   return select;
 }
 
-/** What clock a figure is from stands beside every heading. */
+/** Returns the note next to a heading that names the clock of its figures. */
 export const basis = (text: string): HTMLElement => h('span', { class: 'basis' }, text);
 export const own_clock = "one host's own clock";
 export const two_way = "two-way: each side's own clock";
@@ -73,7 +73,7 @@ export function section(
   );
 }
 
-/** Where something is in the config, and on which host. */
+/** Returns the position of a wrapper in the config, and its host. */
 export function where(place: { host: string; cluster: string; position?: string }): string {
   return [place.position, place.host && `host ${place.host}`].filter(Boolean).join(', ');
 }
@@ -83,6 +83,6 @@ export const css = (name: string): string =>
 
 type Redraw = () => void;
 const redraws: Redraw[] = [];
-/** What is drawn with colours in a canvas is drawn again when they change. */
+/** Adds a function that redraws a canvas when the colours of the page change. */
 export const on_theme = (redraw: Redraw): void => void redraws.push(redraw);
 export const theme_changed = (): void => redraws.forEach((redraw) => redraw());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/format.ts — figures as text.
+// eventspace/page/web/src/format.ts — formats of numbers, times and sizes.
 
 const digits = (value: number): string => {
   const size = Math.abs(value);
@@ -8,7 +8,7 @@ const digits = (value: number): string => {
   });
 };
 
-/** The greatest unit that leaves something before the point. */
+/** Formats a time in the greatest unit of which it has at least 1. */
 export function time(nanos: number): string {
   const size = Math.abs(nanos);
   if (size >= 1e9) return `${digits(nanos / 1e9)} s`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/joins.ts — who arrives last in a join, and how long the others wait.
+// eventspace/page/web/src/joins.ts — arrivals in joins, and waits for the last one.
 import type { Data, Join } from './data';
 import { choice, h, labelled, own_clock, section, where } from './dom';
 import { count, percent, plural, time } from './format';
@@ -87,7 +87,7 @@ export interface Joins {
   show: (join: number) => void;
 }
 
-/** Those with the longest waits first. */
+/** Offers the joins for a choice, those with the longest waits first. */
 export function joins(data: Data): Joins | null {
   const all = data.report.joins;
   if (all.length === 0) return null;

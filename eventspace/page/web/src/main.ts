@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/main.ts — puts the page together: what costs most first, details as one goes down.
+// eventspace/page/web/src/main.ts — entry point, which puts the page together.
 import { conditional } from './conditional';
 import { type Data, read_data } from './data';
 import { h, theme_changed } from './dom';
@@ -72,7 +72,7 @@ function put_reading(data: Data): void {
   );
 }
 
-/** Sections are drawn one after another, so that the first is seen while the others are made. */
+/** Draws the sections one after another, so that the first is visible before the last exists. */
 async function put_sections(data: Data): Promise<void> {
   const main = at('main');
   const join_view = joins(data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/noise.ts — how long threads compute, how that differs, and whether it has a period.
+// eventspace/page/web/src/noise.ts — computation times, their noise and its period.
 import { draw_chart } from './charts';
 import type { Bin, Data, Lateness, Thread } from './data';
 import { choice, h, labelled, own_clock, section } from './dom';
@@ -17,7 +17,7 @@ function added(threads: Thread[]): Bin[] {
   return [...bins.values()].sort((a, b) => a[0] - b[0]);
 }
 
-/** Each doubling has 32 equal bins: on this scale they are all 1 wide. */
+/** Converts a time to a scale on which all bins are 1 wide: 32 equal bins for each doubling. */
 function place_of(nanos: number): number {
   const doublings = Math.floor(Math.log2(Math.max(1, nanos)));
   return 32 * (doublings + nanos / 2 ** doublings - 1);
@@ -27,7 +27,7 @@ function nanos_at(place: number): number {
   return (1 + place / 32 - doublings) * 2 ** doublings;
 }
 
-/** Round figures, evenly apart where that is possible. */
+/** Returns round numbers as ticks, at equal distances if possible. */
 function ticks(least: number, most: number): number[] {
   const [from, to] = [nanos_at(least), nanos_at(most)];
   const nice = (value: number): number => {

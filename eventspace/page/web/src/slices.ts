@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/slices.ts — what a thread did in a round, from the records along its way down the tree.
+// eventspace/page/web/src/slices.ts — activity of a thread in a round.
 import type { CauseKey } from './causes';
 import type { Data, HopKind, Round, Thread, Tree } from './data';
 
@@ -28,7 +28,7 @@ export class Slicer {
       if (tree) this.joins.set(tree, new Map(tree.joins.map((join) => [join.number, join])));
   }
 
-  /** In the order of time. Hosts' clocks may be apart a little: nothing ends before it begins. */
+  /** Returns slices in order of time. Clocks may differ a little, but no slice is negative. */
   of(round: Round, lane: number): Slice[] {
     const slices: Slice[] = [];
     if (round.nanos[lane] < 0) return slices;

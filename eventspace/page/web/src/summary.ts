@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/summary.ts — what costs most, the run in a few figures, and the time by cause.
+// eventspace/page/web/src/summary.ts — findings, main figures and time by cause.
 import { cause_of, causes } from './causes';
 import type { CriticalPath, Data, Finding } from './data';
 import { basis, h, own_clock, section, where } from './dom';

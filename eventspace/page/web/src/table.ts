@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/table.ts — a table one can sort, search and page through: thousands of rows stay quick.
+// eventspace/page/web/src/table.ts — table with sorting, search and pages.
 import { count } from './format';
 import { h, labelled, new_id } from './dom';
 
@@ -7,7 +7,7 @@ export interface Column<Row> {
   title: string;
   value: (row: Row) => number | string;
   show?: (row: Row) => string | Node;
-  /** Draws the value as a bar under the figure: its share of this. */
+  /** Whole of which the value is a share, drawn as a bar under the figure. */
   bar?: (row: Row) => number;
   colour?: string;
   help?: string;
@@ -22,7 +22,7 @@ export interface Options<Row> {
   chosen?: (row: Row) => void;
 }
 
-/** The first column heads its row. */
+/** Creates a table. The first column is the heading of its row. */
 export function table<Row>(
   rows: Row[],
   columns: Column<Row>[],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/tables.ts — every figure, in tables.
+// eventspace/page/web/src/tables.ts — tables of all figures.
 import type { Data, Thread } from './data';
 import { basis, h, half_two_way, new_id, own_clock, section, two_way } from './dom';
 import { bytes, count, milliseconds, percent, time } from './format';
@@ -235,7 +235,7 @@ function paths(data: Data): HTMLElement {
   );
 }
 
-/** A table is made when it is first looked at. */
+/** Creates tabs of tables. A table is created when its tab is first opened. */
 export function tables(data: Data, chosen: (thread: Thread) => void): HTMLElement {
   const all: [string, string, number, () => HTMLElement][] = [
     ['Threads', own_clock, data.report.threads.length, () => threads(data, chosen)],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/timeline.ts — some iterations in full: rows of clusters, hosts and threads over time.
+// eventspace/page/web/src/timeline.ts — timeline of complete iterations.
 import { causes } from './causes';
 import type { CauseKey } from './causes';
 import type { Data, Round, Stretch } from './data';
@@ -11,8 +11,8 @@ import { legend } from './summary';
 interface Row {
   name: string;
   level: 0 | 1 | 2; // cluster, host, thread
-  number: number; // of the cluster or host, or a thread's rank
-  /** By round of the stretch: its slices; made when first drawn. */
+  number: number; // number of the cluster or host, or rank of the thread
+  /** Slices of each round of the stretch; created when first drawn. */
   slices: (Slice[] | undefined)[];
 }
 
@@ -22,14 +22,14 @@ const row_heights = [26, 20, 14];
 const view_height = 440;
 const rows_first = 60;
 
-/** Of a cluster or host, the thread that came last in each round: the others waited for it. */
+/** Rows of a stretch. Clusters and hosts show, for each round, their thread that arrived last. */
 class Model {
   readonly rows: Row[] = [];
   readonly open = new Set<string>();
   begin = 0;
   end = 1;
   private slicer: Slicer;
-  private lanes: Map<string, number>[] = []; // by round: the lane of each row's key
+  private lanes: Map<string, number>[] = []; // lane of each row's key, by round
   stretch!: Stretch;
   constructor(private data: Data) {
     this.slicer = new Slicer(data);
@@ -50,7 +50,7 @@ class Model {
     this.make_rows();
   }
 
-  /** From the first thread's computation to the last one's return. */
+  /** Returns the time from the first thread's computation to the last thread's return. */
   span(round: Round): [number, number] {
     let [begin, end] = [Infinity, -Infinity];
     this.data.shape.trees[round.tree]!.thread.forEach((thread, lane) => {
@@ -98,7 +98,7 @@ class Model {
     });
   }
 
-  /** Down to threads (2), hosts (1) or clusters (0) only. */
+  /** Opens the rows down to threads (2), hosts (1) or clusters (0). */
   open_to(level: number): void {
     this.open.clear();
     if (level > 0) this.data.shape.clusters.forEach((_, number) => this.open.add(`0 ${number}`));
@@ -175,8 +175,8 @@ class View {
   fit(): void {
     this.show(this.model.begin, this.model.end);
   }
-  /** A few iterations, wide enough to see what they are made of; not the first, which has the
-      program's start in it. */
+  /** Shows a few iterations, wide enough to see their parts. The first one is left out, because
+      it contains the start of the program. */
   show_few(): void {
     const { begin, end, stretch } = this.model;
     const spans = stretch.rounds.map((round) => this.model.span(round));
@@ -209,13 +209,13 @@ class View {
     const by = share * (this.to - this.from);
     this.show(this.from + by, this.to + by);
   }
-  /** For those who test it. */
+  /** Visible time, for tests. */
   get range(): [number, number] {
     return [this.from, this.to];
   }
 
   private wheel(event: WheelEvent): void {
-    // Whoever scrolls the page past this must not get stuck in it.
+    // Scrolling of the page must not stop at the timeline.
     if (document.activeElement !== this.canvas && !event.ctrlKey) return;
     event.preventDefault();
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
@@ -341,7 +341,7 @@ class View {
     }
   }
 
-  /** The chosen row in words: what is seen, for those who do not. */
+  /** Describes the chosen row in words, for people who cannot see the canvas. */
   private say(): void {
     const row = this.model.rows[this.selected];
     if (!row) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/transfers.ts — how much crosses between clusters at once, over time.
+// eventspace/page/web/src/transfers.ts — view of the data that crosses clusters at the same time.
 import { draw_chart } from './charts';
 import type { Data, TransferPath } from './data';
 import { h, section } from './dom';
@@ -15,7 +15,7 @@ const few = (value: number): string =>
 const peak_of = (one: TransferPath): string =>
   one.streams ? `${count(one.peak)} of ${count(one.streams)}` : count(one.peak);
 
-/** Its level at each of these moments, which are in order. */
+/** Returns the mean level at each moment. Requires: `moments` in ascending order. */
 function levels_at(one: TransferPath, moments: number[]): number[] {
   const points = one.at_once_nanos_mean_max;
   let place = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/tree.ts — the tree drawn: who is joined where, how far it is, and who is waited for.
+// eventspace/page/web/src/tree.ts — drawing of the tree of joins.
 import type { Contributor, Data, Join, Tree } from './data';
 import { h, half_two_way, own_clock, section, svg } from './dom';
 import { count, percent, plural, time } from './format';
@@ -7,16 +7,16 @@ import { count, percent, plural, time } from './format';
 interface Node {
   name: string;
   detail: string;
-  join: number; // of the report; -1: threads, or others that are not shown
+  join: number; // number in the report; -1 = threads, or nodes that are not shown
   children: Node[];
-  shown: number; // children; the others are one node
-  threads: number; // below whose contributions go through here
-  last: number; // share of the rounds in which it came last into what is below it
-  is_late: boolean; // that is twice as often as by chance, and no accident
-  one_way: number; // half of two-way; below 0: on one host
+  shown: number; // number of children shown; the others are one node
+  threads: number; // number of threads that contribute through this node
+  last: number; // share of the rounds in which it arrived last in its join
+  is_late: boolean; // whether `last` is twice that of chance, and significant
+  one_way: number; // half of two-way; below 0 = on one host
   is_wan: boolean;
   link: string;
-  is_rest?: boolean; // stands for several that are not shown
+  is_rest?: boolean; // whether the node stands for several that are not shown
 }
 
 const shown_first = 4;
@@ -27,7 +27,7 @@ const node_width = 196;
 const node_height = 32;
 const level_width = 372;
 
-/** Half of what crossings and links take two-way, on the way from a contributor into its join. */
+/** One-way times from contributors to their joins: half the two-way time of crossings and links. */
 class Ways {
   private two_way = new Map<string, number>();
   constructor(private data: Data) {
@@ -120,12 +120,12 @@ const leaf = (name: string, detail: string, last: number, threads: number): Node
 });
 
 /**
- * By chance each thread is last as often as any other, and so a contributor as often as it has
- * threads below. Of few rounds that may be twice as often by accident: not by four standard
- * deviations.
+ * Marks children that are last at least twice as often as by chance. By chance each thread is last
+ * equally often, so a contributor's share is that of its threads. With few rounds the excess must
+ * also be four standard deviations.
  */
 function judge(children: Node[], report: Join): void {
-  // When all come at one moment nobody waited for whoever is called the last.
+  // If all arrive at the same moment, no contributor waited for the last one.
   const waits = report.contributors.some((one) => (one.arrival_wait_nanos.mean ?? 0) > 0);
   const threads = children.reduce((sum, child) => sum + child.threads, 0);
   for (const child of children) {
@@ -160,7 +160,7 @@ const rows_of = (node: Node): number => {
   );
 };
 
-/** Closes what costs least, until what is open can be taken in at a glance. */
+/** Closes the nodes that cost least, until the open ones fit into `rows_first` rows. */
 function summarise(roots: Node[]): void {
   const inner: { node: Node; depth: number }[] = [];
   const visit = (node: Node, depth: number): void => {
@@ -219,7 +219,7 @@ class Drawing {
     );
     this.element.querySelector<SVGElement>('[data-focus]')?.focus();
   }
-  /** Answers the row of the node, which stands in the middle of its children. */
+  /** Returns the row of the node, which is in the middle of its children. */
   private place(node: Node, level: number, focus?: Node): number {
     this.levels = Math.max(this.levels, level);
     if (node.shown > 0 && node.children.length === node.shown + 1)
