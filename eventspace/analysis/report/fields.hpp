@@ -5,7 +5,7 @@
 //
 //   template <class Visitor>
 //   void describe(Visitor& visit, const ClusterReport& cluster) {
-//     visit.object("cluster", "What the hosts and threads of a cluster did in total.");
+//     visit.object("cluster", "Sums over the hosts and threads of a cluster.");
 //     visit.field("hosts", cluster.hosts, units::count, "Hosts of the cluster.");
 //     ...
 //
