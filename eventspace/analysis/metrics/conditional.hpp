@@ -27,9 +27,9 @@ class Conditional {
   void report(Report& report, const Figures& figures) const;
   /// Calls `visit` for each wait of a check on the critical path that crossed clusters. Its time is
   /// the wait, at most one one-way time of the value.
-  template <typename ThreadAttachment>
+  template <typename Visit>
   void for_each_wan_wait(std::uint32_t tree, const Figures& figures,
-                         const ThreadAttachment& visit) const {
+                         const Visit& visit) const {
     for (const Check& check : checks_) {
       if (check.tree != tree) continue;
       std::vector<std::int64_t> one_ways;

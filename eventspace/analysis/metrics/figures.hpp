@@ -44,8 +44,8 @@ class Notes {
     const auto page = pages_.find(sequence / page_size);
     return page == pages_.end() ? nullptr : &page->second[sequence % page_size];
   }
-  template <typename ThreadAttachment>
-  void for_each(const ThreadAttachment& visit) const {
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
     for (const auto& [number, page] : pages_)
       for (std::size_t place = 0; place < page.size(); ++place)
         visit(number * page_size + place, page[place]);
@@ -75,8 +75,8 @@ class Figures {
   const RoundNote* note(std::uint32_t tree, std::uint64_t sequence) const {
     return trees_[tree].notes.find(sequence);
   }
-  template <typename ThreadAttachment>
-  void for_each_note(std::uint32_t tree, const ThreadAttachment& visit) const {
+  template <typename Visit>
+  void for_each_note(std::uint32_t tree, const Visit& visit) const {
     trees_[tree].notes.for_each(visit);
   }
   Summary path_network(std::uint32_t path) const { return paths_[path].network.summary(); }
