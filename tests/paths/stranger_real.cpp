@@ -134,7 +134,7 @@ void reduce(paths::Thread& thread, const Say& say, const std::string& end_file) 
   say(fmt::format("rounds {}", round));
 }
 
-struct ThreadAttachment {
+struct Visit {
   const Sim& sim;
   int port;
   std::uint64_t count;
@@ -197,8 +197,8 @@ collectives:
   HostProcess victim(sim, 0, work), other(sim, 1, work);
   REQUIRE(victim.says("is at work"));
 
-  const ThreadAttachment visit{sim, port, count};
-  ThreadAttachment{sim, port, std::min<std::uint64_t>(count, 100)}.all();  // pools fill once
+  const Visit visit{sim, port, count};
+  Visit{sim, port, std::min<std::uint64_t>(count, 100)}.all();  // pools fill once
   const auto resident = resident_kib(victim.pid());
   const auto open = descriptors(victim.pid());
   visit.all();
