@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/access.cpp — handles of reads and moves that were started.
+// pastset/access.cpp — state and handle of a started read or move
 #include "pastset/access.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace pastset {
 
-/// What the handle and the element share.
+/// State that the handle and the element share.
 class StartedAccess::State final : public Access, public runtime::Completion {
  public:
   State(Element& of, Kind which, std::uint64_t from, base::Payload moved)
@@ -26,14 +26,16 @@ class StartedAccess::State final : public Access, public runtime::Completion {
     self_ = nullptr;
     return true;
   }
-  /// What is late, when it is; it is cancelled then.
+  /// Returns an empty string if the operation ended in time. Otherwise cancels it and returns a
+  /// sentence that names what is missing.
   std::string wait_or_cancel(runtime::Deadline deadline) {
-    if (done()) return {};  // the element may be gone
+    if (done()) return {};  // the element may no longer exist
     const runtime::Reason reason{"a started access of element", element_.name(), asked_};
     if (wait(deadline, reason)) return {};
     const std::string late = element_.lateness(*this);
     if (cancel()) return late;
-    wait(runtime::Deadline::never(), reason);  // who gave it its turn is about to tell
+    wait(runtime::Deadline::never(),
+         reason);  // served: the notification is imminent
     return {};
   }
 
@@ -43,8 +45,8 @@ class StartedAccess::State final : public Access, public runtime::Completion {
     complete();
   }
   Element& element_;
-  const std::uint64_t asked_;    // `number` is the element's while it waits
-  std::shared_ptr<State> self_;  // while it is the element's
+  const std::uint64_t asked_;    // copy, because the element may change `number` while it waits
+  std::shared_ptr<State> self_;  // keeps this object alive while the element owns it
 };
 
 StartedAccess::StartedAccess(Element& element, Access::Kind kind, std::uint64_t number,

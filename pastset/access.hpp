@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/access.hpp — a read or a move that waits in an element without a context.
+// pastset/access.hpp — reads and moves that wait in an element without a context
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -13,16 +13,16 @@ namespace pastset {
 
 class Element;
 
-/// A tuple as an element hands it out: a copy that shares the bytes.
+/// A tuple as an element returns it: its number, and a copy that shares the bytes.
 struct Stored {
   std::uint64_t number = 0;
   base::Payload payload;
 };
 
-/// What waits in an element, and who is told what came of it: Element::begin(). Its memory is its
-/// maker's own, so that waiting takes none.
-///
-/// Sharing: it is the element's from begin() until told(), or until cancel() has answered true.
+/// A read or a move that waits in an element while no context is blocked: Element::begin().
+/// Owns: its memory belongs to the caller of begin(), so waiting allocates nothing.
+/// Thread-safe: no. The element owns it from begin() until notify() or until cancel() has returned
+///   true.
 class Access : public runtime::Waiter {
  public:
   enum class Kind : std::uint8_t { observe, observe_number, newest, move };
@@ -31,21 +31,21 @@ class Access : public runtime::Waiter {
   virtual ~Access() = default;
 
   const Kind kind;
-  /// Which tuple, or from which on; when it is told, the number of the tuple.
+  /// Number of the wanted tuple, or the lowest acceptable number. After notify(), the tuple's
+  /// number.
   std::uint64_t number;
-  base::Payload tuple;       ///< what is moved, or was read
-  std::exception_ptr error;  ///< when it is told: what the operation would have thrown
+  base::Payload tuple;       ///< the tuple to move, or the tuple that was read
+  std::exception_ptr error;  ///< after notify(): the exception of the operation, if it failed
 
-  // Of the element.
+  // Links in the element's list of waiting reads. Only the element uses them.
   Access* previous = nullptr;
   Access* next = nullptr;
   bool is_waiting = false;
 };
 
-/// A read or a move that was started: Element::start_observe() and its like. Dropping it cancels
-/// it.
-///
-/// Sharing: one context's at a time; its completion is anybody's.
+/// Handle of a read or a move that was started without blocking: Element::start_observe() and the
+/// other start_ functions. Its destructor cancels the operation.
+/// Thread-safe: no, one context at a time. Any thread may use its completion.
 class StartedAccess {
  public:
   StartedAccess() = default;
@@ -54,14 +54,15 @@ class StartedAccess {
   StartedAccess(StartedAccess&&) noexcept = default;
   StartedAccess& operator=(StartedAccess&& other) noexcept;
 
-  /// For wait sets.
+  /// Returns the completion, for use in a WaitSet.
   std::shared_ptr<runtime::Completion> completion() const;
-  /// Blocks until it has ended; answers the tuple that was read, or the number that the moved one
-  /// got. Throws what the operation throws; DeadlinePassed, and then it is cancelled; UsageError
-  /// when it was taken or cancelled before.
+  /// Blocks until the operation has ended. Returns the tuple that was read, or the number of the
+  /// moved tuple.
+  /// Throws: the operation's exception; DeadlinePassed, after which the operation is cancelled;
+  ///   UsageError if the handle is empty, or was taken or cancelled before.
   Stored take(runtime::Deadline deadline = runtime::Deadline::never());
-  /// Gives it up. True when it had not happened: nothing was read or moved, and never is. False
-  /// when it has, which take() tells.
+  /// Cancels the operation. Returns true if it had not happened: it will never read or move.
+  /// Returns false if it has happened, and take() returns the result, or if the handle is empty.
   bool cancel();
 
  private:

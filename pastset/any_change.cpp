@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/any_change.cpp — counting the changes of several elements.
+// pastset/any_change.cpp — counter and times of the changes of several elements
 #include "pastset/any_change.hpp"
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/any_change.hpp — waits for whatever happens to any of several elements.
+// pastset/any_change.hpp — a wait for a change in any of several elements
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,25 +12,28 @@
 
 namespace pastset {
 
-/// Waits until any of several elements changes: a tuple moved in, an error mark, deletion.
+/// Waits until any of several elements changes: a tuple was moved in, an error mark was set, or the
+/// element was deleted.
 ///
-/// Usage: read `seen = changes.count()` first, then look at the elements, then wait(seen): a
-/// change between the look and the wait is never missed. Who only reads a space of other processes
-/// is told a little later, perhaps of what he has seen: look again whenever it returns.
-/// Owns:  nothing; the elements must outlive it.
+/// Usage: read `seen = changes.count()` first, then read the elements, then call wait(seen). A
+///   change between the read and the wait is never missed. A read-only view of another process's
+///   space receives changes with a delay, possibly changes that it has already seen. Therefore read
+///   the elements again whenever wait() returns.
+/// Owns: nothing; the elements must outlive it.
 class AnyChange {
  public:
-  /// With a `clock`, it also knows when each element last changed.
+  /// With a `clock`, it also records when each element last changed.
   explicit AnyChange(std::vector<Element*> elements, const runtime::Runtime* clock = nullptr);
   ~AnyChange();
   AnyChange(const AnyChange&) = delete;
   AnyChange& operator=(const AnyChange&) = delete;
+  /// Returns the number of changes so far.
   std::uint64_t count() const;
-  /// False when the deadline passed first.
+  /// Blocks while count() equals `seen`. Returns false if the deadline passed first.
   bool wait(std::uint64_t seen, runtime::Deadline deadline = runtime::Deadline::never());
-  /// When one of them last changed, by its place in the list; the clock's 0 if it never did.
+  /// Returns the time of the last change of the element at index `place`; 0 if it never changed.
   base::Nanos changed_at(std::size_t place) const;
-  /// By an element, which may hold its own mutex.
+  /// Reports a change. Only an element calls this, and it may hold its own mutex.
   void tell(const Element& changed, runtime::DeferredWakes& wakes);
 
  private:

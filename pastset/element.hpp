@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/element.hpp — a named, sequentially ordered log of tuples of one template.
+// pastset/element.hpp — a named, sequentially ordered log of tuples of one template
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,38 +17,41 @@
 
 namespace pastset {
 
-/// A pair of functions applied to each tuple as it is moved in and as it is observed (PastSet's
-/// X-functions; Vinter 1999). Either may be empty. What is moved in and what is observed are tuples
-/// of the template, or it is a TemplateMismatch; what is stored in between may be anything.
-/// They must not block, or call an element or a path, which throws UsageError; what they throw
-/// ends that operation and changes nothing.
+/// A pair of functions that transform each tuple: `in` when it is moved, `out` when it is observed
+/// (PastSet's X-functions; Vinter 1999). Either may be empty. The argument of `in` and the result
+/// of `out` must match the template, otherwise the operation throws TemplateMismatch. The stored
+/// form may be anything.
+/// Requires: neither function blocks or calls an element or a path (UsageError).
+/// Throws: an exception from a function ends that operation and changes nothing.
 struct XFunction {
   std::function<base::Payload(const base::Payload&)> in;
   std::function<base::Payload(const base::Payload&)> out;
 };
 
 struct ElementOptions {
-  std::uint64_t delta = 0;        ///< how many unobserved tuples may wait; 0 is unlimited
-  std::uint64_t keep_newest = 0;  ///< keep only that many, never block a move; 0 keeps all
+  std::uint64_t delta = 0;        ///< maximum number of unobserved tuples; 0 = unlimited
+  std::uint64_t keep_newest = 0;  ///< number of tuples kept, moves never block; 0 = keep all
   XFunction x_function = {};
 };
 
-/// Is the caller inside an X-function, where it must not block?
+/// Whether the caller is inside an X-function, where it must not block.
 bool is_inside_an_x_function();
 
 class AnyChange;
 
-/// PastSet's element (Vinter 1999; Bongo et al. 2004, §III-A), with the words of its manual and
-/// without its known defects. What it means is said here; where the tuples are is a matter of who
-/// derives from it (pastset/local_element.hpp).
+/// A log through which threads and processes exchange tuples: writers append, readers read in
+/// order. The semantics follow the PastSet manual without its known defects. This class defines
+/// them; derived classes choose the memory (pastset/local_element.hpp).
 ///
-/// Tuples are numbered from 0 and not removed by reading. `first` is the number of the oldest
-/// unobserved tuple, `last` the number that the next moved tuple gets: first == last says that
-/// nothing is unobserved.
+/// Tuples are numbered from 0, and reading does not remove them. `first` is the number of the
+/// oldest unobserved tuple. `last` is the number that the next moved tuple gets. All tuples are
+/// observed if first == last.
 ///
-/// Sharing: any context may call anything at any time; every operation is atomic.
-/// Throws:  Deleted from every operation, blocked ones included, once the element is deleted;
-///          DeadlinePassed; Cancelled; UsageError inside an X-function; others as said below.
+/// Thread-safe: yes; every operation is atomic.
+/// Throws: Deleted from every operation, also from blocked ones, once the element is deleted;
+///   DeadlinePassed; Cancelled; UsageError inside an X-function; other exceptions as documented
+///   below.
+/// Paper: Vinter 1999; Bongo et al. 2004, §III-A.
 class Element {
  public:
   Element(std::string name, Template tuple_template)
@@ -60,48 +63,51 @@ class Element {
   const std::string& name() const { return name_; }
   const Template& tuple_template() const { return template_; }
 
-  // ---- that may block
+  // ---- operations that may block
 
-  /// Appends; answers the tuple's number. Blocks while delta > 0 and last - first >= delta;
-  /// blocked movers are released first come, first served, by observe(), by a raised delta, and
-  /// by delete_element(). With keep_newest it never blocks and frees the oldest instead, raising
-  /// first to the oldest kept. Throws TemplateMismatch. A cancelled one may or may not have moved.
+  /// Appends a tuple and returns its number. Blocks while delta > 0 and last - first >= delta.
+  /// observe(), a higher delta and delete_element() release blocked movers in first-in, first-out
+  /// order. With keep_newest it never blocks: it frees the oldest tuple, and raises `first` to the
+  /// oldest kept one. A cancelled move may or may not have happened. Throws TemplateMismatch.
   virtual std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) = 0;
   std::uint64_t move(const base::Payload& payload) {
     return move(payload, runtime::Deadline::never());
   }
-  /// Memory for a tuple that is to be moved into this element, to be written, frozen and moved:
-  /// where elements have memory of their own, as shared ones do, that copies nothing. When there is
-  /// none to spare, and for small tuples, it is the process's. Never blocks but as `first()` does.
+  /// Returns memory for a tuple that the caller will write, freeze and move into this element.
+  /// Elements with memory of their own, such as shared ones, then move it without a copy. Small
+  /// tuples, and all tuples when that memory is exhausted, get ordinary process memory. Waits no
+  /// longer than first() does.
   virtual base::Buffer buffer(std::size_t bytes) { return base::Buffer(bytes); }
-  /// Whether move() never blocks, whatever set_delta() may say, nor runs an X-function.
+  /// Whether move() never blocks, for any delta, and runs no X-function.
   virtual bool never_keeps_movers() const = 0;
-  /// Whether operations run code of the program's own.
+  /// Whether operations run X-functions, which are code of the program.
   virtual bool runs_x_functions() const = 0;
-  /// Whether others may hold it so that every operation of it has to wait.
+  /// Whether another process may hold the element's lock, so that every operation has to wait.
   virtual bool may_be_held() const { return false; }
-  /// The oldest unobserved tuple; first advances by one. Blocks until there is one or the element
-  /// carries an error mark (throws Marked then if there is none).
+  /// Returns the oldest unobserved tuple and advances `first` by one. Blocks until there is such a
+  /// tuple. Throws Marked if there is none and the element has an error mark.
   virtual Stored observe(runtime::Deadline deadline) = 0;
   Stored observe() { return observe(runtime::Deadline::never()); }
-  /// Tuple `number`; first does not change. Blocks alike; Expired if it is gone.
+  /// Returns tuple `number`; `first` does not change. Blocks until the tuple exists. Throws Marked
+  /// like observe(), and Expired if the tuple was freed.
   virtual Stored observe(std::uint64_t number, runtime::Deadline deadline) = 0;
   Stored observe(std::uint64_t number) { return observe(number, runtime::Deadline::never()); }
-  /// The newest tuple whose number is at least `from`. Blocks until there is one or the element
-  /// carries an error mark (throws Marked then if there is none). Never changes first.
+  /// Returns the newest tuple whose number is at least `from`; `first` does not change. Blocks
+  /// until there is such a tuple. Throws Marked if there is none and the element has an error mark.
   virtual Stored newest(std::uint64_t from, runtime::Deadline deadline) = 0;
   Stored newest(std::uint64_t from = 0) { return newest(from, runtime::Deadline::never()); }
 
-  // ---- the same, begun and answered later, without a context
+  // ---- the same operations, started without a context
 
-  /// Gives `access` its turn, now or later: it is told, once, when it has happened or never will.
-  /// Of those that wait, moves stand in one line with blocked ones; reads are served as a tuple
-  /// comes, in the order in which they began, before contexts that it wakes. Throws UsageError
-  /// inside an X-function; everything else is the access's error.
+  /// Starts `access`. The element notifies it exactly once, now or later, when it has happened or
+  /// never will. Waiting moves queue together with blocked movers. Waiting reads are served when a
+  /// tuple arrives, in the order in which they began, before blocked contexts wake. Throws
+  /// UsageError inside an X-function; any other exception becomes the access's error.
   virtual void begin(Access& access) = 0;
-  /// Takes it back. True when it had not happened: it never will, and it is not told.
+  /// Cancels a waiting access. Returns true if it had not happened: it never will, and there is no
+  /// notification.
   virtual bool cancel(Access& access) = 0;
-  /// What there is to say of one whose deadline has passed.
+  /// Returns the message for an access whose deadline has passed.
   virtual std::string lateness(const Access& access) const = 0;
 
   StartedAccess start_move(base::Payload payload) {
@@ -115,31 +121,32 @@ class Element {
     return {*this, Access::Kind::newest, from, {}};
   }
 
-  // ---- that never block
+  // ---- operations that never block
 
   virtual std::optional<Stored> try_observe() = 0;
   virtual std::optional<Stored> try_newest() const = 0;
   virtual std::uint64_t first() const = 0;
   virtual std::uint64_t last() const = 0;
   virtual std::uint64_t delta() const = 0;
-  /// Lowering it below the backlog is allowed: only later moves notice.
+  /// Sets delta. A value below the number of unobserved tuples is allowed; it affects later moves
+  /// only.
   virtual void set_delta(std::uint64_t delta) = 0;
-  /// Frees tuple `number` and all older, but never an unobserved one: beyond first - 1 it is
-  /// clamped. Freeing what is already free does nothing.
+  /// Frees tuple `number` and all older ones, but never an unobserved tuple: `number` is clamped to
+  /// first - 1. Does nothing for tuples that are already freed.
   virtual void axe(std::uint64_t number) = 0;
-  /// Ends the element: every blocked operation and every later one throws Deleted, but for a
-  /// second delete, which does nothing.
+  /// Deletes the element. Every blocked and every later operation throws Deleted, except another
+  /// delete_element(), which does nothing.
   virtual void delete_element() = 0;
   virtual bool is_deleted() const = 0;  ///< never throws Deleted
 
-  /// Leaves a mark that stays: it wakes blocked readers and tells every later one whose tuple is
-  /// not there that it will never come. What is there stays readable. The first mark is kept.
+  /// Sets a permanent error mark. It wakes blocked readers. From then on, a read of a tuple that
+  /// does not exist throws Marked; existing tuples stay readable. Only the first mark is kept.
   virtual void mark_error(const std::string& error) = 0;
   virtual std::optional<std::string> error_mark() const = 0;
 
  private:
   friend class AnyChange;
-  /// From now on AnyChange::tell() is called for every change.
+  /// Registers `watcher`: from now on the element calls AnyChange::tell() after every change.
   virtual void watch(AnyChange& watcher) = 0;
   virtual void unwatch(AnyChange& watcher) = 0;
 

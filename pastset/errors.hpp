@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/errors.hpp — how operations on elements fail.
+// pastset/errors.hpp — exceptions of operations on elements
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -7,32 +7,32 @@
 
 namespace pastset {
 
-/// Every failure of an element names the element.
+/// Base class of all element failures. The message names the element.
 class ElementError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
-/// The element was deleted while or before the operation.
+/// The element was deleted before or during the operation.
 class Deleted : public ElementError {
  public:
   using ElementError::ElementError;
 };
-/// observe(n) of a tuple that axe or keep-newest has freed.
+/// The tuple of observe(n) was freed by axe() or keep_newest.
 class Expired : public ElementError {
  public:
   using ElementError::ElementError;
 };
-/// A tuple, or an enter, whose template is not the element's.
+/// The template of a tuple, or of an enter(), differs from the element's template.
 class TemplateMismatch : public ElementError {
  public:
   using ElementError::ElementError;
 };
-/// The operation's deadline passed first.
+/// The deadline passed before the operation happened.
 class DeadlinePassed : public ElementError {
  public:
   using ElementError::ElementError;
 };
-/// The element carries an error mark and the wanted tuple will never come; what() is the mark.
+/// The element has an error mark, and the wanted tuple will never arrive. what() is the mark.
 class Marked : public ElementError {
  public:
   using ElementError::ElementError;

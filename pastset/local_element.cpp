@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/local_element.cpp — the log of an element, who waits for it, and who watches it.
+// pastset/local_element.cpp — operations of an element in process memory
 #include "pastset/local_element.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ LocalElement::~LocalElement() {
 std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline deadline) {
   refuse_x_function(name());
   base::Payload stored = to_store(*this, x_function_, payload);
-  base::Payload dropped;  // a payload's release function never runs under our mutex
+  base::Payload dropped;  // its release function must not run under our mutex
   runtime::DeferredWakes wakes;
   runtime::Lock lock = lock_alive();
   if (!waiters_.moves().empty() || !has_room())
@@ -41,8 +41,8 @@ std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline
   return number;
 }
 
-/// Whoever makes room appends the tuple for it, so that the order of the line, not that of waking
-/// up, is the order of the log.
+/// Waits for room. The context that makes room appends the waiting tuple. The log therefore has the
+/// order of the queue and not the order in which threads wake up.
 std::uint64_t LocalElement::move_when_admitted(base::Payload stored, runtime::Lock& lock,
                                                runtime::Deadline deadline) {
   Waiters::Move move(waiters_, std::move(stored));
@@ -115,7 +115,7 @@ void LocalElement::set_delta(std::uint64_t delta) {
 }
 
 void LocalElement::axe(std::uint64_t number) {
-  std::vector<base::Payload> freed;  // released after our mutex
+  std::vector<base::Payload> freed;  // destroyed after our mutex is released
   runtime::Lock lock = lock_alive();
   while (oldest_ < first_ && oldest_ <= number) {
     freed.push_back(kept_.take_front());
@@ -125,7 +125,7 @@ void LocalElement::axe(std::uint64_t number) {
 
 void LocalElement::delete_element() {
   refuse_x_function(name());
-  base::Ring<base::Payload> freed;  // released after our mutex
+  base::Ring<base::Payload> freed;  // destroyed after our mutex is released
   runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   if (deleted_) return;
@@ -167,12 +167,12 @@ bool LocalElement::has_room() const {
   return keep_newest_ > 0 || delta_ == 0 || next_number() - first_ < delta_;
 }
 
-/// Axe may have freed even the newest tuple, once it was observed.
+/// axe() may have freed even the newest tuple, if it was observed.
 bool LocalElement::has_newest(std::uint64_t from) const {
   return !kept_.empty() && from < next_number();
 }
 
-/// Under the mutex, so that a throwing X-function leaves `first` where it was.
+/// Reads under the mutex, so that `first` is unchanged if an X-function throws.
 Stored LocalElement::read(std::uint64_t number) const {
   return {number, from_stored(*this, x_function_, kept_[number - oldest_])};
 }
@@ -203,7 +203,7 @@ base::Payload LocalElement::drop_beyond_newest() {
   return dropped;
 }
 
-/// Says whether there was room for one.
+/// Returns whether it admitted at least one move.
 bool LocalElement::admit_moves(runtime::DeferredWakes& wakes) {
   bool has_admitted = false;
   for (; !waiters_.moves().empty() && has_room(); has_admitted = true) {
@@ -226,11 +226,11 @@ void LocalElement::wait_until(There there, runtime::Lock& lock, runtime::Deadlin
   }
 }
 
-// ---- those that wait without a context --------------------------------------------------------
+// ---- accesses that wait without a context -----------------------------------------------------
 
 void LocalElement::begin(Access& access) {
   refuse_x_function(name());
-  base::Payload dropped;  // released after our mutex
+  base::Payload dropped;  // destroyed after our mutex is released
   runtime::DeferredWakes wakes;
   try {
     if (access.kind == Access::Kind::move) {
@@ -240,7 +240,7 @@ void LocalElement::begin(Access& access) {
     } else {
       const runtime::Lock lock = lock_alive();
       if (waiters_.serve(access, *this, wakes)) {
-        // Who moved into the room that it made.
+        // The read made room, so waiting moves may now be admitted.
         if (access.kind == Access::Kind::observe) settle(wakes);
       } else {
         if (error_mark_) throw Marked(*error_mark_);
@@ -266,7 +266,8 @@ void LocalElement::begin_move(Access& access, base::Payload stored, base::Payloa
   waiters_.begin(std::make_unique<Waiters::Move>(waiters_, std::move(stored)), access);
 }
 
-/// Reads that are served make room, and who moves into that serves reads.
+/// Serves until nothing changes: a served read makes room for moves, and an admitted move serves
+/// reads.
 void LocalElement::settle(runtime::DeferredWakes& wakes) {
   for (bool goes_on = !waiters_.moves().empty() || waiters_.has_begun_reads(); goes_on;) {
     goes_on = admit_moves(wakes);
@@ -283,7 +284,7 @@ void LocalElement::fail_all(const std::exception_ptr& error, runtime::DeferredWa
 }
 
 bool LocalElement::cancel(Access& access) {
-  std::unique_ptr<Waiters::Move> given_up;  // released after our mutex
+  std::unique_ptr<Waiters::Move> given_up;  // destroyed after our mutex is released
   runtime::Lock lock(mutex_);
   if (!access.is_waiting) return false;
   if (access.kind == Access::Kind::move)

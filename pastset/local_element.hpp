@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/local_element.hpp — an element in this process's memory.
+// pastset/local_element.hpp — an element in the memory of this process
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -14,12 +14,12 @@
 
 namespace pastset {
 
-/// Its tuples are payloads, shared with whoever moved and reads them.
+/// An element whose tuples are payloads in this process, shared with their writers and readers.
 class LocalElement final : public Element {
  public:
   LocalElement(std::string name, Template tuple_template, ElementOptions options = {});
-  /// Nobody may be blocked in it or watch it any more; what waits without a context is told that
-  /// it is deleted.
+  /// Fails every waiting access with Deleted.
+  /// Requires: no context is blocked in the element and no AnyChange watches it.
   ~LocalElement() override;
 
   using Element::move;
@@ -83,7 +83,7 @@ class LocalElement final : public Element {
   const std::uint64_t keep_newest_;
   bool deleted_ = false;
   std::optional<std::string> error_mark_;
-  Waiters waiters_{*this};  // moves only while there is no room
+  Waiters waiters_{*this};  // moves wait only while there is no room
 };
 
 }  // namespace pastset

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/space.hpp — a PastSet: elements found by name.
+// pastset/space.hpp — a PastSet: a set of elements that are found by name
 #pragma once
 #include <map>
 #include <memory>
@@ -11,19 +11,23 @@
 
 namespace pastset {
 
-/// A PastSet: a set of named elements (Vinter 1999). Any context may call anything at any time;
-/// nothing here blocks.
+/// A PastSet: lets the parts of a program find elements by name.
+/// Thread-safe: yes.
+/// Blocks: never.
+/// Paper: Vinter 1999.
 class Space {
  public:
-  /// Binds to the element `name`, made if there is none; options count only then.
-  /// Throws TemplateMismatch when it exists with another template. After a delete, enter makes a
-  /// new, empty element; handles of the old one keep throwing Deleted.
+  /// Returns the element `name`. Creates it with `options` if it does not exist; otherwise the
+  /// options have no effect. After a delete, enter() creates a new, empty element, and handles of
+  /// the old one keep throwing Deleted. Throws TemplateMismatch if the element exists with another
+  /// template.
   std::shared_ptr<Element> enter(const std::string& name, const Template& tuple_template,
                                  const ElementOptions& options = {});
-  /// Has one that was made elsewhere found by its name. There is none of that name.
+  /// Registers an element that was created elsewhere under its own name.
+  /// Requires: no element has that name.
   void adopt(std::shared_ptr<Element> element);
-  std::shared_ptr<Element> find(std::string_view name) const;  ///< null when there is none
-  /// Removes the element and ends it; does nothing when there is none.
+  std::shared_ptr<Element> find(std::string_view name) const;  ///< nullptr if there is none
+  /// Removes and deletes the element. Does nothing if there is none.
   void delete_element(std::string_view name);
   std::vector<std::string> names() const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/template.cpp — templates read from text, written as text, and checked against bytes.
+// pastset/template.cpp — parsing and printing of templates, and the check of a tuple's bytes
 #include "pastset/template.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ bool has_count(Kind kind) {
   return kind == Kind::array || kind == Kind::fixed_text || kind == Kind::fixed_bytes;
 }
 
-/// Members that the kind does not use hold their defaults, so that == compares meanings.
+/// Resets the members that the kind does not use to their defaults, so that == compares meanings.
 Field normalised(Field field) {
   if (!has_scalar(field.kind)) field.scalar = Field{}.scalar;
   if (!has_count(field.kind)) field.count = Field{}.count;
@@ -55,7 +55,7 @@ std::string not_a_type(std::string_view word) {
   return fmt::format("'{}' is not a type; expected {}", word, base::either_of(types));
 }
 
-/// The type before the brackets, as a field without them.
+/// Returns the field for the type before the brackets.
 std::optional<Field> parse_type(std::string_view word) {
   if (word == "string") return Field{.kind = Kind::text};
   if (word == "bytes") return Field{.kind = Kind::bytes};
@@ -109,14 +109,15 @@ std::string plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// A byte that is neither 0 nor 1 must never become a C++ bool.
+/// Whether a bool field holds a byte other than 0 and 1, which must never become a C++ bool.
 bool has_bad_bool(const Field& field, std::span<const std::byte> bytes) {
   return has_scalar(field.kind) && field.scalar == base::Scalar::boolean &&
          std::any_of(bytes.begin(), bytes.end(),
                      [](std::byte byte) { return byte > std::byte{1}; });
 }
 
-/// In front of a variable array is its length, so that values alone are no tuple.
+/// Returns the type of all values. A variable array counts as `several`, because its length prefix
+/// is no value.
 base::ValueType type_of(const std::vector<Field>& fields) {
   base::ValueType all = base::ValueType::unknown;
   for (const Field& field : fields) {

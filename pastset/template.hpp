@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/template.hpp — the ordered types that all tuples of an element have.
+// pastset/template.hpp — the ordered types that all tuples of an element have
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace pastset {
 
-/// One field: a scalar, `count` of them, any number of them, or a string (text or bytes).
+/// One field of a template: a scalar, an array of fixed or variable length, text, or bytes.
 ///
-/// Written: "f64" one, "f64[1024]" an array, "f64[]" an array of any length,
-/// "string" and "bytes" of any length, "string[16]" and "bytes[16]" of exactly 16 bytes
-/// (strings padded with zero bytes).
+/// Notation: "f64" is one value, "f64[1024]" a fixed array, "f64[]" an array of any length.
+/// "string" and "bytes" have any length. "string[16]" and "bytes[16]" have exactly 16 bytes
+/// (strings are padded with zero bytes).
 struct Field {
   enum class Kind : std::uint8_t {
     scalar,
@@ -30,42 +30,44 @@ struct Field {
     fixed_bytes
   };
   Kind kind = Kind::scalar;
-  base::Scalar scalar = base::Scalar::f64;  ///< of scalar and array kinds
-  std::uint32_t count = 1;                  ///< of array, fixed_text, fixed_bytes
+  base::Scalar scalar = base::Scalar::f64;  ///< value type, if kind is scalar or an array
+  std::uint32_t count = 1;                  ///< length of array, fixed_text and fixed_bytes
   bool is_variable() const;
-  std::size_t fixed_bytes() const;  ///< 0 when variable
+  std::size_t fixed_bytes() const;  ///< 0 if the length is variable
   std::string text() const;
-  /// Takes this field's bytes, without their length, off the front of `rest`. Answers nothing,
-  /// and leaves `rest` alone, when they are not all there.
+  /// Removes this field's bytes, without their length prefix, from the front of `rest` and returns
+  /// them. Returns nullopt and leaves `rest` unchanged if `rest` is too short.
   std::optional<std::span<const std::byte>> take(std::span<const std::byte>& rest) const;
   friend bool operator==(const Field&, const Field&) = default;
 };
 
-/// A template: an ordered list of fields and an optional tag, a constant that tells apart
-/// elements of the same types. A value, cheap to copy.
+/// The type of an element's tuples: an ordered list of fields and an optional tag. The tag is a
+/// constant that distinguishes elements with the same fields. A template is a value and cheap to
+/// copy.
 ///
-/// Written as "f64", "u64, f64[4]", "tag: u64, string"; a tag has letters, digits and any of
-/// "_-./". parse() answers nothing and sets `wrong` to a sentence when the text is not a template.
+/// Notation: "f64", "u64, f64[4]", "tag: u64, string". A tag consists of letters, digits and any of
+/// "_-./". If the text is not a template, parse() returns nullopt and sets `wrong` to a sentence.
 ///
-/// Bytes of a tuple: the fields one after the other, packed, little-endian; a field of any length
-/// is preceded by its length in bytes as u32; a bool is the byte 0 or 1.
+/// Layout of a tuple: the fields follow each other, packed, little-endian. Before a field of
+/// variable length comes its length in bytes as a u32. A bool is the byte 0 or 1.
 class Template {
  public:
-  Template() = default;  ///< no fields: the template of pure synchronisation
+  Template() = default;  ///< no fields: the template for pure synchronisation
   explicit Template(std::vector<Field> fields, std::string tag = {});
   static std::optional<Template> parse(std::string_view text, std::string* wrong = nullptr);
 
   const std::vector<Field>& fields() const { return fields_; }
   const std::string& tag() const { return tag_; }
-  std::string text() const;  ///< what parse() reads
-  /// Size of every tuple, when no field is variable.
+  std::string text() const;  ///< in the notation that parse() reads
+  /// Size in bytes of every tuple; nullopt if a field is variable.
   std::optional<std::size_t> fixed_bytes() const { return fixed_bytes_; }
-  /// Type of all values of a tuple; `unknown` where some field is text or bytes, which a program
-  /// may fill with what it likes.
+  /// Type of all values of a tuple. `unknown` if a field is text or bytes, because a program may
+  /// store any type there.
   base::ValueType value_type() const { return value_type_; }
-  /// Empty when `payload` is a tuple of this template, otherwise a sentence saying why not.
+  /// Returns an empty string if `payload` is a tuple of this template, otherwise a sentence with
+  /// the reason.
   std::string mismatch(const base::Payload& payload) const;
-  /// Quick; false may also mean that mismatch() has to look.
+  /// Fast check without false positives: if it returns false, call mismatch() to decide.
   bool surely_takes(const base::Payload& payload) const {
     return size_says_all_ && payload.size() == fixed_bytes_ && payload.may_be(value_type_);
   }
@@ -77,7 +79,7 @@ class Template {
   std::vector<Field> fields_;
   std::string tag_;
   std::optional<std::size_t> fixed_bytes_ = 0;
-  bool size_says_all_ = true;  // whatever has fixed_bytes_ bytes is a tuple
+  bool size_says_all_ = true;  // every payload of fixed_bytes_ bytes is a tuple
   base::ValueType value_type_ = base::ValueType::unknown;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/tuple.cpp — tuples written, read and printed field by field.
+// pastset/tuple.cpp — writing, reading and printing of tuples field by field
 #include "pastset/tuple.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/tuple.hpp — ordered typed values: a template and the bytes that match it.
+// pastset/tuple.hpp — conversion between C++ values and the bytes of a tuple
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -17,14 +17,14 @@ namespace pastset {
 template <class T>
 inline constexpr bool is_scalar = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 
-/// Builds the bytes of a tuple field by field: TupleWriter(t).put(1.5).put("x").payload(). The
-/// template must outlive the writer.
-/// Throws: TemplateMismatch when a value is not what the template says next, and from payload()
-///         while a field is missing.
+/// Builds the bytes of a tuple field by field: TupleWriter(t).put(1.5).put("x").payload().
+/// Requires: the template outlives the writer.
+/// Throws: TemplateMismatch if a value does not match the next field, and from payload() if a field
+///   is missing.
 class TupleWriter {
  public:
   explicit TupleWriter(const Template& tuple_template);
-  explicit TupleWriter(Template&&) = delete;  // gone before the first field
+  explicit TupleWriter(Template&&) = delete;  // a temporary would end too early
   template <class T>
   requires is_scalar<T> TupleWriter& put(T value) {
     return put_scalar(base::scalar_of<T>(), &value);
@@ -34,8 +34,8 @@ class TupleWriter {
   requires is_scalar<T> TupleWriter& put_array(std::span<const T> values) {
     return put_scalars(base::scalar_of<T>(), values.data(), values.size());
   }
-  /// A string of fixed size may be shorter than its field and may not end in a zero byte, which
-  /// is padding.
+  /// Appends a string. A fixed field accepts a shorter string and pads it with zero bytes; the
+  /// string must therefore not end in a zero byte.
   TupleWriter& put_text(std::string_view text);
   TupleWriter& put_bytes(std::span<const std::byte> bytes);
   base::Payload payload() const;
@@ -51,9 +51,10 @@ class TupleWriter {
   std::vector<std::byte> bytes_;
 };
 
-/// Reads fields of a payload; the template must outlive the reader.
-/// Throws: TemplateMismatch when the payload is not a tuple of the template, or there is no such
-///         field, or it is read as another type.
+/// Reads the fields of a payload.
+/// Requires: the template outlives the reader.
+/// Throws: TemplateMismatch if the payload is not a tuple of the template, if there is no such
+///   field, or if the field has another type.
 class TupleReader {
  public:
   TupleReader(const Template& tuple_template, const base::Payload& payload);
@@ -71,13 +72,13 @@ class TupleReader {
     const std::span<const std::byte> bytes = array(field, base::scalar_of<T>());
     std::vector<T> values(bytes.size() / sizeof(T));
     for (std::size_t i = 0; i < values.size(); ++i) {
-      T value;  // one by one, because vector<bool> has no array to copy into
+      T value;  // one at a time, because vector<bool> has no array of values
       std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
       values[i] = value;
     }
     return values;
   }
-  std::string text(std::size_t field) const;                  ///< without the padding
+  std::string text(std::size_t field) const;                  ///< text without the padding
   std::span<const std::byte> bytes(std::size_t field) const;  ///< valid as long as the reader
 
  private:
@@ -90,8 +91,8 @@ class TupleReader {
   const base::Payload payload_;
 };
 
-/// "(0.25, [1, 2], \"x\")": a tuple as a person reads it, long fields cut; of a payload that is no
-/// tuple of the template, it says so.
+/// Returns a tuple in readable form, such as "(0.25, [1, 2], \"x\")". Long fields are cut. If the
+/// payload is not a tuple of the template, the text states why.
 std::string format_tuple(const Template& tuple_template, const base::Payload& payload);
 
 }  // namespace pastset

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/waiters.cpp — lists of who waits, and the words for what does not come.
+// pastset/waiters.cpp — lists of waiting reads and moves, and messages for failed waits
 #include "pastset/waiters.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ Waiters::Move::~Move() {
   if (is_waiting) among.leave(*this);
 }
 
-/// Mostly it is the first.
+/// The move is usually the first of the queue.
 void Waiters::leave(Move& move) {
   moves_.erase(std::find(moves_.begin(), moves_.end(), &move));
   move.is_waiting = false;
@@ -98,7 +98,7 @@ void Waiters::begin(Access& read) {
 
 void Waiters::give_up(Access& read) { leave(read); }
 
-/// Of a move, which has no place here, only that it waits no longer.
+/// Removes a read from its list. A move is not in that list and only stops waiting.
 void Waiters::leave(Access& access) {
   if (!std::exchange(access.is_waiting, false) || access.kind == Access::Kind::move) return;
   (access.previous != nullptr ? access.previous->next : first_read_) = access.next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/waiters.hpp — who waits in this process for an element, wherever its tuples are.
+// pastset/waiters.hpp — the contexts and accesses of this process that wait in one element
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +17,16 @@
 
 namespace pastset {
 
-/// Private to elements. Whoever waits in this process for one, and what he is told; whose turn it
-/// is, and what there is to be had, the element knows.
+/// The lists of waiting contexts and accesses of one element, for elements in process memory and in
+/// shared memory. The element decides which one is next and what it gets. Private to elements.
 ///
-/// Sharing: guarded by the element's mutex, which is held in every call.
+/// Thread-safe: no.
+/// Requires: the element's mutex is held in every call.
 class Waiters {
  public:
-  /// A move that waits for room: one of these from its making to its end. Who waits without a
-  /// context owns it himself, and it goes when he is told.
+  /// A move that waits for room, from its constructor to its destructor. A move of a blocked
+  /// context is owned by that context. A move of an Access owns itself and is destroyed at the
+  /// notification.
   struct Move {
     Move(Waiters& all, base::Payload to_store, std::uint32_t at = 0);
     ~Move();
@@ -33,23 +35,23 @@ class Waiters {
 
     Waiters& among;
     base::Payload stored;
-    const std::uint32_t place;            ///< in a line that other processes stand in, too
-    std::optional<std::uint64_t> number;  ///< once it has moved
-    std::exception_ptr error;             ///< why it never will
+    const std::uint32_t place;            ///< index of its entry in a queue that processes share
+    std::optional<std::uint64_t> number;  ///< number of the tuple, set once it has moved
+    std::exception_ptr error;             ///< reason why it will never move
     runtime::WaitList waiting;
-    Access* access = nullptr;  ///< who stands here without a context
+    Access* access = nullptr;  ///< access that waits; nullptr if a context is blocked
     bool is_waiting = true;
   };
 
   explicit Waiters(const Element& element) : element_(element) {}
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
-  void ensure_nobody() const;  ///< but who waits without a context
+  void ensure_nobody() const;  ///< aborts if a context or watcher is left; accesses may be
   bool is_anybody() const;
 
   // ---- contexts
 
-  /// One that waits, woken ones that did not run yet included.
+  /// Counts one waiting context, also after it was woken until it has run.
   class Blocked {
    public:
     explicit Blocked(Waiters& all) : count_(++all.blocked_) {}
@@ -65,7 +67,7 @@ class Waiters {
                       const runtime::Reason& reason);
   void watch(AnyChange& watcher) { watchers_.push_back(&watcher); }
   void unwatch(AnyChange& watcher) { std::erase(watchers_, &watcher); }
-  /// Who reads or watches looks again.
+  /// Wakes all blocked readers and notifies the watchers.
   void tell_changed(runtime::DeferredWakes& wakes) {
     reads_.wake_all(wakes);
     if (!watchers_.empty()) tell_watchers(wakes);
@@ -74,16 +76,16 @@ class Waiters {
 
   // ---- moves
 
-  /// In the order in which they came.
+  /// Waiting moves in order of arrival.
   const std::deque<Move*>& moves() const { return moves_; }
-  /// Without a context; it is its own from here on.
+  /// Starts to wait for an access without a context. `move` owns itself from here on.
   void begin(std::unique_ptr<Move> move, Access& access);
-  /// It has its number, or its error.
+  /// Ends the wait of a move that has its number or its error.
   void end(Move& move, runtime::DeferredWakes& wakes);
-  /// It gives up: the caller's, to go once the mutex is let go.
+  /// Cancels a waiting move. The caller destroys the result after it has unlocked the mutex.
   std::unique_ptr<Move> give_up(Move& move);
   Move& move_of(const Access& access) const;
-  /// Those that wait without a context.
+  /// Returns the moves that wait without a context.
   std::vector<Move*> begun_moves() const;
 
   // ---- reads without a context
@@ -94,14 +96,14 @@ class Waiters {
   void fail_reads(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
   void fail(Access& access, std::exception_ptr error, runtime::DeferredWakes& wakes);
   void answer(Access& access, std::uint64_t number, runtime::DeferredWakes& wakes);
-  /// False when it has to wait. `tuples` is the element.
+  /// Serves a read if its tuple exists; returns false if it must wait. `tuples` is the element.
   template <class Tuples>
   bool serve(Access& read, Tuples& tuples, runtime::DeferredWakes& wakes);
-  /// Each of them that need not wait any more; says whether there was one.
+  /// Serves every waiting read whose tuple exists. Returns whether it served at least one.
   template <class Tuples>
   bool serve_reads(Tuples& tuples, runtime::DeferredWakes& wakes);
 
-  // ---- what they are told
+  // ---- errors and messages
 
   Deleted deleted() const;
   Expired expired(std::uint64_t number, std::uint64_t oldest) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/x_function_call.cpp — who is inside an X-function, and what it may make.
+// pastset/x_function_call.cpp — detection of calls inside X-functions, and checks of their results
 #include "pastset/x_function_call.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/x_function_call.hpp — the time during which a context runs an X-function.
+// pastset/x_function_call.hpp — the scope in which a context runs an X-function
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace pastset {
 
-/// Private to elements. An X-function runs in the context that moves or observes, and mostly under
-/// the element's mutex.
+/// Marks the calling context as running an X-function while it exists. X-functions run in the
+/// context that moves or observes, usually under the element's mutex. Private to elements.
 class XFunctionCall {
  public:
   XFunctionCall();
@@ -20,10 +20,11 @@ class XFunctionCall {
   const void* before_;
 };
 
-/// Throws UsageError inside one.
+/// Throws UsageError if the caller is inside an X-function.
 void refuse_x_function(const std::string& element);
 
-/// What each kind of element does with a tuple that is moved in, and with one that is read.
+/// Applies the `in` function to a moved tuple, and the `out` function to a stored one. Both check
+/// the template.
 base::Payload to_store(const Element& element, const XFunction& x_function,
                        const base::Payload& payload);
 base::Payload from_stored(const Element& element, const XFunction& x_function,
