@@ -76,7 +76,7 @@ class Waiters {
 
   // ---- moves
 
-  /// Waiting moves in order of arrival.
+  /// Returns the waiting moves in order of arrival.
   const std::deque<Move*>& moves() const { return moves_; }
   /// Starts to wait for an access without a context. `move` owns itself from here on.
   void begin(std::unique_ptr<Move> move, Access& access);

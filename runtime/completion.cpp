@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/completion.cpp — who is told that something has happened.
+// runtime/completion.cpp — notification of the waiters and sets of a completion
 #include "runtime/completion.hpp"
 
 #include <utility>
@@ -11,7 +11,8 @@
 
 namespace runtime {
 
-/// A member of a set. In the list of its completion until that has happened, then in the set's.
+/// A member of a set. It is in the list of its completion until that has happened, then in the list
+/// of the set.
 struct Completion::Watch {
   std::shared_ptr<Completion> completion;
   WaitSet* set = nullptr;
@@ -83,7 +84,7 @@ std::size_t WaitSet::add(std::shared_ptr<Completion> completion) {
   return member;
 }
 
-/// Called with the completion's mutex held.
+/// Requires: the mutex of the completion is held.
 void WaitSet::tell(Watch& watch, DeferredWakes& wakes) {
   Lock lock(mutex_);
   watch.has_happened = true;
@@ -102,7 +103,7 @@ void WaitSet::remove(std::size_t member) {
 void WaitSet::let_go(Members::iterator at) {
   Watch& watch = *at->second;
   {
-    // Whoever completes it is past its mutex when the last share of it may go here.
+    // The completing thread has released this mutex before the last reference can be dropped here.
     Lock lock(watch.completion->mutex_);
     Lock own_lock(mutex_);
     if (!watch.has_happened) --pending_;
@@ -145,7 +146,7 @@ bool WaitSet::all(Deadline deadline) {
   return true;
 }
 
-/// A thread that the runtime did not start waits by the runtime's clock.
+/// Makes a thread that the runtime did not start use the runtime's clock while it waits.
 class WaitSet::OnClock {
  public:
   explicit OnClock(Executor& executor) : self_(Context::current()) {
@@ -169,7 +170,7 @@ class WaitSet::OnClock {
   bool has_borrowed_ = false;
 };
 
-/// Called with the mutex held; false when the deadline has passed.
+/// Returns false if the deadline has passed. Requires: mutex_ is held.
 bool WaitSet::wait(WaitList& list, Lock& lock, Deadline deadline) {
   const OnClock clock(*runtime_.executor_);
   return list.wait(lock, deadline, {"a wait set whose members", "that are left are", pending_}) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/completion.hpp — something that happens once, and waiting for any or all of several.
+// runtime/completion.hpp — one-time events, and a wait for any or all of several
 #pragma once
 #include <atomic>
 #include <concepts>
@@ -16,14 +16,15 @@ namespace runtime {
 
 class WaitSet;
 
-/// Happens once: an operation ends, a tuple is there, a message has come. What came of it is with
-/// whoever has this (an operation's state is one, and its handle tells its completion()).
+/// A one-time event: an operation ended, a tuple exists, a message arrived. It carries no result.
+/// The object that has the result also has the completion; for example, the state of an operation
+/// is one, and its handle returns it with completion().
 ///
-/// Why:     several things can so be under way, and be waited for together, without a context for
-///          each of them.
-/// Owns:    nothing; shared by whoever makes it happen and whoever waits.
-/// Sharing: any thread may call anything at any time.
-/// Blocks:  only in wait().
+/// Why: a context can start several operations and wait for them together, without one context per
+///   operation.
+/// Owns: nothing; the completing side and the waiters share it.
+/// Thread-safe: yes.
+/// Blocks: only in wait().
 class Completion {
  public:
   Completion() = default;
@@ -32,46 +33,49 @@ class Completion {
   Completion& operator=(const Completion&) = delete;
 
   bool done() const { return done_.load(std::memory_order_acquire); }
-  /// It has happened. Once; the caller owns a share of it until this returns. Who holds a mutex of
-  /// his own passes the wake-ups that he carries out after it.
+  /// Marks the event as happened and wakes the waiters. Must be called exactly once. The caller
+  /// keeps a reference until the call returns. A caller that holds a mutex passes `wakes`, and
+  /// carries them out after it has unlocked that mutex.
   void complete();
   void complete(DeferredWakes& wakes);
-  /// Blocks until it has happened; false when the deadline, which is on the caller's clock, has
-  /// passed first. Throws what the context is cancelled with: a Stop.
+  /// Blocks until the event has happened. Returns false if the deadline, on the caller's clock,
+  /// passed first.
+  /// Throws: the Stop with which the context is cancelled.
   bool wait(Deadline deadline, const Reason& reason);
 
  private:
   friend class WaitSet;
-  struct Watch;  // of one set
+  struct Watch;  // membership in one set
 
   Mutex mutex_;
   std::atomic<bool> done_{false};
-  WaitList waiting_;  // for this one only
+  WaitList waiting_;  // waiters for this completion alone
   Watch* first_ = nullptr;
 };
 
-/// Completions that one context waits for together: for any of them, as they come, or for all.
-/// Whoever completes one does work that does not grow with the set, nor does any().
+/// A set of completions that one context waits for together: for any of them as they happen, or for
+/// all. The cost of completing a member, and of any(), does not depend on the size of the set.
 ///
-/// Usage:   add() what was begun; any() tells of each once, in the order in which they happened.
-/// Owns:    a share of each completion until any() has told of it, or remove(). Dropping the set
-///          changes nothing about what is under way.
-/// Sharing: one context's at a time, which may be an OS thread that the runtime did not start; the
-///          completions may come from anywhere.
-/// Blocks:  any() and all(), without polling and without a context for each member.
-/// Throws:  what the context is cancelled with: a Stop; the set stays as it is. UsageError as said
-///          below, and from waiting on a virtual clock in a thread that does not run by it.
+/// Usage: add() each started operation. any() returns each member once, in the order in which they
+///   happened.
+/// Owns: a reference to each completion until any() has returned it or remove() is called. The
+///   destructor cancels nothing.
+/// Thread-safe: no, one context at a time, which may be an OS thread that the runtime did not
+///   start. The completions may be completed by any thread.
+/// Blocks: any() and all(), without polling and without a context per member.
+/// Throws: the Stop with which the context is cancelled; the set is unchanged. UsageError as
+///   documented below, and when a thread outside the run waits on a virtual clock.
 class WaitSet {
  public:
-  /// Deadlines are on the clock of this runtime, which outlives the set.
+  /// Creates an empty set. Deadlines are on the clock of `runtime`, which must outlive the set.
   explicit WaitSet(const Runtime& runtime);
   ~WaitSet();
   WaitSet(const WaitSet&) = delete;
   WaitSet& operator=(const WaitSet&) = delete;
 
-  /// Answers its number, counted from 0 and never used again.
+  /// Adds a member and returns its number. Numbers start at 0 and are never reused.
   std::size_t add(std::shared_ptr<Completion> completion);
-  /// What has a completion: a handle of an operation, of a read.
+  /// Adds the completion of a handle, such as that of an operation or a read.
   template <class Handle>
   requires requires(const Handle& handle) {
     { handle.completion() } -> std::convertible_to<std::shared_ptr<Completion>>;
@@ -79,17 +83,17 @@ class WaitSet {
   std::size_t add(const Handle& handle) {
     return add(std::shared_ptr<Completion>(handle.completion()));
   }
-  /// Any() will not tell of it; nothing when it has.
+  /// Removes a member. Does nothing if any() has already returned it.
   void remove(std::size_t member);
 
-  /// Members that any() has not told of.
+  /// Returns the number of members that any() has not returned yet.
   std::size_t size() const { return members_.size(); }
-  /// Blocks until some member has happened that was not told of before, and tells of it; nothing
-  /// when the deadline has passed first. Throws UsageError when there is no such member.
+  /// Blocks until a member has happened that was not returned before, and returns its number.
+  /// Returns nullopt if the deadline passed first. Throws UsageError if the set is empty.
   std::optional<std::size_t> any(Deadline deadline = Deadline::never());
-  /// The same without waiting.
+  /// Like any(), but never blocks.
   std::optional<std::size_t> try_any();
-  /// Blocks until all members have happened, and tells of none; false when the deadline has passed
+  /// Blocks until all members have happened, and removes none. Returns false if the deadline passed
   /// first.
   bool all(Deadline deadline = Deadline::never());
 
@@ -104,14 +108,14 @@ class WaitSet {
   bool wait(WaitList& list, Lock& lock, Deadline deadline);
 
   const Runtime& runtime_;
-  Members members_;                       // that any() has not told of
-  std::vector<Members::node_type> kept_;  // of members to come, so that steady use takes no memory
+  Members members_;                       // members that any() has not returned yet
+  std::vector<Members::node_type> kept_;  // nodes for reuse, so that steady use allocates no memory
   std::size_t next_member_ = 0;
-  Mutex mutex_;  // guards what follows
+  Mutex mutex_;  // guards the members below
   WaitList any_, all_;
-  Watch* first_ = nullptr;  // of those that have happened
+  Watch* first_ = nullptr;  // list of the members that have happened
   Watch* last_ = nullptr;
-  std::size_t pending_ = 0;  // those that have not
+  std::size_t pending_ = 0;  // number of members that have not happened
 };
 
 }  // namespace runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/continuation.hpp — how work that has no context of its own goes on.
+// runtime/continuation.hpp — continuation of work that has no context
 #pragma once
 #include "base/units.hpp"
 #include "runtime/wait.hpp"
@@ -8,8 +8,8 @@ namespace runtime {
 
 class Runtime;
 
-/// The next part of work that has no context of its own. Its maker keeps it until go_on() begins;
-/// from then on it may end.
+/// The next part of work that waits without a context. Its owner keeps it alive until resume()
+/// begins; resume() may destroy it.
 class Continuation {
  protected:
   ~Continuation() = default;
@@ -19,12 +19,13 @@ class Continuation {
   friend class Resumptions;
 };
 
-/// Calls go_on(). On the steady clock it runs at once, and must not block. On the virtual clock it
-/// runs in a service context behind all that are ready: events of one moment keep their order.
+/// Calls resume(). On the steady clock it runs at once in the caller, and must not block. On the
+/// virtual clock it runs in a service context after all ready ones, so that events of one time keep
+/// their order.
 void schedule(Runtime& runtime, Continuation& continuation);
 
-/// The time at which `deadline` ends a wait: Nanos::max() on the virtual clock, unless it was
-/// written.
+/// Returns the time at which `deadline` ends a wait. Default deadlines do not exist on the virtual
+/// clock: the result is then Nanos::max().
 base::Nanos end_of(const Runtime& runtime, Deadline deadline);
 
 }  // namespace runtime

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/random.hpp — seeded randomness: the same numbers from the same seed, everywhere.
+// runtime/random.hpp — seeded random numbers that are the same on every platform
 #pragma once
 #include <cstdint>
 
 namespace runtime {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): eight bytes of state, so that every thread can own one.
-/// Streams of one seed are independent of each other: Random(seed, thread number).
+/// A small random generator: eight bytes of state, so that every thread can own one. Streams of the
+/// same seed are independent of each other: Random(seed, thread number).
+/// Paper: Steele, Lea and Flood 2014 (SplitMix64).
 class Random {
  public:
   explicit Random(std::uint64_t seed, std::uint64_t stream = 0)
       : state_(mix(seed + 0x9e3779b97f4a7c15ULL * (2 * stream + 1))) {}
 
   std::uint64_t next() { return mix(state_ += 0x9e3779b97f4a7c15ULL); }
-  /// Even over 0 .. bound-1; bound > 0.
+  /// Returns a uniform value in 0 .. bound - 1. Requires: bound > 0.
   std::uint64_t below(std::uint64_t bound) {
     return static_cast<std::uint64_t>((static_cast<Wide>(next()) * bound) >> 64);
   }
-  /// Even over least .. most, both included.
+  /// Returns a uniform value in least .. most, both inclusive.
   std::int64_t between(std::int64_t least, std::int64_t most) {
     return least + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(most - least) + 1));
   }
-  /// Even over [0, 1).
+  /// Returns a uniform value in [0, 1).
   double unit() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
   bool chance(double probability) { return unit() < probability; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/runtime.cpp — the runtime as others see it.
+// runtime/runtime.cpp — public interface of the runtime
 #include "runtime/runtime.hpp"
 
 #include <fmt/format.h>
@@ -168,7 +168,7 @@ void Task::join() {
   if (!error) return;
   try {
     std::rethrow_exception(error);
-  } catch (const Cancelled&) {  // by the joiner or by the end of the run
+  } catch (const Cancelled&) {  // cancelled by the joiner or by the end of the run
   }
 }
 
@@ -191,7 +191,7 @@ void TaskCanceller::cancel(std::exception_ptr reason) { state_->stop(std::move(r
 
 namespace {
 
-/// Prints the exception of work that has no owner and so is never joined.
+/// Prints the exception of work without an owner, which no thread will ever join.
 void say_unowned(const std::exception_ptr& thrown) {
   std::string what = "an exception that is no std::exception";
   try {
@@ -209,7 +209,7 @@ void say_unowned(const std::exception_ptr& thrown) {
 
 void Task::State::ended(std::exception_ptr thrown) {
   const auto held = std::move(self);
-  work = nullptr;  // destroys the captures, which may use what the joiners own
+  work = nullptr;  // destroys the captures, which may use objects of the joiners
   if (thrown && held.use_count() == 1) say_unowned(thrown);
   DeferredWakes wakes;
   Lock lock(mutex);
@@ -250,7 +250,7 @@ void Work::give_context(Context& context) {
 
 void Work::cancel(std::exception_ptr reason) {
   if (Context* const context = context_.load()) return context->cancel(std::move(reason));
-  if (!is_cancelled_.load()) reason_ = std::move(reason);  // the first reason counts
+  if (!is_cancelled_.load()) reason_ = std::move(reason);  // only the first reason is kept
   is_cancelled_.store(true);
   if (Context* const context = context_.load(); context != nullptr && is_cancelled_.exchange(false))
     context->cancel(std::move(reason_));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/runtime.hpp — contexts that run code, and the clock they live by.
+// runtime/runtime.hpp — contexts that run code, and the clock that they use
 #pragma once
 #include <atomic>
 #include <exception>
@@ -15,7 +15,7 @@
 
 namespace runtime {
 
-/// Names a context in reports without owning a string: {"thread", "alpha-0", 3}. The views must
+/// Name of a context in reports: {"thread", "alpha-0", 3}. It owns no strings; the views must
 /// outlive the context.
 struct ContextName {
   std::string_view role;
@@ -24,19 +24,19 @@ struct ContextName {
   std::string text() const;
 };
 
-/// A thread of the application, or a context that works for somebody else (serves a path from
-/// another host, prefetches): Wakes lets services go first.
+/// Purpose of a context. `thread` runs the application. `service` works for others: it serves a
+/// path for another host, or prefetches. DeferredWakes can wake services first.
 enum class ContextRole : std::uint8_t { thread, service };
 
 class TaskCanceller;
 
-/// Work in a context of its own, with one owner, as `std::jthread`. Destruction of a Task cancels
-/// its work and blocks until the work has ended, unless detach() was called.
+/// Work in a context of its own, with one owner, like `std::jthread`. The destructor cancels the
+/// work and blocks until it has ended, unless detach() was called.
 ///
-/// Why:    work uses variables of the scope that started it, which end after the Task.
-/// Blocks: the destructor and the assignment; they wait also in a context that is itself
-///         cancelled, and drop the exception of the work.
-/// Bugs:   a callback, or the work itself, destroys the Task before the work has ended.
+/// Why: the work uses variables of the scope that started it, which end after the Task.
+/// Blocks: the destructor and the assignment. They wait even if their own context is cancelled, and
+///   drop the exception of the work.
+/// Bugs: a callback, or the work itself, destroys the Task before the work has ended.
 class [[nodiscard]] Task {
  public:
   Task() = default;
@@ -45,16 +45,16 @@ class [[nodiscard]] Task {
   ~Task() { end(); }
   explicit operator bool() const { return state_ != nullptr; }
   bool done() const;
-  /// Blocks until the work has returned and its captures are destroyed. Throws what the work threw,
-  /// except Cancelled.
+  /// Blocks until the work has returned and its captures are destroyed. Throws the exception of the
+  /// work, except Cancelled.
   void join();
-  /// Makes the present or next wait of the work, and all later ones, throw `reason` (Cancelled if
-  /// it is null), which should be a Stop. Any context may call.
+  /// Makes the current or next wait of the work, and all later ones, throw `reason`, which should
+  /// be a Stop (nullptr = Cancelled). Any context may call it.
   void cancel(std::exception_ptr reason = nullptr);
-  /// Lets the work go on without an owner, until it returns or the run ends. Everything that the
+  /// Gives up ownership: the work continues until it returns or the run ends. Everything that the
   /// work uses must live until then.
   void detach() { state_ = nullptr; }
-  /// A right to cancel the work that outlives the Task.
+  /// Returns a handle that can cancel the work and may outlive the Task.
   TaskCanceller canceller() const;
 
   struct State;
@@ -66,12 +66,12 @@ class [[nodiscard]] Task {
   std::shared_ptr<State> state_;
 };
 
-/// Cancels the work of a Task that has another owner, or none. Copies refer to the same work.
+/// A handle that cancels the work of a Task without owning it. Copies refer to the same work.
 class TaskCanceller {
  public:
   TaskCanceller() = default;
   explicit operator bool() const { return state_ != nullptr; }
-  /// Cancels the work as Task::cancel() does. No effect after the end of the work.
+  /// Cancels the work like Task::cancel(). Has no effect after the end of the work.
   void cancel(std::exception_ptr reason = nullptr);
 
  private:
@@ -83,10 +83,10 @@ class TaskCanceller {
 class Context;
 class Executor;
 
-/// Work for service contexts whose memory is its maker's own, so that beginning it takes none. For
-/// what begins often; everything else is a Task.
+/// Work for a service context that starts without an allocation, because its maker owns the memory.
+/// Meant for work that starts often; use a Task for everything else.
 ///
-/// Sharing: it is the context's from begin() to ended().
+/// Owns: the context owns it from begin() to ended().
 class Work {
  public:
   Work() = default;
@@ -95,14 +95,14 @@ class Work {
   Work& operator=(const Work&) = delete;
 
  protected:
-  /// In a context of its own; not at all when the runtime ends before.
+  /// Runs in a context of its own. It is not called if the runtime ends before.
   virtual void run() = 0;
-  /// The last that is done with it, in the same context, with what run() threw: from here on it may
-  /// begin again, or go. Must not block, nor throw. Calls let_go() first, under the lock that its
-  /// maker holds to call cancel().
+  /// Receives the exception that run() threw. It is the last call for this start, in the same
+  /// context. From here on the work may start again or be destroyed. Must not block or throw. It
+  /// first calls let_go(), under the lock that the maker holds when it calls cancel().
   virtual void ended(std::exception_ptr error) = 0;
-  /// As Task::cancel(), of one that has begun and was not let go; two at once are its maker's to
-  /// prevent.
+  /// Cancels started work like Task::cancel(). Requires: ended() has not called let_go(), and no
+  /// other cancel() runs at the same time. The maker ensures both.
   void cancel(std::exception_ptr reason = nullptr);
   void let_go() { context_.store(nullptr); }
   bool runs_in(const Context& context) const { return context_.load() == &context; }
@@ -117,107 +117,111 @@ class Work {
 
 enum class ClockKind : std::uint8_t { steady, virtual_time };
 
-/// How many fibers have a guard below their stacks; each takes two of the mappings that the kernel
-/// allows a process (vm.max_map_count, 65,530).
+/// Maximum number of fibers with a guard below their stack. Each guard takes two of the mappings
+/// that the kernel allows a process (vm.max_map_count, 65,530 by default).
 inline constexpr std::size_t guarded_fibers_max = 30'000;
 
-/// Of stacks: a thread's, where nothing else is said, and a service's, always.
+/// Default stack size of a thread, and the stack size of every service.
 inline constexpr std::size_t thread_stack_bytes = std::size_t{8} << 20;
 inline constexpr std::size_t service_stack_bytes = std::size_t{256} << 10;
 
-/// How an OS thread waits.
+/// Strategy of an OS thread that waits.
 enum class Waiting : std::uint8_t {
-  adaptive,  ///< looks for its wake-up where that has proved shorter than to sleep, then sleeps
-  sleep,     ///< at once
+  adaptive,  ///< polls for the wake-up where that has proved faster, then sleeps
+  sleep,     ///< sleeps at once
 };
 
 struct RuntimeOptions {
   ClockKind clock = ClockKind::steady;
-  /// Address space of the stack of a context with the role of a thread; only touched pages cost
+  /// Address space for the stack of each context with the role `thread`. Only touched pages use
   /// memory.
   std::size_t stack_bytes = thread_stack_bytes;
   Waiting waiting = Waiting::adaptive;
-  /// Whether an overflow of a stack is said in words, by a handler of SIGSEGV and SIGBUS.
+  /// Whether a handler of SIGSEGV and SIGBUS reports stack overflows in words.
   bool says_overflows = true;
 };
 
-/// The contexts and the clock of one process.
+/// The contexts and the clock of one process. The same program runs either in real time or in
+/// simulated time.
 ///
-/// steady clock:  threads are OS threads; services share one OS thread, as fibers, which sleeps
-///                in the kernel while it has nothing to do.
-/// virtual clock: everything is a fiber of the OS thread that called run(). When no fiber is
-///                ready, time jumps to the next event; without one that is a Deadlock, and so is
-///                time that stands still while contexts run a million times. Two runs of the same
-///                code see the same times and the same order.
+/// - Steady clock: application threads are OS threads. Services are fibers that share one OS
+///   thread, which sleeps in the kernel while it has nothing to do.
+/// - Virtual clock: everything is a fiber of the OS thread that called run(). If no fiber is ready,
+///   time jumps to the next event. The run ends with a Deadlock if there is no next event, or if
+///   contexts run a million times while time stands still. Two runs of the same code see the same
+///   times and the same order.
 ///
-/// A context that overflows its stack ends the process with its name and the stack's size, unless
-/// it is one of more than guarded_fibers_max or nobody is to say it.
+/// A stack overflow ends the process with a report of the context's name and stack size. There is
+/// no report if more than guarded_fibers_max fibers exist or says_overflows is off.
 class Runtime {
  public:
-  /// Throws std::runtime_error when there is no OS thread for the services.
+  /// Throws std::runtime_error if the system has no OS thread for the services.
   explicit Runtime(RuntimeOptions options = {});
-  ~Runtime();  ///< every spawned context has ended or is cancelled and joined here
+  ~Runtime();  ///< every spawned context has ended, or is cancelled and joined here
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
   bool is_virtual() const;
-  /// Nanoseconds since this runtime began. Any context.
+  /// Returns the time since this runtime was created, in nanoseconds. Any context may call it.
   Nanos now() const;
-  /// now() on the virtual clock; else up to a few milliseconds before it, in a fraction of the time
-  /// that asking for it takes: for what is seconds away.
+  /// Returns the time cheaply, for times that are seconds away. Equals now() on the virtual clock;
+  /// on the steady clock it may lag by a few milliseconds.
   Nanos roughly_now() const;
-  /// How often contexts have gone on until now, which says what a simulation costs. Virtual clock
-  /// only.
+  /// Returns how often contexts have run so far: the cost of a simulation. Virtual clock only.
   std::uint64_t events() const;
-  /// What the machine's clock showed, since 1970 in UTC, when now() was 0: for files and people,
-  /// not for measuring. Steady clock only.
+  /// Returns the system time at which now() was 0, since 1970 in UTC. Meant for files and people,
+  /// not for measurements. Steady clock only.
   Nanos utc_at_zero() const;
-  /// What the machine's steady clock, which all its processes share, showed when now() was 0.
-  /// Steady clock only.
+  /// Returns the machine's steady clock, which all its processes share, at the moment when now()
+  /// was 0. Steady clock only.
   Nanos steady_at_zero() const;
-  /// The machine's date and time now, "2026-01-31T12:00:00Z", whatever clock this runtime has.
+  /// Returns the system date and time, "2026-01-31T12:00:00Z", independent of the clock of the
+  /// runtime.
   static std::string utc_text();
-  /// Blocks the calling context. Throws what it is cancelled with.
+  /// Blocks the calling context. Throws the Stop with which the context is cancelled.
   void sleep_until(Nanos when);
   void sleep_for(Nanos span);
 
-  /// Runs `main` as the first context and returns when it has; the contexts it left behind, also
-  /// by throwing, are cancelled and waited for, and those that have not begun never do. Throws what
-  /// `main` threw; on the virtual clock Deadlock when nobody could ever wake, whoever caught it.
+  /// Runs `main` as the first context and returns after it. Contexts that `main` left behind, also
+  /// by throwing, are cancelled and joined; those that have not started never do. Throws the
+  /// exception of `main`. On the virtual clock it throws Deadlock after a deadlock, even if a
+  /// context caught it.
   void run(std::function<void()> main);
 
-  /// run() in two halves, for a process whose threads are its own: from open() on contexts may
-  /// begin and close() does what the end of run() does. Each by a Visit. Steady clock only.
+  /// Start and end a run in two calls, for a process with threads of its own. Contexts may start
+  /// after open(); close() does what the end of run() does. Requires: the calling thread has a
+  /// ThreadAttachment. Steady clock only.
   void open();
   void close();
 
-  /// Virtual clock: whether run() will throw Deadlock. What fails from then on fails because of it.
+  /// Whether run() will throw Deadlock. Later failures are consequences of the deadlock. Virtual
+  /// clock only.
   bool is_deadlocked() const;
 
-  /// Starts `work` in a context of its own. Any context of this runtime may call. Throws
-  /// std::runtime_error when there is no OS thread or no stack for it.
+  /// Starts `work` in a context of its own. Any context of this runtime may call it. Throws
+  /// std::runtime_error if there is no OS thread or no stack for it.
   Task spawn(ContextRole role, ContextName name, std::function<void()> work);
 
-  /// The same in a service context, for work that has its own memory. From a service context or
-  /// callback nothing is allocated while no more run at once than ever did.
+  /// Starts `work` in a service context. A call from a service context or a callback allocates
+  /// nothing unless more services run at once than ever before.
   void begin(ContextName name, Work& work);
 
-  /// The one way in from outside: `work` runs soon on the services' OS thread, in no context (it
-  /// must not block). Any thread or signal-free callback of the process may call; on the virtual
-  /// clock only the thread of run().
+  /// Runs `work` soon on the services' OS thread, in no context, so it must not block. This is the
+  /// only entry from outside the runtime. Any thread may call it, but no signal handler. On the
+  /// virtual clock only the thread of run() may.
   void wake_from_outside(std::function<void()> work);
 
-  /// Calls `on_readable` on the services' OS thread whenever `descriptor` may be readable, in no
-  /// context; level-triggered. steady clock only. unwatch() from that thread only.
+  /// Calls `on_readable` on the services' OS thread, in no context, whenever `descriptor` may be
+  /// readable (level-triggered). unwatch() may be called on that thread only. Steady clock only.
   void watch(int descriptor, std::function<void()> on_readable);
   void unwatch(int descriptor);
 
-  /// Has OS threads of this runtime look at `poller` while they wait, unless they sleep at once.
-  /// steady clock only. remove_poller() returns when nobody looks at it any more.
+  /// Makes waiting OS threads of this runtime poll `poller`, unless they sleep at once.
+  /// remove_poller() returns when no thread polls it any more. Steady clock only.
   void add_poller(Poller& poller);
   void remove_poller(Poller& poller);
 
-  /// True in a context or callback that runs on the services' OS thread.
+  /// Whether the caller is a context or callback on the services' OS thread.
   bool on_services_thread() const;
 
  private:
@@ -228,18 +232,19 @@ class Runtime {
   std::unique_ptr<Executor> executor_;
 };
 
-/// An OS thread that the runtime did not start, as one of its contexts while this lives: it may
-/// wait, and has the runtime's clock. Steady clock only.
+/// Makes an OS thread that the runtime did not start one of its contexts while this object lives.
+/// The thread may then wait, and has the runtime's clock. Steady clock only.
 ///
-/// Sharing: made and ended by that thread; by another one when that thread has ended.
+/// Thread-safe: no. The same thread creates and destroys it. Another thread may destroy it after
+///   that thread has ended.
 class ThreadAttachment {
  public:
-  /// Throws UsageError when the caller is a context of a runtime already.
+  /// Throws UsageError if the caller is already a context of a runtime.
   ThreadAttachment(Runtime& runtime, ContextName name);
   ~ThreadAttachment();
   ThreadAttachment(const ThreadAttachment&) = delete;
   ThreadAttachment& operator=(const ThreadAttachment&) = delete;
-  // Any thread may ask.
+  // Any thread may call the next two functions.
   bool is_of_caller() const;
   bool has_thread_ended() const;
 
@@ -248,17 +253,18 @@ class ThreadAttachment {
   const ContextName name_before_;
 };
 
-/// Tells contexts apart, for comparing only: null in callbacks; an OS thread that the runtime did
-/// not start has one, too. One that has ended may become another's.
+/// Identifies the calling context, for comparison only. It is nullptr in callbacks. An OS thread
+/// that the runtime did not start has an identity too. The identity of an ended context may be
+/// reused.
 const void* calling_context();
-/// Lets other services of the calling service's OS thread run, and what has arrived for them,
-/// before the caller goes on. Returns at once in a thread, in a callback, on the virtual clock, and
-/// when the caller is cancelled. For work that would keep the OS thread for long.
+/// Runs other services of the calling service's OS thread, and handles arrived messages, before it
+/// returns. Meant for services that would occupy the OS thread for long. Returns at once in a
+/// thread, in a callback, on the virtual clock, and if the caller is cancelled.
 void yield_to_services();
-/// Is the caller a context of a runtime, while it runs?
+/// Whether the caller is a context of a runtime, or a callback.
 bool is_inside_a_run();
 
-/// Who is running, for messages: "thread alpha-0/3 at 12.5ms".
+/// Returns the running context for messages: "thread alpha-0/3 at 12.5ms".
 std::string describe_current_context();
 
 }  // namespace runtime

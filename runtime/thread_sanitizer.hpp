@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/thread_sanitizer.hpp — tells the thread sanitizer what it cannot see in our own code.
+// runtime/thread_sanitizer.hpp — annotations of our mutex for the thread sanitizer
 #pragma once
 #include <atomic>
 
@@ -7,9 +7,9 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-/// Our mutex and our switches of stacks are atomic words and library code to the thread sanitizer.
-/// With these calls it follows which context holds which mutex, and in which order it took them.
-/// In every other build each call compiles to nothing, but for order_all().
+/// Reports our mutex to the thread sanitizer, which sees only atomic words and library calls. With
+/// these calls it follows which context holds which mutex and in which order. In other builds each
+/// call compiles to nothing, except order_all().
 namespace runtime::thread_sanitizer {
 
 #ifdef __SANITIZE_THREAD__
@@ -23,7 +23,7 @@ inline void tried_mutex(void* mutex, bool is_taken) {
 inline void unlock_mutex(void* mutex) { __tsan_mutex_pre_unlock(mutex, 0); }
 inline void unlocked_mutex(void* mutex) { __tsan_mutex_post_unlock(mutex, 0); }
 inline void forget_mutex(void* mutex) { __tsan_mutex_destroy(mutex, 0); }
-/// A full fence. The sanitizer does not follow fences, but it follows atomic exchanges.
+/// Acts as a full fence. The sanitizer does not follow fences, but it follows atomic exchanges.
 inline void order_all() {
   static std::atomic<int> all{0};
   all.fetch_add(0, std::memory_order_seq_cst);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/wait.cpp — lists of blocked contexts.
+// runtime/wait.cpp — lists of blocked contexts, and deferred wake-ups
 #include "runtime/wait.hpp"
 
 #include <fmt/format.h>
@@ -135,7 +135,7 @@ void DeferredWakes::notify(Waiter& one) {
 void DeferredWakes::notify_all() {
   last_waiter_ = nullptr;
   for (Waiter* one = std::exchange(first_waiter_, nullptr); one != nullptr;) {
-    Waiter* const next = one->next_waiter_;  // it may go
+    Waiter* const next = one->next_waiter_;  // notify() may destroy the waiter
     one->notify();
     one = next;
   }
@@ -151,7 +151,7 @@ std::vector<Context*> DeferredWakes::take_services() {
 
 void DeferredWakes::carry_out() {
   notify_all();
-  // Who has been woken may have gone when the others are.
+  // A woken context may be destroyed before the next one is woken.
   for (const One& one : others_)
     if (one.is_service) one.wake();
   if (futex_ != nullptr) futex_->change();

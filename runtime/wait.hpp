@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/wait.hpp — the one way to block: a list of waiters guarded by a mutex.
+// runtime/wait.hpp — the only way to block: a list of waiters guarded by a mutex
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -16,13 +16,14 @@ namespace runtime {
 
 using base::Nanos;
 
-/// Guards state for a few instructions; never held while blocking (WaitList::wait lets it go). Who
-/// finds it held looks a little longer than those take before he sleeps.
+/// A mutex that guards state for a few instructions. It is never held while blocking:
+/// WaitList::wait() releases it. It may be destroyed once it is unlocked, even if its last user has
+/// not returned from unlock(). A thread that finds it held polls slightly longer than that before
+/// it sleeps.
 ///
-/// Why:  to unlock is a plain store, as processors wait for an atomic exchange until all that was
-///       stored before has come to its place. So who unlocks may rarely miss who falls asleep just
-///       then, and who sleeps looks again after a while; and see show_unlocked().
-/// Ends: may go as soon as it is unlocked, even if its last user has not returned from unlock().
+/// Why: unlock() is a plain store, because an atomic exchange waits until all earlier stores are
+///   visible. Therefore unlock() may miss a thread that falls asleep at the same time; a sleeper
+///   retries after 1 ms. See also show_unlocked().
 class Mutex {
  public:
   Mutex() = default;
@@ -62,19 +63,20 @@ class Mutex {
   std::atomic<std::uint32_t> sleepers_{0};
 };
 
-/// For one who has unlocked a mutex and now looks for what others left who tried to lock it and
-/// went away: either they find it unlocked, or what they left is seen.
+/// Orders an unlock before the reads that follow. It is for a thread that checks for work left by
+/// threads whose try_lock() failed. Either those threads find the mutex unlocked, or this thread
+/// sees the work.
 inline void show_unlocked() { thread_sanitizer::order_all(); }
 using Lock = std::unique_lock<Mutex>;
 
 class Context;
 class Futex;
 
-/// Until when a wait may last, on the runtime's clock.
+/// Time at which a wait ends, on the runtime's clock.
 ///
-/// A deadline that a person wrote in the config is an event like any other. A default one is only
-/// a safety net: on the virtual clock, where nothing is ever late by accident, it does not exist,
-/// and what it would have caught is reported as a deadlock instead.
+/// A written deadline is set in the config and is an ordinary event. A default deadline is only a
+/// safety net. On the virtual clock nothing is late by accident, so default deadlines do not exist
+/// there, and such a wait is reported as a deadlock.
 struct Deadline {
   Nanos at = Nanos::max();
   bool written = false;
@@ -83,8 +85,8 @@ struct Deadline {
   static Deadline default_at(Nanos at) { return {at, false}; }
 };
 
-/// Who waits for what, for the deadlock report: {"contributions of round", "sum.alpha-0", 17}.
-/// The views must outlive the wait.
+/// Subject of a wait, for the deadlock report: {"contributions of round", "sum.alpha-0", 17}. The
+/// views must outlive the wait.
 struct Reason {
   std::string_view what;
   std::string_view subject = {};
@@ -93,10 +95,10 @@ struct Reason {
 
 enum class Woken : std::uint8_t { notified, expired };
 
-/// What a wait throws when its context has to end. No error of the program's own, and so no
-/// std::exception: code that goes on after any error it knows does not go on after this one. Every
-/// later wait of the context throws it again, at once; who catches it all the same and keeps
-/// waiting ends the process, with words.
+/// Exception of a wait whose context must end. It is not a std::exception, so that code that
+/// continues after ordinary errors does not continue after this one. Every later wait of the
+/// context throws it again at once. If the code keeps catching it and waiting, the process ends
+/// with a message.
 class Stop {
  public:
   explicit Stop(std::string what) : what_(std::move(what)) {}
@@ -107,28 +109,29 @@ class Stop {
   std::string what_;
 };
 
-/// The context was told to stop. Nobody but the owner of the context's work catches it.
+/// The context was cancelled. Only the owner of the context's work catches it.
 class Cancelled : public Stop {
  public:
   Cancelled() : Stop("cancelled") {}
   using Stop::Stop;
 };
 
-/// On the virtual clock: a state in which nobody can ever wake, what() lists who waits for what;
-/// or one in which time does not pass any more however much happens, what() lists what does.
+/// The run on the virtual clock cannot make progress. Either no context can ever wake, and what()
+/// lists the waits; or time stands still while contexts run, and what() lists the most active ones.
 class Deadlock : public Stop {
  public:
   using Stop::Stop;
 };
 
-/// Who is told, without a context to be woken, that what he waits for has happened: by whoever made
-/// it happen, in that one's context, under no mutex.
+/// An object that is notified of an event, instead of a blocked context. The context that caused
+/// the event calls notify() after it has unlocked its mutex.
 ///
-/// Sharing: once for each time it is given to Wakes; until then its memory stays.
+/// Owns: its memory stays valid until notify(), which happens once for each
+///   DeferredWakes::notify().
 class Waiter {
  protected:
   ~Waiter() = default;
-  /// Must not block. From here on it may go.
+  /// Handles the event. Must not block. From here on the object may be destroyed.
   virtual void notify() noexcept = 0;
 
  private:
@@ -136,12 +139,13 @@ class Waiter {
   Waiter* next_waiter_ = nullptr;
 };
 
-/// Wake-ups decided under a mutex and carried out after it is unlocked: declare it before the
-/// Lock, so that it is destroyed after it.
+/// Wake-ups that are decided under a mutex and carried out after it is unlocked. Declare it before
+/// the Lock, so that it is destroyed after the Lock.
 ///
-/// Why:   waking under the mutex makes the woken run into it; between OS threads that costs
-///        milliseconds once there are more threads than cores.
-/// Order: who is told, then all others at once; who owes other hosts a reply says services_first().
+/// Why: a thread woken under the mutex would block on it at once. Between OS threads that costs
+///   milliseconds when there are more threads than cores.
+/// Order: waiters first, then service contexts, then all others. A caller that owes replies to
+///   other hosts calls services_first().
 class DeferredWakes {
  public:
   DeferredWakes() = default;
@@ -149,10 +153,11 @@ class DeferredWakes {
     if (!empty()) carry_out();
   }
   void notify(Waiter& one);
-  /// Carries them out, the mutex being unlocked: those who are told, service contexts, whose
-  /// replies leave for other hosts, and threads of the application only when those had their turn
-  /// (Bongo et al. 2004, §VI-A: a local thread woken first delayed the last reply by up to 30 ms).
-  /// A thread that calls this is one of them, and blocks until then.
+  /// Carries the wake-ups out: waiters first, then service contexts, which reply to other hosts.
+  /// Application threads follow after the services have run; a calling application thread blocks
+  /// until then. (Bongo et al. 2004, §VI-A: a local thread woken first delayed the last reply by up
+  /// to 30 ms.)
+  /// Requires: the mutex is unlocked.
   void services_first();
   DeferredWakes(const DeferredWakes&) = delete;
   DeferredWakes& operator=(const DeferredWakes&) = delete;
@@ -163,11 +168,11 @@ class DeferredWakes {
   friend class Executor;
   struct One {
     Context* fiber = nullptr;
-    Futex* futex = nullptr;  // if it is no fiber
+    Futex* futex = nullptr;  // set if the context is no fiber
     bool is_service = false;
     void wake() const;
   };
-  /// Those of the application.
+  /// Wake-ups of application threads.
   struct Threads {
     Futex* futex = nullptr;
     std::vector<One> others;
@@ -180,13 +185,14 @@ class DeferredWakes {
   std::vector<Context*> take_services();
   Waiter* first_waiter_ = nullptr;
   Waiter* last_waiter_ = nullptr;
-  Futex* futex_ = nullptr;  // of OS threads; mostly there is but one
+  Futex* futex_ = nullptr;  // first OS thread futex; there is rarely a second one
   std::vector<One> others_;
 };
 
-/// Blocked contexts, which are woken together: fibers first come first served, OS threads all at
-/// once. Guarded by a mutex of its owner, who passes the held lock to wait() and holds it in every
-/// other call.
+/// A list of blocked contexts that are woken together: fibers in first-in, first-out order, OS
+/// threads all at once.
+///
+/// Requires: a mutex of the owner is held in every call. wait() receives the held lock.
 class WaitList {
  public:
   WaitList() = default;
@@ -194,22 +200,23 @@ class WaitList {
   WaitList(const WaitList&) = delete;
   WaitList& operator=(const WaitList&) = delete;
 
-  /// Lets `lock` go, blocks until woken or the deadline has passed, holds `lock` again.
-  /// Never returns `notified` unless wake_all() took this waiter off the list.
-  /// Throws what the context was cancelled with (lock held, waiter off the list): a Stop.
+  /// Unlocks `lock`, blocks until woken or until the deadline has passed, and locks `lock` again.
+  /// Returns `notified` only if wake_all() has removed this waiter from the list.
+  /// Throws: the Stop with which the context is cancelled; the lock is held then, and the waiter is
+  ///   removed.
   Woken wait(Lock& lock, Deadline deadline, const Reason& reason);
 
   void wake_all(DeferredWakes& wakes);
   bool empty() const { return first_ == nullptr && threads_ == 0; }
 
  private:
-  struct Place;  // of a fiber, on its stack
+  struct Place;  // entry of a fiber, on its stack
   Woken wait_in_line(Context& self, Lock& lock, Nanos until, const Reason& reason);
   Woken wait_at_futex(Context& self, Lock& lock, Nanos until, const Reason& reason);
   void remove(Place& place);
   Place* first_ = nullptr;
   Place* last_ = nullptr;
-  Futex* futex_ = nullptr;  // of OS threads, once there was one
+  Futex* futex_ = nullptr;  // futex of the OS threads; nullptr until one has waited
   std::uint32_t threads_ = 0;
   std::uint32_t wakes_ = 0;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/processes/between_processes.cpp — futexes without the private flag, and descriptors of
-// processes.
+// runtime/processes/between_processes.cpp — futexes shared by processes, and process descriptors
 #include "runtime/processes/between_processes.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +28,8 @@
 namespace runtime {
 namespace {
 
-/// False when it was for so long; whoever waits looks at what for, however it ends.
+/// Sleeps while the futex is `seen`. Returns false if `at_most` has passed. Callers check their
+/// condition after any return.
 bool sleep_at(std::atomic<std::uint32_t>& futex, std::uint32_t seen, Nanos at_most) {
   timespec span{};
   span.tv_sec = at_most.count() / 1'000'000'000;
@@ -42,7 +42,7 @@ void wake_at(std::atomic<std::uint32_t>& futex, int most) {
   syscall(SYS_futex, &futex, FUTEX_WAKE, most, nullptr, nullptr, 0);
 }
 
-/// Field 22 of /proc/PID/stat; 0 when it cannot be read.
+/// Returns the start time, field 22 of /proc/PID/stat; 0 if it cannot be read.
 std::uint64_t start_of(std::uint32_t pid) {
   std::FILE* const file = std::fopen(fmt::format("/proc/{}/stat", pid).c_str(), "re");
   if (file == nullptr) return 0;
@@ -50,35 +50,35 @@ std::uint64_t start_of(std::uint32_t pid) {
   const std::size_t bytes = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);
   text[bytes] = '\0';
-  const char* at = std::strrchr(text, ')');  // the name before it may hold anything
+  const char* at = std::strrchr(text, ')');  // the name before it may hold any characters
   unsigned long long started = 0;
   constexpr const char* format =
       ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu";
   return at != nullptr && std::sscanf(at, format, &started) == 1 ? started : 0;
 }
 
-/// Readable once the process has ended.
+/// Result of opening a process: a descriptor that is readable once the process has ended.
 struct Opened {
   base::Descriptor descriptor;
-  bool is_gone = false;  // or its number is another's; with neither, nothing is known
+  bool is_gone = false;  // ended, or its pid is reused; false without descriptor = unknown
 };
 
-/// Nobody is taken for dead because we have no descriptor left, or may not look.
+/// Opens a process. A missing descriptor or missing permission does not count as dead.
 Opened open_process(const ProcessIdentity& process) {
   base::Descriptor opened(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
   if (!opened && (errno == ESRCH || errno == EINVAL || errno == ENOENT)) return {{}, true};
   const std::uint64_t started = start_of(process.pid);
   if (started != 0 && process.started != 0 && started != process.started) return {{}, true};
-  if (started == 0) opened.close();  // it may be another's
+  if (started == 0) opened.close();  // the pid may belong to another process
   return {std::move(opened), false};
 }
 
 constexpr std::uint32_t sleepers = std::uint32_t{1} << 31, died = std::uint32_t{1} << 30;
-// How long one sleeps before asking whether the holder lives; mostly a BellThreads is faster.
+// Sleep before a waiter checks whether the holder lives; BellThreads usually detects it earlier.
 constexpr Nanos doubt{20'000'000};
-// After how long one tries again what a process had no descriptor for, or could not clear.
+// Interval before a retry for a process that had no descriptor or could not be cleared.
 constexpr int again_ms = 200;
-// How often who answers a bell looks, though nobody rings.
+// Maximum sleep of the thread that handles a bell, even if it does not ring.
 constexpr Nanos at_least_every{1'000'000'000};
 
 }  // namespace
@@ -118,7 +118,7 @@ bool ProcessIdentity::is_alive() const {
   return ::poll(&one, 1, 0) != 1;
 }
 
-/// Either we see that it is about to sleep, or the kernel shows it the new number.
+/// Either ring() sees that the thread is about to sleep, or the kernel sees the new value.
 void SharedBell::ring() {
   rings.fetch_add(1, std::memory_order_seq_cst);
   if (is_asleep.load(std::memory_order_seq_cst) != 0) wake_at(rings, INT_MAX);
@@ -141,7 +141,7 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
   for (int looks = 0;; ++looks) {
     std::uint32_t seen = futex_.load(std::memory_order_relaxed);
     if ((seen & ~sleepers) == 0 || (seen & died) != 0) {
-      // Others may sleep: to wake one too many does no harm.
+      // Other processes may sleep. One superfluous wake-up does no harm.
       const std::uint32_t mine = (me + 1) | (looks > 64 ? sleepers : seen & sleepers);
       if (futex_.compare_exchange_strong(seen, mine, std::memory_order_acquire))
         return (seen & died) != 0 ? Found::holder_died : Found::clean;
@@ -155,7 +155,7 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
     if ((seen & sleepers) == 0) {
       if (!futex_.compare_exchange_strong(seen, seen | sleepers)) continue;
       seen |= sleepers;
-      holder = 0;  // it was let go since we looked, though perhaps to the same one
+      holder = 0;  // released since the last check, though maybe to the same holder
     }
     if (std::exchange(holder, seen) != seen) began = steady_now();
     sleep_at(futex_, seen, doubt);
@@ -191,7 +191,7 @@ struct BellThreads::State {
   SharedBell& bell;
   std::function<void()> rung;
   std::function<bool(ProcessIdentity)> ended;
-  int wake = -1;  // of the thread that hears of ends
+  int wake = -1;  // eventfd that wakes the thread which detects ends
   std::atomic<bool> is_over{false};
   Mutex mutex;
   std::vector<ProcessIdentity> wanted;
@@ -219,7 +219,7 @@ struct BellThreads::State {
         continue;
       }
       bell.is_asleep.store(1, std::memory_order_seq_cst);
-      // Not for ever: somebody may have overwritten what says that we sleep.
+      // The sleep is bounded, because a wild write may have overwritten `is_asleep`.
       if (!sleep_at(bell.rings, seen, at_least_every)) answered = seen - 1;
       bell.is_asleep.store(0, std::memory_order_relaxed);
     }
@@ -279,7 +279,8 @@ BellThreads::BellThreads(SharedBell& bell, std::function<void()> rung,
                          std::function<bool(ProcessIdentity)> ended)
     : state_(std::make_unique<State>(bell, std::move(rung), std::move(ended))) {
   State* const state = state_.get();
-  // First the one that calls nobody yet: whoever makes us may hold what the other waits for.
+  // Starts the thread first that calls no function yet: the constructor's caller may hold a lock
+  // that the other one needs.
   state->hearing = OsThread(service_stack_bytes, [state] { state->hear(); });
   try {
     state->answering = OsThread(service_stack_bytes, [state] { state->answer(); });
@@ -310,7 +311,7 @@ void BellThreads::listen_for(std::vector<ProcessIdentity> processes) {
 
 struct LookingThread::State {
   std::function<bool()> look;
-  std::atomic<std::uint32_t> wanted{0};  // counts, for who sleeps until somebody does
+  std::atomic<std::uint32_t> wanted{0};  // number of requests; also the futex of the thread
   std::atomic<bool> is_over{false};
   OsThread thread;
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/processes/between_processes.hpp — how processes wait for each other in memory that all of
-// them map.
+// runtime/processes/between_processes.hpp — locks and wake-ups between processes in shared memory
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -13,51 +12,52 @@
 
 namespace runtime {
 
-// What is in shared memory holds no pointers and may be overwritten by any of its processes at any
-// time: it is looked at, never believed.
+// Objects in shared memory hold no pointers, and any of the processes may overwrite them at any
+// time. Code reads them but never trusts their contents.
 
-/// Looks whether `futex` is still `seen`, for as long as that promises to be shorter than a sleep;
-/// says whether it has changed. A fiber, and who is told to sleep at once, do not look. The
-/// deadline is on the caller's clock.
+/// Polls until `futex` differs from `seen`, for as long as that is probably shorter than a sleep.
+/// Returns whether it has changed. Returns false at once in a fiber and in a runtime whose threads
+/// sleep at once. The deadline is on the caller's clock.
 bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadline deadline,
              const Reason& reason);
 
-/// Lets other contexts of the caller's OS thread go on for so long, if it is a fiber; says whether
-/// it is. Throws a Stop.
+/// Lets other contexts of the caller's OS thread run for `span`, if the caller is a fiber. Returns
+/// whether it is one. Throws a Stop.
 bool rest_fiber(Nanos span);
 
-/// A process of this machine. The number may become another's, the two together not.
+/// A process of this machine. The kernel may reuse the pid, but not together with the start time.
 struct ProcessIdentity {
   std::uint32_t pid = 0;
-  std::uint64_t started = 0;  ///< in ticks since the machine started
+  std::uint64_t started = 0;  ///< start time in clock ticks since the machine started
   static ProcessIdentity of(std::uint32_t pid);
   static ProcessIdentity of_caller();
-  /// One that has ended and was not waited for yet is not alive; one of which nothing can be known,
-  /// as when no descriptor is to be had, is.
+  /// Whether the process runs. A zombie counts as dead. A process whose state is unknown, for
+  /// example because no descriptor is free, counts as alive.
   bool is_alive() const;
   friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
 
-/// By which one process is told that something has changed. Zeros are one.
+/// A bell that wakes one process after a change. All zeros is a valid bell.
 struct SharedBell {
   std::atomic<std::uint32_t> rings;
-  std::atomic<std::uint32_t> is_asleep;  ///< who answers it
-  void ring();                           ///< any process; never blocks
+  std::atomic<std::uint32_t> is_asleep;  ///< 1 while the process that handles it sleeps
+  void ring();                           ///< any process may call it; never blocks
 };
 
-/// Guards shared memory for a few instructions. A holder that dies leaves it to the next one, who
-/// is told so. Zeros are a free one.
+/// A mutex in shared memory that is held for a few instructions. If a holder dies, the next process
+/// gets the lock and learns of the death. All zeros is an unlocked one.
 ///
-/// Why:    not a robust mutex of the C library, which keeps pointers in the memory and follows them
-///         when it unlocks: a wild write of one process would end another.
-/// Shapes: 0; or the holder's number + 1, with a bit for sleepers; or the bit of a dead holder.
-/// Blocks: while it is held, but no longer than the patience by one and the same.
+/// Why: a robust mutex of the C library keeps pointers in the memory and follows them when it
+///   unlocks. A wild write of one process would then crash another.
+/// Blocks: while another process holds it, but no longer than the patience for one holder.
 class SharedLock {
  public:
+  /// Source of information on the processes that share the lock.
   class Holders {
    public:
-    /// Is the process that goes by this number alive? Asked when one holds a lock for long. No
-    /// other may go by it soon, or its lock would be taken for the dead one's.
+    /// Whether the process with this number is alive. Called if a process holds a lock for long. A
+    /// dead process's number must not be reused soon, or the new process would be taken for the
+    /// holder.
     virtual bool lives(std::uint32_t holder) const = 0;
 
    protected:
@@ -65,35 +65,39 @@ class SharedLock {
   };
   enum class Found : std::uint8_t {
     clean,
-    holder_died,  ///< and the memory may be as it left it
+    holder_died,  ///< the dead holder may have left the memory half-changed
     stuck,        ///< not locked: a live process holds it
   };
-  /// `me` is below 2^30. With a patience of 0 it only looks, and never sleeps.
+  /// Locks. `me` is the caller's number, below 2^30. With a patience of 0 it polls and never
+  /// sleeps.
   Found lock(std::uint32_t me, const Holders& holders, Nanos patience);
   void unlock();
-  /// It was held by one that is dead: gives it to the next.
+  /// Passes the lock of the dead process `dead`, if it holds it, to the next process.
   void leave_for(std::uint32_t dead);
-  /// Who seems to hold it.
+  /// Returns the number of the process that seems to hold it.
   std::optional<std::uint32_t> holder() const;
 
  private:
   Found lock_slowly(std::uint32_t me, const Holders& holders, Nanos patience);
+  // 0 = free; holder's number + 1, with a bit for sleepers; or a bit for a dead holder.
   std::atomic<std::uint32_t> futex_;
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// Answers a bell, and hears of the ends of other processes: two OS threads of this process, which
-/// sleep in the kernel.
+/// Two OS threads of this process that sleep in the kernel: one handles a bell, the other detects
+/// the ends of other processes.
 class BellThreads {
  public:
-  /// Both are called on these threads, in no context of a runtime, and must not throw; `rung` also
-  /// every second, `ended` not before listen_for(), and again after a while when it answers false.
+  /// Starts the threads. They call `rung` and `ended` in no context of a runtime; neither may
+  /// throw. `rung` is called once at the start, after each ring, and at least every second. `ended`
+  /// is called only for processes passed to listen_for(), and again after a while if it returned
+  /// false.
   BellThreads(SharedBell& bell, std::function<void()> rung,
               std::function<bool(ProcessIdentity)> ended);
-  ~BellThreads();  ///< waits until neither is running; not from them
+  ~BellThreads();  ///< blocks until both threads have ended; must not be called from them
   BellThreads(const BellThreads&) = delete;
   BellThreads& operator=(const BellThreads&) = delete;
-  /// From now on these are listened for; one that has ended already is told of, too.
+  /// Sets the processes whose end is reported. A process that has already ended is reported too.
   void listen_for(std::vector<ProcessIdentity> processes);
 
  private:
@@ -101,17 +105,16 @@ class BellThreads {
   const std::unique_ptr<State> state_;
 };
 
-/// Has what nobody tells of looked at, again and again while somebody wants it: an OS thread of
-/// this process.
+/// An OS thread that polls for changes without notification, repeatedly while a caller needs it.
 class LookingThread {
  public:
-  /// `look` is called on the thread, in no context of a runtime, and must not throw; it says
-  /// whether anybody still wants it.
+  /// Calls `look` on the thread, in no context of a runtime; it must not throw. It returns whether
+  /// polling is still needed. `every` is the interval between calls.
   LookingThread(Nanos every, std::function<bool()> look);
-  ~LookingThread();  ///< not from it
+  ~LookingThread();  ///< must not be called from its thread
   LookingThread(const LookingThread&) = delete;
   LookingThread& operator=(const LookingThread&) = delete;
-  void begin();  ///< somebody wants it; from any thread
+  void begin();  ///< starts polling; any thread may call it
 
  private:
   struct State;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/processes/descriptor_door.cpp — sockets without files, and the descriptors that cross on
-// them.
+// runtime/processes/descriptor_door.cpp — abstract sockets that pass descriptors
 #include "runtime/processes/descriptor_door.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +30,7 @@ namespace runtime {
 namespace {
 
 constexpr int kind = SOCK_SEQPACKET | SOCK_CLOEXEC;
-constexpr int waiting_max = 64;  // who has not been handed it yet; others try again
+constexpr int waiting_max = 64;  // backlog; further processes must retry
 constexpr int patience_ms = 1000;
 
 constexpr std::string_view prefix = "paths-door-";
@@ -41,7 +40,7 @@ struct Name {
   socklen_t bytes = 0;
   Name(uid_t user, const std::string& name) {
     const std::string text = fmt::format("{}{}-{}", prefix, user, name);
-    address.sun_family = AF_UNIX;  // a name that begins with a zero is in no file system
+    address.sun_family = AF_UNIX;  // a name that begins with a zero byte is in no file system
     const std::size_t letters = std::min(text.size(), sizeof address.sun_path - 1);
     std::copy_n(text.begin(), letters, address.sun_path + 1);
     bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + letters);
@@ -49,7 +48,7 @@ struct Name {
   const sockaddr* generic() const { return reinterpret_cast<const sockaddr*>(&address); }
 };
 
-/// One byte with a descriptor.
+/// A message of one byte that carries a descriptor.
 struct Message {
   char byte = 0;
   iovec part{&byte, 1};
@@ -96,7 +95,7 @@ struct DescriptorDoor::State {
       if (polled[1].revents != 0) return;
       const base::Descriptor who(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
       if (who) send_descriptor(who.get(), handed_out.get());
-      // Without a descriptor for him, he waits until others are free.
+      // Without a free descriptor for the client, it waits before it accepts again.
       if (!who && errno != EAGAIN) ::poll(&polled[1], 1, patience_ms);
     }
   }
@@ -132,7 +131,7 @@ DescriptorDoor::~DescriptorDoor() {
 
 base::Descriptor DescriptorDoor::knock(uid_t user, const std::string& name) {
   const base::Descriptor asking(socket(AF_UNIX, kind, 0));
-  const timeval most{patience_ms / 1000, 0};  // who listens need not answer
+  const timeval most{patience_ms / 1000, 0};  // a listening process may never reply
   setsockopt(asking.get(), SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   const Name address(user, name);
   if (name.size() > name_bytes_max || !asking ||
@@ -147,8 +146,8 @@ base::Descriptor DescriptorDoor::knock(uid_t user, const std::string& name) {
   return receive_descriptor(asking.get());
 }
 
-/// As the kernel tells anybody: "@" and the name at the end of the line of each socket that has
-/// one.
+/// Reads /proc/net/unix, which every user may read: the line of a named socket ends with "@" and
+/// the name.
 std::vector<DescriptorDoor::Named> DescriptorDoor::all() {
   const std::string before = fmt::format("@{}", prefix);
   std::set<Named> doors;

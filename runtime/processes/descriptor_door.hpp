@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/processes/descriptor_door.hpp — a name under which a process hands a descriptor to
-// whoever asks.
+// runtime/processes/descriptor_door.hpp — a named socket that hands a descriptor to other processes
 #pragma once
 #include <sys/types.h>
 
@@ -14,30 +13,31 @@
 
 namespace runtime {
 
-/// Of a user and this machine, in no file system; it goes with the process. Anybody may knock, of
-/// any user; nobody is told anything but the descriptor, and nothing that he sends is read.
+/// A door that gives one descriptor to every process that asks for it by user and name. The name is
+/// in no file system and ends with the process. Processes of any user may knock; they receive only
+/// the descriptor, and the door reads nothing from them.
 ///
-/// Owns:   a socket and an OS thread that sleeps until somebody knocks.
-/// Throws: std::system_error, also when the user has another of that name.
+/// Owns: a socket, and an OS thread that sleeps until a process knocks.
+/// Throws: std::system_error, also if the user already has a door of that name.
 class DescriptorDoor {
  public:
   static constexpr std::size_t name_bytes_max = 85;
   DescriptorDoor(const std::string& name, base::Descriptor handed_out);
   ~DescriptorDoor();
-  /// In the child of a fork: it stays the parent's.
+  /// Leaves the door to the parent. For the child of a fork.
   void leave_to_parent();
   DescriptorDoor(const DescriptorDoor&) = delete;
   DescriptorDoor& operator=(const DescriptorDoor&) = delete;
 
-  /// What is handed out at the user's door of that name; none when he has none, or it is another's
-  /// who calls himself so, or nothing comes for a second.
+  /// Returns the descriptor of the user's door of that name. Returns none if there is no such door,
+  /// if it belongs to another user, or if nothing arrives within a second.
   static base::Descriptor knock(uid_t user, const std::string& name);
   struct Named {
     uid_t user = 0;
     std::string name;
     friend auto operator<=>(const Named&, const Named&) = default;
   };
-  /// Those that users say that they have.
+  /// Returns the user and name of all doors, as their owners state them.
   static std::vector<Named> all();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/processes/machine.cpp — asks the kernel; what it does not tell is no bound.
+// runtime/processes/machine.cpp — limits read from the kernel; an unknown one is no bound
 #include "runtime/processes/machine.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@
 namespace runtime {
 namespace {
 
-/// The number that a file of the kernel begins with; nothing for "max".
+/// Returns the number at the start of a kernel file; nullopt for "max".
 std::optional<std::uint64_t> number_in(const std::string& file) {
   std::string futex;
   std::ifstream(file) >> futex;
@@ -48,7 +48,8 @@ void bound_by_available(std::uint64_t& memory_bytes) {
   if (is_known) bound(memory_bytes, available_kib * 1024);
 }
 
-/// Each line of the file is "number:controllers:path"; version 2 has no controllers.
+/// Applies the limits of control groups. Each line is "number:controllers:path"; version 2 has no
+/// controllers.
 void bound_by_groups(Machine& machine) {
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -108,7 +109,7 @@ std::uint64_t open_descriptors() {
   std::error_code error;
   const std::filesystem::directory_iterator all("/proc/self/fd", error);
   if (error == std::errc::too_many_files_open) return raise_descriptor_limit();
-  // One of them is that of the folder.
+  // One of them is the descriptor of the folder.
   return static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(
       std::distance(begin(all), std::filesystem::directory_iterator()) - 1, 0));
 }
@@ -118,7 +119,8 @@ std::uint64_t steady_clock_identity() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   std::error_code error;
-  // Kernels before 5.6 have no time namespaces; a /proc without our process tells nothing.
+  // Kernels before 5.6 have no time namespaces. A /proc without our process provides no
+  // information.
   const bool is_told = !boot.empty() && fs::exists("/proc/self/ns/pid", error);
   const fs::path clocks = fs::read_symlink("/proc/self/ns/time", error);
   if (!is_told) return 0;

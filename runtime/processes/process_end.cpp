@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/processes/process_end.cpp — what runs when a process exits or forks.
+// runtime/processes/process_end.cpp — handlers for exit and fork
 #include "runtime/processes/process_end.hpp"
 
 #include <fmt/format.h>
@@ -35,8 +35,8 @@ void at_exit() {
   if (is_in_run()) refuse_exit();
 }
 
-/// An OS thread's own data go before any handler of exit() runs, the youngest first; so this must
-/// be younger than the fibers of its thread.
+/// Detects exit() inside application code. exit() destroys thread_locals before it runs handlers,
+/// the youngest first. This one must therefore be younger than the fibers of its thread.
 struct ExitWatch {
   int inside = 0;
   ~ExitWatch() {
@@ -46,7 +46,7 @@ struct ExitWatch {
                             describe_current_context()));
   }
 };
-/// Made at its first use, and not with the other thread_locals that a compiler may make with it.
+/// Created at its first use, and not together with other thread_locals, as a compiler may do.
 ExitWatch& exit_watch() {
   thread_local ExitWatch watch;
   return watch;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/processes/process_end.hpp — a process that is told to end, or is doubled, while threads
-// run in it.
+// runtime/processes/process_end.hpp — exit and fork of a process while threads run in it
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,19 +8,20 @@
 
 namespace runtime {
 
-/// How often the process that calls was made by fork, counted from the first count_forks() on: two
-/// that differ are not the same process.
+/// Returns how often fork created the calling process, counted from the first count_forks(). Two
+/// different values mean two different processes.
 std::uint32_t forks_until_here();
 void count_forks();
-/// For what a process made by fork holds and cannot end: its threads are those of another one.
+/// Leaks an object that a forked process holds and cannot destroy, because its threads belong to
+/// another process.
 template <class Kept>
 void keep_for_ever(Kept kept) {
   [[maybe_unused]] const auto* const leaked = new Kept(std::move(kept));
 }
 
-/// A run goes on in this process while one of these lives: who calls exit or quick_exit, or returns
-/// from main(), ends the process with a sentence and the code 1, whatever code it meant. Peers
-/// learn of it as of any death.
+/// Marks a run in this process while it lives. A call of exit() or quick_exit(), or a return from
+/// main(), then prints an error and ends the process with code 1, whatever code it passed. Peers
+/// detect this like any death of a process.
 class RunInProcess {
  public:
   RunInProcess();
@@ -30,15 +30,15 @@ class RunInProcess {
   RunInProcess& operator=(const RunInProcess&) = delete;
 };
 
-/// In an OS thread that is of no run, for which the caller waits, whatever run he is of. Throws
-/// std::system_error when there is none.
+/// Runs `work` in a new OS thread outside any run, and blocks until it has ended. The caller may be
+/// in a run. Throws std::system_error if there is no thread.
 void do_outside_of_runs(const std::function<void()>& work);
 
-/// Throws UsageError when the caller is a context of a run: two would take each other's clock.
+/// Throws UsageError if the caller is a context of a run: two runs would take each other's clock.
 void refuse_run_inside_run();
 
-/// Code of the application runs in the calling context while one of these lives. Without it the
-/// OS thread's own data, fibers among them, would be gone before exit() gets to RunInProcess.
+/// Marks that application code runs in the calling context. Without it, exit() would destroy the OS
+/// thread's thread_locals, fibers among them, before RunInProcess could react.
 class ApplicationCode {
  public:
   ApplicationCode();
@@ -47,7 +47,7 @@ class ApplicationCode {
   ApplicationCode& operator=(const ApplicationCode&) = delete;
 };
 
-/// Says the sentence and ends the process with the code 1, running nothing more of it.
+/// Prints `sentence` and ends the process with code 1. Runs no destructors or exit handlers.
 [[noreturn]] void end_process(const std::string& sentence);
 
 }  // namespace runtime

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/processes/signal_line.hpp — a line of text for signal handlers.
+// runtime/processes/signal_line.hpp — a line of text for signal handlers
 #pragma once
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 
 namespace runtime {
 
-/// Private to runtime/. Allocates no memory; text beyond 512 bytes is cut off.
+/// Builds a line of text without allocation; text beyond 512 bytes is cut off. Private to runtime/.
 class SignalLine {
  public:
   SignalLine& add(std::string_view text) {
@@ -31,7 +31,7 @@ class SignalLine {
     add(name.role);
     return name.of.empty() ? *this : add(" ").add(name.of).add("/").add(name.number);
   }
-  /// Adds whole milliseconds.
+  /// Adds the span in whole milliseconds.
   SignalLine& add(Nanos span) {
     return add(static_cast<std::uint64_t>(std::max<Nanos::rep>(0, span.count()) / 1'000'000))
         .add(" ms");

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/busy_poll_scope.hpp — between two waits that follow each other at once.
+// runtime/scheduler/busy_poll_scope.hpp — a scope in which a thread polls between its waits
 #pragma once
 
 namespace runtime {
 
 class Context;
 
-/// While it lives, the calling thread says to its runtime's pollers that it looks, also between its
-/// waits: other processes then do not wake the services' thread for what it will see in a moment.
+/// Keeps the calling thread registered as polling with its runtime's pollers, also between its
+/// waits. Other processes then do not wake the services' thread for messages that this thread will
+/// see in a moment.
 ///
-/// Why:     who sends and then waits, again and again, would be found not looking by a peer that
-///          does the same, each of them while it sends.
-/// For:     spans in which nothing but the thread's own waits takes longer than some microseconds;
-///          what comes for others lies there meanwhile. A wait that sleeps ends it until the next.
-/// Sharing: one thread's. Does nothing in a fiber.
+/// Usage: spans in which only the thread's own waits take longer than a few microseconds. Messages
+///   for others are not handled meanwhile. A wait that sleeps ends the registration until the next
+///   wait.
+/// Why: two processes that send and wait in turn would each find the other not polling, because it
+///   is just sending.
+/// Thread-safe: no, one thread's. It does nothing in a fiber.
 class BusyPollScope {
  public:
   BusyPollScope();

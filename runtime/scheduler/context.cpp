@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/context.cpp — parking and waking, for fibers and for OS threads.
+// runtime/scheduler/context.cpp — parking and waking of fibers and OS threads
 #include "runtime/scheduler/context.hpp"
 
 #include <fmt/format.h>
@@ -18,13 +18,14 @@
 namespace runtime {
 namespace {
 
-// Who unwinds may have to wait again for each thing it lets go, which throws each time.
+// Maximum number of Stops that one context may catch. Stack unwinding may have to wait again for
+// each object that it destroys, and each wait throws.
 constexpr int stops_max = 10'000;
 
 thread_local Context* current_context = nullptr;
 
-// Contexts of OS threads, never freed. One that the runtime did not start (main, a test's own)
-// takes its context on first use and gives it back when it ends.
+// Contexts of OS threads, which are never freed. A thread that the runtime did not start (main, a
+// thread of a test) takes its context on first use and gives it back when the thread ends.
 struct ForeignThread {
   Context* context = nullptr;
   ~ForeignThread();
@@ -40,7 +41,8 @@ ForeignThread::~ForeignThread() {
 thread_local ForeignThread foreign_thread;
 thread_local bool in_callbacks = false;
 
-/// Nothing can end a context but itself, and nothing of what it uses may go before it.
+/// Ends the process, because nothing else can end a context that keeps waiting, and its objects
+/// must outlive it.
 [[noreturn]] void end_process(const ContextName& name, const std::exception_ptr& reason) {
   std::string why = "cancelled";
   try {
@@ -107,7 +109,7 @@ void Context::give_back_of_ended(Context& context) {
 
 void Context::set_current(Context* context) {
   current_context = context;
-  // Once an executor has set it, "none" means a callback and not a foreign thread.
+  // An executor sets nullptr for a callback, which must be distinct from a foreign thread.
   in_callbacks = context == nullptr;
 }
 
@@ -137,10 +139,11 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
   return !timed_out_;
 }
 
-/// The executor looks at descriptors only when no fiber is ready, so it is to make this one ready.
+/// Makes the caller ready through the inbox: the executor handles descriptors only when no fiber is
+/// ready.
 void Context::yield() {
   if (cancelled_.load(std::memory_order_acquire)) return;
-  token_ = false;  // a wake-up for a wait that has ended
+  token_ = false;  // discards a wake-up for a wait that has ended
   executor->post_unpark(*this);
   const Reason reason{"its turn behind other services"};
   park_fiber(Nanos::max(), reason);
@@ -152,7 +155,8 @@ bool Context::park_thread(Nanos until, const Reason& reason, bool may_poll) {
   return in_time;
 }
 
-/// Either we see that we are cancelled, or who cancels sees where we wait.
+/// The sequentially consistent store pairs with cancel(): either this thread sees the cancel, or
+/// cancel() sees where this thread waits.
 bool Context::park_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason) {
   waits_at_.store(&futex, std::memory_order_seq_cst);
   const bool in_time = wait_at(futex, seen, until, reason, true);
@@ -170,7 +174,7 @@ bool Context::wait_at(Futex& futex, std::uint32_t seen, Nanos until, const Reaso
     looks.context = this;
   }
   if (until == Nanos::max()) return futex.wait(seen, until, reason, looks);
-  ENSURE(executor != nullptr);  // whose clock `until` is on
+  ENSURE(executor != nullptr);  // `until` is on the executor's clock
   const Nanos zero = executor->origin().time_since_epoch();
   return futex.wait(seen, until > Nanos::max() - zero ? Nanos::max() : until + zero, reason, looks);
 }
@@ -224,7 +228,7 @@ void Context::cancel(std::exception_ptr reason) {
   unpark();
 }
 
-/// Sequentially consistent for park_at(), whose store comes before.
+/// Sequentially consistent because of the store before it in park_at().
 bool Context::sees_cancel() const {
   return cancelled_.load(std::memory_order_seq_cst) && shields_ == 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/context.hpp — one thing that runs: a fiber or an OS thread, which can park.
+// runtime/scheduler/context.hpp — a fiber or an OS thread that can park
 #pragma once
 #include <atomic>
 #include <boost/fiber/context.hpp>
@@ -31,46 +31,52 @@ class WaitCount {
   std::atomic<std::uint64_t> count_{0};
 };
 
-/// Private to runtime/. Contexts are never freed but used again, so that a wake-up that comes
-/// late, for a wait that has already ended, finds memory and is a spurious one: every park() is
-/// in a loop that looks at what it waits for.
+/// A fiber or an OS thread that can block in park() and be woken by unpark(). Contexts are never
+/// freed but reused. A late wake-up, for a wait that has already ended, therefore finds valid
+/// memory and is a spurious one. Every park() is in a loop that checks its condition. Private to
+/// runtime/.
 class Context {
  public:
-  /// The calling context; an OS thread that the runtime did not start gets one on first use.
-  /// Null in the callbacks of an executor, which must not block.
+  /// Returns the calling context. An OS thread that the runtime did not start gets one on first
+  /// use. Returns nullptr in the callbacks of an executor, which must not block.
   static Context* current();
   static void set_current(Context* context);
   static Executor& executor_of(const Runtime& runtime) { return *runtime.executor_; }
-  /// For an OS thread that its maker gives one to, so that it needs no memory to begin.
+  /// Returns a context for a new OS thread. The creator of the thread calls it, so the thread needs
+  /// no allocation to begin.
   static Context* take_for_thread();
-  /// By the OS thread that has it.
+  /// Frees the context for reuse. The OS thread that has the context calls it.
   static void give_back_of_thread(Context& context);
-  /// Of one that the runtime did not start, which ends: it may be a visitor still (Visit).
+  /// Detaches the context from an ending OS thread that the runtime did not start. A
+  /// ThreadAttachment may still use the context; it then calls give_back_of_ended().
   static void leave_at_end(Context& context);
   static void give_back_of_ended(Context& context);
   bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
-  /// Null, too, where none was ever made. For a signal handler.
+  /// Returns the calling context without creating one; nullptr if there is none. Safe in a signal
+  /// handler.
   static const Context* running() noexcept;
 
-  /// Blocks until unpark() (or one that came since the last park) or `until`, on the clock of
-  /// the context. False when the time has come. `reason` is shown in deadlock reports.
+  /// Blocks until unpark() or until the time `until`, on the context's clock. Returns at once if
+  /// unpark() was called since the last park(). Returns false if the time was reached. `reason`
+  /// appears in deadlock reports.
   bool park(Nanos until, const Reason& reason);
-  /// The same for whom only the time or a cancel will wake: an OS thread does not look before it
-  /// sleeps.
+  /// Like park(), for waits that only time or a cancel will end: an OS thread does not poll before
+  /// it sleeps.
   bool sleep(Nanos until, const Reason& reason);
-  /// For an OS thread: blocks until the word is no longer what was seen, or unpark().
+  /// Blocks an OS thread until the value of `futex` differs from `seen`, or until unpark().
   bool park_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason);
-  /// For a service's fiber on the steady clock: others run, and descriptors are looked at, before
-  /// it goes on.
+  /// Runs other services, and handles readable descriptors, before the calling fiber continues. For
+  /// a service's fiber on the steady clock.
   void yield();
-  /// Any thread may call.
+  /// Wakes the context. Any thread may call it.
   void unpark();
-  /// From now on every wait throws `reason` (Cancelled when null).
+  /// Makes every wait from now on throw `reason` (nullptr = Cancelled).
   void cancel(std::exception_ptr reason);
   void throw_if_cancelled();
-  /// While it lives, the waits of the calling context do not see that the context is cancelled.
+  /// Hides a cancel from the waits of the calling context while it lives.
   ///
-  /// Why: a destructor that waits for a context which uses the destroyed object may not give up.
+  /// Why: a destructor that waits for a context which uses the destroyed object must wait to the
+  ///   end.
   class CancelShield {
    public:
     explicit CancelShield(Context& self) : self_(self) { ++self_.shields_; }
@@ -81,14 +87,15 @@ class Context {
    private:
     Context& self_;
   };
-  /// A cancel that came too late is not the next owner's.
+  /// Discards a cancel that arrived too late, so that it does not affect the next owner.
   void forget_cancel();
-  /// By which an attentive thread looks; null: it is not. For the thread alone.
+  /// Returns the registration with which a thread in a BusyPollScope polls; nullptr if it is in
+  /// none. Only the thread itself calls it.
   Pollers::Looking* attention();
-  /// It does not look any more, until its next wait.
+  /// Ends the registration until the thread's next wait.
   void lapse() { looking_.reset(); }
 
-  Executor* executor = nullptr;  ///< of a fiber: who runs it; of an OS thread: whose clock it uses
+  Executor* executor = nullptr;  ///< executor that runs the fiber or gives the thread its clock
   bool is_fiber = false;
   ContextName name;
   ContextRole role = ContextRole::thread;
@@ -103,46 +110,46 @@ class Context {
   bool park_fiber(Nanos until, const Reason& reason);
   bool park_thread(Nanos until, const Reason& reason, bool may_poll);
   bool wait_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll);
-  void unpark_fiber();  // on the executor's own OS thread
-  void make_ready();    // likewise
+  void unpark_fiber();  // requires: on the executor's own OS thread
+  void make_ready();    // requires: on the executor's own OS thread
   bool sees_cancel() const;
 
-  // Of a fiber; touched on its executor's OS thread only, except that timers read `waits_`.
+  // Members of a fiber; only its executor's OS thread uses them, except that timers read `waits_`.
   WaitCount waits_;
   boost::fibers::context* fiber_ = nullptr;
   bool timed_out_ = false;
   bool token_ = false;
   const Reason* reason_ = nullptr;
-  Work* work_ = nullptr;       // none: it is to leave
-  bool from_outside_ = false;  // begun by another thread, which cannot take a fiber that is idle
-  std::uint64_t instant_ = 0;  // the executor's, in which it ran so often:
+  Work* work_ = nullptr;       // nullptr = the fiber must end
+  bool from_outside_ = false;  // begun by another thread, which cannot take an idle fiber
+  std::uint64_t instant_ = 0;  // executor's instant to which `runs_` belongs
   std::uint64_t runs_ = 0;
-  Context* previous_ = nullptr;  // in LiveContexts
+  Context* previous_ = nullptr;  // neighbours in LiveContexts
   Context* next_ = nullptr;
 
-  // Of an OS thread.
-  Futex* futex_ = nullptr;                 // changes with each unpark()
-  std::uint32_t seen_ = 0;                 // of it, by the last park()
-  std::atomic<Futex*> waits_at_{nullptr};  // another one
-  std::atomic<bool> has_ended_{false};     // while it visited
+  // Members of an OS thread.
+  Futex* futex_ = nullptr;                 // its value changes with each unpark()
+  std::uint32_t seen_ = 0;                 // its value at the last park()
+  std::atomic<Futex*> waits_at_{nullptr};  // futex of a park_at() in progress
+  std::atomic<bool> has_ended_{false};     // the thread ended while it was attached
   int attentions_ = 0;
-  std::optional<Pollers::Looking> looking_;  // while it is attentive, but for its sleeps
+  std::optional<Pollers::Looking> looking_;  // set in a BusyPollScope, except while it sleeps
 
   std::atomic<bool> cancelled_{false};
   std::mutex cancel_mutex_;
   std::exception_ptr cancel_reason_;
-  int stops_ = 0;    // thrown since it was cancelled
-  int shields_ = 0;  // CancelShields that live; used by the context alone
+  int stops_ = 0;    // number of exceptions thrown since the cancel
+  int shields_ = 0;  // number of live CancelShields; only this context uses it
 };
 
-/// What Task handles share.
+/// State that the handles of a Task share.
 struct Task::State final : Work {
   Mutex mutex;
   WaitList joiners;
   bool done = false;
   std::exception_ptr error;
   std::function<void()> work;
-  std::shared_ptr<State> self;  // while it runs
+  std::shared_ptr<State> self;  // self-reference while it runs
   void stop(std::exception_ptr reason);
   /// Cancels the work and blocks until it has ended.
   void end();

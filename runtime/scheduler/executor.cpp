@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/executor.cpp — how work begins, how time passes, and the two loops.
+// runtime/scheduler/executor.cpp — start of contexts, passing of time, and the two loops
 #include "runtime/scheduler/executor.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ Nanos Executor::now() const {
 Nanos Executor::roughly_now() const {
   if (is_virtual()) return clock_.now();
   timespec last_tick{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &last_tick);  // what steady_clock showed then
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &last_tick);  // value of steady_clock at that tick
   return std::chrono::seconds(last_tick.tv_sec) + Nanos(last_tick.tv_nsec) -
          origin_.time_since_epoch();
 }
@@ -70,7 +70,7 @@ Task Executor::spawn_with(ContextRole role, ContextName name, std::size_t stack_
     state->self = nullptr;
     throw;
   }
-  Task task;  // only now: its destructor waits for the end of work that has begun
+  Task task;  // created only now: its destructor waits for the end of started work
   task.state_ = state;
   return task;
 }
@@ -98,14 +98,14 @@ void Executor::begin_fiber(ContextRole role, ContextName name, std::size_t stack
   notify();
 }
 
-/// What was begun from outside comes before whatever is begun here after it: frames that different
-/// threads receive one after the other enter in that order.
+/// Launches contexts begun by other threads before any context that is begun here later. Frames
+/// that different threads receive one after the other are therefore processed in that order.
 void Executor::launch_begun() {
   if (!inbox_.has_begun() || !on_own_thread()) return;
   inbox_.take_begun([this](Context& context) { scheduler_.launch(context); });
 }
 
-/// In the fiber of a service that has ended. Returns false if there is none.
+/// Runs the work in the fiber of an ended service. Returns false if there is none.
 bool Executor::begin_again(ContextName name, Work& work) {
   Context* const context = on_own_thread() ? scheduler_.take_idle() : nullptr;
   if (context == nullptr) return false;
@@ -135,7 +135,7 @@ std::exception_ptr Executor::run(Work& work) {
 }
 
 void Executor::begin_os_thread(ContextRole role, ContextName name, Work& work) {
-  os_threads_.join_ended();  // their contexts can be taken then
+  os_threads_.join_ended();  // frees their contexts for reuse
   Context& context = *Context::take_for_thread();
   context.executor = this;
   context.name = name;
@@ -152,7 +152,7 @@ void Executor::end_run() {
   end_services();
 }
 
-/// Cancels the fibers of the services and waits until there are none.
+/// Cancels the fibers of the services and waits until all have ended.
 void Executor::end_services() {
   std::unique_lock lock(no_fibers_mutex_);
   has_no_fibers_ = false;
@@ -185,15 +185,15 @@ void Executor::wake_in_order(std::vector<Context*> services, DeferredWakes::Thre
     return;
   }
   Context* self = Context::current();
-  if (self == nullptr) {  // what a waiting thread received completed it
+  if (self == nullptr) {  // a poller in a waiting thread completed the round
     post([this, services = std::move(services), threads = std::move(threads)] {
       for (Context* service : services) service->unpark_fiber();
       later_.push_back([threads] { threads.wake(); });
     });
     return;
   }
-  // An application thread completed the round. It takes its turn behind the services as well, or
-  // its computation would hold up their replies on a busy machine.
+  // An application thread completed the round. It also waits for its turn after the services.
+  // Otherwise its computation would delay their replies on a busy machine.
   std::atomic<bool> my_turn{false};
   post([this, &my_turn, self, services = std::move(services), threads = std::move(threads)] {
     for (Context* service : services) service->unpark_fiber();
@@ -258,7 +258,7 @@ void Executor::poll() {
         cancel_as_deadlock(scheduler_.live.standstill_report(clock_));
     } else {
       timers_.fire(now());
-      // Fibers that are always ready would starve the sockets, which idle() looks at otherwise.
+      // Fibers that are always ready would starve the sockets, which otherwise only idle() handles.
       if (scheduler_.has_ready()) reactor_->look();
     }
     wake_later();
@@ -284,7 +284,7 @@ void Executor::jump_to_next_timer() {
   }
   if (scheduler_.live.empty()) return;
   const std::string report = scheduler_.live.deadlock_report(clock_);
-  if (deadlock_ || ending_.load())  // Tasks that destroy each other, for example
+  if (deadlock_ || ending_.load())  // an example: Tasks that destroy each other
     base::report_bug(__FILE__, __LINE__, "contexts that were cancelled wait: " + report);
   cancel_as_deadlock(report);
 }

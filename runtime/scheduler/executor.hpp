@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/executor.hpp — an OS thread that runs fibers by one of the two clocks.
+// runtime/scheduler/executor.hpp — an OS thread that runs fibers on one of the two clocks
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -25,9 +25,9 @@
 
 namespace runtime {
 
-/// Private to runtime/. Runs contexts by one of the two clocks: fibers on one OS thread, and, on
-/// the steady clock, OS threads. Boost.Fiber sleeps on the steady clock by name. The executor
-/// therefore has timers of its own, and looks at them only where nothing is ready (idle()).
+/// Runs contexts on one of the two clocks: fibers on one OS thread, and, on the steady clock, also
+/// OS threads. Boost.Fiber always sleeps on the steady clock. The executor therefore has its own
+/// timers and checks them only if no fiber is ready (idle()). Private to runtime/.
 class Executor final : private SchedulerOwner {
  public:
   explicit Executor(RuntimeOptions options);
@@ -41,14 +41,14 @@ class Executor final : private SchedulerOwner {
   Nanos now() const;
   Nanos roughly_now() const;
   std::uint64_t events() const { return clock_.events(); }
-  /// Writes a line for each live context. On the executor's own OS thread, also in a signal
+  /// Writes a line for each live context. Only on the executor's own OS thread, also in a signal
   /// handler.
   void write_contexts(int descriptor) const { scheduler_.live.write(descriptor); }
   std::chrono::steady_clock::time_point origin() const { return origin_; }
 
-  /// virtual clock: runs `main` and everything it spawns on the calling OS thread.
+  /// Runs `main` and everything that it spawns on the calling OS thread. Virtual clock only.
   void run_virtual(const std::function<void()>& main);
-  /// steady clock: the OS thread of the services, from construction to destruction.
+  /// Start and stop the OS thread of the services. Steady clock only.
   void start_services_thread();
   void stop_services_thread();
 
@@ -59,15 +59,16 @@ class Executor final : private SchedulerOwner {
   void watch(int descriptor, std::function<void()> on_readable);
   void unwatch(int descriptor);
   bool on_own_thread() const;
-  /// Wakes services, and the threads (of which the caller becomes one) when the services have had
-  /// their turn on this executor.
+  /// Wakes services, and then `threads` after the services have run on this executor. A calling
+  /// application thread waits for its turn as well.
   void wake_in_order(std::vector<Context*> services, DeferredWakes::Threads threads);
 
-  /// steady clock: from now on contexts may begin; and what run() owes to those that have.
+  /// Begin and end a run: contexts may start in between. end_run() cancels and joins those that
+  /// have started. Steady clock only.
   void begin_run();
   void end_run();
 
-  // For contexts, on the executor's own OS thread.
+  // Functions for contexts, on the executor's own OS thread.
   void suspend_current() { scheduler_.suspend_current(); }
   void count_run(Context& context);
   void add_timer(Nanos at, Context& context, std::uint64_t wait) { timers_.add(at, context, wait); }
@@ -83,14 +84,14 @@ class Executor final : private SchedulerOwner {
   void end_services();
   void cancel_as_deadlock(const std::string& report);
 
-  // For the scheduler.
+  // Implementation of SchedulerOwner.
   void poll() override;
   void idle() override;
   void notify() override;
   void run_work(Context& context) override;
   void none_lives() override;
 
-  // The loop, on the executor's own OS thread.
+  // Functions of the loop, on the executor's own OS thread.
   void services_loop();
   void run_posted();
   void jump_to_next_timer();
@@ -99,22 +100,22 @@ class Executor final : private SchedulerOwner {
 
   Scheduler scheduler_{*this};
   TimerQueue timers_;
-  VirtualClock clock_;                        // stands still on the steady clock
-  std::vector<std::function<void()>> later_;  // when no fiber is ready any more
+  VirtualClock clock_;                        // unused on the steady clock
+  std::vector<std::function<void()>> later_;  // work for when no fiber is ready any more
   std::exception_ptr deadlock_;
-  std::atomic<bool> ending_{false};  // what has not begun never does
+  std::atomic<bool> ending_{false};  // contexts that have not begun never will
   Inbox inbox_;
 
-  // steady clock.
+  // Members for the steady clock.
   std::chrono::steady_clock::time_point origin_;
-  std::optional<Reactor> reactor_;  // none on the virtual clock
+  std::optional<Reactor> reactor_;  // empty on the virtual clock
   ThreadPool os_threads_;
   OsThread services_thread_;
   std::atomic<std::thread::id> own_thread_{};
   std::mutex no_fibers_mutex_;
   std::condition_variable no_fibers_;
   bool has_no_fibers_ = false;
-  bool is_waited_for_ = false;  // on the executor's own OS thread
+  bool is_waited_for_ = false;  // used on the executor's own OS thread
 };
 
 }  // namespace runtime

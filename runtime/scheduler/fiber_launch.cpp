@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/fiber_launch.cpp — the code of Boost.Fiber that is compiled into the project.
+// runtime/scheduler/fiber_launch.cpp — Boost.Fiber code that is compiled into the project
 #include "runtime/scheduler/fiber_launch.hpp"
 
 #include <boost/fiber/fiber.hpp>

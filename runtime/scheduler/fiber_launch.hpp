@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/fiber_launch.hpp — how a fiber of Boost.Fiber begins.
+// runtime/scheduler/fiber_launch.hpp — start of a fiber of Boost.Fiber
 #pragma once
 #include <functional>
 
@@ -7,12 +7,13 @@
 
 namespace runtime {
 
-/// Private to runtime/. Begins a fiber of the calling OS thread on `stack`, which StackPool
-/// allocated. The fiber runs `work` when its turn comes, then it ends and gives the stack back.
-/// Throws std::bad_alloc.
+/// Starts a fiber of the calling OS thread on `stack`, which StackPool allocated. The fiber runs
+/// `work` when it is scheduled. At its end it returns the stack to the pool. Throws std::bad_alloc.
+/// Private to runtime/.
 ///
 /// This file is compiled without the thread sanitizer. Boost.Fiber leaves the code below `work`
-/// twice: once as the fiber that ends, and once as the fiber that removes it. The sanitizer would
+/// twice: once as the ending fiber, and once as the fiber that removes it. The sanitizer would
+/// record the second return for the wrong fiber.
 /// note the second return for the wrong fiber.
 void launch_fiber(const StackBounds& stack, std::function<void()> work);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/futex.cpp — futexes, and the words they are under.
+// runtime/scheduler/futex.cpp — futex system calls, and the pool of futexes
 #include "runtime/scheduler/futex.hpp"
 
 #include <linux/futex.h>
@@ -22,7 +22,7 @@ namespace {
 std::mutex free_mutex;
 Futex* free_futexes = nullptr;
 
-/// What this thread gave back last, for its next wait.
+/// The futex that this thread gave back last, kept for its next wait.
 struct Spare {
   ~Spare() {
     has_ended = true;
@@ -68,7 +68,7 @@ void Mutex::wake_one(const void* state) {
   syscall(SYS_futex, state, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-/// Either we see the sleeper, or the kernel shows him the new value when he is about to sleep.
+/// Either this thread sees the sleeper, or the kernel sees the new value before the waiter sleeps.
 void Futex::change() {
   value_.fetch_add(1, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) == 0) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/futex.hpp — a number that OS threads wait for until it changes.
+// runtime/scheduler/futex.hpp — a number on which OS threads wait until it changes
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,11 +10,13 @@ namespace runtime {
 
 struct Looks;
 
-/// Private to runtime/. All who wait for one are woken at once, with one call of the kernel
-/// (futex) if anybody sleeps, and none if all still look (runtime/scheduler/polling.hpp).
+/// A word on which OS threads wait until its value changes. A change wakes all waiters with one
+/// system call (futex), or with none if no waiter sleeps (runtime/scheduler/polling.hpp). Private
+/// to runtime/.
 ///
-/// Sharing: any thread may call anything at any time. Words are never freed but used again, so
-///          that a change that comes late is a spurious one: who waits looks at what for.
+/// Owns: instances are never freed but reused, so that a late change is only a spurious one. Every
+///   waiter checks its condition again.
+/// Thread-safe: yes.
 class alignas(64) Futex {
  public:
   static Futex& take();
@@ -22,8 +24,8 @@ class alignas(64) Futex {
 
   std::uint32_t value() const { return value_.load(std::memory_order_acquire); }
   void change();
-  /// Blocks while the value is `seen` and `until`, on the steady clock, has not come; false when
-  /// it has. Looks before it sleeps if it may.
+  /// Blocks while the value is `seen`. Returns false once `until`, on the steady clock, is reached.
+  /// Polls before it sleeps if `looks` allows it.
   bool wait(std::uint32_t seen, Nanos until, const Reason& reason, const Looks& looks);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/inbox.hpp — what other threads hand to an executor.
+// runtime/scheduler/inbox.hpp — work and fibers that other threads pass to an executor
 #pragma once
 #include <atomic>
 #include <functional>
@@ -11,9 +11,10 @@ namespace runtime {
 
 class Context;
 
-/// Private to runtime/. Work, fibers to wake, and fibers to begin. Their memory is used again.
+/// Work to run, fibers to wake, and fibers to start, passed from other threads to an executor.
+/// Reuses its memory. Private to runtime/.
 ///
-/// Sharing: any thread may add. Only the OS thread of the executor takes.
+/// Thread-safe: any thread may add. Only the executor's OS thread takes.
 class Inbox {
  public:
   void add_work(std::function<void()> work) {
@@ -34,10 +35,10 @@ class Inbox {
   }
   /// Whether something was added since take().
   bool has_any() const { return has_any_.load(); }
-  /// Whether a fiber is to begin.
+  /// Whether a fiber waits to be started.
   bool has_begun() const { return has_begun_.load(); }
 
-  /// What take() found, until it is destroyed.
+  /// The result of take(), valid until it is destroyed.
   class Taken {
    public:
     explicit Taken(Inbox& inbox) : inbox_(inbox) {}
@@ -53,7 +54,7 @@ class Inbox {
    private:
     Inbox& inbox_;
   };
-  /// Takes all work, and all fibers to wake. has_any() tells of what is added later.
+  /// Takes all work and all fibers to wake. Later additions make has_any() true again.
   Taken take() {
     const std::lock_guard lock(mutex_);
     taken_work_.swap(work_);
@@ -61,7 +62,7 @@ class Inbox {
     has_any_.store(false);
     return Taken(*this);
   }
-  /// Takes all fibers to begin, and calls `launch` with each.
+  /// Takes all fibers to start, and calls `launch` with each.
   template <class Launch>
   void take_begun(Launch launch) {
     {
@@ -78,7 +79,7 @@ class Inbox {
   std::vector<std::function<void()>> work_, taken_work_;
   std::vector<Context*> woken_, taken_woken_;
   std::vector<Context*> begun_, taken_begun_;
-  // Looked at without the mutex.
+  // Flags that are read without the mutex.
   std::atomic<bool> has_any_{false};
   std::atomic<bool> has_begun_{false};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/live_contexts.cpp — the list of live contexts, and its reports.
+// runtime/scheduler/live_contexts.cpp — the list of live contexts, and its reports
 #include "runtime/scheduler/live_contexts.hpp"
 
 #include <fmt/format.h>
@@ -80,7 +80,7 @@ std::string LiveContexts::deadlock_report(const VirtualClock& clock) const {
   return report;
 }
 
-/// Called in a signal handler: allocates nothing, and tolerates a list that is being changed.
+/// Runs in a signal handler: it allocates nothing and tolerates a list that is being changed.
 void LiveContexts::write(int descriptor) const {
   constexpr std::size_t shown_max = 1'000;
   std::size_t shown = 0;

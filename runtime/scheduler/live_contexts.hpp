@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/live_contexts.hpp — the fibers of an executor that have work.
+// runtime/scheduler/live_contexts.hpp — the fibers of an executor that have work
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,23 +11,23 @@ namespace runtime {
 class Context;
 class VirtualClock;
 
-/// Private to runtime/. A list of contexts, and reports about them.
+/// The list of an executor's fibers that have work, and reports about them. Private to runtime/.
 ///
-/// Sharing: none. Only the OS thread of the executor uses it; write() also in a signal handler.
+/// Thread-safe: no. Only the executor's OS thread uses it; write() also in a signal handler.
 class LiveContexts {
  public:
   void add(Context& context);
   void remove(Context& context);
   bool empty() const { return first_ == nullptr; }
-  /// Returns how many there were at most since restart_most().
+  /// Returns the maximum number of contexts since restart_most().
   std::size_t most() const { return most_; }
   void restart_most() { most_ = count_; }
-  /// Has each present or next wait of them throw `reason`.
+  /// Makes the current or next wait of each context throw `reason`.
   void cancel(const std::exception_ptr& reason);
 
-  /// Lists those that wait, when nothing can wake them.
+  /// Lists the waiting contexts when nothing can wake them.
   std::string deadlock_report(const VirtualClock& clock) const;
-  /// Lists those that ran most often, when time does not pass.
+  /// Lists the contexts that ran most often when time stands still.
   std::string standstill_report(const VirtualClock& clock) const;
   /// Writes a line for each context.
   void write(int descriptor) const;

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/moment.hpp — looking for so short a time that nothing else is worth doing
-// meanwhile.
+// runtime/scheduler/moment.hpp — polling for a span too short for any other work
 #pragma once
 #include "base/units.hpp"
 
 namespace runtime {
 
-/// Tells the core that the caller only looks.
+/// Tells the core that the caller is polling.
 void pause_core();
-/// The steady clock as it is, not a runtime's.
+/// Returns the machine's steady clock, not a runtime's.
 base::Nanos steady_now();
 
-/// Looks while `still` is true, for as long as a thread takes from the end of a wait to its next:
-/// who would wake another that is about to look anyway spares both of them the wake.
-/// True when it is so to the end.
-///
-/// Sharing: any thread.
+/// Polls `still` for about as long as a thread needs from the end of one wait to its next. A caller
+/// that would otherwise wake such a thread saves both of them the wake-up. Returns whether `still`
+/// was true until the end.
+/// Thread-safe: yes.
 template <class Still>
 bool for_a_moment(const Still& still) {
   constexpr base::Nanos moment{2'000};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/os_thread.cpp — pthreads, begun and joined.
+// runtime/scheduler/os_thread.cpp — creation and join of pthreads
 #include "runtime/scheduler/os_thread.hpp"
 
 #include <fmt/format.h>
@@ -31,14 +31,14 @@ struct Given {
 void* run(void* given) {
   const std::unique_ptr<Given> own(static_cast<Given*>(given));
   const AlternateStack for_signals(std::move(own->for_signals));
-  // Timers are links and computations that are emulated: the kernel would keep them for 50 us more.
+  // Timers emulate links and computations; the kernel would delay them by another 50 us.
   prctl(PR_SET_TIMERSLACK, 1UL);
   own->work();
   return nullptr;
 }
 
-/// Address space that is left for what those need who run already: a thread that is not to be had
-/// is said, but where no value is, nobody can go on.
+/// Address space that must remain for running threads. A missing thread is reported as an error,
+/// but a failed allocation would stop every thread.
 constexpr std::size_t left_bytes = std::size_t{16} << 20;
 
 bool is_room_for(std::size_t stack_bytes) {
@@ -72,7 +72,8 @@ OsThread::OsThread(std::size_t stack_bytes, std::function<void()> work) {
   joinable_ = true;
 }
 
-/// All are there at one moment, as those that are to begin will be.
+/// Creates all threads before it ends any, because the threads of the program will also run at the
+/// same time.
 void check_threads_can_begin(std::size_t count) {
   pthread_attr_t attributes;
   std::size_t stack_bytes = 0;

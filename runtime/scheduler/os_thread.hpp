@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/os_thread.hpp — an OS thread with a stack of a given size.
+// runtime/scheduler/os_thread.hpp — an OS thread with a chosen stack size
 #pragma once
 #include <pthread.h>
 
@@ -8,15 +8,15 @@
 
 namespace runtime {
 
-/// Private to runtime/. What std::thread is, but that cannot be told how large a stack to have.
+/// Like std::thread, but with a chosen stack size. Private to runtime/.
 class OsThread {
  public:
   OsThread() = default;
-  /// Throws std::runtime_error, with the limits to look at, when there is none to be had.
+  /// Throws std::runtime_error, which names the limits to check, if the system has no thread.
   OsThread(std::size_t stack_bytes, std::function<void()> work);
   OsThread(OsThread&& other) noexcept;
   OsThread& operator=(OsThread&& other) noexcept;
-  ~OsThread();  ///< joined before
+  ~OsThread();  ///< requires: joined
   bool joinable() const { return joinable_; }
   void join();
 

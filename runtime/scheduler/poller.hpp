@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/poller.hpp — what an OS thread looks at while it waits: where word from outside
-// comes in.
+// runtime/scheduler/poller.hpp — a source of messages that an OS thread polls while it waits
 #pragma once
 
 namespace runtime {
 
-/// Brings what comes from other processes. Whoever waits looks for it himself, so that nobody has
-/// to be woken to hand it to him (leader and followers); while nobody looks, what comes has to wake
-/// the services' thread, which so is everybody's follower.
+/// Receives messages from other processes. A waiting thread polls for its own message, so that no
+/// other thread must be woken to pass it on (leader and followers). While no thread polls, an
+/// arrival wakes the services' thread, which acts as the follower for all.
 ///
-/// Sharing: several threads come, look and leave at once, in no context: it must not block.
+/// Thread-safe: yes. Several threads may call begin_polling(), poll() and end_polling() at once.
+/// Blocks: never; the callers are in no context.
 class Poller {
  public:
   Poller() = default;
   virtual ~Poller() = default;
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
-  /// The caller looks from now on, again and again, until it leaves.
+  /// Registers the caller, which polls repeatedly until end_polling().
   virtual void begin_polling() = 0;
-  /// Takes in what has come, unless another thread does just now; whether that was anything.
+  /// Receives what has arrived, unless another thread is doing so. Returns whether there was
+  /// anything.
   virtual bool poll() = 0;
-  /// The last to leave takes in what came while nobody had to be woken.
+  /// Unregisters the caller. The last caller receives what arrived while no wake-up was required.
   virtual void end_polling() = 0;
 };
 

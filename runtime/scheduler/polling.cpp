@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/polling.cpp — looks with pauses, then between yields, and learns when not to.
+// runtime/scheduler/polling.cpp — polling with pauses, then with yields, and learning from misses
 #include "runtime/scheduler/polling.hpp"
 
 #include <fmt/format.h>
@@ -19,12 +19,14 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 
 constexpr Nanos pausing{1'000}, pausing_for_processes{3'000};
-// Shorter than a round of threads that all have to be woken, looking would never begin to pay.
+// Budget for yields. With less than one round of threads that must all be woken, polling would
+// never succeed.
 constexpr Nanos yielding{100'000}, yielding_for_each{8'000};
-// Where word comes from other processes there may be many of them, of which we know nothing.
+// Extra budget if messages arrive from other processes, whose number is unknown.
 constexpr Nanos yielding_for_processes{300'000};
 
-// What several processes send comes close together: a yield would take longer than the rest of it.
+// Polls after an arrival. Messages of several processes arrive close together, and a yield would
+// take longer than the rest of them.
 constexpr int looks_after_some = 40;
 
 constexpr std::uint32_t misses_max = 2, skip_min = 4, skip_max = 64;
@@ -57,7 +59,7 @@ void pause_core() {
 Nanos steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 SpinHistory& SpinHistory::of(const Reason& reason) {
-  static std::array<SpinHistory, 256> sites;  // who shares one by chance learns a little less
+  static std::array<SpinHistory, 256> sites;  // places that collide by chance learn less well
   const std::hash<const char*> hash;
   return sites[(hash(reason.what.data()) / 8 + hash(reason.subject.data()) / 32) % sites.size()];
 }
@@ -89,8 +91,8 @@ void CoreContention::note_yield(Nanos began, Nanos ended) {
   if (let_run != share_our_cores()) share_our_cores_.store(let_run, relaxed);
   if (ended - began <= long_yield) return;
   const Nanos::rep until = rest_until_.load(relaxed);
-  if (ended.count() < until) return;  // another thread has seen the same one
-  // Seen again soon after the last rest, he is still there.
+  if (ended.count() < until) return;  // another thread has seen the same yield
+  // A yield as long soon after the last rest means that the program still runs.
   const Nanos::rep rest = rest_.load(relaxed);
   const bool again = rest != 0 && began.count() - until < rest;
   const Nanos::rep now = again ? std::min(2 * rest, longest_rest.count()) : first_rest.count();
@@ -122,7 +124,7 @@ Pollers::Looking::Looking(Pollers* pollers) {
   for (std::size_t i = 0; i < used; ++i) {
     Place& place = pollers->places_[i];
     if (place.poller.load(relaxed) == nullptr) continue;
-    place.lookers.fetch_add(1);  // either we see that it goes, or who removes it sees us
+    place.lookers.fetch_add(1);  // either we see the removal, or remove() sees us
     Poller* const poller = place.poller.load();
     if (poller != nullptr)
       looked_at_[count_++] = {poller, &place.lookers};
@@ -144,7 +146,7 @@ bool Pollers::Looking::poll() {
   return has_come;
 }
 
-/// As in other callbacks, there is nobody to throw to.
+/// Ends the process on an exception, because a poller has no caller that could handle it.
 template <class Act>
 void Pollers::Looking::at_each(Act act) {
   Context* const self = Context::current();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/polling.hpp — how long an OS thread looks for its wake-up before it sleeps.
+// runtime/scheduler/polling.hpp — decision how long an OS thread polls before it sleeps
 #pragma once
 #include <array>
 #include <atomic>
@@ -12,47 +12,48 @@
 
 namespace runtime {
 
-/// Private to runtime/, all of it. A sleep and its wake cost tens of microseconds where the core
-/// halts in between, looking costs less than one; but who looks takes a core from who computes.
-///
-/// Sharing: any thread may call anything at any time.
+/// Sleeping and waking cost tens of microseconds if the core halts in between; polling costs less
+/// than one. But a polling thread takes a core from threads that compute. All types in this file
+/// are private to runtime/ and thread-safe.
 
-/// What the waits of one place in the code, for one thing, have taught.
+/// Success of polling at the waits of one place in the code for one subject.
 ///
-/// Why:  the threads that wait there wait for the same; what one learns spares the others.
+/// Why: the threads that wait there wait for the same event, so each one profits from the
+///   experience of the others.
 class SpinHistory {
  public:
-  /// Those that say alike what they wait for share one.
+  /// Returns the history that all waits with the same reason share.
   static SpinHistory& of(const Reason& reason);
-  /// Is the next wait to sleep at once? Counts it if so.
+  /// Whether the next wait must sleep at once. If so, counts it as skipped.
   bool skips();
-  void note_hit();  ///< looking has shortened a wait
-  /// It has not. After two in a row the next 4 waits of each of so many threads skip it, and twice
-  /// as many each further time, up to 64.
+  void note_hit();  ///< polling has shortened a wait
+  /// Records that polling did not shorten a wait. After two misses in a row the next 4 waits of
+  /// each of `threads` threads skip polling. Each further miss doubles that number, up to 64.
   void note_miss(int threads);
 
  private:
-  // Counts that get lost between threads do no harm.
+  // Counts that are lost between threads do no harm.
   std::atomic<std::uint32_t> misses_{0};
   std::atomic<std::uint32_t> skip_next_{0};
   std::atomic<std::uint32_t> left_{0};
 };
 
-/// Whether somebody computes on our cores whom a yield would give a whole time slice.
+/// Use of our cores by other programs, to which a yield would give a whole time slice.
 class CoreContention {
  public:
-  /// A yield that took so long shows one.
+  /// Duration of a yield that shows such a program.
   static constexpr Nanos long_yield{1'000'000};
-  /// Nobody yields for 5 ms after one was seen, twice as long each time he is seen again.
+  /// Time without yields after such a yield: `first_rest`, doubled up to `longest_rest` each time
+  /// the program is seen again.
   static constexpr Nanos first_rest{5'000'000};
   static constexpr Nanos longest_rest{160'000'000};
 
   bool may_yield(Nanos now) const { return now.count() >= rest_until_.load(relaxed); }
   void note_yield(Nanos began, Nanos ended);
-  /// The last yield let somebody else have the core: who looks without one keeps him from it, and
-  /// may be waiting for him.
+  /// Whether the last yield ran another thread. If so, a thread that polls without yielding keeps
+  /// that thread from the core, and may be waiting for it.
   bool share_our_cores() const { return share_our_cores_.load(relaxed); }
-  /// One to nobody takes less.
+  /// Longest duration of a yield that found no other thread to run.
   static constexpr Nanos empty_yield{1'000};
 
  private:
@@ -64,22 +65,22 @@ class CoreContention {
 
 class Context;
 
-/// The pollers of a runtime, at which its threads look while they wait.
+/// The pollers of a runtime, which its threads poll while they wait.
 class Pollers {
  public:
-  /// One too many is looked at by nobody, and works all the same.
+  /// Adds a poller. Pollers beyond Looking::most are never polled, and still work.
   void add(Poller& poller);
-  /// Nobody looks at it any more from here on: waits for those who do.
+  /// Removes a poller, and waits until no thread polls it.
   void remove(Poller& poller);
 
-  /// One thread looks while this lives; it is in no context when it does.
+  /// Registration of one polling thread while it lives. The pollers are called in no context.
   class Looking {
    public:
     explicit Looking(Pollers* pollers);
     ~Looking();
     Looking(const Looking&) = delete;
     Looking& operator=(const Looking&) = delete;
-    bool poll();  ///< whether anything has come
+    bool poll();  ///< whether anything has arrived
     bool at_any() const { return count_ > 0; }
 
    private:
@@ -101,23 +102,22 @@ class Pollers {
     std::atomic<int> lookers{0};
   };
   std::array<Place, Looking::most> places_;
-  std::atomic<std::size_t> used_{0};  // no further place ever had one
+  std::atomic<std::size_t> used_{0};  // number of entries that were ever in use
 };
 
-/// Whether a thread may look before it sleeps, and at what besides.
+/// Whether a thread may poll before it sleeps, and which pollers it polls as well.
 struct Looks {
   bool may = false;
   Pollers* pollers = nullptr;
-  Context* context =
-      nullptr;  ///< of the thread, which may be attentive (runtime/scheduler/busy_poll_scope.hpp)
+  Context* context = nullptr;  ///< context of the thread; it may be in a BusyPollScope
 };
 
-/// Looks whether `value` is still `seen`, for as long as that promises to be shorter than a sleep;
-/// says whether it has changed. Not beyond `until`, on the steady clock.
+/// Polls until `value` differs from `seen`, for as long as that is probably shorter than a sleep,
+/// and at most until `until` on the steady clock. Returns whether `value` has changed.
 bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until,
           SpinHistory& history, const Looks& looks = {});
 
-/// OS threads of this process that the runtime knows, and those of them that do not sleep.
+/// Counts the OS threads of this process that the runtime knows, and those of them that are awake.
 class KnownThreads {
  public:
   static void add() { known_.fetch_add(1, relaxed); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/reactor.hpp — sleeps in the kernel until something happens outside.
+// runtime/scheduler/reactor.hpp — a sleep in the kernel until a descriptor or notify() ends it
 #pragma once
 #include <atomic>
 #include <functional>
@@ -12,12 +12,12 @@ namespace runtime {
 
 using base::Nanos;
 
-/// Runs `callback`. Ends the process if it throws or waits, because nobody could be told.
+/// Runs `callback`. Ends the process if it throws or waits, because no caller could handle that.
 void run_callback(const std::function<void()>& callback);
 
-/// Private to runtime/. Watches descriptors for an executor on the steady clock.
+/// Watches descriptors for an executor on the steady clock. Private to runtime/.
 ///
-/// Sharing: any thread may call notify(). Only the OS thread of the executor calls the rest.
+/// Thread-safe: any thread may call notify(). Only the executor's OS thread calls the rest.
 class Reactor {
  public:
   Reactor();
@@ -25,12 +25,12 @@ class Reactor {
   /// Calls `on_readable` from look() and sleep() whenever `descriptor` is readable.
   void watch(int descriptor, std::function<void()> on_readable);
   void unwatch(int descriptor);
-  /// Ends the present sleep(), or the next one.
+  /// Ends the current sleep(), or the next one.
   void notify();
-  /// Handles descriptors that are readable now. Does not block.
+  /// Handles the descriptors that are readable now. Does not block.
   void look();
-  /// Blocks until notify(), until a descriptor is readable, or for `longest`; Nanos::max(): for
-  /// ever. Handles descriptors that are readable then.
+  /// Blocks until notify(), until a descriptor is readable, or for `longest` (Nanos::max() =
+  /// without limit). Then handles the readable descriptors.
   void sleep(Nanos longest);
 
  private:
@@ -39,7 +39,7 @@ class Reactor {
   enum State : int { running, sleeping, notified };
   std::atomic<int> state_{running};
   base::Descriptor epoll_;
-  base::Descriptor event_;  // written to end a sleep
+  base::Descriptor event_;  // eventfd, written to end a sleep
   std::unordered_map<int, std::function<void()>> watched_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/resumptions.cpp — service contexts that run continuations.
+// runtime/scheduler/resumptions.cpp — service contexts that run continuations
 #include "runtime/scheduler/resumptions.hpp"
 
 #include <exception>
@@ -9,7 +9,7 @@
 
 namespace runtime {
 
-/// A continuation in a context. It is used again, so that resuming takes no memory.
+/// A continuation that runs in a context. Reused, so that resuming allocates no memory.
 class Resumptions::Resumption final : public Work {
  public:
   explicit Resumption(Resumptions& all) : all_(all) {}
@@ -22,7 +22,7 @@ class Resumptions::Resumption final : public Work {
   void run() override { std::exchange(continuation_, nullptr)->resume(); }
   void ended(std::exception_ptr) override {
     let_go();
-    if (continuation_ != nullptr) run();  // the run ends, and begins no work any more
+    if (continuation_ != nullptr) run();  // the run is ending, and no work begins any more
     all_.idle_.emplace_back(this);
   }
 
@@ -35,14 +35,14 @@ Resumptions::~Resumptions() = default;
 
 void Resumptions::resume(Continuation& continuation) {
   const bool may_run_here = !executor_.is_virtual() || !executor_.on_own_thread();
-  if (may_run_here) return continuation.resume();  // on the virtual clock the run is over
+  if (may_run_here) return continuation.resume();  // on the virtual clock only after the run
   if (idle_.empty()) idle_.push_back(std::make_unique<Resumption>(*this));
   std::unique_ptr<Resumption> resumption = std::move(idle_.back());
   idle_.pop_back();
   try {
     resumption->begin(continuation);
-    resumption.release();            // until it has ended
-  } catch (const std::exception&) {  // there is no stack for it
+    resumption.release();            // owned by its context until it has ended
+  } catch (const std::exception&) {  // no stack for a context is available
     continuation.resume();
   }
 }

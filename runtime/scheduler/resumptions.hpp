@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/resumptions.hpp — contexts in which work without a context goes on.
+// runtime/scheduler/resumptions.hpp — service contexts that resume work without a context
 #pragma once
 #include <memory>
 #include <vector>
@@ -10,12 +10,12 @@ namespace runtime {
 
 class Executor;
 
-/// Private to runtime/. Implements runtime::resume().
+/// Runs continuations: implements runtime::schedule(). Private to runtime/.
 ///
-/// Sharing: any thread may call resume(). On the virtual clock only one thread runs.
+/// Thread-safe: yes. On the virtual clock only one thread runs.
 class Resumptions {
  public:
-  /// The executor outlives this object.
+  /// Requires: the executor outlives this object.
   explicit Resumptions(Executor& executor);
   ~Resumptions();
   void resume(Continuation& continuation);

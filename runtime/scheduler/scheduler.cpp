@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/scheduler.cpp — fibers of Boost.Fiber, and which of them runs next.
+// runtime/scheduler/scheduler.cpp — fibers of Boost.Fiber, and the order in which they run
 #include "runtime/scheduler/scheduler.hpp"
 
 #include <cxxabi.h>
@@ -20,8 +20,8 @@
 namespace runtime {
 
 /// Runs fibers in the order in which they became ready. The dispatcher of Boost.Fiber does the
-/// housekeeping. It runs when nothing else is ready, and after `picks_max` fibers, because sockets
-/// would starve otherwise.
+/// housekeeping. It runs if nothing else is ready, and after every `picks_max` fibers; otherwise
+/// sockets would starve.
 class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
  public:
   explicit Algorithm(Scheduler* scheduler) : scheduler_(scheduler) { scheduler->algorithm_ = this; }
@@ -34,7 +34,7 @@ class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
     }
   }
 
-  /// The thread sanitizer must not note its return, which is another fiber's (StackSwitch).
+  /// Excluded from the thread sanitizer, because it returns in another fiber (StackSwitch).
   __attribute__((no_sanitize("thread"))) boost::fibers::context* pick_next() noexcept override {
     const bool on_dispatcher =
         boost::fibers::context::active()->is_context(boost::fibers::type::dispatcher_context);
@@ -50,7 +50,7 @@ class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
     } else {
       next = std::exchange(dispatcher_, nullptr);
     }
-    const bool is_switch = scheduler_->algorithm_ == this;  // not when the ready ones move out
+    const bool is_switch = scheduler_->algorithm_ == this;  // false when the ready fibers move out
     if (next != nullptr && is_switch)
       scheduler_->switch_.leave_for(next, next->is_context(boost::fibers::type::main_context));
     return next;
@@ -76,7 +76,7 @@ class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
 
 namespace {
 
-/// Contexts outlive their fibers (see Context), so they are kept and used again.
+/// Free contexts. Contexts outlive their fibers (see Context), so they are kept and reused.
 class FreeContexts {
  public:
   static Context* take() {
@@ -104,7 +104,7 @@ class FreeContexts {
 
 }  // namespace
 
-// ---- the life of a fiber -------------------------------------------------------------------
+// ---- start and end of a fiber --------------------------------------------------------------
 
 Context& Scheduler::make(std::size_t stack_bytes) {
   const StackBounds stack = StackPool::allocate(stack_bytes);
@@ -147,8 +147,8 @@ void Scheduler::run_fiber(Context& context) {
   } while (wait_for_work(context));
 }
 
-/// Returns false if the fiber is to end. A context that another thread began ends at once: with
-/// each of those there would be one more that is idle.
+/// Returns false if the fiber must end. A context begun by another thread ends at once; otherwise
+/// each one would add an idle fiber.
 bool Scheduler::wait_for_work(Context& context) {
   const bool may_wait = !context.from_outside_ && context.role == ContextRole::service;
   if (!may_wait || is_stopped_ || idle_.size() >= idle_max) return false;
@@ -196,7 +196,7 @@ void Scheduler::stop() {
 
 void Scheduler::suspend_current() {
   boost::fibers::context* self = boost::fibers::context::active();
-  // The C++ runtime keeps exceptions being handled per OS thread; they belong to the fiber.
+  // The C++ runtime keeps handled exceptions per OS thread, but they belong to the fiber.
   struct Handled {
     void* caught;
     unsigned int uncaught;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/scheduler.hpp — the fibers of one OS thread, from their beginning to their end.
+// runtime/scheduler/scheduler.hpp — the fibers of one OS thread, from start to end
 #pragma once
 #include <boost/fiber/context.hpp>
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace runtime {
 
 class Context;
 
-/// What a scheduler asks of its owner, always on the OS thread that runs the fibers, unless said
+/// Callbacks of a scheduler to its owner. They run on the OS thread of the fibers, unless stated
 /// otherwise.
 class SchedulerOwner {
  public:
@@ -23,7 +23,7 @@ class SchedulerOwner {
   virtual void idle() = 0;
   /// Ends idle(). Any thread may call it.
   virtual void notify() = 0;
-  /// Runs the work that the context has, in its fiber.
+  /// Runs the work of `context` in its fiber.
   virtual void run_work(Context& context) = 0;
   /// Called when the last fiber with work has ended it.
   virtual void none_lives() = 0;
@@ -32,29 +32,30 @@ class SchedulerOwner {
   ~SchedulerOwner() = default;
 };
 
-/// Private to runtime/. Runs fibers, first come, first served. A fiber whose work has ended keeps
-/// its stack, whose pages are warm, for the next work of a service.
+/// Runs fibers in first-in, first-out order. A fiber whose work has ended keeps its stack, whose
+/// pages are warm, for the next work of a service. Private to runtime/.
 ///
-/// Sharing: any thread may call make(). Only the OS thread that calls attach() uses the rest.
+/// Thread-safe: any thread may call make(). Only the OS thread that calls attach() uses the rest.
 class Scheduler {
  public:
-  /// The owner outlives this object.
+  /// Requires: the owner outlives this object.
   explicit Scheduler(SchedulerOwner& owner) : owner_(owner) {}
 
-  /// Takes memory for a context and its stack. Any thread may call it. Throws if there is none.
+  /// Creates a context and its stack. Any thread may call it. Throws if there is no memory.
   static Context& make(std::size_t stack_bytes);
-  /// Begins the fiber of a context that make() made.
+  /// Starts the fiber of a context from make().
   void launch(Context& context);
-  /// Returns a context whose work has ended, for reuse() with other work. Null: there is none.
+  /// Returns a context whose work has ended, for reuse() with other work; nullptr if there is none.
   Context* take_idle();
   void reuse(Context& context);
 
-  /// The calling OS thread is the one whose fibers these are, until detach().
+  /// Attach the fibers to the calling OS thread, until detach().
   void attach();
   void detach();
-  /// Runs fibers until none has work and, if `until_stopped`, stop() was called. Blocks until then.
+  /// Blocks until no fiber has work and, if `until_stopped`, stop() was called. Runs fibers
+  /// meanwhile.
   void run(bool until_stopped);
-  /// Cancels all contexts, and has run() return when they have ended.
+  /// Cancels all contexts, and makes run() return when they have ended.
   void stop();
   bool is_stopped() const { return is_stopped_; }
   /// Runs other fibers until the calling one is made ready.
@@ -70,14 +71,14 @@ class Scheduler {
   void dismiss_idle();
   void make_home_ready();
 
-  static constexpr std::size_t idle_max = 256;  // more services than that take and give stacks
+  static constexpr std::size_t idle_max = 256;  // idle fibers beyond it return their stacks
   SchedulerOwner& owner_;
   std::vector<Context*> idle_;
-  std::size_t leaving_ = 0;  // of the idle ones, told to end
+  std::size_t leaving_ = 0;  // number of idle fibers that must end
   bool is_stopped_ = false;
   Algorithm* algorithm_ = nullptr;
   StackSwitch switch_;
-  boost::fibers::context* home_ = nullptr;  // the OS thread's own context, while it waits
+  boost::fibers::context* home_ = nullptr;  // context of the OS thread while it waits
 };
 
 }  // namespace runtime

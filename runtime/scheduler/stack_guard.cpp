@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/stack_guard.cpp — a signal handler that knows the guards of stacks.
+// runtime/scheduler/stack_guard.cpp — a signal handler that recognises stack guards
 #include "runtime/scheduler/stack_guard.hpp"
 
 #include <pthread.h>
@@ -28,7 +28,7 @@ constexpr bool sanitizer_says_it = false;
 constexpr std::array signals = {SIGSEGV, SIGBUS};
 struct sigaction previous[signals.size()];
 
-/// Zero where we do not know the machine.
+/// Returns the stack pointer; 0 on an unknown processor.
 std::uintptr_t stack_pointer(const void* machine_state) {
   [[maybe_unused]] const auto& machine = static_cast<const ucontext_t*>(machine_state)->uc_mcontext;
 #if defined(__x86_64__)
@@ -40,8 +40,8 @@ std::uintptr_t stack_pointer(const void* machine_state) {
 #endif
 }
 
-/// An access to the guard; or to anything else that fails while the stack has grown beyond the
-/// guard, as a frame does that is larger.
+/// Whether the fault is a stack overflow: an access to the guard, or a stack pointer below the
+/// stack, as after a frame that is larger than the guard.
 bool is_overflow(const StackBounds& stack, const siginfo_t& fault, const void* machine_state) {
   if (stack.guard_bytes == 0) return false;
   const auto bottom = reinterpret_cast<std::uintptr_t>(stack.bottom);
@@ -63,7 +63,7 @@ void say_overflow(const Context& context) {
 }
 
 void on_fault(int signal, siginfo_t* fault, void* machine_state) {
-  const bool is_sent = fault->si_code <= 0;  // by somebody, and not by an access
+  const bool is_sent = fault->si_code <= 0;  // sent by a process, not caused by an access
   const Context* context = Context::running();
   if (!is_sent && context != nullptr && is_overflow(context->stack, *fault, machine_state))
     say_overflow(*context);
@@ -71,7 +71,7 @@ void on_fault(int signal, siginfo_t* fault, void* machine_state) {
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, fault, machine_state);
   if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
     return before.sa_handler(signal);
-  // The access fails again and ends the process, which leaves its core.
+  // The access fails again with the default action, which ends the process and leaves a core file.
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
   sigaction(signal, &usual, nullptr);

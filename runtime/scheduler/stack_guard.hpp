@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/stack_guard.hpp — tells who ran over the end of which stack.
+// runtime/scheduler/stack_guard.hpp — detection and report of stack overflows
 #pragma once
 #include <cstddef>
 #include <memory>
 
 namespace runtime {
 
-/// Private to runtime/. A stack from its lowest usable byte on, and what guards it below.
+/// A stack from its lowest usable byte, and the guard below it. Private to runtime/.
 struct StackBounds {
   const char* bottom = nullptr;
   std::size_t bytes = 0;
-  std::size_t guard_bytes = 0;  ///< none: nothing can be told of an overflow
+  std::size_t guard_bytes = 0;  ///< 0 = no guard, so an overflow is not detected
 };
 
-/// Of the OS thread that calls; not for those of a process's first thread, which grow.
+/// Returns the stack of the calling OS thread. Not for the first thread of a process, whose stack
+/// grows.
 StackBounds stack_of_this_thread();
 
-/// How much is left unmapped below a stack: address space only. A frame that is larger steps over
-/// it, which nobody sees.
+/// Returns the size of the unmapped guard below a stack; it costs address space only. A stack frame
+/// larger than the guard can step over it undetected.
 std::size_t guard_bytes_for(std::size_t stack_bytes);
 
-/// From now on an access to a guard is said in words (which context, how large its stack is, what
-/// makes it larger) before it ends the process as it would have, or goes on to the handler that
-/// was there before. Nothing in address-sanitizer builds, which say it themselves.
+/// Installs a handler that reports an access to a guard: which context, its stack size, and how to
+/// enlarge it. Then the process ends as before, or the previous handler runs. Does nothing in
+/// address-sanitizer builds, which report overflows themselves.
 void say_stack_overflows();
 
-/// Where an OS thread's signal handlers run, because its own stack may be what is at an end. One
-/// that has such a place already keeps it.
+/// A separate stack for an OS thread's signal handlers, because its own stack may have overflowed.
+/// A thread that already has one keeps it.
 class AlternateStack {
  public:
   using Memory = std::unique_ptr<char[]>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/stack_pool.cpp — carves stacks out of large mappings and keeps the free ones.
+// runtime/scheduler/stack_pool.cpp — stacks carved out of large mappings, and the free ones
 #include "runtime/scheduler/stack_pool.hpp"
 
 #include <fmt/format.h>
@@ -23,10 +23,10 @@ namespace {
 
 constexpr std::size_t mapping_bytes_most = std::size_t{64} << 20;
 constexpr std::size_t stacks_per_mapping_most = 64;
-/// More free stacks than that, of a size, give their memory back.
+/// Maximum number of free stacks per size that keep their memory.
 constexpr std::size_t warm_stacks_most = 1024;
 
-/// Stacks in a row, each with its guard below it, or none of them with one.
+/// A row of stacks, either each with its guard below it or all without one.
 struct Mapping {
   StackBounds first;
   std::size_t stacks = 0;
@@ -35,14 +35,14 @@ struct Mapping {
 
 struct Pool {
   std::mutex mutex;
-  std::map<std::size_t, std::vector<StackBounds>> free;  // by size
-  std::map<const char*, Mapping> mappings;               // by their first byte
+  std::map<std::size_t, std::vector<StackBounds>> free;  // keyed by size
+  std::map<const char*, Mapping> mappings;               // keyed by their first byte
   std::size_t guarded = 0;
   std::size_t reserved_bytes = 0;
   bool is_said = false;
 };
 
-// Never destroyed: a fiber of a static object may end later than any destructor of ours.
+// Never destroyed: a fiber of a static object may end after all destructors of ours.
 Pool& pool() {
   static Pool& the_pool = *new Pool;
   return the_pool;
@@ -60,7 +60,7 @@ char* map(std::size_t bytes) {
   void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
-  // A huge page would make every stack cost all of its address space.
+  // With huge pages every stack would use memory for all of its address space.
   madvise(mapping, bytes, MADV_NOHUGEPAGE);
   return static_cast<char*>(mapping);
 }
@@ -115,8 +115,8 @@ StackBounds StackPool::allocate(std::size_t bytes) {
 void StackPool::deallocate(const StackBounds& stack) {
   std::lock_guard lock(pool().mutex);
   auto& free = pool().free[stack.bytes];
-  // Boost.Fiber locks with 5 KiB of the stack when a fiber ends, which is more than many touch
-  // before.
+  // At the end of a fiber, Boost.Fiber's locking touches 5 KiB of the stack, more than many fibers
+  // touch before.
   if (free.size() >= warm_stacks_most)
     madvise(const_cast<char*>(stack.bottom), stack.bytes, MADV_DONTNEED);
   free.push_back(stack);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/stack_pool.hpp — stacks for fibers, used again.
+// runtime/scheduler/stack_pool.hpp — reusable stacks for fibers
 #pragma once
 #include <boost/context/stack_context.hpp>
 #include <cstddef>
@@ -8,20 +8,21 @@
 
 namespace runtime {
 
-/// Private to runtime/. Stacks of all sizes; any thread may call.
+/// Stacks of all sizes for fibers. Private to runtime/.
 ///
-/// Stacks are address space, reserved without memory; only touched pages cost some, and a stack
-/// given back is the next one handed out. Its pages stay warm, unless very many are free.
+/// Stacks are reserved address space; only touched pages use memory. The stack given back last is
+/// the next one handed out. Its pages stay warm unless very many stacks are free.
+/// Thread-safe: yes.
 class StackPool {
  public:
-  /// Throws std::runtime_error, with the limits to look at, when there is none to be had.
+  /// Throws std::runtime_error, which names the limits to check, if there is no stack.
   static StackBounds allocate(std::size_t bytes);
   static void deallocate(const StackBounds& stack);
-  /// The stack that `address` is on; none if it is on no stack of a fiber.
+  /// Returns the stack that contains `address`; an empty one if it is on no fiber's stack.
   static StackBounds containing(const void* address);
 };
 
-/// Private to runtime/. A Boost.Context stack allocator that has the one stack already.
+/// A Boost.Context stack allocator that returns one given stack. Private to runtime/.
 class GivenStack {
  public:
   explicit GivenStack(const StackBounds& stack) : stack_(stack) {}

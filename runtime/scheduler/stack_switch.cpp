@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/stack_switch.cpp — which fiber the thread sanitizer knows on which stack.
+// runtime/scheduler/stack_switch.cpp — table of the thread sanitizer's fibers by stack
 #include "runtime/scheduler/stack_switch.hpp"
 
 #ifdef __SANITIZE_THREAD__
@@ -9,14 +9,14 @@
 namespace runtime {
 namespace {
 
-/// By the lowest byte of the stack.
+/// The sanitizer's fibers, keyed by the lowest byte of the stack.
 struct SeenFibers {
   std::mutex mutex;
   std::unordered_map<const char*, void*> all;
 };
 
 SeenFibers& seen_fibers() {
-  static SeenFibers& the_fibers = *new SeenFibers;  // fibers of static objects end late
+  static SeenFibers& the_fibers = *new SeenFibers;  // never destroyed: fibers may end late
   return the_fibers;
 }
 
@@ -26,7 +26,7 @@ void* StackSwitch::seen_as(const void* next, bool next_is_home) {
   if (home_ == nullptr) home_ = __tsan_get_current_fiber();  // the first switch leaves home
   if (next_is_home) return home_;
   const StackBounds stack = StackPool::containing(next);
-  if (stack.bottom == nullptr) {  // Boost's own dispatcher
+  if (stack.bottom == nullptr) {  // the dispatcher of Boost
     if (dispatcher_ == nullptr) dispatcher_ = __tsan_create_fiber(0);
     return dispatcher_;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/stack_switch.hpp — tells the sanitizers which stack runs.
+// runtime/scheduler/stack_switch.hpp — notification of the sanitizers at each stack switch
 #pragma once
 #include <cstddef>
 #include <unordered_map>
@@ -14,16 +14,15 @@
 
 namespace runtime {
 
-/// Private to runtime/. Boost.Fiber, as Debian builds it, switches stacks without a word to the
-/// sanitizers. The address sanitizer then takes an exception on a fiber for an overflow, and the
-/// thread sanitizer takes all fibers for one thread. Our scheduling algorithm knows every switch:
-/// it calls leave_for() right before one, and whoever runs next calls arrived(). Does nothing in
-/// other builds.
+/// Reports stack switches to the sanitizers. Boost.Fiber, as Debian builds it, does not. Without
+/// reports the address sanitizer takes an exception on a fiber for an overflow, and the thread
+/// sanitizer takes all fibers for one thread. Our scheduling algorithm calls leave_for() right
+/// before each switch, and the next fiber calls arrived(). Does nothing in other builds. Private to
+/// runtime/.
 class StackSwitch {
  public:
 #if defined(__SANITIZE_ADDRESS__)
-  /// `next` is the control block of the fiber that runs next, which Boost keeps on top of its
-  /// stack.
+  /// `next` is the control block of the next fiber, which Boost keeps at the top of its stack.
   void leave_for(const void* next, bool next_is_home) {
     const Bounds bounds = next_is_home ? home_ : bounds_of(next);
     switching_ = true;
@@ -53,12 +52,12 @@ class StackSwitch {
   static Bounds bounds_of(const void* control) {
     const auto stack = StackPool::containing(control);
     if (stack.bottom != nullptr) return {stack.bottom, stack.bytes};
-    // The dispatcher, on Boost's own default stack of 128 KiB.
+    // The dispatcher runs on Boost's own default stack of 128 KiB.
     constexpr std::size_t bytes = 120 * 1024;
     return {static_cast<const char*>(control) - bytes, bytes};
   }
   bool switching_ = false;
-  const void* current_ = nullptr;  // null: the OS thread's own stack
+  const void* current_ = nullptr;  // nullptr on the OS thread's own stack
   Bounds home_;
   std::unordered_map<const void*, void*> fake_;
 #elif defined(__SANITIZE_THREAD__)
@@ -69,12 +68,12 @@ class StackSwitch {
   StackSwitch(const StackSwitch&) = delete;
   StackSwitch& operator=(const StackSwitch&) = delete;
 
-  /// The sanitizer must not note its return: it returns as the next fiber. Nor that of its caller.
+  /// Excluded from the sanitizer, as is its caller, because it returns as the next fiber.
   __attribute__((no_sanitize("thread"))) void leave_for(const void* next, bool next_is_home) {
     __tsan_switch_to_fiber(seen_as(next, next_is_home), 0);
   }
   void arrived(const void*) {}
-  /// The fiber whose stack this was has ended.
+  /// Forgets the ended fiber of `stack`.
   static void forget(const StackBounds& stack);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/thread_pool.cpp — starts OS threads, and joins those that have ended.
+// runtime/scheduler/thread_pool.cpp — start of OS threads, and join of ended ones
 #include "runtime/scheduler/thread_pool.hpp"
 
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace runtime {
 
-/// Makes all that the thread needs to begin and to end, because only here an exception reaches the
-/// caller.
+/// Allocates everything that the thread needs to begin and to end, because only here an exception
+/// reaches the caller.
 void ThreadPool::begin(Context& context, std::function<void()> body) {
   try {
     std::list<Worker> made(1);
@@ -39,7 +39,7 @@ void ThreadPool::run(Worker& worker) {
   forget(context);
 }
 
-/// For a context whose OS thread has ended, or never was.
+/// Resets a context whose OS thread has ended, or never started.
 void ThreadPool::forget(Context& context) {
   context.forget_cancel();
   context.executor = nullptr;
@@ -52,7 +52,8 @@ std::list<ThreadPool::Worker> ThreadPool::take_ended() {
   return std::exchange(ended_, {});
 }
 
-/// Must not be called with the mutex held: what a thread destroys at its end may start another one.
+/// Joins threads. Requires: mutex_ is not held, because destructors at the end of a thread may
+/// start another one.
 void ThreadPool::join(std::list<Worker> ended) {
   for (Worker& worker : ended) worker.thread.join();
 }

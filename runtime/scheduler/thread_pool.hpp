@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/thread_pool.hpp — the OS threads of an executor that run contexts.
+// runtime/scheduler/thread_pool.hpp — the OS threads of an executor that run contexts
 #pragma once
 #include <condition_variable>
 #include <cstddef>
@@ -13,20 +13,20 @@ namespace runtime {
 
 class Context;
 
-/// Private to runtime/. Each context has an OS thread of its own.
+/// OS threads that run contexts, one thread per context. Private to runtime/.
 ///
-/// Sharing: any thread may call anything.
+/// Thread-safe: yes.
 class ThreadPool {
  public:
   explicit ThreadPool(std::size_t stack_bytes) : stack_bytes_(stack_bytes) {}
 
-  /// Joins threads that have ended, so that they do not pile up, and their contexts can be used
-  /// again. To be called before a context is taken for begin().
+  /// Joins ended threads, so that they do not pile up and their contexts can be reused. Must be
+  /// called before a context is taken for begin().
   void join_ended() { join(take_ended()); }
-  /// Runs `body` in an OS thread as `context`, which Context::take_for_thread() made. Throws if the
-  /// system has no thread; the context is given back then.
+  /// Runs `body` in an OS thread as `context`, which Context::take_for_thread() returned. Throws if
+  /// the system has no thread; the context is given back then.
   void begin(Context& context, std::function<void()> body);
-  /// Cancels all contexts again and again until they have ended. Blocks until then.
+  /// Blocks until all contexts have ended. Cancels them repeatedly meanwhile.
   void end_all();
 
  private:
@@ -44,7 +44,7 @@ class ThreadPool {
   const std::size_t stack_bytes_;
   std::mutex mutex_;
   std::list<Worker> running_;
-  std::list<Worker> ended_;  // to be joined
+  std::list<Worker> ended_;  // threads that must be joined
   std::condition_variable changed_;
 };
 

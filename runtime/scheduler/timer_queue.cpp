@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/timer_queue.cpp — a heap of timers.
+// runtime/scheduler/timer_queue.cpp — a heap of timers
 #include "runtime/scheduler/timer_queue.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace runtime {
 
 bool TimerQueue::Timer::is_awaited() const { return context->waits_.value() == wait; }
 
-/// A wait that ends early leaves its timer in the queue. Such timers are removed when the queue has
-/// grown, because each operation would leave one until its deadline.
+/// Adds a timer. A wait that ends early leaves its timer in the queue, one per operation until its
+/// deadline. Such timers are removed whenever the queue has grown.
 void TimerQueue::add(Nanos at, Context& context, std::uint64_t wait) {
   if (timers_.size() >= size_most_) {
     std::erase_if(timers_, [](const Timer& timer) { return !timer.is_awaited(); });
@@ -33,7 +33,7 @@ TimerQueue::Timer TimerQueue::take_first() {
 void TimerQueue::fire(Nanos now) {
   while (!timers_.empty() && timers_.front().at <= now) {
     const Timer timer = take_first();
-    if (!timer.is_awaited()) continue;  // woken before
+    if (!timer.is_awaited()) continue;  // the wait has already ended
     timer.context->waits_.change();
     timer.context->timed_out_ = true;
     timer.context->make_ready();

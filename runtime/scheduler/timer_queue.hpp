@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/timer_queue.hpp — times at which fibers that wait go on.
+// runtime/scheduler/timer_queue.hpp — times at which waiting fibers continue
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,16 +12,17 @@ namespace runtime {
 using base::Nanos;
 class Context;
 
-/// Private to runtime/. Timers of one moment fire in the order in which they were added.
+/// Timers of waiting fibers. Timers of one time fire in the order in which they were added. Private
+/// to runtime/.
 ///
-/// Sharing: none. Only the OS thread of the executor uses it.
+/// Thread-safe: no. Only the executor's OS thread uses it.
 class TimerQueue {
  public:
-  /// Ends the wait number `wait` of `context` at the time `at`, if it still lasts then.
+  /// Ends wait number `wait` of `context` at the time `at`, if it still lasts then.
   void add(Nanos at, Context& context, std::uint64_t wait);
   /// Ends the waits that last until `now` or earlier.
   void fire(Nanos now);
-  /// Returns when the next wait ends, Nanos::max() if there is none.
+  /// Returns the end of the next wait; Nanos::max() if there is none.
   Nanos next();
   void clear() { timers_.clear(); }
 
@@ -39,8 +40,8 @@ class TimerQueue {
   Timer take_first();
 
   static constexpr std::size_t size_least = 1024;
-  std::vector<Timer> timers_;           // a heap, earliest first
-  std::size_t size_most_ = size_least;  // then timers of ended waits are removed
+  std::vector<Timer> timers_;           // heap, earliest first
+  std::size_t size_most_ = size_least;  // size at which timers of ended waits are removed
   std::uint64_t order_ = 0;
 };
 

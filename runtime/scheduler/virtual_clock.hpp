@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/virtual_clock.hpp — the time of a virtual run, and what ran at that time.
+// runtime/scheduler/virtual_clock.hpp — simulated time, and the count of context runs
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -12,25 +12,25 @@ namespace runtime {
 
 using base::Nanos;
 
-/// Private to runtime/. Time passes only by advance_to().
+/// The simulated time of an executor. It passes only in advance_to(). Private to runtime/.
 ///
-/// Sharing: none. Only the OS thread of the executor uses it.
+/// Thread-safe: no. Only the executor's OS thread uses it.
 class VirtualClock {
  public:
   Nanos now() const { return now_; }
-  /// Counts the times at which something ran; the first is 1.
+  /// Returns the number of the current time among the times at which something ran; the first is 1.
   std::uint64_t instant() const { return instant_; }
-  /// Returns how often contexts have run since the executor was made.
+  /// Returns how often contexts have run since the executor was created.
   std::uint64_t events() const { return earlier_runs_ + runs_; }
-  /// Returns how often contexts have run at this time.
+  /// Returns how often contexts have run at the current time.
   std::uint64_t runs() const { return runs_; }
 
-  /// A run begins at the time at which the one before ended.
+  /// Begins a run at the time at which the previous run ended.
   void begin_run() {
     ++instant_;
     runs_ = runs_of_services_ = 0;
   }
-  /// Requires: a later time.
+  /// Requires: `time` is later than now().
   void advance_to(Nanos time) {
     now_ = time;
     ++instant_;
@@ -42,11 +42,11 @@ class VirtualClock {
     runs_of_services_ = is_of_service ? runs_of_services_ + 1 : 0;
   }
 
-  /// Whether so much has run at this time that time will never pass. `contexts`: how many lived at
-  /// most since time passed. A join of a million contexts wakes each of them a few times at one
-  /// time, so that what is usual grows with their number. Services that run while no thread runs
-  /// do not help any thread on; threads may well do many rounds that take no time, and so may run
-  /// more often.
+  /// Whether contexts have run so often at this time that it will probably never pass. `contexts`
+  /// is the maximum number of live contexts since time last passed. A join of a million contexts
+  /// wakes each one a few times at one time, so the limit grows with their number. Services that
+  /// run while no thread runs make no progress for a thread. Threads may run more often, because
+  /// they can do many rounds that take no time.
   bool stands_still(std::size_t contexts) const {
     constexpr std::uint64_t usual = 1'000'000, usual_of_each = 16, threads_may = 20;
     const std::uint64_t most = std::max(usual, usual_of_each * contexts);
@@ -58,7 +58,7 @@ class VirtualClock {
   std::uint64_t instant_ = 1;
   std::uint64_t runs_ = 0;
   std::uint64_t earlier_runs_ = 0;
-  std::uint64_t runs_of_services_ = 0;  // in a row, while no thread ran
+  std::uint64_t runs_of_services_ = 0;  // runs in a row without a thread between them
 };
 
 }  // namespace runtime

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/watchdog.cpp — a timer signal that compares the progress of a run with that
-// before.
+// runtime/scheduler/watchdog.cpp — a timer signal that checks the progress of a run
 #include "runtime/scheduler/watchdog.hpp"
 
 #include <execinfo.h>
@@ -38,7 +37,7 @@ void install_handler() {
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     sigaction(signal_number(), &ours, nullptr);
     void* first = nullptr;
-    backtrace(&first, 1);  // loads what it needs, which a signal handler may not
+    backtrace(&first, 1);  // loads its library now, because a signal handler may not
   });
 }
 
@@ -88,7 +87,7 @@ Watchdog::Progress Watchdog::progress() const {
 }
 
 void Watchdog::look() {
-  if (!has_timer_) return;  // the signal is of the outer run
+  if (!has_timer_) return;  // the signal belongs to the outer run
   constexpr std::uint64_t looks_before_a_long_run = 6;
   const Progress now = progress();
   const bool is_long = ++looks_ % looks_before_a_long_run == 0;

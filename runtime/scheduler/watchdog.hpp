@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/watchdog.hpp — reports of runs on the virtual clock that make no progress.
+// runtime/scheduler/watchdog.hpp — reports of virtual-clock runs that make no progress
 #pragma once
 #include <cstdint>
 #include <ctime>
@@ -8,24 +8,23 @@
 
 namespace runtime {
 
-/// Makes each later run on the virtual clock report a lack of progress to standard error; 0 turns
-/// that off. Looks every `patience` of real time. Reports if virtual time stood still meanwhile,
-/// and at every sixth look of a run in any case.
+/// Makes each later run on the virtual clock report a lack of progress to standard error. 0 turns
+/// that off. Checks every `patience` of real time. Reports if virtual time stood still since the
+/// last check, and at every sixth check in any case.
 ///
-/// A report says in which of four ways the run makes no progress. A context computes; or the OS
-/// thread sleeps in the kernel; or contexts run while virtual time stands still; or virtual time
-/// passes without an end. The report lists all contexts with what they wait for, and the stack of
-/// the OS thread. The run goes on afterwards.
+/// A report names one of four states. A context computes; the OS thread sleeps in the kernel;
+/// contexts run while virtual time stands still; or virtual time passes without an end. It lists
+/// all contexts with their waits, and the stack of the OS thread. The run continues afterwards.
 ///
-/// Thread-safe. No effect in thread-sanitizer builds, which defer signals.
+/// Thread-safe: yes. It has no effect in thread-sanitizer builds, which defer signals.
 void watch_virtual_runs(base::Nanos patience);
 
 class Executor;
 
-/// Private to runtime/. Watches the run of an executor on the calling OS thread.
+/// Watches the run of an executor on the calling OS thread. Private to runtime/.
 ///
-/// Why: a timer of the kernel interrupts that thread itself, whether it computes or sleeps. So the
-///      run needs no second thread, and the lists of the executor do not change during a report.
+/// Why: a kernel timer interrupts that thread itself, whether it computes or sleeps. Therefore the
+///   run needs no second thread, and the lists of the executor do not change during a report.
 class Watchdog {
  public:
   explicit Watchdog(const Executor& executor);
@@ -48,8 +47,8 @@ class Watchdog {
 
   const Executor& executor_;
   const base::Nanos patience_;
-  Watchdog* const outer_;  // null if this run is not inside another run
-  base::Nanos began_{0};   // real time
+  Watchdog* const outer_;  // enclosing run; nullptr if there is none
+  base::Nanos began_{0};   // real time at which the run began
   Progress before_;
   std::uint64_t looks_ = 0;
   timer_t timer_{};
