@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/buffer.cpp — whose memory a buffer takes, and which views of it are refused.
+// base/buffer.cpp — adoption and thawing of buffers, and refused views
 #include "base/buffer.hpp"
 
 #include <fmt/format.h>

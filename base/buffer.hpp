@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/buffer.hpp — bytes that one owner writes, until they are frozen into a payload.
+// base/buffer.hpp — writable bytes with one owner, which can be frozen into a payload
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,29 +14,29 @@
 
 namespace base {
 
-/// The memory of a value in the making: what is combined into, what is received into, an array of
-/// the application's. Freezing it copies nothing, so that the same bytes are written, moved into an
+/// Memory for a value that is still being written: a receive buffer, the target of a reduction, or
+/// an array of the application. freeze() copies nothing. The same bytes are written, moved into an
 /// element and sent to other hosts.
 ///
-/// Why:     a payload is shared and so never written. Who wrote its value elsewhere before would
-///          pass over the bytes once more, and for large values that is most of the work.
-/// Owns:    its bytes, until they are frozen or the release that came with them has run. Memory of
-///          a megabyte and more is kept for the next one (base/large_memory.hpp).
-/// Sharing: one context's at a time.
+/// Why: a payload is shared and therefore never written. A value written elsewhere would have to be
+///   copied into it, and for large values the copy is most of the work.
+/// Owns: its bytes, until freeze() or until the release function has run. Blocks of a megabyte and
+///   more are kept for reuse (base/large_memory.hpp).
+/// Thread-safe: no, one context at a time.
 class Buffer {
  public:
   Buffer() noexcept = default;
-  /// Of so many bytes, whose values are not defined.
+  /// Allocates `bytes` bytes with undefined values.
   explicit Buffer(std::size_t bytes) : payload_(Payload::uninitialised(bytes)) {}
   Buffer(Buffer&&) noexcept = default;
   Buffer& operator=(Buffer&&) noexcept = default;
 
-  /// Bytes of somebody else's, which are not his again until `release` has run: when the buffer, or
-  /// the last payload that it was frozen into, goes, on whichever thread drops it.
+  /// Takes bytes of another owner, which gets them back through `release`. `release` runs when the
+  /// buffer, or the last payload frozen from it, is destroyed, on the destroying thread.
   static Buffer adopt(std::span<std::byte> bytes, std::function<void()> release);
-  /// The same of bytes that others may see once they are frozen: thawing those copies them.
+  /// Like adopt(), for bytes that others may read once they are frozen: thaw() copies them.
   static Buffer adopt_shared(std::span<std::byte> bytes, std::function<void()> release);
-  /// An array whose owner gives it away.
+  /// Takes over the array without a copy.
   template <class T>
   static Buffer of(std::vector<T>&& values) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
@@ -45,17 +45,17 @@ class Buffer {
     buffer.payload_.set_type(value_type_of<T>());
     return buffer;
   }
-  /// A value to be written on: where nobody shares its bytes and they are no foreign memory that
-  /// was only lent for reading, those; else a copy.
+  /// Returns a buffer with the bytes of `payload`. Copies them only if they are shared, or are
+  /// foreign memory that was lent for reading.
   static Buffer thaw(Payload payload);
 
-  /// To be read and written until the buffer is moved from or frozen.
+  /// Bytes for reading and writing, valid until the buffer is moved from or frozen.
   std::span<std::byte> bytes() noexcept { return payload_.writable(); }
   std::span<const std::byte> bytes() const noexcept { return payload_.bytes(); }
   std::size_t size() const noexcept { return payload_.size(); }
   bool empty() const noexcept { return payload_.empty(); }
-  /// The same as values; the payload gets their type, or none after a view as another one. Throws
-  /// UsageError when they are not a whole number of them, or do not begin where a T may.
+  /// Returns the bytes as values of type T. The payload gets their type, or `unknown` if it already
+  /// has another one. Throws UsageError if the size or the alignment does not fit T.
   template <class T>
   std::span<T> as() {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -67,12 +67,12 @@ class Buffer {
     return {reinterpret_cast<T*>(all.data()), all.size() / sizeof(T)};
   }
 
-  /// The value, never to be written again; the buffer is empty then.
+  /// Returns the value as an immutable payload. The buffer is empty afterwards.
   Payload freeze() && noexcept { return std::move(payload_); }
 
  private:
   [[noreturn]] void refuse_view(std::size_t bytes, std::size_t alignment) const;
-  Payload payload_;  // which nobody shares
+  Payload payload_;  // payload that is not shared
 };
 
 }  // namespace base

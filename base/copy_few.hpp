@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/copy_few.hpp — copying bytes of which there mostly are those of one value.
+// base/copy_few.hpp — a copy that is fast for a single value
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace base {
 
-/// Eight of them without a call.
+/// Copies the bytes; eight bytes need no call of memcpy.
 inline void copy_few(std::span<const std::byte> from, std::byte* to) noexcept {
   if (from.size() == sizeof(std::uint64_t))
     std::memcpy(to, from.data(), sizeof(std::uint64_t));

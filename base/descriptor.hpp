@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/descriptor.hpp — a descriptor of the system that is closed when it goes.
+// base/descriptor.hpp — a file descriptor that closes itself
 #pragma once
 #include <utility>
 
 namespace base {
 
-/// Owns: the descriptor; negative is none.
+/// A file descriptor that is closed by the destructor. Negative = none.
 class Descriptor {
  public:
   Descriptor() = default;

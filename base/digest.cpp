@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/digest.cpp — digests by XXH3.
+// base/digest.cpp — digests with XXH3
 #include "base/digest.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ RunningDigest::RunningDigest() : state_(XXH3_createState()) {
 RunningDigest::~RunningDigest() { XXH3_freeState(state_from(state_)); }
 
 void RunningDigest::add(std::span<const std::byte> bytes) {
-  // XXH3 reports an error for a null pointer even when there is nothing behind it.
+  // XXH3 reports an error for a null pointer, even with size 0.
   if (!bytes.empty()) XXH3_128bits_update(state_from(state_), bytes.data(), bytes.size());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/digest.hpp — short fingerprints, to tell whether two texts or runs are the same.
+// base/digest.hpp — short fingerprints for comparing texts and runs
 #pragma once
 #include <array>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace base {
 
-/// 128 bits of XXH3: tells different apart, protects against nobody.
+/// A 128-bit XXH3 hash. It detects differences but is not cryptographic.
 struct Digest {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -21,7 +21,7 @@ struct Digest {
 Digest digest_of(std::span<const std::byte> bytes);
 Digest digest_of(std::string_view text);
 
-/// A digest of everything added so far, in the order it was added.
+/// A digest of all bytes added so far, in the order of the calls.
 class RunningDigest {
  public:
   RunningDigest();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/elementwise.cpp — sixteen bytes of an array at a time, which every processor we run on can.
+// base/elementwise.cpp — SIMD operations on lanes of sixteen bytes
 #include "base/elementwise.hpp"
 
 #include <array>
@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t lane_bytes = 16;
 
-/// Compiled to one instruction where the processor has it, whatever the level of optimisation.
+/// A vector type, compiled to one instruction where the processor has it, at any optimisation
+/// level.
 template <class T>
 struct LaneOf {
   typedef T type __attribute__((vector_size(lane_bytes)));
@@ -33,12 +34,12 @@ template <class T>
 using BitsLane = Lane<Bits<T>>;
 template <class T>
 constexpr Bits<T> highest_bit = static_cast<Bits<T>>(Bits<T>{1} << (sizeof(T) * 8 - 1));
-/// Gathers what is wrong: something, where the highest bit of an element is set. (Masks would do,
-/// but compilers make branches of their unions.)
+/// Collects errors: the highest bit of an element is set if its result is invalid. Masks would do
+/// too, but compilers turn their unions into branches.
 template <class T>
 using Wrong = BitsLane<T>;
 
-/// A bool is a byte while it is combined.
+/// Type of an element while it is combined: a bool is a byte.
 template <class T>
 using Element = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 
@@ -52,7 +53,7 @@ BitsLane<T> bits_of(Lane<T> lane) {
   return std::bit_cast<BitsLane<T>>(lane);
 }
 
-/// Without its sign a NaN is above infinity, and all else is not.
+/// Sets the highest bit of each NaN: without the sign bit only a NaN is above infinity.
 template <class T>
 Wrong<T> where_nan([[maybe_unused]] Lane<T> lane) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -69,7 +70,7 @@ bool is_any(Wrong<T> wrong) {
   return (halves[0] | halves[1]) != 0;
 }
 
-/// The one NaN for every NaN.
+/// Replaces each NaN by the canonical one.
 template <class T>
 Lane<T> with_one_nan(Lane<T> result) {
   return result != result ? all(std::numeric_limits<T>::quiet_NaN()) : result;
@@ -94,7 +95,8 @@ struct Sum {
       return settle_nan<T, values>(left + right, wrong);
     } else {
       const BitsLane<T> a = bits_of<T>(left), b = bits_of<T>(right), result = a + b;
-      // Signed: the result has neither's sign. Unsigned: a bit was carried out of the highest one.
+      // Signed overflow: the result has neither operand's sign. Unsigned: a carry out of the
+      // highest bit.
       if (values == Values::checked)
         wrong |= std::is_signed_v<T> ? (a ^ result) & (b ^ result) : (a & b) | ((a | b) & ~result);
       return std::bit_cast<Lane<T>>(result);
@@ -135,12 +137,12 @@ struct Extreme {
       wrong |= where_nan<T>(left) | where_nan<T>(right);
       return result;
     }
-    // A NaN on the right has lost the comparison.
+    // The comparison is false for a NaN on the right, so `result` misses it.
     return with_one_nan<T>(right != right ? right : result);
   }
 };
 
-/// NaN is not zero, so it is true.
+/// Logical operations. NaN is not zero and therefore true.
 template <class Combine>
 struct Logical {
   template <class T>
@@ -196,7 +198,7 @@ Lane<Element<T>> load(const std::byte* from) {
   return settle_bool<T>(lane);
 }
 
-/// What is missing of the lane is 0, which no operation minds.
+/// Loads part of a lane and fills the rest with 0, which is valid for every operation.
 template <class T>
 Lane<Element<T>> load_part(std::span<const std::byte> from) {
   Lane<Element<T>> lane{};

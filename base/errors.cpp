@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/errors.cpp — how mistakes and bugs are worded, and what a bug does.
+// base/errors.cpp — text of mistakes and bugs, and the effect of a bug
 #include "base/errors.hpp"
 
 #include <atomic>
@@ -51,7 +51,7 @@ const std::string* FileName::keep(std::string_view name) {
   for (const KeptName* kept = first; kept != nullptr; kept = kept->next)
     if (kept->text == name) return &kept->text;
   auto* const added = new KeptName{std::string(name), first};
-  // Two threads that add the same name at once keep two copies, which are equal.
+  // Two threads that add the same name at once store two equal copies.
   while (!kept_names.compare_exchange_weak(added->next, added, std::memory_order_acq_rel)) {
   }
   return &added->text;

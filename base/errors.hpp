@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/errors.hpp — bad input, and our own bugs.
+// base/errors.hpp — reports of bad input and of bugs
 #pragma once
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 
 namespace base {
 
-/// The name of a file, of which a process keeps one copy: a config has very many positions.
+/// A file name that is stored once per process, because a config has very many positions.
 class FileName {
  public:
-  constexpr FileName() = default;  ///< none
+  constexpr FileName() = default;  ///< no file
   FileName(std::string_view name) : kept_(keep(name)) {}
   FileName(const std::string& name) : kept_(keep(name)) {}
   FileName(const char* name) : kept_(keep(name)) {}
@@ -29,10 +29,10 @@ class FileName {
 
  private:
   static const std::string* keep(std::string_view name);
-  const std::string* kept_ = nullptr;  ///< nullptr for none
+  const std::string* kept_ = nullptr;  ///< nullptr = none
 };
 
-/// A place in a text that a person wrote; line and column count from 1, 0 where there is none.
+/// A position in a text file. Line and column count from 1; 0 = none.
 struct Position {
   FileName file;
   int line = 0;
@@ -40,14 +40,15 @@ struct Position {
   std::string text() const;  ///< "file:line:column", as compilers print it
 };
 
-/// One thing wrong with an input: where, and a sentence with what was found and expected.
+/// One error in an input: its position, and a sentence with what was expected and found.
 struct Mistake {
   Position position;
   std::string message;
 };
 
-/// All mistakes of an input at once, in the order of the file. what() has a line for each:
-/// "file:line:column: message", and one for how many `more` there are than are told.
+/// All mistakes of an input, in the order of the file. what() has a line for each,
+/// "file:line:column: message". `more` is the number of mistakes that are not listed; a last line
+/// reports it.
 class ConfigError : public std::runtime_error {
  public:
   explicit ConfigError(std::vector<Mistake> mistakes, std::size_t more = 0);
@@ -57,23 +58,25 @@ class ConfigError : public std::runtime_error {
   std::vector<Mistake> mistakes_;
 };
 
-/// Fills in who was running when a bug showed itself; runtime/ sets it once.
+/// Function that describes the running context in bug reports; runtime/ sets it once.
 using ContextLine = std::string (*)();
 void set_context_line(ContextLine line);
 
-/// What a found bug does: by default it prints and aborts; tests make it throw std::logic_error.
+/// Selects the effect of a bug: by default it prints and aborts; in tests it throws
+/// std::logic_error.
 void set_bugs_throw(bool on);
 [[noreturn]] void report_bug(const char* file, int line, const std::string& message);
 
 }  // namespace base
 
-/// Stops the program when our own reasoning was wrong: never for bad input or a failing world.
+/// Stops the program if an internal assumption is false. Never for bad input or a failing
+/// environment.
 #define ENSURE(claim)                                                          \
   do {                                                                         \
     if (!(claim)) ::base::report_bug(__FILE__, __LINE__, "not true: " #claim); \
   } while (false)
 
-/// ENSURE(a == b) that also prints both values.
+/// Like ENSURE(a == b), and prints both values.
 #define ENSURE_EQ(a, b)                                                                        \
   do {                                                                                         \
     const auto& ensure_a = (a);                                                                \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/file_size.cpp — looks at the limit first.
+// base/file_size.cpp — ftruncate() after a check of the limit
 #include "base/file_size.hpp"
 
 #include <sys/resource.h>

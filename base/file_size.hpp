@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/file_size.hpp — the size of a file that has a descriptor.
+// base/file_size.hpp — the size of an open file
 #pragma once
 #include <cstdint>
 
 namespace base {
 
-/// As ftruncate(), but a size beyond `ulimit -f` is an error, EFBIG. The system would end the
-/// process by SIGXFSZ. Returns false, with errno, when the file does not have that size.
+/// Sets the size like ftruncate(). Returns false with errno on failure. A size beyond `ulimit -f`
+/// is the error EFBIG; ftruncate() would end the process with SIGXFSZ.
 bool set_file_size(int descriptor, std::uint64_t bytes);
 
 }  // namespace base

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/large_memory.cpp — a few places for blocks that nobody uses, without a lock.
+// base/large_memory.cpp — a lock-free cache of unused large blocks
 #include "base/large_memory.hpp"
 
 #include <sys/mman.h>
@@ -14,12 +14,12 @@ namespace base {
 namespace {
 
 constexpr std::size_t huge_page = 2 << 20;
-/// What sizes are rounded up to. Values of one size are what is used again and again, so a block
-/// serves the sizes that are rounded to its own, and no others.
+/// Granularity of block sizes. Programs reuse values of the same size, so a block serves only sizes
+/// that are rounded to its own.
 constexpr std::size_t step = 64 << 10;
 
-/// A kept block's address with, in the bits that are 0 because huge pages begin at their multiples,
-/// its size in steps; or 0.
+/// Address of a kept block plus its size in steps; 0 = empty. The size is in the low bits, which
+/// are 0 in the address because blocks are aligned to huge pages.
 using Kept = std::uintptr_t;
 static_assert(large_bytes_kept / step < huge_page);
 std::array<std::atomic<Kept>, 32> places{};
@@ -29,7 +29,7 @@ std::atomic<std::size_t> mapped{0};
 
 std::size_t size_for(std::size_t bytes) { return (bytes + step - 1) / step * step; }
 
-/// Huge pages begin at their multiples, so what lies before the first one is not used.
+/// Maps a block aligned to a huge page, and unmaps the parts before and after it.
 void* map(std::size_t size) {
   const std::size_t all = size + huge_page;
   void* const got =
@@ -40,7 +40,7 @@ void* map(std::size_t size) {
   std::byte* const block = static_cast<std::byte*>(got) + before;
   if (before > 0) ::munmap(got, before);
   ::munmap(block + size, huge_page - before);
-  // A wish: without huge pages it works as well, slower.
+  // Huge pages are optional; without them the block is only slower.
   if (size >= huge_page) ::madvise(block, size / huge_page * huge_page, MADV_HUGEPAGE);
   return block;
 }
@@ -49,7 +49,7 @@ Kept as_kept(void* block, std::size_t size) {
   return reinterpret_cast<std::uintptr_t>(block) | (size / step);
 }
 
-/// Puts it into a free place, if there is one.
+/// Stores the block in an empty place. Returns false if there is none.
 bool keep(Kept block) {
   return std::any_of(places.begin(), places.end(), [block](std::atomic<Kept>& place) {
     Kept none = 0;
@@ -61,7 +61,7 @@ bool keep(Kept block) {
 
 std::size_t size_of(Kept block) { return block % huge_page * step; }
 
-/// Empties the place if that is what is in it.
+/// Empties the place if it still contains `block`.
 bool take_out(std::atomic<Kept>& place, Kept block) {
   if (!place.compare_exchange_strong(block, 0, std::memory_order_acquire,
                                      std::memory_order_relaxed))
@@ -72,7 +72,7 @@ bool take_out(std::atomic<Kept>& place, Kept block) {
 
 void* address_of(Kept block) { return reinterpret_cast<void*>(block - block % huge_page); }
 
-/// Sizes that the program used before make room for those that it uses now.
+/// Unmaps one kept block of another size, which the program probably no longer uses.
 bool give_back_one_of_another_size(std::size_t size) {
   return std::any_of(places.begin(), places.end(), [size](std::atomic<Kept>& place) {
     const Kept found = place.load(std::memory_order_relaxed);

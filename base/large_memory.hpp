@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/large_memory.hpp — memory for large values, kept for the next one.
+// base/large_memory.hpp — memory for large values that is kept for reuse
 #pragma once
 #include <cstddef>
 
 namespace base {
 
-/// From this size on, memory that comes fresh from the system costs more than what is done with it:
-/// a page fault for each 4 KiB, and a return to the system each time it is freed.
+/// Smallest size that is kept for reuse. For larger blocks, fresh memory costs more than the work
+/// on it: a page fault for each 4 KiB, and a return to the system at each free.
 inline constexpr std::size_t large_bytes = 1 << 20;
-/// Most that is kept while nobody uses it, never more than the program once had in use. Sizes that
-/// were used before make room for new ones. What is kept is marked as free: when memory is short
-/// the system takes it back, without asking.
+/// Maximum number of unused bytes that are kept; never more than the program has once used. Blocks
+/// of a size no longer used make room for new ones. Kept blocks are marked as free (MADV_FREE), so
+/// the system can reclaim them when memory is short.
 inline constexpr std::size_t large_bytes_kept = 512 << 20;
 
-/// At least that many bytes, with huge pages where they fit, aligned as a page is. Never blocks.
-/// Sharing: from any thread. Throws std::bad_alloc.
+/// Returns at least `bytes` bytes, aligned to a page, with huge pages if they fit. Never blocks.
+/// Thread-safe. Throws std::bad_alloc.
 void* take_large(std::size_t bytes);
-/// What take_large() gave for that many bytes, by any thread.
+/// Returns a block from take_large(bytes). Any thread may call it.
 void give_large(void* memory, std::size_t bytes) noexcept;
 
-/// What has happened in this process so far, for tests and figures.
+/// Counters since the start of the process, for tests and metrics.
 struct LargeMemory {
-  std::size_t taken = 0;       ///< times that a value asked for some
-  std::size_t mapped = 0;      ///< times that the system was asked
-  std::size_t bytes_kept = 0;  ///< which nobody uses now
+  std::size_t taken = 0;       ///< number of requests for a block
+  std::size_t mapped = 0;      ///< number of mappings by the system
+  std::size_t bytes_kept = 0;  ///< bytes in unused blocks
 };
 LargeMemory large_memory() noexcept;
 

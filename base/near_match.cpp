@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/near_match.cpp — edit distances between words.
+// base/near_match.cpp — edit distance between words
 #include "base/near_match.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ std::string lower_case(std::string_view word) {
   return lower;
 }
 
-/// Insertions, removals, replacements and swaps of neighbours that turn `a` into `b`.
+/// Returns the number of insertions, removals, replacements and swaps that turn `a` into `b`.
 std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -47,7 +47,7 @@ std::optional<std::string_view> near_match(std::string_view word,
     const std::size_t longer = std::max(word.size(), candidate.size());
     if (longer - std::min(word.size(), candidate.size()) > limit) continue;
     const std::size_t edits = edits_between(lower, lower_case(candidate));
-    // When every letter differs, as between "x" and "y", the words have nothing in common.
+    // If every letter differs, as in "x" and "y", the words have nothing in common.
     if (edits >= closest || edits >= longer) continue;
     closest = edits;
     match = candidate;

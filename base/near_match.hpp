@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/near_match.hpp — what a misspelt word probably meant.
+// base/near_match.hpp — suggestion for a misspelt word
 #pragma once
 #include <optional>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace base {
 
-/// The candidate closest to `word` by edits (swapped neighbours are one edit), if it is close
-/// enough that a person would have meant it: at most a third of the letters, at least one.
+/// Returns the candidate with the fewest edits from `word`, if there are at most a third of its
+/// letters, or one. A swap of neighbours is one edit.
 std::optional<std::string_view> near_match(std::string_view word,
                                            const std::vector<std::string_view>& candidates);
 
-/// "a, b or c".
+/// Returns "a, b or c".
 std::string either_of(const std::vector<std::string_view>& words);
 
 }  // namespace base

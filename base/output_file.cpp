@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/output_file.cpp — written under another name, then renamed.
+// base/output_file.cpp — output under a temporary name, then a rename
 #include "base/output_file.hpp"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ std::string reason_text(const std::string& target, int error) {
   return disk_error_text(target, error);
 }
 
-/// The folder at which the disk of this one begins.
+/// Returns the folder where the file system of `folder` is mounted.
 std::string disk_of(const std::string& folder) {
   std::error_code failed;
   fs::path at = fs::canonical(folder, failed);
@@ -59,7 +59,7 @@ std::string size_text(double bytes) {
                    : fmt::format("{:.1f} {}", bytes, units[unit]);
 }
 
-/// 0, or the error.
+/// Returns 0 or errno.
 int write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -71,14 +71,15 @@ int write_all(int descriptor, std::string_view bytes) {
   return 0;
 }
 
-/// 0, or the error. A disk of another machine may report only at close that it is full, so the file
-/// is closed once by way of a second descriptor.
+/// Returns 0 or errno. A network disk may report only at close() that it is full, so a duplicate
+/// descriptor is closed first.
 int flush(int descriptor) {
   const int second = ::dup(descriptor);
   return second < 0 || ::close(second) != 0 ? errno : 0;
 }
 
-/// Processes of containers have the same numbers, so a name may be left from one that was killed.
+/// Creates a temporary file next to `target`. Processes in containers share pids, so a killed one
+/// may have left the same name.
 std::pair<std::string, Descriptor> create_beside(const std::string& target, mode_t mode) {
   static std::atomic<unsigned> next{0};
   for (int attempts = 0;; ++attempts) {
@@ -163,7 +164,7 @@ void OutputFile::put_in_place() const {
       ::unlink(unfinished_.c_str());
       return;
     }
-    if (errno == EEXIST) fail(EEXIST);  // not every file system has links
+    if (errno == EEXIST) fail(EEXIST);  // otherwise: the file system has no hard links
   }
   if (::rename(unfinished_.c_str(), target_.c_str()) != 0) fail(errno);
 }

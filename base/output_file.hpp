@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/output_file.hpp — a file that a program writes: whole, or not at all.
+// base/output_file.hpp — an output file that is written completely or not at all
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -10,22 +10,23 @@
 
 namespace base {
 
-/// "a.json: cannot be written: " and the reason: "No space left on device: 0 bytes of 1.0 MiB are
-/// free on the disk at /tmp", or "there is no folder b".
+/// A failed write, with its reason. what() is "a.json: cannot be written: " and a reason, such as
+/// "there is no folder b" or "No space left on device: 0 bytes of 1.0 MiB are free on the disk at
+/// /tmp".
 struct OutputError : std::runtime_error {
   OutputError(const std::string& path, const std::string& why);
   std::string reason;
 };
 
-/// A new file under another name in the same folder until it is whole. So no reader takes a part
-/// for the whole, and a full disk leaves nothing behind, or the old file as it was. A pipe or
-/// a device of that name is written to directly.
+/// A file that appears under its name only when it is complete. Until then it has another name in
+/// the same folder. Therefore no reader sees a partial file, and a full disk leaves no file, or the
+/// old one unchanged. Pipes and devices are written directly.
 ///
-/// Owns:   the unfinished file, which it removes.
+/// Owns: the unfinished file, which its destructor removes.
 /// Throws: OutputError from all functions.
 class OutputFile {
  public:
-  /// Where there is an ordinary file of that name.
+  /// Action if a regular file of that name exists.
   enum class IfThere : std::uint8_t { replace, refuse };
 
   explicit OutputFile(std::string path, IfThere if_there = IfThere::replace);
@@ -34,7 +35,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void append(std::string_view bytes);
-  /// Gives the file its name. Nothing may be appended after it.
+  /// Gives the file its name. No append() may follow.
   void finish();
 
  private:
@@ -42,24 +43,24 @@ class OutputFile {
   void write_pending();
   void put_in_place() const;
 
-  const std::string path_;  ///< as the caller says it
-  std::string target_;      ///< where links lead
-  std::string unfinished_;  ///< "" if the target is written to directly
+  const std::string path_;  ///< path that the caller passed
+  std::string target_;      ///< path after symbolic links
+  std::string unfinished_;  ///< temporary name; empty if the target is written directly
   IfThere if_there_;
   Descriptor descriptor_;
-  std::string pending_;  ///< appended and not written yet
+  std::string pending_;  ///< bytes that are not written yet
 };
 
 void write_file(const std::string& path, std::string_view text);
 
-/// Throws OutputError if the file could not be written now. Leaves nothing.
+/// Throws OutputError if the file could not be written now. Leaves no file.
 void check_can_write(const std::string& path);
 
-/// The reason in words. If the disk is full, or what the user may write there, it names the disk,
-/// with how much of it is free.
+/// Returns the reason in words. If the disk or the user's quota is full, it names the disk and its
+/// free space.
 std::string disk_error_text(const std::string& path, int error);
 
-/// The error that a write into this folder ends with now, 0 for none. It tries one.
+/// Returns the error of a trial write into `folder`; 0 = none.
 int find_disk_error(const std::string& folder);
 
 }  // namespace base

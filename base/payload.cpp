@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/payload.cpp — who shares the bytes of a payload, and when they go.
+// base/payload.cpp — reference counting and release of shared bytes
 #include "base/payload.hpp"
 
 #include <fmt/format.h>
@@ -15,16 +15,17 @@
 
 namespace base {
 
-/// Its own bytes, if it has any, follow it in the same allocation; those need no release.
+/// Reference count of shared bytes. Bytes of our own follow it in the same allocation and need no
+/// release function.
 struct alignas(std::max_align_t) Payload::Shared {
   std::atomic<std::size_t> holders{1};
-  std::size_t large = 0;  ///< what was taken, when that is not from the heap
+  std::size_t large = 0;  ///< size of the block from take_large(); 0 = heap memory
   bool is_writable = true;
   std::function<void()> release;
 
-  /// With room for as many bytes behind it, which begin at `bytes`.
+  /// Allocates a count with `size` bytes after it, and sets `bytes` to their start.
   static Shared* with_room_for(std::size_t size, std::byte*& bytes) {
-    // So that the bytes begin where a line of the processor's cache does.
+    // Aligns the bytes to a cache line.
     constexpr std::size_t large_offset = (sizeof(Shared) + 63) / 64 * 64;
     const bool is_large = size >= large_bytes;
     const std::size_t offset = is_large ? large_offset : sizeof(Shared);
@@ -36,7 +37,8 @@ struct alignas(std::max_align_t) Payload::Shared {
   }
 
   void hold() noexcept { holders.fetch_add(1, std::memory_order_relaxed); }
-  /// The last holder must see what all the others did with the bytes before it frees them.
+  /// Acquire and release: the last owner must see all accesses of the others before it frees the
+  /// bytes.
   void drop() noexcept {
     if (holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     if (release) release();
@@ -105,7 +107,7 @@ bool Payload::join(const Payload& next) noexcept {
   return true;
 }
 
-/// Who dropped the last other copy has read it before.
+/// The acquire load orders all reads of dropped copies before the writes that follow.
 bool Payload::may_be_written() const noexcept {
   return is_inline() ||
          (shared_->is_writable && shared_->holders.load(std::memory_order_acquire) == 1);
@@ -127,7 +129,7 @@ void Payload::check_type(ValueType wanted, bool may_be_partial) const {
     throw UsageError(
         "this value covers only some of the contributions; decide by `condition`, or call "
         "`partial<T>()` of the result");
-  // A struct or a byte is a view of the bytes, whatever they are.
+  // A struct or a byte may view bytes of any type.
   if (!is_one_scalar(type()) || wanted == ValueType::unknown || wanted == type()) return;
   throw UsageError(fmt::format("values of type {} were read as {}; expected {}", type_name(type()),
                                type_name(wanted), type_name(type())));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/payload.hpp — bytes with an owner: cheap to copy, never written after they are shared.
+// base/payload.hpp — immutable, shared bytes that are cheap to copy
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace base {
 
-/// The bytes of one tuple. A copy shares them; up to `inline_bytes` they are kept in place, so
-/// that the 8-byte reductions this project lives on never allocate.
+/// The bytes of one tuple, shared between copies without copying. Up to `inline_bytes` are stored
+/// in the object, so the common 8-byte reductions never allocate.
 ///
-/// Owns:    a count on the bytes; the release function runs when the last copy goes, on
-///          whichever thread drops it (a received message and shared memory come in this way).
-///          Memory of a megabyte and more is kept for the next payload (base/large_memory.hpp).
-/// Types:   knows the type of its values if it was made of values, or was read from a path or an
-///          element. Bytes of unknown type are neither checked when moved nor when read.
-/// Sharing: different Payloads may be used concurrently, even when they share their bytes.
+/// Types: it knows the type of its values if it was made from values, or was read from a path or an
+/// element. Bytes of unknown type are checked neither when moved nor when read.
+/// Owns: a reference count on the bytes. The release function of adopted bytes, such as a received
+///   message or shared memory, runs on the thread that destroys the last copy. Blocks of a megabyte
+///   and more are kept for reuse (base/large_memory.hpp).
+/// Thread-safe: different Payloads may be used concurrently, even if they share their bytes.
 class Payload {
  public:
   static constexpr std::size_t inline_bytes = 48;
 
   Payload() noexcept = default;
   Payload(const Payload& other) noexcept;
-  // Frames and operations are moved from hand to hand with payloads that are mostly empty or small.
+  // Inline, because frames and operations with small or empty payloads are moved often.
   Payload(Payload&& other) noexcept
       : shared_(std::exchange(other.shared_, nullptr)), head_(std::exchange(other.head_, 0)) {
     take_bytes_kept_by(other);
@@ -38,7 +38,7 @@ class Payload {
   Payload& operator=(const Payload& other) noexcept;
   Payload& operator=(Payload&& other) noexcept {
     if (this == &other) return *this;
-    // A release function may come back to this payload, so it runs when the new value is in place.
+    // The release function may access this payload, so it runs after the assignment.
     Shared* const old = std::exchange(shared_, std::exchange(other.shared_, nullptr));
     head_ = std::exchange(other.head_, 0);
     take_bytes_kept_by(other);
@@ -50,11 +50,11 @@ class Payload {
   }
 
   static Payload copy_of(std::span<const std::byte> bytes);
-  /// The same in this one's place.
+  /// Replaces the value by a copy of `bytes`.
   void be_copy_of(std::span<const std::byte> bytes);
-  /// Adopts bytes that somebody else owns until `release` has run. Never inlined.
+  /// Takes bytes of another owner, which gets them back through `release`. Never stored inline.
   static Payload adopt(std::span<const std::byte> bytes, std::function<void()> release);
-  /// The values of an array whose owner gives it away: not copied, unless they are few.
+  /// Takes over an array. Only values that fit inline are copied.
   template <class T>
   static Payload of(std::vector<T>&& values) {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
@@ -68,14 +68,14 @@ class Payload {
     payload.set_type(value_type_of<T>());
     return payload;
   }
-  /// New bytes written by `fill` before anybody can see them.
+  /// Creates new bytes that `fill` writes before they are shared.
   template <class Fill>
   static Payload filled(std::size_t size, Fill&& fill) {
     Payload payload = uninitialised(size);
     fill(payload.writable());
     return payload;
   }
-  /// The bytes of one plain value, little-endian as on every machine we run on.
+  /// Copies one plain value. Byte order: little-endian, as on all supported machines.
   template <class T>
   static Payload of(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -88,11 +88,11 @@ class Payload {
   std::size_t size() const noexcept { return head_ & size_mask; }
   bool empty() const noexcept { return size() == 0; }
 
-  /// Type of the values, and whether they are partial: the result of a round that covers only some
-  /// of the contributions. Both belong to this Payload, not to the bytes that it shares.
+  /// The type of the values, and whether they are partial: the result of a round that covers only
+  /// some of the contributions. Both belong to this Payload, not to the shared bytes.
   ValueType type() const noexcept { return static_cast<ValueType>(head_ >> type_shift & 0x7f); }
   bool is_partial() const noexcept { return (head_ & partial_bit) != 0; }
-  /// Neither partial nor of another type, as far as it is known.
+  /// Whether the payload is not partial, and its type is `wanted` or unknown.
   bool may_be(ValueType wanted) const noexcept {
     const std::size_t label = head_ >> type_shift;
     return label == static_cast<std::size_t>(wanted) ||
@@ -101,24 +101,24 @@ class Payload {
   void set_type(ValueType type, bool is_partial = false) noexcept {
     head_ = size() | static_cast<std::size_t>(type) << type_shift | (is_partial ? partial_bit : 0);
   }
-  /// Some of the bytes, which it shares. They are there.
+  /// Returns a part that shares the bytes. Requires: offset + size <= size().
   Payload part(std::size_t offset, std::size_t size) const;
-  /// Takes the bytes of the other one to its own, and says so, where these are parts of the same
-  /// payload and it begins where this one ends.
+  /// Appends `next` without a copy if both are parts of the same bytes and `next` begins at the end
+  /// of this one. Returns whether it did.
   bool join(const Payload& next) noexcept;
-  /// Is this the other, or a copy or a part of it? Never of bytes kept in place, which are not
-  /// shared.
+  /// Whether both are copies or parts of the same shared bytes. Always false for inline bytes.
   bool shares_bytes_with(const Payload& other) const noexcept {
     return shared_ != nullptr && shared_ == other.shared_;
   }
-  /// The value at `offset`. Throws UsageError when the bytes do not reach that far.
+  /// Returns the value at `offset`. Throws UsageError if it exceeds the payload, is partial or has
+  /// another type.
   template <class T>
   T read(std::size_t offset = 0) const {
     static_assert(std::is_trivially_copyable_v<T>);
     if (!may_be(value_type_of<T>())) check_type(value_type_of<T>(), false);
     return read_at<T>(offset);
   }
-  /// The same of a value that may be partial.
+  /// Like read(), for values that may be partial.
   template <class T>
   T read_partial(std::size_t offset = 0) const {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -128,10 +128,10 @@ class Payload {
   friend bool operator==(const Payload& a, const Payload& b) noexcept;
 
  private:
-  friend class Buffer;  // which writes before anybody shares
-  struct Shared;        // count, release
+  friend class Buffer;  // writes the bytes before they are shared
+  struct Shared;        // reference count and release function
   static void drop(Shared* shared) noexcept;
-  /// One value, in whose place the pointer is, or all: to copy as many as there are takes longer.
+  /// Copies the pointer (one value) or all inline bytes; an exact count would be slower.
   void take_bytes_kept_by(const Payload& other) noexcept {
     static_assert(sizeof bytes_ == sizeof(std::uint64_t));
     if (size() == 0 && shared_ == nullptr) return;
@@ -141,7 +141,7 @@ class Payload {
   }
   static Payload uninitialised(std::size_t size);
   static Payload adopt_writable(std::span<std::byte> bytes, std::function<void()> release);
-  /// Nobody else has them, nor are they lent for reading only.
+  /// Whether this is the only owner and the bytes are not lent for reading only.
   bool may_be_written() const noexcept;
   template <class T>
   T read_at(std::size_t offset) const {
@@ -164,7 +164,7 @@ class Payload {
   Shared* shared_ = nullptr;
   std::size_t head_ = 0;  // bits 0 to 55: size in bytes; 56 to 62: ValueType; 63: is partial
   union {
-    std::byte* bytes_;  // of those that are shared
+    std::byte* bytes_;  // shared bytes
     alignas(8) std::byte here_[inline_bytes];
   };
 };

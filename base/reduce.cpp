@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/reduce.cpp — the reductions by name, and words for what they refuse.
+// base/reduce.cpp — the reductions by name, and the texts of their errors
 #include "base/reduce.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ using Location = std::int64_t;
 
 template <class T>
 T read_as(const std::byte* from) {
-  // A byte other than 0 and 1 must not become a bool by copying: that would be undefined.
+  // Copying a byte other than 0 and 1 into a bool is undefined.
   if constexpr (std::is_same_v<T, bool>) return *from != std::byte{0};
   T value;
   std::memcpy(&value, from, sizeof value);
@@ -44,7 +44,7 @@ void refuse_nan(T value, std::size_t index) {
   if (is_nan(value)) throw BadValue("NaN", index);
 }
 
-/// Says what is wrong in the first elements that cannot be combined, which are in this block.
+/// Throws the error of the first element of this block that cannot be combined.
 [[noreturn]] void say_what_is_wrong(std::string_view name, Scalar scalar, CombineElements combine,
                                     std::span<const std::byte> left,
                                     std::span<const std::byte> right, std::size_t first_index) {
@@ -68,7 +68,7 @@ void refuse_nan(T value, std::size_t index) {
   report_bug(__FILE__, __LINE__, "a block could not be combined, but each of its elements can");
 }
 
-/// Block by block beside `left`, so that what is wrong can be said from the operands.
+/// Combines in blocks with a separate result, so that an error message can show the operands.
 void combine_checked(const ElementwiseOperation& operation, const ReduceShape& shape,
                      std::span<std::byte> left, std::span<const std::byte> right) {
   ENSURE(!shape.located && left.size() == shape.bytes() && right.size() == shape.bytes());
@@ -86,8 +86,7 @@ void combine_checked(const ElementwiseOperation& operation, const ReduceShape& s
   }
 }
 
-/// Whether `other` takes the place of `mine`. Of values that stay as they are, NaN is better than
-/// every number.
+/// Whether `other` replaces `mine`. A NaN replaces every number.
 template <class Better, class T>
 bool is_better(T other, T mine, bool is_earlier) {
   if (is_nan(other) || is_nan(mine)) return is_nan(other) && (!is_nan(mine) || is_earlier);
@@ -159,7 +158,7 @@ ReduceOperation located(const char* name) {
           .is_commutative = true};
 }
 
-/// A deque: callers keep pointers to operations while others are added.
+/// A deque, because callers keep pointers to operations while others are added.
 std::deque<ReduceOperation>& operations() {
   static std::deque<ReduceOperation> all = [] {
     std::deque<ReduceOperation> built_in;

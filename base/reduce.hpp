@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/reduce.hpp — the operations a reduction can combine values with.
+// base/reduce.hpp — operations that a reduction can use to combine values
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace base {
 
-/// What the bytes of one contribution are: `count` elements, each one scalar, or, for the located
-/// operations, a pair (value of `scalar`, i64 location) packed without padding.
+/// Layout of one contribution: `count` elements. An element is a scalar or, for located operations,
+/// a pair of a scalar and an i64 location without padding.
 struct ReduceShape {
   Scalar scalar = Scalar::f64;
   std::size_t count = 1;
@@ -26,15 +26,15 @@ struct ReduceShape {
   friend bool operator==(const ReduceShape&, const ReduceShape&) = default;
 };
 
-/// A value that no reduction may contain (NaN, a wrapped integer, a sign that was ruled out).
-/// The text says which value and which array index; the caller adds whose it was.
+/// A value that a reduction rejects: NaN, integer overflow, or an excluded sign. The text contains
+/// the value and the array index; the caller adds the contributor.
 class BadValue : public std::runtime_error {
  public:
   explicit BadValue(const std::string& wrong)
       : std::runtime_error(wrong), wrong_size_(wrong.size()) {}
-  /// "`wrong` at index `index`"
+  /// Constructs the text "`wrong` at index `index`".
   BadValue(const std::string& wrong, std::size_t index);
-  /// The text without the index.
+  /// Returns the text without the index.
   std::string_view wrong() const { return std::string_view(what()).substr(0, wrong_size_); }
   std::optional<std::size_t> index() const { return index_; }
 
@@ -42,23 +42,25 @@ class BadValue : public std::runtime_error {
   std::size_t wrong_size_;
   std::optional<std::size_t> index_;
 };
-/// An integer beyond its type.
+/// An integer exceeds its type.
 class Overflow : public BadValue {
  public:
   using BadValue::BadValue;
 };
-/// A value of the sign that was ruled out.
+/// A value has the excluded sign.
 class WrongSign : public BadValue {
  public:
   using BadValue::BadValue;
 };
 
-/// One operation, built in or the user's own.
+/// One operation, built in or defined by the user.
 ///
-/// `combine` folds `right` into `left`, elementwise, left operand first: callers fold in one fixed
-/// order, so that floating point gives the same bits from run to run.
-/// Throws BadValue for NaN and Overflow. bitwise_* take integers and bool,
-/// logical_* any scalar (false is zero; the result is 0 or 1); min/max_location keep the
+/// `combine` folds `right` into `left`, elementwise, with the left operand first. Callers fold in
+/// one fixed order, so that floating-point results have the same bits in every run.
+/// - Bitwise operations take integers and bool.
+/// - Logical operations take any scalar; false is zero, and the result is 0 or 1.
+/// - Located operations keep the smaller location of equal values.
+/// Throws: BadValue for NaN; Overflow.
 /// smaller location among equals.
 struct ReduceOperation {
   using Combine = std::function<void(const ReduceShape&, std::span<std::byte> left,
@@ -67,34 +69,36 @@ struct ReduceOperation {
   bool located = false;
   std::function<bool(Scalar)> accepts;
   Combine combine;
-  /// Makes a value one that the operation could have come to, as it must when nothing is combined
-  /// with it: logical ones are 0 or 1. Null where every value is one.
+  /// Converts a value that is not combined with another into a valid result: logical values become
+  /// 0 or 1. nullptr if every value is valid.
   std::function<void(const ReduceShape&, std::span<std::byte>)> normalize = {};
-  /// The same as `combine` where values are Values::ieee. Null: `combine` itself.
+  /// Like `combine`, for Values::ieee. nullptr = use `combine`.
   Combine combine_ieee = {};
-  /// For parts of large values, and without words for what is wrong: `combine` has them. Null of
-  /// located operations and of a user's own.
+  /// Combines parts of large values and reports errors without a text; `combine` provides the text.
+  /// nullptr for located and user-defined operations.
   CombineElements (*elements)(Scalar, Values) = nullptr;
-  /// Whether operands may change places but for the grouping of floating point, and for which of 0
-  /// and -0 comes first: so of everything built in, and of a user's own if he says so.
+  /// Whether the operands may be swapped; only floating-point grouping and the order of 0 and -0
+  /// may then change the result. True for all built-in operations; a user-defined one must declare
+  /// it.
   bool is_commutative = false;
 };
 
-/// sum product min max logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor
-/// min_location max_location, then what add_reduce_operation() added. Null when there is none.
+/// Returns an operation, or nullptr if there is none: sum product min max logical_and logical_or
+/// logical_xor bitwise_and bitwise_or bitwise_xor min_location max_location, and those added by
+/// add_reduce_operation().
 const ReduceOperation* reduce_operation(std::string_view name);
 std::vector<std::string_view> reduce_operation_names();
 
-/// Adds a user's own operation before any config that names it is read. Not thread-safe; a name
-/// that exists is a std::invalid_argument.
+/// Adds a user-defined operation. Must be called before a config that names it is read. Not
+/// thread-safe. Throws std::invalid_argument if the name exists.
 void add_reduce_operation(ReduceOperation operation);
 
-/// Throws BadValue when a value is NaN, unless values are Values::ieee, and WrongSign when it is
-/// outside `sign`.
+/// Throws BadValue if a value is NaN, unless `rule` is Values::ieee, and WrongSign if a value has
+/// the excluded sign.
 void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std::byte> values,
                         Values rule = Values::checked);
 
-/// "0.25", "(0.25 at 7)", "[1, 2, 3]": the values as a person reads them, at most eight of them.
+/// Returns at most eight values in readable form: "0.25", "(0.25 at 7)", "[1, 2, 3]".
 std::string format_values(const ReduceShape& shape, std::span<const std::byte> values);
 
 }  // namespace base

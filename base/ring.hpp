@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/ring.hpp — a queue that needs no memory while it is no longer than it has been.
+// base/ring.hpp — a queue that allocates only when it grows
 #pragma once
 #include <cstddef>
 #include <utility>
@@ -7,14 +7,14 @@
 
 namespace base {
 
-/// First in, first out. Unlike a std::deque it asks for no memory while it stays short, however
-/// many pass through it; what a long one took it gives back when it is empty.
+/// A first-in, first-out queue. Unlike a std::deque it allocates nothing while it stays short,
+/// however many elements pass through it. Memory of a long queue is freed once it is empty.
 template <class T>
 class Ring {
  public:
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  /// Counted from the oldest, which is 0.
+  /// Returns the element at index `place`; the oldest has index 0.
   T& operator[](std::size_t place) { return places_[(first_ + place) & (places_.size() - 1)]; }
   const T& operator[](std::size_t place) const {
     return places_[(first_ + place) & (places_.size() - 1)];
@@ -26,7 +26,7 @@ class Ring {
     ++size_;
     (*this)[size_ - 1] = std::move(value);
   }
-  /// The oldest.
+  /// Removes and returns the oldest element.
   T take_front() {
     T oldest = std::exchange(front(), T());
     first_ = (first_ + 1) & (places_.size() - 1);
@@ -47,7 +47,7 @@ class Ring {
     places_.swap(more);
     first_ = 0;
   }
-  std::vector<T> places_;  // a power of two of them, or none
+  std::vector<T> places_;  // empty, or a power of two
   std::size_t first_ = 0;
   std::size_t size_ = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/say.cpp — writes to standard error, whatever has become of it.
+// base/say.cpp — output to standard error that ignores failures
 #include "base/say.hpp"
 
 #include <exception>
@@ -10,8 +10,8 @@ namespace base {
 void say(std::string_view text) noexcept {
   try {
     std::cerr << text;
-    std::cerr.clear();               // what is lost now must not silence what is said next
-  } catch (const std::exception&) {  // somebody's std::cerr.exceptions()
+    std::cerr.clear();               // a failed write must not block later ones
+  } catch (const std::exception&) {  // the program may have set std::cerr.exceptions()
   }
 }
 

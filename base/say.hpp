@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/say.hpp — what a program says beside its output.
+// base/say.hpp — messages to standard error
 #pragma once
 #include <string_view>
 
 namespace base {
 
-/// Writes to standard error, if that can be written. Never throws. Any thread.
+/// Writes to standard error if possible. Never throws. Thread-safe.
 void say(std::string_view text) noexcept;
 
 }  // namespace base

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/scalar.cpp — the names and sizes of the scalar types.
+// base/scalar.cpp — names and sizes of the scalar types
 #include "base/scalar.hpp"
 
 #include <algorithm>

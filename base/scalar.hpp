@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/scalar.hpp — the scalar types that tuples are made of.
+// base/scalar.hpp — the scalar types that tuples consist of
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ std::string_view scalar_name(Scalar scalar);  ///< "i8" ... "f64", "bool"
 std::optional<Scalar> scalar_named(std::string_view name);
 const std::vector<std::string_view>& scalar_names();
 
-/// The scalar type that an arithmetic C++ type of at most 8 bytes stands for.
+/// Returns the scalar type of an arithmetic C++ type of at most 8 bytes.
 template <class T>
 constexpr Scalar scalar_of() {
   static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8);
@@ -39,7 +39,8 @@ constexpr ValueType value_type(Scalar scalar) {
 }
 constexpr bool is_one_scalar(ValueType type) { return type >= ValueType::first_scalar; }
 std::string_view type_name(ValueType type);  ///< "f64"; "bytes", "several types"
-/// Code of a C++ type. Structs, enumerations and characters are `unknown`: they are plain bytes.
+/// Returns the type code of a C++ type. Structs, enumerations and characters are `unknown`, because
+/// they are plain bytes.
 template <class T>
 constexpr ValueType value_type_of() {
   if constexpr (std::is_arithmetic_v<T> && sizeof(T) <= 8 && !std::is_same_v<T, char> &&
@@ -50,7 +51,7 @@ constexpr ValueType value_type_of() {
     return ValueType::unknown;
 }
 
-/// Calls `use` with a value of the C++ type that `scalar` stands for.
+/// Calls `use` with a value of the C++ type of `scalar`.
 template <class Use>
 decltype(auto) with_scalar(Scalar scalar, Use&& use) {
   switch (scalar) {

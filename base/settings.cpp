@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/settings.cpp — the nodes of a config, and the list of its mistakes.
+// base/settings.cpp — nodes of a config, and the list of its mistakes
 #include "base/settings.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace base {
 namespace {
 
-/// Of a longer text, without half a character of UTF-8 at its end.
+/// Returns the beginning of a longer text, without a partial UTF-8 character at the end.
 std::string beginning(const std::string& text, std::size_t bytes_max) {
   std::size_t end = bytes_max;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
@@ -54,7 +54,7 @@ Settings Settings::map(std::vector<Entry> entries, Position position) {
   return settings;
 }
 
-// The variant lists its types in the order of Kind.
+// The types of the variant have the order of Kind.
 Settings::Kind Settings::kind() const { return static_cast<Kind>(node_->value.index()); }
 
 const std::string& Settings::text() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/settings_print.cpp — settings as YAML text.
+// base/settings_print.cpp — conversion of settings to YAML text
 #include "base/settings_print.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t columns_max = 100;
 constexpr std::size_t indent_step = 2;
-/// YAML finds no "key:" that is longer than 1024 bytes; longer keys are announced by "? ".
+/// Maximum length of a key without "? ". YAML allows 1024 bytes for a simple key.
 constexpr std::size_t short_key_max = 1000;
 
 bool is_plain_start(std::string_view text) {
@@ -19,17 +19,17 @@ bool is_plain_start(std::string_view text) {
   if (first == '-') return text.size() > 1 && is_plain_start(text.substr(1)) && text[1] != '-';
   const bool word = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') ||
                     (first >= '0' && first <= '9');
-  // The byte 0xEF may start a byte order mark, which a reader drops.
+  // The byte 0xEF may start a byte order mark, which readers drop.
   const auto byte = static_cast<unsigned char>(first);
   return word || std::string_view("_./+<=($^;").find(first) != std::string_view::npos ||
          (byte >= 0xC2 && byte != 0xEF);
 }
 
-/// What a character of a word says of quotes.
+/// Effect of a character on the need for quotes.
 enum class Letter : std::uint8_t {
   plain,
-  neighbour,  ///< quotes, behind a certain one
-  quoted,     ///< flow style takes it for its own
+  neighbour,  ///< needs quotes after certain characters
+  quoted,     ///< needs quotes, because flow style uses it
 };
 constexpr std::array<Letter, 256> letters = [] {
   std::array<Letter, 256> found{};
@@ -42,7 +42,7 @@ constexpr std::array<Letter, 256> letters = [] {
 
 constexpr std::array<std::string_view, 5> words_for_null = {"~", "null", "Null", "NULL", "<<"};
 
-/// Whether YAML reads `text` without quotes as just these characters, inside flow style too.
+/// Whether YAML reads unquoted `text` as exactly these characters, also in flow style.
 bool is_plain(std::string_view text) {
   if (text.empty() || !is_plain_start(text)) return false;
   if (text[0] == '.' && text.starts_with("...")) return false;
@@ -93,8 +93,8 @@ class Printer {
       add_quoted(text_, word);
   }
 
-  /// Every line of a list or map, the first of which starts where the cursor stands. `words` are
-  /// entries before those of the settings.
+  /// Writes all lines of a list or map; the first starts at the cursor. `words` are entries that
+  /// precede those of the settings.
   void block(std::span<const PrintedWord> words, const Settings& settings, std::size_t indent) {
     bool first = true;
     const auto next_line = [&] {
@@ -155,7 +155,7 @@ class Printer {
     word(value);
   }
 
-  /// Writes what fits behind the cursor and ends the line, or says that it does not fit.
+  /// Writes the value after the cursor and ends the line. Returns false if it does not fit.
   bool rest_of_line(std::span<const PrintedWord> words, const Settings& value, std::size_t column) {
     if (words.empty() && is_leaf(value)) {
       leaf(value);
@@ -172,8 +172,8 @@ class Printer {
     return true;
   }
 
-  /// Writes "[a, b]" or "{a: 1, b: 2}" when that is what the settings are and the text then ends
-  /// at most at `end`; otherwise a beginning of it.
+  /// Writes "[a, b]" or "{a: 1, b: 2}". Returns false, after a partial output, if the settings
+  /// contain other than scalars or the text would exceed `end`.
   bool flow(std::span<const PrintedWord> words, const Settings& settings, std::size_t end) {
     text_ += settings.is_list() ? '[' : '{';
     bool first = true;

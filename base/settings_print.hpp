@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/settings_print.hpp — prints settings as YAML in pieces, if the whole is too large to hold.
+// base/settings_print.hpp — printing of settings as YAML in pieces, for output too large to hold
 #pragma once
 #include <cstddef>
 #include <span>
@@ -11,18 +11,18 @@
 
 namespace base {
 
-/// An entry of a map: a key and a scalar.
+/// A map entry with a scalar value: key and text.
 using PrintedWord = std::pair<std::string_view, std::string_view>;
 
-// Each adds to `text` what print_settings() prints of a part of the whole, whose line is indented
-// already. A map begins with `words`, and its other entries are those of the settings.
+// Each function appends to `text` the output of print_settings() for a part, whose first line is
+// already indented. A map begins with `words`, followed by the entries of the settings.
 
-/// A scalar, in quotes only where it must be.
+/// Appends a scalar, quoted only if necessary.
 void print_word(std::string& text, std::string_view word);
-/// "key: value", with all lines of the value.
+/// Appends "key: value", with all lines of the value.
 void print_entry(std::string& text, std::string_view key, std::span<const PrintedWord> words,
                  const Settings& value, std::size_t indent);
-/// "- item", with all lines of the item.
+/// Appends "- item", with all lines of the item.
 void print_item(std::string& text, std::span<const PrintedWord> words, const Settings& item,
                 std::size_t indent);
 

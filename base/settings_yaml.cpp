@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/settings_yaml.cpp — settings out of YAML text; the only file that knows yaml-cpp.
+// base/settings_yaml.cpp — parser for YAML; the only file that uses yaml-cpp
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -22,7 +22,7 @@ constexpr std::size_t depth_max = 64;
   throw ConfigError({{std::move(position), std::move(message)}});
 }
 
-/// Turns the events of one document into settings.
+/// Builds settings from the events of one document.
 class Builder : public YAML::EventHandler {
  public:
   explicit Builder(std::string file) : file_(std::move(file)) {}
@@ -73,7 +73,7 @@ class Builder : public YAML::EventHandler {
     throw std::logic_error("unreachable");
   }
 
-  /// Of the innermost list or map that is not closed yet.
+  /// Returns the first line of the innermost list or map that is still open.
   int opened_at_line() const { return open_.empty() ? 1 : open_.back().mark.line + 1; }
 
   Settings result() const {
@@ -84,21 +84,21 @@ class Builder : public YAML::EventHandler {
  private:
   struct Built {
     Settings settings;
-    std::size_t nodes = 1;  // with every alias written out
+    std::size_t nodes = 1;  // node count with all aliases expanded
     std::size_t height = 0;
   };
   struct Open {
     bool is_map;
     YAML::Mark mark;
     YAML::anchor_t anchor;
-    std::vector<Settings> children;  // of a map: key, value, key, value ...
+    std::vector<Settings> children;  // items of a list; alternating keys and values of a map
     std::size_t nodes = 1;
     std::size_t height = 1;
   };
 
   Position at(const YAML::Mark& mark) const { return {file_, mark.line + 1, mark.column + 1}; }
 
-  /// The parser calls what has no tag "?", or "!" when it is quoted.
+  /// The parser passes the tag "?", or "!" for a quoted scalar, if there is no tag.
   void check_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;
     mistakes_.add(at(mark), "tags are not supported, found '" + tag + "'");
@@ -171,8 +171,8 @@ class Builder : public YAML::EventHandler {
   std::unordered_map<YAML::anchor_t, Built> anchors_;
 };
 
-/// How many bytes the character at the start of `text` has; 0 when it is not one of UTF-8 that
-/// people write: the parser would take control characters for its own marks.
+/// Returns the length of the character at the start of `text`. Returns 0 for invalid UTF-8 and for
+/// control characters, which the parser would take for its own marks.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);
@@ -207,8 +207,8 @@ void check_text(std::string_view text, const std::string& name) {
   }
 }
 
-/// The parser takes the brackets of a word such as f64[16] inside of braces for a list. Answers the
-/// word, when it is that over which it has stumbled; else nothing.
+/// Returns a word such as f64[16] inside braces if it caused the error at `mark`; otherwise empty.
+/// The parser takes its brackets for a list.
 std::string_view word_with_brackets(std::string_view text, const YAML::Mark& mark) {
   const auto at = static_cast<std::size_t>(std::max(mark.pos, 0));
   if (at == 0 || at >= text.size() || text[at] != '[') return {};
@@ -218,8 +218,9 @@ std::string_view word_with_brackets(std::string_view text, const YAML::Mark& mar
   return text.substr(begin, end + 1 - begin);
 }
 
-/// The place of a tab that indents the line of the mark or one of the two lines before it, if any.
-/// The parser stumbles over such a tab only later, with words that do not name it.
+/// Returns the position of a tab in the indentation of the line at `mark` or of one of the two
+/// lines before it. The parser fails on such a tab only later, with a message that does not mention
+/// it.
 std::optional<Position> indenting_tab(std::string_view text, const YAML::Mark& mark,
                                       const std::string& name) {
   std::optional<Position> found;
@@ -251,7 +252,7 @@ std::string words_of(const YAML::Exception& error, std::string_view text, int op
 
 Settings parse_settings(std::string_view text, const std::string& name) {
   check_text(text, name);
-  // Without an end mark the parser takes a quote that is never closed for one that is.
+  // Without an end mark the parser accepts a quote that is never closed.
   const std::string_view end_mark = text.ends_with('\n') ? "...\n" : "\n...\n";
   std::istringstream stream(std::string(text) + std::string(end_mark));
   Builder builder(name);

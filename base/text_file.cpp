@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/text_file.cpp — reads block by block, so that a device without end is no trap.
+// base/text_file.cpp — reading in blocks, so that an endless device stops at the size limit
 #include "base/text_file.hpp"
 
 #include <fcntl.h>
@@ -21,8 +21,8 @@ namespace {
   throw ConfigError({{{file}, why}});
 }
 
-/// A file that is being read. Opening it does not block: a pipe that no process writes to is an
-/// error, and one whose writer is slow is not.
+/// A file that is being read. Opening does not block. A pipe without a writer is an error; a pipe
+/// with a slow writer is not.
 class OpenFile {
  public:
   explicit OpenFile(const std::string& name) : name_(name) {
@@ -36,7 +36,7 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile() { ::close(number_); }
 
-  /// The bytes that are there next; 0 at the end. Blocks while the writer of a pipe is silent.
+  /// Reads the next bytes and returns their number; 0 at the end. Blocks while a pipe is empty.
   std::size_t read(std::string& block) {
     for (;;) {
       const ssize_t count = ::read(number_, block.data(), block.size());

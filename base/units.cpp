@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/units.cpp — numbers with units, read and printed without losing a bit.
+// base/units.cpp — exact parsing and printing of numbers with units
 #include "base/units.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ struct Unit {
   std::uint64_t scale;
 };
 
-// Largest first: printing prefers the larger of two units that are equally short.
+// Ordered by size: of two equally short texts, printing prefers the larger unit.
 constexpr std::array<Unit, 6> time_units = {{{"h", 3'600'000'000'000},
                                              {"min", 60'000'000'000},
                                              {"s", 1'000'000'000},
@@ -35,8 +35,7 @@ constexpr std::array<Unit, 7> byte_units = {{{"GiB", 1u << 30},
                                              {"KiB", 1u << 10},
                                              {"KB", 1'000},
                                              {"B", 1}}};
-// What else is read: the symbol of the SI, letters as the tools of GNU have them, and bytes without
-// a unit.
+// Units that are only parsed: the SI symbol, letters as in GNU tools, and bytes without a unit.
 constexpr std::array<Unit, 6> more_byte_units = {
     {{"G", 1u << 30}, {"M", 1u << 20}, {"K", 1u << 10}, {"k", 1u << 10}, {"kB", 1'000}, {"", 1}}};
 
@@ -51,7 +50,7 @@ constexpr std::array<RateUnit, 4> rate_units = {
 struct Quantity {
   std::string_view whole;
   std::string_view fraction;
-  std::string_view number;  // both of them and the point
+  std::string_view number;  // whole part, point and fraction
   std::string_view unit;
 };
 
@@ -90,7 +89,7 @@ std::optional<Quantity> split(std::string_view text) {
   quantity.number = text.substr(0, text.size() - rest.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   quantity.unit = rest;
-  if (quantity.unit.empty() && quantity.number != text) return std::nullopt;  // a blank at the end
+  if (quantity.unit.empty() && quantity.number != text) return std::nullopt;  // a trailing blank
   return quantity;
 }
 
@@ -101,12 +100,12 @@ std::uint64_t power_of_ten(std::size_t exponent) {
 }
 
 struct Parts {
-  Wide whole;               // in the smallest unit
-  std::uint64_t numerator;  // of what is left below one smallest unit
+  Wide whole;               // count of the smallest unit
+  std::uint64_t numerator;  // fraction of the smallest unit that remains
   std::uint64_t denominator;
 };
 
-/// `text` in the smallest of `units`, in integers so that every digit counts.
+/// Returns `text` in the smallest of `units`, computed in integers so that every digit counts.
 std::optional<Parts> parts_of(std::string_view text, std::span<const Unit> units) {
   const std::optional<Quantity> quantity = split(text);
   if (!quantity) return std::nullopt;
@@ -140,7 +139,7 @@ std::string shortest(std::uint64_t value, std::span<const Unit> units) {
   return text;
 }
 
-/// All digits of the shortest decimal number that is `value`, never with an exponent.
+/// Returns the shortest decimal text of `value`, never with an exponent.
 std::string fixed(double value) {
   std::array<char, 1100> digits;
   const auto result =
@@ -190,7 +189,7 @@ std::optional<double> parse_bits_per_second(std::string_view text) {
   if (!quantity) return std::nullopt;
   for (const RateUnit& unit : rate_units) {
     if (unit.name != quantity->unit) continue;
-    // The unit becomes the exponent, so that the result is rounded once.
+    // The unit becomes the exponent, so that the result is rounded only once.
     const std::string number = std::string(quantity->number) + std::string(unit.exponent);
     double rate = 0;
     const auto result = std::from_chars(number.data(), number.data() + number.size(), rate);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/version.hpp — the version of PATHS, the one place that says it: the build reads it here.
+// base/version.hpp — the version of PATHS, which the build reads from here
 #pragma once
 #include <string_view>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/visible.cpp — one character of UTF-8 after the other.
+// base/visible.cpp — escaping, one UTF-8 character at a time
 #include "base/visible.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace base {
 namespace {
 
 struct Character {
-  std::size_t bytes = 0;  // 0: not one of UTF-8
+  std::size_t bytes = 0;  // 0 = invalid UTF-8
   unsigned code = 0;
 };
 

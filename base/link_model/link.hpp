@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/link.hpp — one direction between two clusters, as a config has it.
+// base/link_model/link.hpp — one direction between two clusters, as set in the config
 #pragma once
 #include <cstddef>
 
@@ -7,11 +7,12 @@
 
 namespace tuning {
 
-/// Frames queue for the link; each also takes a stream of its pair of hosts, if there are such.
+/// One direction of a link. Frames queue for it. With streams, each frame also occupies a stream of
+/// its pair of hosts.
 struct Link {
   LinkModel model;
-  double stream_rate = 0;   ///< bits per second of one stream; 0: what the link has
-  std::size_t streams = 0;  ///< that may send at once; 0: any number
+  double stream_rate = 0;   ///< bits per second of one stream; 0 = rate of the link
+  std::size_t streams = 0;  ///< number of streams that may send at once; 0 = unlimited
   bool has_streams() const { return stream_rate > 0; }
   friend bool operator==(const Link&, const Link&) = default;
 };

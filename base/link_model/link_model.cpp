@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/link_model.cpp — waiting for a link, occupying it, travelling along it.
+// base/link_model/link_model.cpp — queueing, transmission and latency of a link
 #include "base/link_model/link_model.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace tuning {
 namespace {
 
-/// Rounded up, so that a link never carries more than its bandwidth. Nobody could wait for a
-/// message that occupies it for longer than time_max.
+/// Returns the transmission time, rounded up so that a link never exceeds its bandwidth, and at
+/// most time_max, because longer waits are useless.
 base::Nanos occupied(std::uint64_t bytes, double bits_per_second) {
   if (bits_per_second <= 0) return base::Nanos(0);
   const long double nanos = std::ceil(static_cast<long double>(bytes) * 8e9L / bits_per_second);

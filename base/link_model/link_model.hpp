@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/link_model.hpp — how long one direction of a link holds a message.
+// base/link_model/link_model.hpp — latency and bandwidth of one direction of a link over time
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,35 +9,38 @@
 
 namespace tuning {
 
-/// Latency and bandwidth in force from `from` on, counted from the start of the trace.
+/// Latency and bandwidth from time `from` on, relative to the start of the trace.
 struct LinkSample {
   base::Nanos from{0};
   base::Nanos latency{0};
-  double bits_per_second = 0;  ///< 0: unlimited
+  double bits_per_second = 0;  ///< 0 = unlimited
   friend bool operator==(const LinkSample&, const LinkSample&) = default;
 };
 
-/// One direction of a link, as the wide-area emulation of Bongo et al. 2004, §V-D, has it:
-/// constants (one sample) or a recorded trace, which begins again when it ends.
+/// Predicts when a message arrives over one direction of a link. The link has constant values (one
+/// sample) or a recorded trace, which repeats.
+///
+/// Paper: Bongo et al. 2004, §V-D (wide-area emulation).
 class LinkModel {
  public:
   LinkModel() = default;
   LinkModel(base::Nanos latency, double bits_per_second);
-  /// Samples in order of `from`, the first at 0; `period` is the length of the whole trace.
+  /// Requires: samples are ordered by `from`, and the first is at 0. `period` is the length of the
+  ///   trace.
   LinkModel(std::vector<LinkSample> samples, base::Nanos period);
 
   const LinkSample& at(base::Nanos now) const;
 
   struct Passage {
-    base::Nanos free_again;  ///< when the link can take the next message
+    base::Nanos free_again;  ///< time from which the link can take the next message
     base::Nanos arrives;
   };
-  /// A message of `bytes` offered at `now` to a link that is busy until `busy_until`: it waits for
-  /// the link, occupies it for bytes / bandwidth, and arrives a latency later.
+  /// Sends `bytes` at `now` over a link that is occupied until `busy_until`. The message waits for
+  /// the link, occupies it for bytes / bandwidth, and arrives one latency later.
   Passage pass(base::Nanos now, base::Nanos busy_until, std::uint64_t bytes) const;
 
-  /// The worst latency and the worst bandwidth but for those in force for at most that share of
-  /// the time: what to plan with. `from` means nothing in it.
+  /// Returns the worst latency and bandwidth for planning. It ignores the worst ones that last at
+  /// most `share` of the time in total. `from` of the result has no meaning.
   LinkSample worst_but(double share) const;
   friend bool operator==(const LinkModel&, const LinkModel&) = default;
 

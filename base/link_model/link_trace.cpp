@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/link_trace.cpp — the lines of a trace, each held to what a link can do.
+// base/link_model/link_trace.cpp — lines of a trace, and their checks
 #include "base/link_model/link_trace.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ std::vector<Word> words_of(std::string_view line) {
 
 base::Nanos nanos(double seconds) { return base::Nanos(std::llround(seconds * 1e9)); }
 
-/// Reads line after line; what is wrong goes to the mistakes.
+/// Reads one line per call and adds errors to the mistakes.
 class TraceReader {
  public:
   TraceReader(std::string name, double bits_per_second, base::Mistakes& mistakes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/link_trace.hpp — a link's recorded behaviour, read from a text file.
+// base/link_model/link_trace.hpp — parser for the recorded behaviour of a link
 #pragma once
 #include <optional>
 #include <string>
@@ -10,18 +10,17 @@
 
 namespace tuning {
 
-/// Reads a trace: a line for each change, blank ones and what follows a # left out:
+/// Reads a trace: one line for each change. Blank lines and text after a # are ignored:
 ///
 ///     # seconds from the start, one-way latency in ms, bandwidth in Mbit/s
 ///     0.0   9.1   100
 ///     0.5  12.75
 ///
-/// A line `round_trip` before them says that the latencies are round trips, as ping shows them:
-/// half of each is the way of this direction, the best guess without a common clock.
-/// The first line is for second 0; where the bandwidth is not given, `bits_per_second` holds. The
-/// last line is in force for as long as the one before it (a single line for ever); then the
-/// trace begins again.
-/// Mistakes carry the trace's own name and line; nothing is returned when there were any.
+/// A line `round_trip` before them declares the latencies to be round trips, as ping reports them.
+/// Each direction then gets half, the best estimate without a common clock.
+/// The first line is for second 0. A line without bandwidth gets `bits_per_second`. The last line
+/// lasts as long as the line before it (a single line: without end). Then the trace repeats.
+/// Mistakes have the trace's name and line. Returns nullopt if there were any.
 std::optional<LinkModel> parse_link_trace(std::string_view text, const std::string& name,
                                           double bits_per_second, base::Mistakes& mistakes);
 

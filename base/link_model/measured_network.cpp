@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/measured_network.cpp — the file of links, read, written and compared.
+// base/link_model/measured_network.cpp — reading, writing and comparing of measured networks
 #include "base/link_model/measured_network.hpp"
 
 #include <fmt/format.h>
@@ -99,7 +99,7 @@ class NetworkReader {
   base::Mistakes& mistakes_;
 };
 
-/// What may be written and is near enough: four digits.
+/// Rounds to four significant digits, which are exact enough.
 double rounded(double value) {
   if (!(value > 0)) return 0;
   const double unit = std::pow(10, std::floor(std::log10(value)) - 3);
@@ -111,7 +111,7 @@ std::string time_text(base::Nanos time) {
   return base::format_time(base::Nanos(nanos));
 }
 
-/// Whole bits per second: rates that are read back are those that were written.
+/// Prints whole bits per second, so that a rate reads back unchanged.
 std::string rate_text(double rate) {
   if (rate <= 0) return "unlimited";
   return base::format_bits_per_second(std::max(1.0, std::round(rounded(rate))));
@@ -123,7 +123,7 @@ std::string figures(const MeasuredLink& link) {
                      link.bandwidth_spread);
 }
 
-/// Whether one figure is another one than before, as far as can be told.
+/// Whether a value has changed by more than its spread and 1 %.
 bool differs(double before, double now, double spread) {
   constexpr double least = 0.01;
   return std::abs(now - before) > std::max(before, now) * (spread + least);
@@ -223,7 +223,7 @@ MeasuredNetwork load_measured_network(const std::string& file) {
 
 namespace {
 
-/// YAML takes some words for nothing.
+/// Quotes the words that YAML reads as null.
 std::string word(const std::string& name) {
   const bool is_nothing = name == "~" || name == "null" || name == "Null" || name == "NULL";
   return is_nothing ? '"' + name + '"' : name;

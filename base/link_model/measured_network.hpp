@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/measured_network.hpp — what links were found to be, in a file.
+// base/link_model/measured_network.hpp — measured links, and the file that stores them
 #pragma once
 #include <cstddef>
 #include <map>
@@ -14,32 +14,33 @@
 
 namespace tuning {
 
-/// One direction between two clusters, or the network inside of one.
+/// Measured values of one direction between two clusters, or of the network inside a cluster.
 struct MeasuredLink {
   base::Nanos latency{0};
-  double bits_per_second = 0;  ///< of one stream; 0: unlimited
-  std::size_t streams = 1;     ///< that go at full rate at once
-  bool is_least = false;       ///< of the streams: perhaps more do, no more were tried
-  double latency_spread = 0, bandwidth_spread = 0;  ///< as parts of those
-  base::Position position = {};                     ///< where it is written
+  double bits_per_second = 0;  ///< bandwidth of one stream; 0 = unlimited
+  std::size_t streams = 1;     ///< number of streams that reach full rate at once
+  bool is_least = false;       ///< whether `streams` is only a lower bound, as no more were tried
+  double latency_spread = 0, bandwidth_spread = 0;  ///< relative spread of each value
+  base::Position position = {};                     ///< position in the file
 
-  /// As a config has it, of the same place: streams of which one fills the link are its bandwidth.
+  /// Returns the link as config settings with the same position. If one stream fills the link, its
+  /// rate is the bandwidth of the link.
   base::Settings text() const;
 };
 
-/// A link for every two clusters, each way.
+/// The measured network: a link for each pair of clusters in each direction.
 struct MeasuredNetwork {
   struct Cluster {
     std::string name;
-    std::optional<MeasuredLink> network;  ///< none: it has not two hosts that could send
+    std::optional<MeasuredLink> network;  ///< empty if it has fewer than two hosts that can send
     base::Position position = {};
   };
   std::vector<Cluster> clusters;
   std::map<std::pair<std::string, std::string>, MeasuredLink> links;
-  base::Position position = {};  ///< of the clusters
+  base::Position position = {};  ///< position of the clusters
 };
 
-/// What the file says:
+/// Reads the file:
 ///
 ///     clusters:
 ///       alpha: {latency: 60us, bandwidth: 940Mbit}
@@ -48,21 +49,22 @@ struct MeasuredNetwork {
 ///       - {from: alpha, to: beta, latency: 50ms, bandwidth: 10Mbit, streams: 8}
 ///       - {from: beta, to: alpha, latency: 50ms, bandwidth: 10Mbit, streams_at_least: 16}
 ///
-/// with `latency_spread` and `bandwidth_spread`. Mistakes are a link that is missing, double or of
-/// a cluster that there is not, and what a latency, a bandwidth, a number of streams may not be.
+/// Each link may have `latency_spread` and `bandwidth_spread`. Mistakes are missing links,
+/// duplicate links, unknown clusters, and invalid latencies, bandwidths or numbers of streams.
 MeasuredNetwork read_measured_network(const base::Settings& settings, base::Mistakes& mistakes);
-/// Throw ConfigError with all of them.
+/// Throw ConfigError with all mistakes.
 MeasuredNetwork parse_measured_network(std::string_view text, const std::string& file);
 MeasuredNetwork load_measured_network(const std::string& file);
 
-/// The file: the same network gives the same bytes. `of` is the config whose hosts it is between.
+/// Returns the text of the file; the same network gives the same bytes. `of` is the config that
+/// names the measured hosts.
 std::string print(const MeasuredNetwork& network, const std::string& of);
 
-/// "10ms, 9.98Mbit a stream, 8 streams", for people.
+/// Returns a readable text: "10ms, 9.98Mbit a stream, 8 streams".
 std::string describe(const MeasuredLink& link);
 
-/// A line for each link and cluster that is new, gone, or another than the old file has it, by more
-/// than the spreads of both and 1 %.
+/// Returns a line for each link and cluster that is new, missing, or changed. A change is larger
+/// than the spreads of both values plus 1 %.
 std::vector<std::string> changes(const MeasuredNetwork& before, const MeasuredNetwork& now);
 
 }  // namespace tuning

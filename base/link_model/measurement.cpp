@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/measurement.cpp — medians, the two lowest of them, and whether these agree.
+// base/link_model/measurement.cpp — medians of batches, and the agreement of the two lowest
 #include "base/link_model/measurement.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tuning {
 namespace {
 
-/// Of an even number the lower of the two in the middle, which is one that was taken.
+/// Returns the median; of an even number the lower of the two middle samples.
 base::Nanos median(std::vector<base::Nanos> samples) {
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>((samples.size() - 1) / 2);
   std::nth_element(samples.begin(), middle, samples.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/read_link_model.cpp — constants, or a recorded trace in a file.
+// base/link_model/read_link_model.cpp — constant links, and recorded traces in files
 #include "base/link_model/read_link_model.hpp"
 
 #include <fmt/format.h>

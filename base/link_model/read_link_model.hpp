@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/read_link_model.hpp — a link as the config writes it.
+// base/link_model/read_link_model.hpp — links read from config settings
 #pragma once
 #include <optional>
 
@@ -8,10 +8,10 @@
 
 namespace tuning {
 
-/// What a link's settings say: `latency`, `bandwidth`, `trace`. Mistakes go to the reader.
+/// Reads `latency`, `bandwidth` and `trace`. Adds mistakes to the reader.
 LinkModel read_link_model(base::MapReader& reader);
-/// With `stream_rate` or `window`, and `streams`. A window passes once in a round trip: the link's
-/// latency and that of the way back, the link's own if none is given.
+/// Also reads `stream_rate` or `window`, and `streams`. One window passes per round trip: the
+/// link's latency plus `latency_back`, by default the link's own latency.
 Link read_link(base::MapReader& reader, std::optional<base::Nanos> latency_back);
 
 }  // namespace tuning

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/streams.hpp — frames that wait for a stream, a slot and a link.
+// base/link_model/streams.hpp — queueing of frames for a stream and a link
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace tuning {
 
-/// The streams of a link that are slower than it is, as TCP's with small windows are. A frame
-/// waits for a free stream of its pair of hosts, in one queue per pair, then for one of those that
-/// the link lets send at once, then for the link; waiting reserves nothing, and the link takes what
-/// it may in the order in which it became so. A stream is taken for one frame: pairs take turns.
+/// The streams of a link that are slower than the link, like TCP with small windows. A frame first
+/// waits for a free stream of its pair of hosts, in one queue per pair. Then it waits for a free
+/// slot among the streams that the link lets send at once, and then for the link. Waiting reserves
+/// nothing. The link serves frames in the order in which they became ready. A stream is occupied
+/// for one frame, so pairs take turns.
 ///
-/// Item:    what a frame is to its owner.
-/// Time:    whoever calls has a clock, and calls start() whenever something came or ended. What
-///          came late, as on a real clock, does not start in a stream before that has ended, nor
-///          does what is here when an earlier end is told start before it came.
-/// Sharing: its owner's business.
+/// Units: the caller has the clock, and calls start() after each arrival and each end. On a real
+///   clock calls may be late. A late frame does not start in a stream before that stream is free.
+///   If an earlier end is reported late, no frame starts before that report.
+/// Thread-safe: no.
 template <class Item>
 class Streams {
  public:
@@ -31,18 +31,18 @@ class Streams {
   struct Frame {
     Item item;
     std::uint64_t bytes = 0;
-    base::Nanos head{0};  ///< when it came
-    base::Nanos tail{0};  ///< when the link is offered its end
+    base::Nanos head{0};  ///< time of arrival of the head
+    base::Nanos tail{0};  ///< time at which the tail is available
   };
   struct Start {
     Item item;
     Pair pair;
     LinkInstance::Passage passage;
     base::Nanos begin{0};
-    base::Nanos stream_free{0};  ///< when end_of_stream() is due
+    base::Nanos stream_free{0};  ///< time at which end_of_stream() is due
   };
 
-  /// `striping`: streams of a pair.
+  /// `striping` is the number of streams of a pair.
   Streams(const Link& link, std::size_t striping)
       : stream_(base::Nanos(0), link.stream_rate),
         most_taken_(link.streams == 0 ? std::numeric_limits<std::size_t>::max() : link.streams),
@@ -64,10 +64,10 @@ class Streams {
     if (queue.taken == 0 && queue.frames.empty()) queues_.erase(found);
   }
 
-  /// Whether a frame has all it needs but the link.
+  /// Whether a frame has everything it needs except the link.
   bool waits_for_link() const { return !turns_.empty() && taken_ < most_taken_; }
 
-  /// The frame that starts now, if one does, over the link whose streams these are.
+  /// Returns the frame that starts now over `link`, if one does.
   std::optional<Start> start(base::Nanos now, LinkInstance& link) {
     now = std::max(now, last_end_);
     if (!waits_for_link() || link.free_at() > now) return std::nullopt;
