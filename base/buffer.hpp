@@ -14,8 +14,8 @@
 
 namespace base {
 
-/// Memory for a value that is still being written: a receive buffer, the target of a reduction, or
-/// an array of the application. freeze() copies nothing. The same bytes are written, moved into an
+/// Memory for a value that is being written, such as a receive buffer or the result of a reduction.
+/// freeze() turns it into a payload without a copy. The same bytes are written, moved into an
 /// element and sent to other hosts.
 ///
 /// Why: a payload is shared and therefore never written. A value written elsewhere would have to be

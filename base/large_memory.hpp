@@ -5,8 +5,8 @@
 
 namespace base {
 
-/// Smallest size that is kept for reuse. For larger blocks, fresh memory costs more than the work
-/// on it: a page fault for each 4 KiB, and a return to the system at each free.
+/// Smallest size that is kept for reuse. From this size on, fresh memory costs more than the work
+/// on it. The cost is a page fault for each 4 KiB, and a return to the system at each free.
 inline constexpr std::size_t large_bytes = 1 << 20;
 /// Maximum number of unused bytes that are kept; never more than the program has once used. Blocks
 /// of a size no longer used make room for new ones. Kept blocks are marked as free (MADV_FREE), so

@@ -8,8 +8,8 @@
 
 namespace base {
 
-/// Returns the candidate with the fewest edits from `word`, if there are at most a third of its
-/// letters, or one. A swap of neighbours is one edit.
+/// Returns the candidate that needs the fewest edits to become `word`; a swap of neighbours is one
+/// edit. Returns nullopt if none needs at most a third of the letters (at least one edit).
 std::optional<std::string_view> near_match(std::string_view word,
                                            const std::vector<std::string_view>& candidates);
 

@@ -15,14 +15,15 @@
 
 namespace base {
 
-/// The bytes of one tuple, shared between copies without copying. Up to `inline_bytes` are stored
-/// in the object, so the common 8-byte reductions never allocate.
+/// The bytes of one tuple; copies share them. Up to `inline_bytes` are stored in the object, so the
+/// common 8-byte reductions never allocate.
 ///
-/// Types: it knows the type of its values if it was made from values, or was read from a path or an
-/// element. Bytes of unknown type are checked neither when moved nor when read.
+/// Values made in this process, and values read from a path or an element, have a known type. Bytes
+/// of unknown type are checked neither when moved nor when read.
+///
 /// Owns: a reference count on the bytes. The release function of adopted bytes, such as a received
-///   message or shared memory, runs on the thread that destroys the last copy. Blocks of a megabyte
-///   and more are kept for reuse (base/large_memory.hpp).
+///   message, runs on the thread that destroys the last copy. Blocks of a megabyte and more are
+///   kept for reuse (base/large_memory.hpp).
 /// Thread-safe: different Payloads may be used concurrently, even if they share their bytes.
 class Payload {
  public:
@@ -103,8 +104,8 @@ class Payload {
   }
   /// Returns a part that shares the bytes. Requires: offset + size <= size().
   Payload part(std::size_t offset, std::size_t size) const;
-  /// Appends `next` without a copy if both are parts of the same bytes and `next` begins at the end
-  /// of this one. Returns whether it did.
+  /// Appends `next` without a copy, if it continues this part in the same shared bytes. Returns
+  /// whether it did.
   bool join(const Payload& next) noexcept;
   /// Whether both are copies or parts of the same shared bytes. Always false for inline bytes.
   bool shares_bytes_with(const Payload& other) const noexcept {

@@ -69,23 +69,24 @@ struct ReduceOperation {
   bool located = false;
   std::function<bool(Scalar)> accepts;
   Combine combine;
-  /// Converts a value that is not combined with another into a valid result: logical values become
-  /// 0 or 1. nullptr if every value is valid.
+  /// Converts a value into a valid result if no other value is combined with it: logical values
+  /// become 0 or 1. nullptr = every value is valid.
   std::function<void(const ReduceShape&, std::span<std::byte>)> normalize = {};
   /// Like `combine`, for Values::ieee. nullptr = use `combine`.
   Combine combine_ieee = {};
-  /// Combines parts of large values and reports errors without a text; `combine` provides the text.
+  /// Combines parts of large values. It reports errors without a text, which `combine` provides.
   /// nullptr for located and user-defined operations.
   CombineElements (*elements)(Scalar, Values) = nullptr;
-  /// Whether the operands may be swapped; only floating-point grouping and the order of 0 and -0
-  /// may then change the result. True for all built-in operations; a user-defined one must declare
-  /// it.
+  /// Whether the operands may be swapped. Only floating-point grouping and the order of 0 and -0
+  /// may change the result. True for all built-in operations; a user-defined one must declare it.
   bool is_commutative = false;
 };
 
-/// Returns an operation, or nullptr if there is none: sum product min max logical_and logical_or
-/// logical_xor bitwise_and bitwise_or bitwise_xor min_location max_location, and those added by
+/// Returns the operation, or nullptr if there is none. The built-in ones come first, then those of
 /// add_reduce_operation().
+/// - Elementwise: sum product min max logical_and logical_or logical_xor bitwise_and bitwise_or
+///   bitwise_xor.
+/// - Located: min_location max_location.
 const ReduceOperation* reduce_operation(std::string_view name);
 std::vector<std::string_view> reduce_operation_names();
 

@@ -26,7 +26,6 @@ class Ring {
     ++size_;
     (*this)[size_ - 1] = std::move(value);
   }
-  /// Removes and returns the oldest element.
   T take_front() {
     T oldest = std::exchange(front(), T());
     first_ = (first_ + 1) & (places_.size() - 1);

@@ -87,8 +87,8 @@ class Mistakes {
   std::unordered_set<std::size_t> seen_;
 };
 
-/// Reads the entries of one map, each with its type and default, and finally reports unknown keys
-/// together with a near match among the known ones.
+/// Reads the entries of one map, each with its type and default. Finally it reports unknown keys,
+/// with a near match among the known ones.
 ///
 /// A null map counts as empty; any other value that is no map is a mistake. Each getter adds a
 /// mistake and returns the default if the value is invalid. An example of a message: "latency:

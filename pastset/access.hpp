@@ -35,7 +35,7 @@ class Access : public runtime::Waiter {
   /// number.
   std::uint64_t number;
   base::Payload tuple;       ///< the tuple to move, or the tuple that was read
-  std::exception_ptr error;  ///< after notify(): the exception of the operation, if it failed
+  std::exception_ptr error;  ///< exception of a failed operation, set before notify()
 
   // Links in the element's list of waiting reads. Only the element uses them.
   Access* previous = nullptr;
@@ -54,7 +54,6 @@ class StartedAccess {
   StartedAccess(StartedAccess&&) noexcept = default;
   StartedAccess& operator=(StartedAccess&& other) noexcept;
 
-  /// Returns the completion, for use in a WaitSet.
   std::shared_ptr<runtime::Completion> completion() const;
   /// Blocks until the operation has ended. Returns the tuple that was read, or the number of the
   /// moved tuple.

@@ -17,12 +17,14 @@
 
 namespace pastset {
 
-/// A pair of functions that transform each tuple: `in` when it is moved, `out` when it is observed
-/// (PastSet's X-functions; Vinter 1999). Either may be empty. The argument of `in` and the result
-/// of `out` must match the template, otherwise the operation throws TemplateMismatch. The stored
-/// form may be anything.
-/// Requires: neither function blocks or calls an element or a path (UsageError).
+/// A pair of functions that transform each tuple (PastSet's X-functions): `in` when it is moved,
+/// `out` when it is observed. Either may be empty. The argument of `in` and the result of `out`
+/// must match the template; otherwise the operation throws TemplateMismatch. The stored form may be
+/// anything.
+///
+/// Requires: neither function blocks, or calls an element or a path (UsageError).
 /// Throws: an exception from a function ends that operation and changes nothing.
+/// Paper: Vinter 1999.
 struct XFunction {
   std::function<base::Payload(const base::Payload&)> in;
   std::function<base::Payload(const base::Payload&)> out;

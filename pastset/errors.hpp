@@ -27,7 +27,6 @@ class TemplateMismatch : public ElementError {
  public:
   using ElementError::ElementError;
 };
-/// The deadline passed before the operation happened.
 class DeadlinePassed : public ElementError {
  public:
   using ElementError::ElementError;

@@ -30,7 +30,8 @@ LocalElement::~LocalElement() {
 std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline deadline) {
   refuse_x_function(name());
   base::Payload stored = to_store(*this, x_function_, payload);
-  base::Payload dropped;  // its release function must not run under our mutex
+  // A release function must not run under our mutex, so payloads are destroyed after the lock.
+  base::Payload dropped;
   runtime::DeferredWakes wakes;
   runtime::Lock lock = lock_alive();
   if (!waiters_.moves().empty() || !has_room())
@@ -115,7 +116,7 @@ void LocalElement::set_delta(std::uint64_t delta) {
 }
 
 void LocalElement::axe(std::uint64_t number) {
-  std::vector<base::Payload> freed;  // destroyed after our mutex is released
+  std::vector<base::Payload> freed;  // released after our mutex
   runtime::Lock lock = lock_alive();
   while (oldest_ < first_ && oldest_ <= number) {
     freed.push_back(kept_.take_front());
@@ -125,7 +126,7 @@ void LocalElement::axe(std::uint64_t number) {
 
 void LocalElement::delete_element() {
   refuse_x_function(name());
-  base::Ring<base::Payload> freed;  // destroyed after our mutex is released
+  base::Ring<base::Payload> freed;  // released after our mutex
   runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   if (deleted_) return;
@@ -230,7 +231,7 @@ void LocalElement::wait_until(There there, runtime::Lock& lock, runtime::Deadlin
 
 void LocalElement::begin(Access& access) {
   refuse_x_function(name());
-  base::Payload dropped;  // destroyed after our mutex is released
+  base::Payload dropped;  // released after our mutex
   runtime::DeferredWakes wakes;
   try {
     if (access.kind == Access::Kind::move) {
@@ -284,7 +285,7 @@ void LocalElement::fail_all(const std::exception_ptr& error, runtime::DeferredWa
 }
 
 bool LocalElement::cancel(Access& access) {
-  std::unique_ptr<Waiters::Move> given_up;  // destroyed after our mutex is released
+  std::unique_ptr<Waiters::Move> given_up;  // released after our mutex
   runtime::Lock lock(mutex_);
   if (!access.is_waiting) return false;
   if (access.kind == Access::Kind::move)

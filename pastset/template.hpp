@@ -58,7 +58,7 @@ class Template {
 
   const std::vector<Field>& fields() const { return fields_; }
   const std::string& tag() const { return tag_; }
-  std::string text() const;  ///< in the notation that parse() reads
+  std::string text() const;  ///< notation that parse() reads
   /// Size in bytes of every tuple; nullopt if a field is variable.
   std::optional<std::size_t> fixed_bytes() const { return fixed_bytes_; }
   /// Type of all values of a tuple. `unknown` if a field is text or bytes, because a program may

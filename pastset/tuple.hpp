@@ -34,8 +34,8 @@ class TupleWriter {
   requires is_scalar<T> TupleWriter& put_array(std::span<const T> values) {
     return put_scalars(base::scalar_of<T>(), values.data(), values.size());
   }
-  /// Appends a string. A fixed field accepts a shorter string and pads it with zero bytes; the
-  /// string must therefore not end in a zero byte.
+  /// Appends a string. A fixed field pads a shorter string with zero bytes, so the string must not
+  /// end in one.
   TupleWriter& put_text(std::string_view text);
   TupleWriter& put_bytes(std::span<const std::byte> bytes);
   base::Payload payload() const;

@@ -16,9 +16,9 @@ namespace runtime {
 
 class WaitSet;
 
-/// A one-time event: an operation ended, a tuple exists, a message arrived. It carries no result.
-/// The object that has the result also has the completion; for example, the state of an operation
-/// is one, and its handle returns it with completion().
+/// A one-time event: an operation ended, a tuple exists, a message arrived. It carries no result;
+/// the object with the result also provides the completion. For example, the handle of an operation
+/// returns it from completion().
 ///
 /// Why: a context can start several operations and wait for them together, without one context per
 ///   operation.

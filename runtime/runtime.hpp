@@ -48,8 +48,8 @@ class [[nodiscard]] Task {
   /// Blocks until the work has returned and its captures are destroyed. Throws the exception of the
   /// work, except Cancelled.
   void join();
-  /// Makes the current or next wait of the work, and all later ones, throw `reason`, which should
-  /// be a Stop (nullptr = Cancelled). Any context may call it.
+  /// Makes the current wait of the work and all later ones throw `reason`, which should be a Stop
+  /// (nullptr = Cancelled). Any context may call it.
   void cancel(std::exception_ptr reason = nullptr);
   /// Gives up ownership: the work continues until it returns or the run ends. Everything that the
   /// work uses must live until then.

@@ -75,8 +75,8 @@ class Futex;
 /// Time at which a wait ends, on the runtime's clock.
 ///
 /// A written deadline is set in the config and is an ordinary event. A default deadline is only a
-/// safety net. On the virtual clock nothing is late by accident, so default deadlines do not exist
-/// there, and such a wait is reported as a deadlock.
+/// safety net. It does not exist on the virtual clock, where nothing is late by accident; such a
+/// wait is reported as a deadlock.
 struct Deadline {
   Nanos at = Nanos::max();
   bool written = false;
@@ -116,8 +116,8 @@ class Cancelled : public Stop {
   using Stop::Stop;
 };
 
-/// The run on the virtual clock cannot make progress. Either no context can ever wake, and what()
-/// lists the waits; or time stands still while contexts run, and what() lists the most active ones.
+/// The run on the virtual clock cannot make progress. If no context can ever wake, what() lists the
+/// waits. If time stands still while contexts run, what() lists the most active ones.
 class Deadlock : public Stop {
  public:
   using Stop::Stop;

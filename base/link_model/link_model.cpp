@@ -13,8 +13,8 @@
 namespace tuning {
 namespace {
 
-/// Returns the transmission time, rounded up so that a link never exceeds its bandwidth, and at
-/// most time_max, because longer waits are useless.
+/// Returns the transmission time, rounded up so that a link never exceeds its bandwidth. The result
+/// is at most time_max, because longer waits are useless.
 base::Nanos occupied(std::uint64_t bytes, double bits_per_second) {
   if (bits_per_second <= 0) return base::Nanos(0);
   const long double nanos = std::ceil(static_cast<long double>(bytes) * 8e9L / bits_per_second);

@@ -21,7 +21,7 @@ struct MeasuredLink {
   std::size_t streams = 1;     ///< number of streams that reach full rate at once
   bool is_least = false;       ///< whether `streams` is only a lower bound, as no more were tried
   double latency_spread = 0, bandwidth_spread = 0;  ///< relative spread of each value
-  base::Position position = {};                     ///< position in the file
+  base::Position position = {};
 
   /// Returns the link as config settings with the same position. If one stream fills the link, its
   /// rate is the bandwidth of the link.

@@ -16,8 +16,9 @@ struct Interference {
   std::uint64_t steal_ticks = 0;  ///< CPU ticks that other virtual machines took from ours
   std::uint64_t involuntary_switches = 0;  ///< involuntary context switches of our threads
   bool never_waits = false;                ///< whether the test is one process that only computes
-  /// Whether the batch measures the machine's disturbances: CPU time was stolen, our threads were
-  /// preempted more than once in 20 ms, or less than 0.9 of the time was ours.
+  /// Whether the machine disturbed the batch: CPU time was stolen, or our threads were preempted
+  /// more than once in 20 ms. If never_waits is set, also whether less than 0.9 of the wall time
+  /// was our CPU time.
   bool disturbs() const;
 };
 

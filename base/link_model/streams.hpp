@@ -21,8 +21,8 @@ namespace tuning {
 /// for one frame, so pairs take turns.
 ///
 /// Units: the caller has the clock, and calls start() after each arrival and each end. On a real
-///   clock calls may be late. A late frame does not start in a stream before that stream is free.
-///   If an earlier end is reported late, no frame starts before that report.
+///   clock these calls may be late. No frame starts before the last reported end of a stream, or
+///   before its head has arrived.
 /// Thread-safe: no.
 template <class Item>
 class Streams {

@@ -155,7 +155,7 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
     if ((seen & sleepers) == 0) {
       if (!futex_.compare_exchange_strong(seen, seen | sleepers)) continue;
       seen |= sleepers;
-      holder = 0;  // released since the last check, though maybe to the same holder
+      holder = 0;  // lock was free since the last check; maybe the same holder again
     }
     if (std::exchange(holder, seen) != seen) began = steady_now();
     sleep_at(futex_, seen, doubt);
@@ -279,8 +279,8 @@ BellThreads::BellThreads(SharedBell& bell, std::function<void()> rung,
                          std::function<bool(ProcessIdentity)> ended)
     : state_(std::make_unique<State>(bell, std::move(rung), std::move(ended))) {
   State* const state = state_.get();
-  // Starts the thread first that calls no function yet: the constructor's caller may hold a lock
-  // that the other one needs.
+  // The thread that calls no function yet starts first. The caller of the constructor may hold a
+  // lock that the other thread needs.
   state->hearing = OsThread(service_stack_bytes, [state] { state->hear(); });
   try {
     state->answering = OsThread(service_stack_bytes, [state] { state->answer(); });

@@ -22,9 +22,9 @@ namespace {
 
 /// Returns the number at the start of a kernel file; nullopt for "max".
 std::optional<std::uint64_t> number_in(const std::string& file) {
-  std::string futex;
-  std::ifstream(file) >> futex;
-  return base::parse_natural(futex);
+  std::string word;
+  std::ifstream(file) >> word;
+  return base::parse_natural(word);
 }
 
 void bound(std::uint64_t& value, std::optional<std::uint64_t> by, std::uint64_t share = 1) {
@@ -41,9 +41,9 @@ void bound_by_available(std::uint64_t& memory_bytes) {
   std::ifstream file("/proc/meminfo");
   std::uint64_t kib = 0, available_kib = 0;
   bool is_known = false;
-  for (std::string futex, unit; file >> futex >> kib; std::getline(file, unit)) {
-    is_known = is_known || futex == "MemAvailable:";
-    if (futex == "MemAvailable:" || futex == "SwapFree:") available_kib += kib;
+  for (std::string word, unit; file >> word >> kib; std::getline(file, unit)) {
+    is_known = is_known || word == "MemAvailable:";
+    if (word == "MemAvailable:" || word == "SwapFree:") available_kib += kib;
   }
   if (is_known) bound(memory_bytes, available_kib * 1024);
 }

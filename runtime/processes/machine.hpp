@@ -10,8 +10,8 @@ namespace runtime {
 /// Upper bounds of resources, as far as the operating system reports them. UINT64_MAX = unknown.
 struct Machine {
   std::uint64_t memory_bytes = UINT64_MAX;
-  std::uint64_t threads = UINT64_MAX;             ///< all processes together
-  std::uint64_t threads_of_process = UINT64_MAX;  ///< one process
+  std::uint64_t threads = UINT64_MAX;             ///< limit for all processes together
+  std::uint64_t threads_of_process = UINT64_MAX;  ///< limit for one process
   /// Open descriptors of one process, after raise_descriptor_limit().
   std::uint64_t descriptors_of_process = UINT64_MAX;
 };
@@ -27,8 +27,9 @@ std::uint64_t raise_descriptor_limit();
 /// Returns the number of descriptors that are open now.
 std::uint64_t open_descriptors();
 
-/// Throws std::runtime_error, which names the limits to check, if this process cannot start `count`
-/// more threads with the system's default stack size. Blocks until it has tried.
+/// Checks that this process can start `count` more threads with the system's default stack size.
+/// Blocks until it has tried. Throws std::runtime_error, which names the limits to check, if it
+/// cannot.
 void check_threads_can_begin(std::size_t count);
 
 /// Returns the identity of the steady clock that this process reads. Processes with the same

@@ -19,8 +19,8 @@ void keep_for_ever(Kept kept) {
   [[maybe_unused]] const auto* const leaked = new Kept(std::move(kept));
 }
 
-/// Marks a run in this process while it lives. A call of exit() or quick_exit(), or a return from
-/// main(), then prints an error and ends the process with code 1, whatever code it passed. Peers
+/// Marks a run in this process while it lives. Meanwhile exit(), quick_exit() and a return from
+/// main() print an error and end the process with code 1, regardless of the given code. Peers
 /// detect this like any death of a process.
 class RunInProcess {
  public:

@@ -24,8 +24,8 @@ constexpr int stops_max = 10'000;
 
 thread_local Context* current_context = nullptr;
 
-// Contexts of OS threads, which are never freed. A thread that the runtime did not start (main, a
-// thread of a test) takes its context on first use and gives it back when the thread ends.
+// Contexts of OS threads, which are never freed. A thread that the runtime did not start, such as
+// main, takes its context on first use. It gives the context back when it ends.
 struct ForeignThread {
   Context* context = nullptr;
   ~ForeignThread();
@@ -143,7 +143,7 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
 /// ready.
 void Context::yield() {
   if (cancelled_.load(std::memory_order_acquire)) return;
-  token_ = false;  // discards a wake-up for a wait that has ended
+  token_ = false;  // stale wake-up of an ended wait
   executor->post_unpark(*this);
   const Reason reason{"its turn behind other services"};
   park_fiber(Nanos::max(), reason);

@@ -110,8 +110,8 @@ class Context {
   bool park_fiber(Nanos until, const Reason& reason);
   bool park_thread(Nanos until, const Reason& reason, bool may_poll);
   bool wait_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason, bool may_poll);
-  void unpark_fiber();  // requires: on the executor's own OS thread
-  void make_ready();    // requires: on the executor's own OS thread
+  void unpark_fiber();  // only on the executor's own OS thread
+  void make_ready();    // only on the executor's own OS thread
   bool sees_cancel() const;
 
   // Members of a fiber; only its executor's OS thread uses them, except that timers read `waits_`.

@@ -135,7 +135,7 @@ std::exception_ptr Executor::run(Work& work) {
 }
 
 void Executor::begin_os_thread(ContextRole role, ContextName name, Work& work) {
-  os_threads_.join_ended();  // frees their contexts for reuse
+  os_threads_.join_ended();  // makes their contexts reusable
   Context& context = *Context::take_for_thread();
   context.executor = this;
   context.name = name;
@@ -152,7 +152,6 @@ void Executor::end_run() {
   end_services();
 }
 
-/// Cancels the fibers of the services and waits until all have ended.
 void Executor::end_services() {
   std::unique_lock lock(no_fibers_mutex_);
   has_no_fibers_ = false;
@@ -284,7 +283,7 @@ void Executor::jump_to_next_timer() {
   }
   if (scheduler_.live.empty()) return;
   const std::string report = scheduler_.live.deadlock_report(clock_);
-  if (deadlock_ || ending_.load())  // an example: Tasks that destroy each other
+  if (deadlock_ || ending_.load())  // possible with Tasks that destroy each other
     base::report_bug(__FILE__, __LINE__, "contexts that were cancelled wait: " + report);
   cancel_as_deadlock(report);
 }

@@ -16,7 +16,7 @@ class OsThread {
   OsThread(std::size_t stack_bytes, std::function<void()> work);
   OsThread(OsThread&& other) noexcept;
   OsThread& operator=(OsThread&& other) noexcept;
-  ~OsThread();  ///< requires: joined
+  ~OsThread();  ///< requires join() or no thread
   bool joinable() const { return joinable_; }
   void join();
 

@@ -124,7 +124,7 @@ Pollers::Looking::Looking(Pollers* pollers) {
   for (std::size_t i = 0; i < used; ++i) {
     Place& place = pollers->places_[i];
     if (place.poller.load(relaxed) == nullptr) continue;
-    place.lookers.fetch_add(1);  // either we see the removal, or remove() sees us
+    place.lookers.fetch_add(1);  // pairs with remove(): one of the two sees the other
     Poller* const poller = place.poller.load();
     if (poller != nullptr)
       looked_at_[count_++] = {poller, &place.lookers};

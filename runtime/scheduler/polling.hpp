@@ -112,8 +112,8 @@ struct Looks {
   Context* context = nullptr;  ///< context of the thread; it may be in a BusyPollScope
 };
 
-/// Polls until `value` differs from `seen`, for as long as that is probably shorter than a sleep,
-/// and at most until `until` on the steady clock. Returns whether `value` has changed.
+/// Polls until `value` differs from `seen`, while polling is probably shorter than a sleep. It ends
+/// at `until`, on the steady clock. Returns whether `value` has changed.
 bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until,
           SpinHistory& history, const Looks& looks = {});
 

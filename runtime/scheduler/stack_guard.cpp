@@ -40,8 +40,8 @@ std::uintptr_t stack_pointer(const void* machine_state) {
 #endif
 }
 
-/// Whether the fault is a stack overflow: an access to the guard, or a stack pointer below the
-/// stack, as after a frame that is larger than the guard.
+/// Whether the fault is a stack overflow. That is an access to the guard, or a stack pointer below
+/// the stack. The latter occurs after a frame that is larger than the guard.
 bool is_overflow(const StackBounds& stack, const siginfo_t& fault, const void* machine_state) {
   if (stack.guard_bytes == 0) return false;
   const auto bottom = reinterpret_cast<std::uintptr_t>(stack.bottom);

@@ -33,7 +33,7 @@ TimerQueue::Timer TimerQueue::take_first() {
 void TimerQueue::fire(Nanos now) {
   while (!timers_.empty() && timers_.front().at <= now) {
     const Timer timer = take_first();
-    if (!timer.is_awaited()) continue;  // the wait has already ended
+    if (!timer.is_awaited()) continue;
     timer.context->waits_.change();
     timer.context->timed_out_ = true;
     timer.context->make_ready();

@@ -12,9 +12,9 @@ namespace runtime {
 /// that off. Checks every `patience` of real time. Reports if virtual time stood still since the
 /// last check, and at every sixth check in any case.
 ///
-/// A report names one of four states. A context computes; the OS thread sleeps in the kernel;
-/// contexts run while virtual time stands still; or virtual time passes without an end. It lists
-/// all contexts with their waits, and the stack of the OS thread. The run continues afterwards.
+/// A report names one of four states: a context computes; the OS thread sleeps in the kernel;
+/// contexts run while virtual time stands still; virtual time passes without an end. It lists all
+/// contexts with their waits, and the stack of the OS thread. The run continues afterwards.
 ///
 /// Thread-safe: yes. It has no effect in thread-sanitizer builds, which defer signals.
 void watch_virtual_runs(base::Nanos patience);
