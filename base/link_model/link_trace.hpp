@@ -17,7 +17,7 @@ namespace tuning {
 ///     0.5  12.75
 ///
 /// A line `round_trip` before them declares the latencies to be round trips, as ping reports them.
-/// Each direction then gets half, the best estimate without a common clock.
+/// This direction then gets half of each, the best estimate without a common clock.
 /// The first line is for second 0. A line without bandwidth gets `bits_per_second`. The last line
 /// lasts as long as the line before it (a single line: without end). Then the trace repeats.
 /// Mistakes have the trace's name and line. Returns nullopt if there were any.

@@ -56,8 +56,8 @@ class SharedLock {
   class Holders {
    public:
     /// Whether the process with this number is alive. Called if a process holds a lock for long. A
-    /// dead process's number must not be reused soon, or the new process would be taken for the
-    /// holder.
+    /// dead process's number must not be reused soon. Otherwise a lock of the new process would be
+    /// taken for the dead one's.
     virtual bool lives(std::uint32_t holder) const = 0;
 
    protected:

@@ -5,7 +5,7 @@
 
 namespace runtime {
 
-/// Tells the core that the caller is polling.
+/// Hints to the core that the caller is polling.
 void pause_core();
 /// Returns the machine's steady clock, not a runtime's.
 base::Nanos steady_now();
