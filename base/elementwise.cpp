@@ -70,7 +70,6 @@ bool is_any(Wrong<T> wrong) {
   return (halves[0] | halves[1]) != 0;
 }
 
-/// Replaces each NaN by the canonical one.
 template <class T>
 Lane<T> with_one_nan(Lane<T> result) {
   return result != result ? all(std::numeric_limits<T>::quiet_NaN()) : result;

@@ -61,7 +61,6 @@ bool keep(Kept block) {
 
 std::size_t size_of(Kept block) { return block % huge_page * step; }
 
-/// Empties the place if it still contains `block`.
 bool take_out(std::atomic<Kept>& place, Kept block) {
   if (!place.compare_exchange_strong(block, 0, std::memory_order_acquire,
                                      std::memory_order_relaxed))

@@ -16,7 +16,7 @@ inline constexpr std::size_t large_bytes_kept = 512 << 20;
 /// Returns at least `bytes` bytes, aligned to a page, with huge pages if they fit. Never blocks.
 /// Thread-safe. Throws std::bad_alloc.
 void* take_large(std::size_t bytes);
-/// Returns a block from take_large(bytes). Any thread may call it.
+/// Gives back a block that take_large(bytes) returned. Any thread may call it.
 void give_large(void* memory, std::size_t bytes) noexcept;
 
 /// Counters since the start of the process, for tests and metrics.

@@ -51,7 +51,6 @@ class Payload {
   }
 
   static Payload copy_of(std::span<const std::byte> bytes);
-  /// Replaces the value by a copy of `bytes`.
   void be_copy_of(std::span<const std::byte> bytes);
   /// Takes bytes of another owner, which gets them back through `release`. Never stored inline.
   static Payload adopt(std::span<const std::byte> bytes, std::function<void()> release);

@@ -34,7 +34,6 @@ class BadValue : public std::runtime_error {
       : std::runtime_error(wrong), wrong_size_(wrong.size()) {}
   /// Constructs the text "`wrong` at index `index`".
   BadValue(const std::string& wrong, std::size_t index);
-  /// Returns the text without the index.
   std::string_view wrong() const { return std::string_view(what()).substr(0, wrong_size_); }
   std::optional<std::size_t> index() const { return index_; }
 
@@ -47,7 +46,6 @@ class Overflow : public BadValue {
  public:
   using BadValue::BadValue;
 };
-/// A value has the excluded sign.
 class WrongSign : public BadValue {
  public:
   using BadValue::BadValue;

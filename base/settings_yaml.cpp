@@ -22,7 +22,6 @@ constexpr std::size_t depth_max = 64;
   throw ConfigError({{std::move(position), std::move(message)}});
 }
 
-/// Builds settings from the events of one document.
 class Builder : public YAML::EventHandler {
  public:
   explicit Builder(std::string file) : file_(std::move(file)) {}

@@ -11,7 +11,6 @@
 
 namespace pastset {
 
-/// State that the handle and the element share.
 class StartedAccess::State final : public Access, public runtime::Completion {
  public:
   State(Element& of, Kind which, std::uint64_t from, base::Payload moved)

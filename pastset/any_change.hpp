@@ -27,7 +27,6 @@ class AnyChange {
   ~AnyChange();
   AnyChange(const AnyChange&) = delete;
   AnyChange& operator=(const AnyChange&) = delete;
-  /// Returns the number of changes so far.
   std::uint64_t count() const;
   /// Blocks while count() equals `seen`. Returns false if the deadline passed first.
   bool wait(std::uint64_t seen, runtime::Deadline deadline = runtime::Deadline::never());

@@ -204,7 +204,6 @@ base::Payload LocalElement::drop_beyond_newest() {
   return dropped;
 }
 
-/// Returns whether it admitted at least one move.
 bool LocalElement::admit_moves(runtime::DeferredWakes& wakes) {
   bool has_admitted = false;
   for (; !waiters_.moves().empty() && has_room(); has_admitted = true) {

@@ -55,7 +55,6 @@ std::string not_a_type(std::string_view word) {
   return fmt::format("'{}' is not a type; expected {}", word, base::either_of(types));
 }
 
-/// Returns the field for the type before the brackets.
 std::optional<Field> parse_type(std::string_view word) {
   if (word == "string") return Field{.kind = Kind::text};
   if (word == "bytes") return Field{.kind = Kind::bytes};

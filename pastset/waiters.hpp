@@ -85,7 +85,6 @@ class Waiters {
   /// Cancels a waiting move. The caller destroys the result after it has unlocked the mutex.
   std::unique_ptr<Move> give_up(Move& move);
   Move& move_of(const Access& access) const;
-  /// Returns the moves that wait without a context.
   std::vector<Move*> begun_moves() const;
 
   // ---- reads without a context

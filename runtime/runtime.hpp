@@ -125,7 +125,6 @@ inline constexpr std::size_t guarded_fibers_max = 30'000;
 inline constexpr std::size_t thread_stack_bytes = std::size_t{8} << 20;
 inline constexpr std::size_t service_stack_bytes = std::size_t{256} << 10;
 
-/// Strategy of an OS thread that waits.
 enum class Waiting : std::uint8_t {
   adaptive,  ///< polls for the wake-up where that has proved faster, then sleeps
   sleep,     ///< sleeps at once

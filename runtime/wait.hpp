@@ -172,7 +172,6 @@ class DeferredWakes {
     bool is_service = false;
     void wake() const;
   };
-  /// Wake-ups of application threads.
   struct Threads {
     Futex* futex = nullptr;
     std::vector<One> others;

@@ -22,13 +22,11 @@ class LinkInstance {
   explicit LinkInstance(LinkModel model) : model_(std::move(model)) {}
 
   const LinkModel& model() const { return model_; }
-  /// Returns the time at which the link is free.
   base::Nanos free_at() const { return free_at_; }
 
   /// Sends a whole message at `now` and returns its arrival time. No message arrives before an
   /// earlier one.
   base::Nanos pass(base::Nanos now, std::uint64_t bytes);
-  /// Returns the arrival time of the last whole message.
   base::Nanos last_arrival() const { return last_arrival_; }
 
   struct Passage {

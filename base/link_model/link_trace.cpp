@@ -36,7 +36,6 @@ std::vector<Word> words_of(std::string_view line) {
 
 base::Nanos nanos(double seconds) { return base::Nanos(std::llround(seconds * 1e9)); }
 
-/// Reads one line per call and adds errors to the mistakes.
 class TraceReader {
  public:
   TraceReader(std::string name, double bits_per_second, base::Mistakes& mistakes)

@@ -123,7 +123,6 @@ std::string figures(const MeasuredLink& link) {
                      link.bandwidth_spread);
 }
 
-/// Whether a value has changed by more than its spread and 1 %.
 bool differs(double before, double now, double spread) {
   constexpr double least = 0.01;
   return std::abs(now - before) > std::max(before, now) * (spread + least);

@@ -47,7 +47,6 @@ class Measurement {
 
   /// Adds a batch with at least one sample of each thing.
   void add(const std::vector<std::vector<base::Nanos>>& batch);
-  /// Counts a batch that was disturbed.
   void reject() { ++rejected_; }
 
   enum class State { more, agreed, over };

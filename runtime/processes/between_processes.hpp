@@ -52,7 +52,6 @@ struct SharedBell {
 /// Blocks: while another process holds it, but no longer than the patience for one holder.
 class SharedLock {
  public:
-  /// Source of information on the processes that share the lock.
   class Holders {
    public:
     /// Whether the process with this number is alive. Called if a process holds a lock for long. A

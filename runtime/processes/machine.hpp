@@ -24,7 +24,6 @@ Machine machine();
 /// Raises this process's limit of open descriptors up to its hard limit, at most to 65,536. Returns
 /// the limit.
 std::uint64_t raise_descriptor_limit();
-/// Returns the number of descriptors that are open now.
 std::uint64_t open_descriptors();
 
 /// Checks that this process can start `count` more threads with the system's default stack size.

@@ -151,7 +151,6 @@ struct Task::State final : Work {
   std::function<void()> work;
   std::shared_ptr<State> self;  // self-reference while it runs
   void stop(std::exception_ptr reason);
-  /// Cancels the work and blocks until it has ended.
   void end();
 
  private:

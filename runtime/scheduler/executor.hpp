@@ -84,7 +84,6 @@ class Executor final : private SchedulerOwner {
   void end_services();
   void cancel_as_deadlock(const std::string& report);
 
-  // Implementation of SchedulerOwner.
   void poll() override;
   void idle() override;
   void notify() override;
@@ -106,7 +105,6 @@ class Executor final : private SchedulerOwner {
   std::atomic<bool> ending_{false};  // contexts that have not begun never will
   Inbox inbox_;
 
-  // Members for the steady clock.
   std::chrono::steady_clock::time_point origin_;
   std::optional<Reactor> reactor_;  // empty on the virtual clock
   ThreadPool os_threads_;

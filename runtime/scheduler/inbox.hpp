@@ -35,7 +35,6 @@ class Inbox {
   }
   /// Whether something was added since take().
   bool has_any() const { return has_any_.load(); }
-  /// Whether a fiber waits to be started.
   bool has_begun() const { return has_begun_.load(); }
 
   /// The result of take(), valid until it is destroyed.
@@ -62,7 +61,6 @@ class Inbox {
     has_any_.store(false);
     return Taken(*this);
   }
-  /// Takes all fibers to start, and calls `launch` with each.
   template <class Launch>
   void take_begun(Launch launch) {
     {

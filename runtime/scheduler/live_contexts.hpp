@@ -22,14 +22,12 @@ class LiveContexts {
   /// Returns the maximum number of contexts since restart_most().
   std::size_t most() const { return most_; }
   void restart_most() { most_ = count_; }
-  /// Makes the current or next wait of each context throw `reason`.
   void cancel(const std::exception_ptr& reason);
 
   /// Lists the waiting contexts when nothing can wake them.
   std::string deadlock_report(const VirtualClock& clock) const;
   /// Lists the contexts that ran most often when time stands still.
   std::string standstill_report(const VirtualClock& clock) const;
-  /// Writes a line for each context.
   void write(int descriptor) const;
 
  private:

@@ -23,7 +23,6 @@ class SchedulerOwner {
   virtual void idle() = 0;
   /// Ends idle(). Any thread may call it.
   virtual void notify() = 0;
-  /// Runs the work of `context` in its fiber.
   virtual void run_work(Context& context) = 0;
   /// Called when the last fiber with work has ended it.
   virtual void none_lives() = 0;

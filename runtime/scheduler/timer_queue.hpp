@@ -20,7 +20,6 @@ class TimerQueue {
  public:
   /// Ends wait number `wait` of `context` at the time `at`, if it still lasts then.
   void add(Nanos at, Context& context, std::uint64_t wait);
-  /// Ends the waits that last until `now` or earlier.
   void fire(Nanos now);
   /// Returns the end of the next wait; Nanos::max() if there is none.
   Nanos next();
