@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/call.hpp — what one member wants of one operation of its group.
+// groups/call.hpp — arguments that one member passes to an operation of its group
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,39 +22,45 @@ namespace groups {
 
 class Selector;
 
-/// Arguments of an operation. Elements are scalars, or pairs of a scalar and a location.
+/// Arguments that one member passes to an operation of its group. An element is a scalar, or a pair
+/// of a scalar and a location.
 struct Call {
   collectives::Collective collective = collectives::Collective::barrier;
   std::span<const std::byte> in = {};
   std::span<std::byte> out = {};
   base::Scalar scalar = base::Scalar::u8;
-  std::string operation = {};  ///< of a reduction: the name of a base::ReduceOperation
+  std::string operation = {};  ///< name of a base::ReduceOperation; reductions only
   base::Values values = base::Values::checked;
-  std::uint32_t root = 0;  ///< a member's rank
-  /// Elements: of the vector; of each member's block, one number if they are alike; of alltoall of
-  /// each pair's, by sources and then by targets, one number if they are alike.
+  std::uint32_t root = 0;  ///< rank of the root member
+  /// Element counts: one for a whole vector, one for each member's block, or, for an alltoall, one
+  /// for each pair, by source and then by target. A single number means that all blocks are alike.
   std::vector<std::uint64_t> counts = {};
   std::string algorithm = "best";
-  /// The best one may only be of those that give sums the bits of one tree: hosts, then clusters.
+  /// Whether "best" is limited to schedules whose sums have the same bits as those of one tree:
+  /// first over hosts, then over clusters.
   bool is_canonical = false;
-  /// Unfinished steps of its schedule that a host admits at once; 0: 256, or as many as hosts. A
-  /// smaller one than the schedule needs is a UsageError that names the least, if no credit can
-  /// make up for it: with an inbox of 0, or with receiving ports. Members need not agree on it.
+  /// Unfinished schedule steps that a host admits at once; 0 = 256, or the number of hosts if that
+  /// is larger. Members need not agree on it.
+  /// Throws: UsageError, naming the smallest window, if the schedule needs a larger one and credit
+  ///         cannot replace it (the inbox is 0 bytes, or receiving ports are limited).
   std::size_t window = 0;
-  /// How many messages a host asks for at once, and, where steps take ports in order, sends; 0: as
-  /// many as its schedule lets it. Plans bring their own.
+  /// Number of messages that a host requests at once and, if steps take ports in order, sends at
+  /// once; 0 = as many as its schedule allows. A plan brings its own ports.
   pricing::Ports ports = {};
-  /// Else arrays are lent for their sizes alone, and may be everybody's: nothing is read, folded or
-  /// copied, and what comes is not defined. For what operations take on the virtual clock where
-  /// values would be too large (as shared allocations of simulators are: Degomme et al. 2017).
+  /// Whether the arrays hold values. If false, arrays give only their sizes and several members may
+  /// share one: operations read, fold and copy nothing, and results are undefined. This measures
+  /// operations on the virtual clock whose values would not fit in memory.
+  /// Paper: Degomme et al. 2017 (shared allocations in simulators).
   bool has_values = true;
-  /// What links are believed to be, for who chooses and plans; null: what the config says. A Group
-  /// sets it.
+  /// Link properties that the choice of schedules uses; nullptr = those of the config. A Group sets
+  /// it.
   std::shared_ptr<Selector> selector = {};
-  /// In place of `in`, and of the root's `out` of a broadcast (groups/tuples.hpp), and the tuple.
+  /// Element whose newest tuple replaces `in`, and the root's `out` of a broadcast
+  /// (groups/tuples.hpp); nullptr = use the arrays. `tuple` holds that tuple.
   const pastset::Element* from = nullptr;
   base::Payload tuple = {};
-  /// In place of `out`, for so many values; and the tuple in the making, of a member that gets one.
+  /// Element that receives the result as a tuple of `into_count` values and replaces `out`; nullptr
+  /// = use the array. `made` is the tuple's buffer if this member receives a result.
   pastset::Element* into = nullptr;
   std::uint64_t into_count = 0;
   std::shared_ptr<base::Buffer> made = {};

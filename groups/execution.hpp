@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution.hpp — one participant's steps, done as messages come.
+// groups/execution.hpp — execution of one participant's schedule steps as messages arrive
 #pragma once
 #include <array>
 #include <cstdint>
@@ -23,61 +23,63 @@
 
 namespace groups {
 
-/// Which operation of which group.
+/// Identity of one operation of one group.
 struct OperationName {
-  std::uint64_t number = 0;            ///< in its group; the lanes' channel
-  std::uint64_t signature_digest = 0;  ///< what all must agree on
-  std::string_view group;              ///< outlives it
+  std::uint64_t number = 0;            ///< number in its group; also the lanes' channel
+  std::uint64_t signature_digest = 0;  ///< digest that must be equal on all hosts
+  std::string_view group;              ///< outlives this object
   collectives::Collective collective = collectives::Collective::barrier;
-  std::string text() const;  ///< for messages: "operation 7 of group world, allreduce"
+  std::string text() const;  ///< name in messages: "operation 7 of group world, allreduce"
 };
 
-/// What one executes for: who it is, and what its schedule plans.
+/// Position of a participant in its schedule, and the limits that the schedule plans for.
 struct ExecutionPlan {
   collectives::Rank me = 0;
   const collectives::Topology* topology = nullptr;
-  /// Half duplex, and until when a port is held, are left out: hosts of a run send and receive at
-  /// once. Sending ports count where they are taken in order; else links choose, frame by frame.
+  /// Limits on concurrent messages. The executor ignores half duplex and the time for which a port
+  /// is held, because hosts of a run send and receive at once. Sending ports count only if steps
+  /// take them in order; otherwise links choose, frame by frame.
   pricing::Ports ports = {};
 };
 
 struct ExecutionLimits {
-  std::size_t window = 0;   ///< unfinished steps admitted, in order; 0: 256, or as many as hosts
-  base::Nanos patience{0};  ///< for which nothing may happen
+  std::size_t window = 0;   ///< unfinished steps admitted, in order; 0 = max(256, hosts)
+  base::Nanos patience{0};  ///< longest time without any progress
   bool is_patience_written = false;
 };
 
-/// The window to use: the written one, or 256 or as many as hosts. In an exchange of all with all
-/// fewer steps than hosts might wait for each other.
+/// Returns the window to use: the configured one, or the larger of 256 and `hosts` if that is 0.
+/// With fewer steps than hosts, an alltoall could deadlock.
 std::size_t window_of(std::size_t written, std::size_t hosts);
 
-/// A host's share of one operation. What it names outlives it.
+/// One host's part of an operation. The objects that it refers to outlive it.
 struct Share {
   const OperationName& name;
   ExecutionPlan plan;
   Memory& memory;
   Fold& fold;
   ExecutionLimits limits;
-  ShareTrace* trace = nullptr;  ///< null where nothing is recorded
-  /// Asks the hosts that it waits for whether that can still happen (MessageGroup::ask); may be
-  /// empty.
+  ShareTrace* trace = nullptr;  ///< nullptr unless the run is traced
+  /// Asks the hosts that this one waits for whether they can still take part (MessageGroup::ask);
+  /// may be empty.
   std::function<void()> ask_hosts = {};
-  /// Values are checked when they are sent or copied from `in`; folding checks the others.
+  /// Whether values of `in` must be checked when they are sent or copied. Folding checks all
+  /// others.
   bool is_in_unchecked = false;
 };
 
-/// Does what a program says over lanes: admits steps in order up to a window, does what no earlier
-/// unfinished step forbids, and ends when all steps are done, so that what it was lent is free. One
-/// operation after the other, in memory that it keeps.
+/// Executes a schedule's program over lanes. It admits steps in order up to a window and performs
+/// each step that no earlier unfinished step forbids. It ends when all steps are done, so that all
+/// borrowed memory is free again. It runs one operation after the other and reuses its memory.
 ///
-/// Blocks:  run(), in the context that calls it, which also folds and copies.
-/// Throws:  TravelError for what the world does, base::BadValue for values that cannot be folded,
-///          what the context is cancelled with. Whoever catches it is done with this, and leaves
-///          the lanes' group before the memory goes.
+/// Blocks: run(), in the calling context, which also folds and copies.
+/// Throws: TravelError for failures of hosts and links, base::BadValue for values that cannot be
+///         folded, and the cancellation of the context. After an exception the caller must leave
+///         the lanes' group before the borrowed memory is freed.
 class Execution {
  public:
-  /// `lanes`: of the group's hosts, by participant in `hosts`; null where there is but one. All
-  /// outlive it.
+  /// `lanes` connects the group's hosts; nullptr if there is only one host. `hosts` maps
+  /// participants to hosts of the run. All arguments outlive this object.
   Execution(const runtime::Runtime& runtime, paths::MessageGroup* lanes,
             const std::vector<std::uint32_t>& hosts)
       : runtime_(runtime), lanes_(lanes), hosts_(hosts), waits_(runtime) {}
@@ -85,9 +87,9 @@ class Execution {
   struct Sent {
     std::uint64_t messages = 0, bytes = 0;
   };
-  /// By participant, of the last operation.
+  /// Returns messages and bytes that the last operation sent, by participant.
   const std::map<collectives::Rank, Sent>& sent() const { return sent_; }
-  /// Steps that it has memory for.
+  /// Returns the number of steps for which memory is kept.
   std::size_t size() const { return kept_.size(); }
 
  private:
@@ -98,8 +100,8 @@ class Execution {
     paths::NamedMessage message;
     paths::Sending sending;
     paths::Receiving receiving;
-    bool is_free = false;     // of hazards
-    std::uint64_t bytes = 0;  // of a message, where it is traced
+    bool is_free = false;     // no earlier unfinished step conflicts with it
+    std::uint64_t bytes = 0;  // size of a message; set only if traced
     std::int64_t began_nanos = 0;
   };
   std::size_t wait_for_any();
@@ -109,12 +111,12 @@ class Execution {
   void send_ready();
   void send(Slot slot);
   void receive(Slot slot);
-  /// Steps that wait for a port, in their order.
+  /// Steps that wait for a port, in schedule order.
   struct Ports {
     std::deque<Slot> steps;
     std::size_t taken = 0;
   };
-  using PortsApart = std::array<Ports, 2>;  // of its own cluster or of all, of other clusters
+  using PortsApart = std::array<Ports, 2>;  // near (or all) peers; peers in other clusters
   Ports& ports_of(PortsApart& ports, Slot slot) { return ports[is_across(slot) ? 1 : 0]; }
   bool is_across(Slot slot) const;
   std::size_t receiving_ports(std::size_t across) const {
@@ -142,22 +144,22 @@ class Execution {
   const runtime::Runtime& runtime_;
   paths::MessageGroup* const lanes_;
   const std::vector<std::uint32_t>& hosts_;
-  const Share* share_ = nullptr;  // while it runs
+  const Share* share_ = nullptr;  // null when idle
   pricing::Admission steps_;
   std::vector<Step> kept_;   // by slot
-  std::vector<Slot> free_;   // to be done
-  std::vector<Slot> ready_;  // to be sent, when all is admitted
+  std::vector<Slot> free_;   // steps that can be performed now
+  std::vector<Slot> ready_;  // messages to send once all steps are admitted
   PortsApart sending_, receiving_;
-  std::size_t first_wait_ = 0;           // member of the waits
-  std::deque<Slot> of_;                  // by member from that one on; none: it has ended
-  collectives::Numbering streams_;       // of messages from or to a peer on a channel
-  std::vector<std::uint64_t> ordinals_;  // of the next message, by stream
+  std::size_t first_wait_ = 0;           // member of waits_ that of_ begins with
+  std::deque<Slot> of_;                  // slots by member, from first_wait_ on; none = has ended
+  collectives::Numbering streams_;       // numbers of the streams (peer and channel)
+  std::vector<std::uint64_t> ordinals_;  // number of the next message, by stream
   std::map<collectives::Rank, Sent> sent_;
-  base::Payload gathered_;  // the message before that was copied, while nothing is written
+  base::Payload gathered_;  // copy of the last message sent, until a write
   std::vector<collectives::Block> gathered_blocks_;
-  collectives::Block checked_;  // the last part of `in` that was checked
+  collectives::Block checked_;  // last part of `in` that was checked
   runtime::WaitSet waits_;
-  std::vector<std::span<std::byte>> into_, left_, right_;  // pieces of blocks
+  std::vector<std::span<std::byte>> into_, left_, right_;  // memory pieces of blocks
 };
 
 }  // namespace groups

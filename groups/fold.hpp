@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/fold.hpp — values of a reduction, folded with the left operand first.
+// groups/fold.hpp — folding of reduction values, with the left operand first
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace groups {
 
-/// A value that a member gave, and that a reduction refuses: alone, or combined with others.
+/// Value from a member that a reduction rejects, either alone or when combined with others.
 class WrongContribution : public base::BadValue {
  public:
-  /// `place`: the member's, in the layout of its group.
+  /// `place` is the member's place in the layout of its group.
   WrongContribution(std::uint32_t place, const base::BadValue& why)
       : base::BadValue(why), place_(place) {}
   std::uint32_t place() const { return place_; }
@@ -23,30 +23,34 @@ class WrongContribution : public base::BadValue {
   std::uint32_t place_;
 };
 
-/// How two operands become one. A service that folds lets other services run every 64 KiB.
+/// Applies a reduction operation to two operands. On a service context, folding yields to other
+/// services every 64 KiB.
 ///
-/// Sharing: one context's at a time.
+/// Thread-safe: no; one context at a time.
 class Fold {
  public:
-  Fold() = default;  ///< of what is no reduction: does nothing
-  /// The operation outlives it, as all that have a name do.
+  Fold() = default;  ///< not a reduction: does nothing
+  /// `operation` outlives this object, as all named operations do.
   Fold(const base::ReduceOperation& operation, base::Scalar scalar, base::Values values);
 
-  /// into = left op right, of as many bytes each; `into` may be either, or apart from both.
-  /// Throws: base::BadValue with the index, and then `into` is as it was where it is an operand.
+  /// Stores left op right in `into`; all three have the same size. `into` may be one of the
+  /// operands, but must not partly overlap either.
+  /// Throws: base::BadValue with the index. If `into` is an operand, its elements from the failing
+  ///         block on are unchanged.
   void operator()(std::span<std::byte> into, std::span<const std::byte> left,
                   std::span<const std::byte> right);
-  /// Throws base::BadValue for a NaN, unless values are Values::ieee: of a value that is not, or
-  /// not yet, combined with another one. Folding by built-in operations looks at both operands.
+  /// Checks a value that is not, or not yet, combined with another one. Folding by built-in
+  /// operations checks both operands itself.
+  /// Throws: base::BadValue for a NaN, unless values are Values::ieee.
   void check(std::span<const std::byte> values) const;
-  /// The bytes of as many whole elements as fit into so many, at least one.
+  /// Returns the size of the most whole elements that fit into `bytes`, at least one element.
   std::size_t whole_elements(std::size_t bytes) const {
     return std::max(element_bytes_, bytes - bytes % element_bytes_);
   }
   std::size_t element_bytes() const { return element_bytes_; }
-  /// Runs no code of the application.
+  /// Returns whether folding runs no code of the application.
   bool is_built_in() const { return operation_ == nullptr || elements_ != nullptr; }
-  /// One value, as if it had been folded with nothing.
+  /// Normalizes a value that was not combined with any other.
   void alone(std::span<std::byte> values) const;
 
  private:
@@ -60,8 +64,8 @@ class Fold {
   base::Values values_ = base::Values::checked;
   std::size_t element_bytes_ = 1;
   base::CombineElements elements_ = nullptr;
-  std::vector<std::byte> left_;  // that is combined into
-  std::size_t since_yield_ = 0;  // bytes
+  std::vector<std::byte> left_;  // copy of the left operand, to combine into
+  std::size_t since_yield_ = 0;  // bytes folded since the last yield
 };
 
 }  // namespace groups

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/group.hpp — collectives of any size among threads of a run, on arrays of their own.
+// groups/group.hpp — collective operations on arrays and tuples among threads of a run
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -31,7 +31,7 @@ concept Values = std::ranges::contiguous_range<Range> && std::ranges::sized_rang
                  std::is_arithmetic_v<std::ranges::range_value_t<Range>> &&
                  sizeof(std::ranges::range_value_t<Range>) <= 8;
 
-/// What a member gives and gets: arrays, or tuples of elements (groups/tuples.hpp).
+/// Input and output of a member: arrays, or tuples of elements (groups/tuples.hpp).
 template <class T>
 concept In = Values<T> || std::same_as<T, Newest>;
 template <class T>
@@ -59,9 +59,10 @@ base::Scalar take(Call& call, Taken&& out) {
   }
 }
 
-/// What a group does, as values: `group.run(allreduce(mine, all, "sum"))`. Arrays are lent until
-/// the operation has ended. `in` may be `out`, where they are of one size; else they are apart.
-/// Without counts all blocks are alike. Throws: UsageError for an element of other values.
+/// Builds the Call for one operation: `group.run(allreduce(mine, all, "sum"))`. Arrays are lent
+/// until the operation has ended. `in` may be the same array as `out` if both have one size;
+/// otherwise they must not overlap. Without counts all blocks are alike.
+/// Throws: UsageError if an element holds another type of values.
 template <In Given, Out Taken>
 Call call_of(collectives::Collective collective, const Given& in, Taken&& out) {
   if constexpr (Values<Given> && Values<Taken>)
@@ -75,20 +76,20 @@ Call call_of(collectives::Collective collective, const Given& in, Taken&& out) {
 }
 
 inline Call barrier() { return {}; }
-/// The root's values become everybody's.
+/// Copies the root's values to all members.
 template <Values Array>
 Call broadcast(Array&& values, std::uint32_t root) {
   Call call = call_of(collectives::Collective::broadcast, std::span(values).first(0), values);
   call.root = root;
   return call;
 }
-/// The same with tuples: the root's newest one, which others move into their elements.
+/// Copies the root's newest tuple, which the others move into their elements.
 inline Call broadcast(const Newest& from, const Into& to, std::uint32_t root) {
   Call call = call_of(collectives::Collective::broadcast, from, to);
   call.root = root;
   return call;
 }
-/// The root gets what all have given, folded; `out` of the others may be empty.
+/// Gives the root the folded values of all members; `out` of the others may be empty.
 template <In Given, Out Taken>
 Call reduce(const Given& in, Taken&& out, std::string_view operation, std::uint32_t root) {
   Call call = call_of(collectives::Collective::reduce, in, out);
@@ -102,7 +103,7 @@ Call allreduce(const Given& in, Taken&& out, std::string_view operation) {
   call.operation = operation;
   return call;
 }
-/// The root gets the blocks of all, by rank.
+/// Gives the root the blocks of all members, by rank.
 template <In Given, Out Taken>
 Call gather(const Given& in, Taken&& out, std::uint32_t root,
             std::vector<std::uint64_t> counts = {}) {
@@ -111,7 +112,7 @@ Call gather(const Given& in, Taken&& out, std::uint32_t root,
   call.counts = std::move(counts);
   return call;
 }
-/// Everybody gets his block of the root's, by rank.
+/// Gives each member its block of the root's array, by rank.
 template <In Given, Out Taken>
 Call scatter(const Given& in, Taken&& out, std::uint32_t root,
              std::vector<std::uint64_t> counts = {}) {
@@ -126,7 +127,7 @@ Call allgather(const Given& in, Taken&& out, std::vector<std::uint64_t> counts =
   call.counts = std::move(counts);
   return call;
 }
-/// Everybody gets his block of what all have given, folded.
+/// Gives each member its block of the folded values of all members.
 template <In Given, Out Taken>
 Call reduce_scatter(const Given& in, Taken&& out, std::string_view operation,
                     std::vector<std::uint64_t> counts = {}) {
@@ -135,45 +136,49 @@ Call reduce_scatter(const Given& in, Taken&& out, std::string_view operation,
   call.counts = std::move(counts);
   return call;
 }
-/// The i-th block of each goes to member i; counts are by sources and then by targets.
+/// Sends the i-th block of each member to member i. Counts are by source and then by target.
 template <In Given, Out Taken>
 Call alltoall(const Given& in, Taken&& out, std::vector<std::uint64_t> counts = {}) {
   Call call = call_of(collectives::Collective::alltoall, in, out);
   call.counts = std::move(counts);
   return call;
 }
-/// What all up to and with a member have given, folded.
+/// Gives each member the folded values of all members up to and including itself.
 template <In Given, Out Taken>
 Call scan(const Given& in, Taken&& out, std::string_view operation) {
   Call call = call_of(collectives::Collective::scan, in, out);
   call.operation = operation;
   return call;
 }
-/// Without the member's own; `out` of the first stays as it is.
+/// Gives each member the folded values of the members before it; `out` of the first is unchanged.
 template <In Given, Out Taken>
 Call exscan(const Given& in, Taken&& out, std::string_view operation) {
   Call call = call_of(collectives::Collective::exscan, in, out);
   call.operation = operation;
   return call;
 }
-/// By an algorithm of `paths algorithms`, with parameters behind a colon, in place of the best.
+/// Selects an algorithm of `paths algorithms`, with parameters after a colon, instead of the best
+/// one.
 inline Call by(std::string algorithm, Call call) {
   call.algorithm = std::move(algorithm);
   return call;
 }
 
-/// An operation under way, which goes on while its member computes. Dropping it waits for its end.
-/// Sharing: its member's.
+/// Operation under way while its member computes. The destructor waits until it has ended.
+///
+/// Thread-safe: no; used by its member's thread only.
 class Started {
  public:
   Started() = default;
   Started(Started&&) noexcept = default;
   Started& operator=(Started&& other) noexcept;
   ~Started();
-  /// Blocks until it has ended, and the arrays are free; once. Throws TravelError. A tuple is moved
-  /// then, which may block, too, and throw what Element::move() does.
+  /// Blocks until the operation has ended and the arrays are free. Call it once. It also moves a
+  /// result tuple into its element, which may block.
+  /// Throws: TravelError, and the exceptions of Element::move().
   void wait();
-  /// For wait sets. Not to be asked of one that was waited for.
+  /// Returns the completion, for wait sets.
+  /// Requires: wait() was not called.
   std::shared_ptr<runtime::Completion> completion() const;
 
  private:
@@ -185,41 +190,44 @@ class Started {
   std::uint32_t forks_ = runtime::forks_until_here();
 };
 
-/// A group that the config declares.
+/// Name of a group that the config declares.
 struct Declared {
   std::string name;
 };
 
-/// One thread's membership in a group. All members call the same operations in the same order; of
-/// each host they share memory, and between hosts schedules send over lanes, the best for the
-/// config's network unless a call names one (Karonis et al. 2000; Matsuda et al. 2006).
+/// One thread's membership in a group, through which it calls collective operations. All members
+/// call the same operations in the same order. Members on one host share memory. Between hosts,
+/// schedules send messages over lanes; the schedule is the best for the config's network unless a
+/// call names one. Operations under way go on after their member is destroyed.
 ///
-/// Order:   blocks, scans, and operations that do not commute (base/reduce.hpp), go by rank. All
-///          other sums are folded in the order that threads have in the plan, which is that of
-///          ranks unless the group was made in another one, with one grouping for all elements,
-///          unless a call names an algorithm that does otherwise. Minima and maxima of integers,
-///          logical and bitwise operations come to the same in any order; of 0 and -0 the one that
-///          comes first stays. Where ranks are in another order than the plan's, blocks are copied
-///          once more, and scans and what does not commute have each host fold what all have given:
-///          as much memory as an allgather, and sent by its schedules.
-/// Values:  checked, as in trees: NaN and integers beyond their type fail the operation, and leave
-///          in `out`, and so in place, what they happen to.
-/// Sharing: one thread's own. Members of a group are made and dropped by their threads. What was
-///          started goes on when its member is dropped.
-/// Blocks:  run() and Started::wait(), until this member's part has ended, and its tuple is moved;
-///          a member made in place of one that the thread has dropped, until the others of its host
-///          have dropped theirs.
-/// Throws:  UsageError for what no member may ask, before anything is sent; TravelError for what
-///          the world does, which is the same for all operations to come: then the group is of no
-///          use, and others go on. A member that is dropped while others go on fails those.
+/// Thread-safe: no; each member is created, used and destroyed by its own thread.
+/// Blocks:      run() and Started::wait(), until this member's part has ended and its tuple is
+///              moved. The constructor, if this thread destroyed an earlier member of the same
+///              group, until the other members on its host are destroyed, too.
+/// Throws:      UsageError for a wrong call, before anything is sent. TravelError for failures of
+///              hosts, links or members; all later operations then fail with it, so the group is
+///              useless, but other groups go on. Destroying a member while others continue fails
+///              their operations.
+/// Paper:       Karonis et al. 2000; Matsuda et al. 2006.
+/// Order:       Blocks, scans and noncommutative operations (base/reduce.hpp) follow ranks. All
+///              other sums are folded in the plan's order of threads, with one grouping for all
+///              elements, unless a call names an algorithm with another order. The plan's order is
+///              that of ranks unless the group was created in another one. Minima and maxima of
+///              integers, logical and bitwise operations give the same result in any order; of 0
+///              and -0 the first one stays. If ranks differ from the plan's order, blocks are
+///              copied once more. Each host then folds scans and noncommutative operations from all
+///              contributions; this takes the memory and the messages of an allgather.
+/// Values:      NaN and integer overflow fail the operation, as in trees. The contents of `out` are
+///              then undefined, also in place.
 class Group {
  public:
-  /// All threads of the plan, of a further deployment those of its own.
+  /// Joins a group of all threads of the plan, or of the deployment for a further deployment.
   explicit Group(paths::Thread& thread, std::string name = "world");
-  /// Of these threads of the plan, whose ranks are those in the list, the caller's among them; the
-  /// name is their own. All of them make it, with the same list, one before or after the other.
+  /// Joins a group of these threads of the plan, including the caller; ranks are positions in the
+  /// list. The name must be the group's own. Every member constructs it with the same list, at any
+  /// time.
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads);
-  /// Throws UsageError when the config declares no group of that name, or the thread is not in it.
+  /// Throws: UsageError if the config declares no group of that name, or the thread is not in it.
   Group(paths::Thread& thread, const Declared& declared);
   ~Group();
   Group(const Group&) = delete;
@@ -227,38 +235,41 @@ class Group {
 
   std::uint32_t rank() const { return rank_; }
   std::uint32_t size() const;
-  /// Of its hosts, which are the participants of schedules: who is near whom, level by level.
+  /// Returns the topology of the group's hosts, which are the participants of schedules: which
+  /// hosts are near each other, level by level.
   const collectives::Topology& topology() const;
 
   void run(Call call);
-  /// The same without waiting: several may be under way, and end in any order.
+  /// Starts the operation without waiting. Several may be under way, and may end in any order.
   Started start(Call call);
-  /// Members of one colour are a group of their own, ranked by key, those of one key as they are
-  /// here; all call it. Without a colour one is in none of them, and gets null.
-  /// Blocks: as an allgather. Throws: UsageError for a colour below 0, before anything is sent.
+  /// Divides the group: members of one colour form a new group, ranked by key and then by their
+  /// rank here. All members call it. A member without a colour gets nullptr.
+  /// Blocks: as an allgather.
+  /// Throws: UsageError for a negative colour, before anything is sent.
   std::unique_ptr<Group> split(std::optional<std::int64_t> colour, std::int64_t key = 0);
 
-  /// The schedules of operations to come are chosen and planned for links as `paths measure` found
-  /// them: the member `root` reads the file, of the run's clusters, and all others get it from
-  /// there (Gupta and Vadhiyar 2007: pools and trees follow the network). Nothing else changes,
-  /// emulated links among it. All members call it, between the same operations.
-  /// Throws: UsageError, on every member alike, for what is wrong with the file.
+  /// Chooses and plans later schedules for links as `paths measure` measured them. The member
+  /// `root` reads the file, which must be about the run's clusters, and sends it to the others.
+  /// Nothing else changes, emulated links included. All members call it, between the same
+  /// operations.
+  /// Throws: UsageError on every member if the file is wrong.
+  /// Paper:  Gupta and Vadhiyar 2007 (pools and trees follow the network).
   void take_links(const std::string& file, std::uint32_t root = 0);
 
-  /// The schedule that this host's last operation took: "stretched:stretch=65536".
+  /// Returns the schedule of this host's last operation: "stretched:stretch=65536".
   std::string last_algorithm() const;
 
  private:
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>* threads,
         const Origin& origin);
   std::shared_ptr<const PreparedCall> check(Call& call) const;
-  paths::Thread& thread_;  // while its host is there
+  paths::Thread& thread_;  // valid while its host exists
   std::weak_ptr<const void> host_there_;
   const std::uint32_t forks_ = runtime::forks_until_here();
   std::shared_ptr<HostGroup> group_;
-  std::uint32_t rank_ = 0, place_ = 0;  // of its layout
+  std::uint32_t rank_ = 0, place_ = 0;  // rank and place in the layout
   std::uint64_t next_ = 0;              // number of the next operation
-  std::shared_ptr<Selector> selector_;  // by links that were measured; null: by the config's
+  std::shared_ptr<Selector> selector_;  // selector of measured links; null: the config's
   const int exceptions_;
 };
 

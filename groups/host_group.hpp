@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/host_group.hpp — the members of a group on one host, and what they do together.
+// groups/host_group.hpp — the members of a group on one host, and the operations that they carry
+// out together
 #pragma once
 #include <cstdint>
 #include <map>
@@ -21,46 +22,46 @@
 
 namespace groups {
 
-/// What comes of an operation on one host.
+/// State of one operation on one host.
 struct Running {
   OperationName name;
-  std::shared_ptr<const PreparedCall> prepared;  ///< of who came first
-  std::vector<const Call*> calls;                ///< by member; null: it has not come
+  std::shared_ptr<const PreparedCall> prepared;  ///< made by the first member to arrive
+  std::vector<const Call*> calls;                ///< by member; null: has not arrived
   std::size_t come = 0;
-  bool has_begun = false;  ///< all have come
+  bool has_begun = false;  ///< all members have arrived
   runtime::Completion completion;
-  paths::Failure failure;             ///< written before it completes
-  paths::Traffic wan;                 ///< what it sent to other clusters, likewise
-  std::unique_ptr<ShareTrace> trace;  ///< null where nothing is recorded
-  std::unique_ptr<const Call> kept;   ///< of one whose handle could not wait, as the run is stopped
+  paths::Failure failure;             ///< written before completion
+  paths::Traffic wan;                 ///< traffic to other clusters; written before completion
+  std::unique_ptr<ShareTrace> trace;  ///< null unless the run is traced
+  std::unique_ptr<const Call> kept;   ///< call of a handle that was stopped while waiting
 };
 
-/// The operation of a group that split it, and which group that is; by MessageGroup::id(), 0: none,
-/// or one on one host.
+/// Operation that split a group off, and the group in which it ran, by MessageGroup::id(). 0 = not
+/// split, or the parent group is on one host.
 struct Origin {
   std::uint64_t group = 0;
   std::uint64_t operation = 0;
 };
 
-/// What else fails when an operation does.
+/// Which other operations fail together with one.
 enum class Failing {
-  all_behind,  ///< those with higher numbers
-  alone,       ///< nothing
+  all_behind,  ///< all with higher numbers
+  alone,       ///< no other operation
 };
 
-/// One host's share of a group: made by the first of its members, gone with the last. Operations
-/// are numbered alike everywhere, and what each is (kind, root, type, counts, operation, algorithm,
-/// and all before it) is compared by members of a host when they come, and by hosts with each
-/// message and each grant.
+/// One host's part of a group. The first member on the host creates it and the last one releases
+/// it. All hosts number operations alike. Kind, root, type, counts, reduction, algorithm and all
+/// earlier operations must agree: members of one host compare them on arrival, hosts compare them
+/// with each message and each grant.
 ///
-/// Failure: whatever goes wrong in an operation fails it and, where that is so, all behind it; here
-///          and, with the reason, on every other host of the group. Those before it go on, and so
-///          do other groups.
-/// Sharing: any context.
+/// Thread-safe: yes.
+/// Failure:     An error in an operation fails it on every host of the group, together with the
+///              reason. Depending on Failing, it also fails all later operations. Earlier
+///              operations and other groups go on.
 class HostGroup : public std::enable_shared_from_this<HostGroup> {
  public:
-  /// `threads`: of the deployment's plan, which outlives it, by rank; null: all of them. Members
-  /// are told apart by their places in the layout.
+  /// `threads` lists threads of the deployment's plan by rank; nullptr = all of them. The
+  /// deployment outlives this object. Members are identified by their places in the layout.
   HostGroup(paths::Deployment& deployment, std::string name,
             const std::vector<std::uint32_t>* threads, Failing failing = Failing::all_behind,
             const Origin& origin = {});
@@ -72,40 +73,43 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const paths::Deployment& deployment() const { return deployment_; }
   std::uint64_t id() const { return lanes_ == nullptr ? 0 : lanes_->id(); }
   const Layout& layout() const { return *shared_layout_; }
-  /// Of what begins to wait now.
+  /// Returns the deadline of a wait that begins now.
   runtime::Deadline deadline() const;
   const Selector& selector() const { return *selector_; }
   std::uint32_t participant() const { return me_; }
   runtime::Runtime& runtime() const { return deployment_.runtime(); }
-  /// By message, "thread a-0/1".
+  /// Returns the name for messages, such as "thread a-0/1".
   std::string thread_text(std::uint32_t place) const;
 
-  /// For operations to come, whose calls have it. Throws ConfigError where that is of other
-  /// clusters.
+  /// Returns the selector for calls that use these measured links.
+  /// Throws: ConfigError if the measurement is of other clusters.
   std::shared_ptr<Selector> selector_by(const tuning::MeasuredNetwork& measured) const;
-  /// Throws UsageError if its counts cannot be, there is no schedule for it, or its schedule needs
-  /// a larger window or more ports where no credit may help out.
+  /// Validates a call and finds its schedule.
+  /// Throws: UsageError for impossible counts, if no schedule fits, or if the schedule needs a
+  ///         larger window or more ports and credit cannot replace them.
   std::shared_ptr<const PreparedCall> prepare(const Call& call);
-  /// A member comes to its operation of that number; the call is lent until it has completed. With
-  /// the last of them it is carried out: in the caller's context where that waits for it, else in
-  /// one of its own. Throws UsageError when the call is not the others'.
+  /// Adds a member to its operation of that number. The call is lent until the operation has
+  /// completed. The last member to arrive starts the operation: in its own context if it waits,
+  /// otherwise in a new one.
+  /// Throws: UsageError if the call differs from those of the other members.
   std::shared_ptr<Running> enter(std::uint32_t place, std::uint64_t number, const Call& call,
                                  const std::shared_ptr<const PreparedCall>& prepared, bool waits);
-  /// Blocks the member until it has ended. Throws TravelError.
+  /// Blocks the member until the operation has ended. Throws: TravelError.
   void wait(Running& running, std::uint32_t place);
-  /// Makes it a member; false when it was one, and has left. Throws UsageError when it is one.
+  /// Adds a member. Returns false if it joined before and has left since.
+  /// Throws: UsageError if it is a member now.
   bool come(std::uint32_t place);
-  /// Those of its members on this host that have ended and never joined: all its operations fail.
+  /// Fails all operations if a member's thread on this host has ended without joining.
   void look_for_ended();
-  void see_ended(std::uint32_t thread);  ///< one of this host, by its index there
-  /// Blocks until all members have left and nothing is under way: then the name is free. Throws
-  /// TravelError at the deadline.
+  void see_ended(std::uint32_t thread);  ///< `thread` is an index on this host
+  /// Blocks until all members have left and no operation is under way, so that the name is free.
+  /// Throws: TravelError at the deadline.
   void wait_until_over();
-  /// A member comes to no operation from that number on.
+  /// Removes a member, which takes part in no operation from `number` on.
   void leave(std::uint32_t place, std::uint64_t number, bool is_failing);
-  /// The operation of that number fails here, and everywhere, with what `failing` says.
+  /// Fails the operation of that number on all hosts, and the others that `failing` selects.
   void fail(std::uint64_t number, const paths::Failure& failure, Failing failing);
-  /// What it did last took that schedule; empty before.
+  /// Returns the schedule of the last operation; empty if there was none.
   std::string last_algorithm() const;
 
  private:
@@ -143,46 +147,50 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const Failing failing_;
   const Origin origin_;
   const std::shared_ptr<Selector> selector_;
-  const std::vector<std::uint32_t>& hosts_;     // of the run, by participant
-  const std::unique_ptr<GroupTrace> trace_;     // null where nothing is recorded
-  std::unique_ptr<paths::MessageGroup> lanes_;  // null where the group is on one host
+  const std::vector<std::uint32_t>& hosts_;     // hosts of the run, by participant
+  const std::unique_ptr<GroupTrace> trace_;     // null unless the run is traced
+  std::unique_ptr<paths::MessageGroup> lanes_;  // null if the group is on one host
   mutable runtime::Mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Running>> running_;            // by number
-  std::set<std::uint32_t> come_;                                         // members
-  std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // members, from when, why
-  const std::uint64_t members_;                                          // digest of who they are
-  std::uint64_t signature_digest_;                    // of all that began, in their order
-  std::uint64_t begun_ = 0;                           // how many those are
-  std::shared_ptr<const PreparedCall> last_;          // of them; null: there is none
-  std::map<std::uint64_t, paths::Failure> failures_;  // of all behind, by the first that failed
+  std::set<std::uint32_t> come_;                                         // members that have joined
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // by member: when and why
+  const std::uint64_t members_;                                          // digest of the members
+  std::uint64_t signature_digest_;            // digest of all operations begun, in their order
+  std::uint64_t begun_ = 0;                   // number of operations begun
+  std::shared_ptr<const PreparedCall> last_;  // last operation begun; null: none
+  std::map<std::uint64_t, paths::Failure> failures_;  // by first failed operation
   std::shared_ptr<const Selection> last_choice_;
   PreparedCallCache prepared_;
-  std::unique_ptr<Execution> idle_;  // of the last operation
+  std::unique_ptr<Execution> idle_;  // reused execution of the last operation
   bool is_over_ = false;             // all members have left, and nothing is under way
-  runtime::Completion over_;         // likewise, and the name is free
+  runtime::Completion over_;         // completes when is_over_ is set and the name is free
 };
 
-/// The groups that members of one host are in, by name.
+/// Groups of the members on one host, by name.
+///
+/// Thread-safe: yes.
 class HostGroups final : public paths::ThreadWatcher {
  public:
-  /// Makes them when somebody first asks. The host owns them.
+  /// Returns the groups of a host and creates them at the first call. The host owns them.
   static HostGroups& of(paths::Host& host);
   TraceNumbers& trace_numbers() { return trace_numbers_; }
-  /// Makes the one of that rank a member. `threads`: null for all.
-  /// Blocks: where that was a member before, until the group of then is over.
+  /// Adds the thread of that rank to a group. `threads` is nullptr for all threads.
+  /// Blocks: if the thread was a member of an earlier group of this name, until that group is over.
   std::shared_ptr<HostGroup> join(paths::Deployment& deployment, const std::string& name,
                                   const std::vector<std::uint32_t>* threads, std::uint32_t rank,
                                   const Origin& origin);
-  /// That one is over.
+  /// Removes a group that is over.
   void forget(const HostGroup& group);
-  /// For who may outlive the host.
+  /// Returns a token that expires with the host, for objects that may outlive it.
   std::weak_ptr<const void> is_there() const { return is_there_; }
-  /// Above the numbers of all splits that this thread was in, and at least that one from now on.
+  /// Returns a number above those of all splits that this thread took part in. Raises it to `least`
+  /// first.
   std::int64_t next_split(std::uint32_t thread, std::int64_t least = 0);
-  /// What a thread was told last by an operation that failed: why, if it then fails itself.
+  /// Records the latest failure that a thread received, as the cause if the thread then fails
+  /// itself.
   void note(std::uint32_t thread, std::string_view reason);
   std::string noted(std::uint32_t thread) const;
-  /// Operations of groups that it is in and never joined fail.
+  /// Fails the operations of all groups that contain the ended thread and that it never joined.
   void thread_ended(paths::Deployment& deployment, std::uint32_t thread) override;
 
  private:
@@ -192,7 +200,7 @@ class HostGroups final : public paths::ThreadWatcher {
   mutable runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<HostGroup>> groups_;
   std::map<std::uint32_t, std::int64_t> next_splits_;  // by thread
-  std::map<std::uint32_t, std::string> noted_;         // likewise
+  std::map<std::uint32_t, std::string> noted_;         // reasons, by thread
   TraceNumbers trace_numbers_;
 };
 

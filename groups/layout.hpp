@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/layout.hpp — who is in a group, host by host, and what each gives and gets.
+// groups/layout.hpp — members of a group by host, and the sizes of their blocks
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,35 +12,37 @@
 
 namespace groups {
 
-/// The members of a group: threads, by rank in any order. Schedules send between hosts, one
-/// participant for all members of each; a member's place is where its thread stands among those of
-/// the group in the plan's order, host by host.
-/// Sharing: never changes; anybody may read it.
+/// Members of a group: threads, by rank in any order. Schedules send between hosts, so that all
+/// members on one host are one participant. A member's place is the position of its thread among
+/// the group's threads in the plan's order, host by host.
+///
+/// Thread-safe: yes; immutable.
 class Layout {
  public:
-  /// `threads`: of the plan's, by rank in the group; null: all of them. Throws: UsageError where
-  /// there is one twice, one that the plan has not, or none.
+  /// `threads` lists threads of the plan by rank in the group; nullptr = all of them.
+  /// Throws: UsageError if the list is empty, repeats a thread, or names one that the plan does not
+  ///         have.
   Layout(const paths::Plan& plan, const std::vector<std::uint32_t>* threads);
-  /// The same object for all of this process who have such a group: one of all of very many
-  /// threads is large.
+  /// Returns one shared object for all equal groups of this process, because the layout of very
+  /// many threads is large.
   static std::shared_ptr<const Layout> of(const paths::Plan& plan,
                                           const std::vector<std::uint32_t>* threads);
 
   std::uint32_t size() const { return first_.back(); }
-  /// Hosts of the plan, by participant.
+  /// Returns the hosts of the plan, by participant.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
-  /// Ranks are places.
+  /// Returns whether ranks equal places.
   bool is_in_order() const { return ranks_.empty(); }
   std::uint32_t place(std::uint32_t rank) const { return is_in_order() ? rank : places_[rank]; }
   std::uint32_t rank(std::uint32_t place) const { return is_in_order() ? place : ranks_[place]; }
-  /// Of places.
+  /// Returns the place of the first member on a participant.
   std::uint32_t first_on(std::uint32_t participant) const { return first_[participant]; }
   std::uint32_t members_on(std::uint32_t participant) const {
     return first_[participant + 1] - first_[participant];
   }
   std::uint32_t participant_at(std::uint32_t place) const;
-  /// Calls `use(first, behind)` with the ranks of a participant's members, place after place, as
-  /// many at a time as follow each other.
+  /// Calls `use(first, behind)` for each run of consecutive ranks among a participant's members, in
+  /// the order of places.
   template <class Use>
   void each_run(std::uint32_t participant, const Use& use) const {
     for (std::uint32_t at = first_on(participant); at < first_on(participant + 1);) {
@@ -50,18 +52,18 @@ class Layout {
       use(first, first + (at - begin));
     }
   }
-  /// Every host has one member.
+  /// Returns whether every host has one member.
   bool has_one_each() const { return size() == hosts_.size(); }
-  /// Every host has as many.
+  /// Returns whether every host has the same number of members.
   bool is_even() const { return is_even_; }
-  /// The thread of the plan that has a rank.
+  /// Returns the plan's thread of that rank.
   std::uint32_t thread(std::uint32_t rank) const {
     return threads_.empty() ? rank : threads_[rank];
   }
   std::uint32_t thread_at(std::uint32_t place) const { return thread(rank(place)); }
-  /// Tells groups of other members, or in another order, apart.
+  /// Returns a digest of the members and their order.
   std::uint64_t digest() const;
-  /// Of which members; null: of all threads of the plan.
+  /// Returns whether these are its members; nullptr means all threads of the plan.
   bool has(const std::vector<std::uint32_t>* threads) const;
 
   friend bool operator==(const Layout&, const Layout&) = default;
@@ -69,24 +71,24 @@ class Layout {
  private:
   void order(std::uint32_t threads_of_plan);
 
-  std::vector<std::uint32_t> threads_;         // by rank; none: all of the plan
-  std::vector<std::uint32_t> places_, ranks_;  // of each other; none: they are the same
+  std::vector<std::uint32_t> threads_;         // by rank; empty: all of the plan
+  std::vector<std::uint32_t> places_, ranks_;  // inverse of each other; empty: identity
   bool is_even_ = true;
   std::vector<std::uint32_t> hosts_;
-  std::vector<std::uint32_t> first_;  // place of the first member, and behind the last one
+  std::vector<std::uint32_t> first_;  // place of each first member; then one past the last
 };
 
-/// Elements of a call's blocks.
+/// Element counts of the blocks of a call.
 class CallCounts {
  public:
   CallCounts(const Call& call, const Layout& layout);
 
-  std::uint64_t vector() const { return total_; }  ///< of all blocks
+  std::uint64_t vector() const { return total_; }  ///< elements of all blocks
   std::uint64_t block(std::uint32_t rank) const { return is_even_ ? each_ : counts_[rank]; }
-  std::uint64_t before(std::uint32_t rank) const {  ///< of all blocks of lower ranks
+  std::uint64_t before(std::uint32_t rank) const {  ///< elements of all blocks of lower ranks
     return is_even_ ? each_ * rank : begins_[rank];
   }
-  /// Of alltoall.
+  /// Returns the elements that `source` sends to `target` in an alltoall.
   std::uint64_t pair(std::uint32_t source, std::uint32_t target) const {
     return is_even_ ? each_ : counts_[std::size_t{source} * size_ + target];
   }
@@ -96,10 +98,10 @@ class CallCounts {
   std::uint64_t taken_before(std::uint32_t target, std::uint32_t source) const {
     return is_even_ ? each_ * source : column_[std::size_t{target} * (size_ + 1) + source];
   }
-  /// Elements of the `in` and the `out` of a member.
+  /// Return the elements of a member's `in` and `out`.
   std::uint64_t in(std::uint32_t rank) const;
   std::uint64_t out(std::uint32_t rank) const;
-  /// Of what schedules move between hosts by such a collective, and its name.
+  /// Returns the counts of the collective `between` that schedules run between hosts.
   collectives::Counts between_hosts(const Layout& layout, collectives::Collective between) const;
   std::string text() const;
 

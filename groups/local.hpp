@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/local.hpp — the members of one host share memory: what they give and get together.
+// groups/local.hpp — inputs and outputs of the members on one host, combined in shared memory
 #pragma once
 #include <span>
 #include <vector>
@@ -11,32 +11,35 @@
 
 namespace groups {
 
-/// The `in` and the `out` that a schedule has at one host, made of those of its members: values are
-/// folded in the order of threads, blocks lie one behind the other. A host with one member has its
-/// memory, unless `in` and `out` are the same.
+/// The `in` and `out` arrays of a schedule on one host, built from those of its members. Values are
+/// folded in the order of threads; blocks are concatenated. A host with one member uses that
+/// member's memory, unless its `in` and `out` are the same.
 ///
-/// Order:   schedules know hosts, in the plan's order. Where that is not the order of ranks blocks
-///          are copied into it, and what depends on it (scans, operations that do not commute) is
-///          gathered, and folded here.
-/// Owns:    what it had to put together; borrows everything else.
-/// Sharing: one context's at a time.
+/// Owns:        the arrays that it had to build; borrows everything else.
+/// Thread-safe: no; one context at a time.
+/// Order:       Schedules work on hosts in the plan's order. If ranks have another order, blocks
+///              are copied into rank order. Scans and noncommutative operations are then gathered
+///              and folded here.
 class Local {
  public:
-  /// `calls`: of the members of participant `me`, in their order. Folds what they give.
+  /// `calls` are those of the members of participant `me`, in their order. Folds their inputs.
   /// Throws: WrongContribution.
   Local(const Layout& layout, std::uint32_t me, const std::vector<const Call*>& calls,
         const CallCounts& counts, Fold& fold, std::size_t element_bytes);
 
-  /// What the schedule does between hosts: a scan is one of what all before a host have given.
+  /// Returns the collective that the schedule runs between hosts. A scan becomes an exclusive scan
+  /// of the hosts before if some host has several members. Values that must be folded here by rank
+  /// are gathered.
   static collectives::Collective between_hosts(const Call& call, const Layout& layout);
   std::span<std::byte> in() { return in_; }
   std::span<std::byte> out() { return out_; }
-  /// Whether the schedule has to check what it sends or copies of `in`: a lone member's value,
-  /// which nothing here has folded.
+  /// Returns whether the schedule must check the parts of `in` that it sends or copies: a lone
+  /// member's values, which no fold has checked here.
   bool is_in_unchecked() const;
-  /// For a schedule that found a wrong value. Throws WrongContribution if a lone member gave it.
+  /// Names the contributor after a schedule found a wrong value. Throws: WrongContribution if a
+  /// lone member contributed it.
   void name_contributor() const;
-  /// When the schedule has ended: gives members what is theirs. Throws: WrongContribution.
+  /// Gives members their results after the schedule has ended. Throws: WrongContribution.
   void distribute();
 
  private:
@@ -45,7 +48,7 @@ class Local {
   bool has_values() const { return first().has_values; }
   std::span<std::byte> made(base::Buffer& buffer, std::size_t bytes) const;
   void put(std::span<std::byte> to, std::span<const std::byte> from) const;
-  /// Whether all get what all give, and fold it.
+  /// Returns whether hosts exchange all contributions and fold them themselves.
   bool gathers_values() const {
     return between_ != first().collective && between_ != collectives::Collective::exscan;
   }
@@ -89,7 +92,7 @@ class Local {
   const collectives::Collective between_;
   base::Buffer in_made_, in_ordered_, out_made_;
   std::span<std::byte> in_, out_;
-  std::span<const std::byte> given_;  // by a lone member, in its order
+  std::span<const std::byte> given_;  // values of a lone member, in its order
 };
 
 }  // namespace groups

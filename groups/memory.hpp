@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/memory.hpp — where the elements of a schedule's buffers lie.
+// groups/memory.hpp — memory of a schedule's buffers
 #pragma once
 #include <cstddef>
 #include <map>
@@ -12,37 +12,37 @@
 
 namespace groups {
 
-/// Bytes that nobody reads or writes, of the same memory for all who ask.
+/// Return memory with unspecified contents that is never read or written. All callers share it.
 base::Payload nothing(std::size_t bytes);
 std::span<std::byte> memory_of_nothing(std::size_t bytes);
 
-/// The buffers of one participant: what it gives and gets is its caller's memory, scratch is made
-/// where a step first touches it, and no more of it than steps touch. Where values do not count it
-/// is nothing().
+/// Buffers of one participant. `in` and `out` are the caller's memory. Scratch is allocated where a
+/// step first touches it, and only as much as steps touch. If values do not count, all memory is
+/// nothing().
 ///
-/// Owns:    the scratch.
-/// Sharing: one context's at a time.
+/// Owns:        the scratch.
+/// Thread-safe: no; one context at a time.
 class Memory {
  public:
   explicit Memory(std::size_t element_bytes, bool has_values = true)
       : element_bytes_(element_bytes), has_values_(has_values) {}
   bool has_values() const { return has_values_; }
 
-  /// All that there is of `in` or `out` lies there from now on; `in` is never written. Bytes are
-  /// the range's.
+  /// Makes `bytes` the memory of the range of `in` or `out`; this object never writes `in`.
+  /// Requires: `bytes` has the size of the range.
   void lend(collectives::Buffer buffer, collectives::Range range, std::span<std::byte> bytes);
 
-  /// The bytes of a block, in its order, in as few pieces as they lie in.
+  /// Appends the memory of a block, in its order and in as few pieces as possible.
   void find(const collectives::Block& block, std::vector<std::span<std::byte>>& pieces);
   std::size_t bytes(collectives::Count elements) const { return elements * element_bytes_; }
 
  private:
   struct Chunk {
     collectives::Range range;
-    base::Buffer made;           // of scratch
-    std::span<std::byte> bytes;  // of it, or lent
+    base::Buffer made;           // scratch only
+    std::span<std::byte> bytes;  // bytes of `made`, or lent
   };
-  using Chunks = std::pmr::map<collectives::Count, Chunk>;  // by where they begin; none overlap
+  using Chunks = std::pmr::map<collectives::Count, Chunk>;  // by first element; none overlap
   Chunks::iterator add_scratch(Chunks& chunks, collectives::Range range);
   void find_lent(const Chunk& lent, collectives::Range cells,
                  std::vector<std::span<std::byte>>& pieces) const;
@@ -52,7 +52,7 @@ class Memory {
   const std::size_t element_bytes_;
   const bool has_values_;
   Chunk in_, out_;
-  std::byte room_[1024];  // enough for what small operations know of their scratch
+  std::byte room_[1024];  // scratch records of small operations
   std::pmr::monotonic_buffer_resource known_{room_, sizeof room_};
   std::pmr::map<collectives::Buffer, Chunks> scratch_{&known_};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/network_of.hpp — what the hosts of a config have between them, for prices.
+// groups/network_of.hpp — cost models of the network between the hosts of a config
 #pragma once
 #include <string>
 #include <vector>
@@ -10,29 +10,30 @@
 
 namespace groups {
 
-/// Those who take part in a collective of all: the hosts that have threads, in the plan's order.
+/// Returns the participants of a collective of all threads: the hosts that have threads, in the
+/// plan's order.
 std::vector<std::uint32_t> participants_of(const paths::Plan& plan);
 
-/// The groups that those hosts are in, clusters outermost. Clusters may differ in how deep their
-/// groups go: where one goes no deeper, those who are together stay together.
-/// Throws: ConfigError where there is no host.
+/// Returns the groups of hosts, clusters outermost. Clusters may differ in the depth of their
+/// groups; hosts together in the deepest group of a cluster stay together at all further levels.
+/// Throws: ConfigError if `hosts` is empty.
 collectives::Topology topology_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
 
-/// Between those hosts, of which none is there twice. What is not emulated takes no time. Frames
-/// are those of the plan's lanes.
+/// Returns the network between those hosts, each listed once. Links that are not emulated take no
+/// time. Frames are those of the plan's lanes.
 ///
-/// All hosts reach links as those of a cluster with a switch do: that messages pass the exits of
-/// others is left out.
-/// Throws: ConfigError naming every pair of clusters without a link, and traces that cannot be
-/// read.
+/// All hosts reach links like those of a cluster with a switch: the model omits that messages pass
+/// the exits of other clusters.
+/// Throws: ConfigError for traces that cannot be read, and naming every pair of clusters without a
+///         link.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
-/// The same, with links between clusters, and what hosts send and receive by inside of them, as
-/// they were measured.
-/// Throws: ConfigError, also naming every cluster that only the measured network has, and the
-/// hosts' that it lacks.
+/// Returns the network with measured links between clusters and measured sending and receiving
+/// inside them.
+/// Throws: ConfigError as above, and naming every cluster that only the measurement has and every
+///         cluster of the hosts that it lacks.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                             const tuning::MeasuredNetwork& measured);
-/// Between the participants of the plan.
+/// Returns the network between the participants of the plan.
 pricing::Network network_of(const paths::Plan& plan);
 
 }  // namespace groups

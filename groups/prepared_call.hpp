@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/prepared_call.hpp — what is known of a call before anybody's memory comes into it.
+// groups/prepared_call.hpp — properties of a call that do not depend on the members' memory
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,11 +12,11 @@
 
 namespace groups {
 
-/// Of all calls that are alike. Programs do the same again and again, which then costs them little.
+/// Validated call with its schedule, shared by all equal calls, so that repeated calls cost little.
 ///
-/// Sharing: never changes, but for the choice, which is guarded by whoever keeps it.
+/// Thread-safe: immutable, except for `choice`, which the owner's mutex guards.
 struct PreparedCall {
-  /// Throws UsageError for counts that cannot be.
+  /// Throws: UsageError for impossible counts.
   PreparedCall(const Call& call, const Layout& layout);
   PreparedCall(const PreparedCall&) = delete;
   PreparedCall& operator=(const PreparedCall&) = delete;
@@ -24,20 +24,20 @@ struct PreparedCall {
 
   const Call call;  ///< without memory
   const CallCounts counts;
-  const std::string signature;  ///< what members of a host compare
-  const std::uint64_t digest;   ///< of it
+  const std::string signature;  ///< text that members of a host compare
+  const std::uint64_t digest;   ///< digest of `signature`
   const SelectionKey question;
-  mutable std::shared_ptr<const Selection> choice = {};  ///< once somebody has asked
+  mutable std::shared_ptr<const Selection> choice = {};  ///< null until first needed
 };
 
-/// Those that came last and were not known before.
+/// The most recent distinct calls.
 ///
-/// Sharing: guarded by whoever has it.
+/// Thread-safe: no; guarded by its owner.
 class PreparedCallCache {
  public:
-  /// Those of very many counts are not worth their memory.
+  /// Returns whether a call may be kept. Calls with very many counts are not worth their memory.
   static bool keep(const Call& call) { return call.counts.size() <= counts_most; }
-  /// Throws as Prepared does.
+  /// Returns the prepared call, made now if it is not kept. Throws as PreparedCall does.
   std::shared_ptr<const PreparedCall> of(const Call& call, const Layout& layout);
 
  private:
@@ -46,7 +46,7 @@ class PreparedCallCache {
   std::size_t oldest_ = 0;
 };
 
-/// The operation of a reduction; null of everything else.
+/// Returns the operation of a reduction; nullptr for all other collectives.
 const base::ReduceOperation* operation_of(const Call& call);
 
 }  // namespace groups

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/selection.hpp — which schedule a group's operation takes.
+// groups/selection.hpp — choice of the schedule for a group's operation
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,59 +16,60 @@
 
 namespace groups {
 
-/// What calls may ask for by name: "best"; an algorithm of `paths algorithms` or a planner of
-/// `paths plan`, with parameters behind a colon; "file:" and a file that `paths plan` wrote.
-///
-/// Whether it does that collective. Throws: std::invalid_argument for a name that nothing has, with
-/// the near match, and for parameters that it does not have.
+/// Returns whether the named schedule can do that collective. A name is "best", an algorithm of
+/// `paths algorithms`, a planner of `paths plan`, or "file:" and a file that `paths plan` wrote.
+/// Algorithms and planners may have parameters after a colon.
+/// Throws: std::invalid_argument for an unknown name, with the nearest match, and for unknown
+///         parameters.
 bool does(const std::string& asked, collectives::Collective collective);
-/// Whether it is done by a plan for one network.
+/// Returns whether the named schedule is a plan for one network.
 bool is_planned(const std::string& asked);
 
-/// A schedule, ready to be executed. Programs of it borrow its task.
+/// Schedule that is ready to be executed. Its programs borrow `task`.
 struct Selection {
   collectives::CollectiveSpec task;
   const collectives::Algorithm* algorithm = nullptr;
   collectives::Parameters parameters;
-  std::uint64_t signature_digest = 0;  ///< digest of what the others have to agree on
-  /// Set where the schedule was planned for the network: what `algorithm` is then, and how it is
-  /// meant to be executed.
+  std::uint64_t signature_digest = 0;  ///< digest that must be equal on all hosts
+  /// Plan that `algorithm` belongs to, and how to execute it; empty unless the schedule was planned
+  /// for the network.
   std::optional<planning::Contender> planned = {};
   std::string text() const;  ///< "stretched:exchange=all,stretch=65536"
 };
 
-/// The best schedule of sums folds them as ranks are ordered; others do so if they are asked for.
+/// Returns the weakest order in which a call's values may be folded. The best schedule of sums
+/// folds in rank order; other orders are allowed only for algorithms named explicitly.
 collectives::Order worst_order(const Call& call);
 
-/// What is asked for.
+/// Request for a schedule.
 struct SelectionKey {
   collectives::Collective collective = collectives::Collective::barrier;
-  collectives::Rank root = 0;  ///< a participant
+  collectives::Rank root = 0;  ///< index of a participant
   collectives::Counts counts;
   std::size_t element_bytes = 1;
   collectives::Order worst = collectives::Order::in_order;
-  /// As does() reads it.
+  /// Name that does() accepts.
   std::string algorithm = "best";
 };
 
-/// Answers questions about the participants of one group, each once. The answer is a function of
-/// the plan and the question alone, so that all hosts come to the same.
+/// Chooses schedules for the participants of one group, and remembers each choice. A choice depends
+/// only on the plan and the key, so that all hosts choose alike.
 ///
-/// Cost:    where `best` is asked for, a message costs a host `message_cost` besides what links
-///          take: without it stretches would be chosen that no processor can carry.
-/// Sharing: any context.
-/// Throws:  UsageError for what no algorithm can do, and for an algorithm that cannot do it.
+/// Thread-safe: yes.
+/// Throws:      UsageError if no algorithm can do the operation, or if the named one cannot.
+/// Cost:        With `best`, each message costs a host `message_cost` in addition to the time on
+///              links. Otherwise the choice would prefer stretches that no processor can carry.
 class Selector {
  public:
   static constexpr base::Nanos message_cost = std::chrono::microseconds(100);
-  // Where the config says of no network and no link what it takes:
+  // Assumptions for a config that gives no cost of any network or link.
   static constexpr base::Nanos believed_message_cost = std::chrono::microseconds(20);
   static constexpr double believed_bits_per_second = 20e9;
   static constexpr double believed_fold_bytes_per_second = 10e9;
 
-  /// The same object for whoever asks with the same plan, hosts and links in this process.
-  /// `measured`: what links are believed to be in place of what the plan says; null: that.
-  /// Throws: ConfigError where it is not of the clusters that the hosts are in.
+  /// Returns one shared object for equal plan, hosts and links of this process. `measured` replaces
+  /// the plan's link properties; nullptr = use the plan.
+  /// Throws: ConfigError if the measurement does not match the clusters of the hosts.
   static std::shared_ptr<Selector> of(const std::shared_ptr<const paths::Plan>& plan,
                                       const std::vector<std::uint32_t>& hosts,
                                       const tuning::MeasuredNetwork* measured = nullptr);
@@ -77,14 +78,15 @@ class Selector {
   ~Selector();
 
   std::shared_ptr<const Selection> answer(const SelectionKey& question);
-  /// The least window, of at least `from` steps, with which a choice of this object's ends with
-  /// those ports (collectives/cost/least_window.hpp). Found once.
+  /// Returns the smallest window of at least `from` steps with which the chosen schedule ends with
+  /// these ports (collectives/cost/least_window.hpp). The result is cached.
   std::optional<std::size_t> least_window(const Selection& choice, const pricing::Ports& ports,
                                           std::size_t from);
   const pricing::Network& network() const { return network_; }
-  /// The participants, as the run's plan counts them.
+  /// Returns the participants as hosts of the run's plan.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
-  /// Of what links are believed to be: hosts that believe others have another one.
+  /// Returns a digest of the measured links; empty if the plan's links are used. Hosts that use
+  /// other links have another digest.
   const std::string& belief() const { return belief_; }
 
  private:
@@ -93,7 +95,7 @@ class Selector {
   planning::Contender planned(const SelectionKey& question,
                               const collectives::CollectiveSpec& task) const;
   const std::vector<std::uint32_t> hosts_;
-  const std::vector<std::string> names_;  // of hosts
+  const std::vector<std::string> names_;  // names of hosts
   const std::string belief_;
   const pricing::Network network_;
   struct SelectionCache;

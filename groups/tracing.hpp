@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tracing.hpp — what a host does for its groups' operations, recorded while it is traced.
+// groups/tracing.hpp — trace records of a host's part in its groups' operations
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -19,16 +19,19 @@ namespace groups {
 
 class GroupTrace;
 
-/// What the traces of all groups of a host count. Any context may use it.
+/// Counters shared by the traces of all groups of a host.
+///
+/// Thread-safe: yes, with `mutex` held for `made`.
 struct TraceNumbers {
   std::atomic<std::uint32_t> shares = 0;
   runtime::Mutex mutex;
-  std::map<std::string, std::uint32_t> made;  ///< groups, by name; under the mutex
+  std::map<std::string, std::uint32_t> made;  ///< groups created, by name; guarded by mutex
 };
 
-/// A host's share of one operation.
+/// Trace of one host's part of an operation.
 ///
-/// Sharing: came() by whoever holds the group's lock; the rest by the context that carries it out.
+/// Thread-safe: no. came() requires the group's lock; all other functions belong to the context
+///              that carries out the operation.
 class ShareTrace {
  public:
   ShareTrace(GroupTrace& group, std::uint64_t operation);
@@ -36,26 +39,26 @@ class ShareTrace {
   void came(std::size_t member);
   void chose(std::string algorithm) { algorithm_ = std::move(algorithm); }
   std::int64_t now() const;
-  std::uint32_t host() const;  ///< in the deployment's plan, like that of a participant:
+  std::uint32_t host() const;  ///< host in the deployment's plan
   std::uint32_t host(std::uint32_t participant) const;
-  /// That a step ended now which began then; all but share and end is given.
+  /// Records a step that ends now. The caller sets all fields except `share` and `end_nanos`.
   void add(eventspace::GroupStep step);
-  /// What each member called is lent.
+  /// Records the end. The members' calls are borrowed.
   void end(const std::vector<const Call*>& calls, bool has_failed);
 
  private:
   GroupTrace& group_;
   const std::uint64_t operation_;
-  const std::uint32_t number_;      // of all shares on the host
-  std::vector<std::int64_t> came_;  // by member
+  const std::uint32_t number_;      // among all shares of the host
+  std::vector<std::int64_t> came_;  // arrival times, by member
   std::string algorithm_;
 };
 
-/// A group's operations on one host. Where nothing is recorded there is none, and nothing is done
-/// but to look whether there is one.
+/// Trace of a group's operations on one host. None exists unless the run is traced, and then
+/// callers only test for nullptr.
 ///
-/// Owns:    nothing; borrows deployment and layout.
-/// Sharing: any context.
+/// Owns:        nothing; borrows deployment and layout.
+/// Thread-safe: yes.
 class GroupTrace {
  public:
   static std::unique_ptr<GroupTrace> of(paths::Deployment& deployment, const Layout& layout,
@@ -76,7 +79,7 @@ class GroupTrace {
   TraceNumbers& numbers_;
   std::string name_;
   runtime::Mutex mutex_;
-  std::set<std::uint32_t> told_;  // names that are recorded
+  std::set<std::uint32_t> told_;  // numbers of the names recorded so far
 };
 
 }  // namespace groups

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tuples.hpp — tuples of elements as what a member gives and gets.
+// groups/tuples.hpp — tuples of elements as inputs and outputs of collective operations
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,37 +9,38 @@
 
 namespace groups {
 
-/// The newest tuple of an element when an operation begins, in place of an array: its bytes are
-/// lent, not copied. Of who gives nothing it is not looked at.
+/// Newest tuple of an element when an operation begins, as input instead of an array. Its bytes are
+/// lent, not copied. Members that contribute nothing do not read it.
 struct Newest {
   const pastset::Element* element;
   base::Scalar scalar;
 };
-/// A tuple that is moved into an element when an operation has ended, in place of an array: by
-/// whoever waits for it, or drops its handle, and not where it has failed. Who gets nothing moves
-/// nothing.
+/// Element that receives the result as a tuple, instead of an array. The tuple is moved after an
+/// operation that succeeded, by the call that waits for it or by the destructor of its handle.
+/// Members that receive nothing move nothing.
 struct Into {
   pastset::Element* element;
   base::Scalar scalar;
   std::uint64_t count;
 };
 
-/// Elements outlive the operation; their tuples are one array of numbers, as "f64[1024]", "f64[]"
-/// and "f64" say, of any kind of element.
-/// Throws: UsageError for another template. When the operation begins: UsageError where there is no
-///         tuple, or it has other values than the operation, or not as many.
+/// Describes an element as input. The element outlives the operation and may be of any kind. Its
+/// tuples must be one array of numbers, with a template such as "f64[1024]", "f64[]" or "f64".
+/// Throws: UsageError for another template. When the operation begins: UsageError if there is no
+///         tuple, or its values have another type or number than the operation's.
 Newest newest(const pastset::Element& element);
-/// `count`: of values, where the template does not say.
-/// Throws: UsageError for another template or count. Who waits: what Element::move() throws, with
-///         the config's deadline; the operation has ended well then.
+/// Describes an element as output. `count` is the number of values if the template does not give
+/// it.
+/// Throws: UsageError for another template or count. The waiting call also throws the exceptions of
+///         Element::move(), with the config's deadline; the operation has succeeded then.
 Into into(pastset::Element& element, std::optional<std::uint64_t> count = {});
 
-/// Throws UsageError where values that are given and gotten are not alike.
+/// Throws: UsageError if input and output have different types of values.
 void check_scalars(collectives::Collective collective, base::Scalar given, base::Scalar taken);
-/// Puts the memory of tuples in a call of that rank, which stays where it is from here on. Throws
-/// UsageError.
+/// Puts the memory of tuples into a call of that rank. The call must not move in memory afterwards.
+/// Throws: UsageError.
 void bind_tuples(Call& call, std::uint32_t rank);
-/// When it has ended well.
+/// Moves the result tuple into its element, after the operation has succeeded.
 void move_tuple(Call& call, runtime::Deadline deadline);
 
 }  // namespace groups

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/all.hpp — every kind of wrapper there is, for those who read configs.
+// wrappers/all.hpp — list of all kinds of wrapper, for config readers
 #pragma once
 #include "paths/wrapper_kind.hpp"
 
 namespace wrappers {
 
-/// The one list of kinds; made at the first call, any thread may call.
+/// Returns the list of all kinds, made at the first call. Thread-safe.
 const paths::WrapperKinds& all_kinds();
 
 }  // namespace wrappers

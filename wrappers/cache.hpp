@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/cache.hpp — answers reads from tuples that passed before.
+// wrappers/cache.hpp — cache of tuples that passed earlier, which serves later reads
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,18 +12,17 @@
 
 namespace wrappers {
 
-/// Keeps the newest few tuples that came up through it as answers to observe and newest. A read
-/// of a tuple by number is answered from them; newest(from) as well, when one of them is `from`
-/// or later. Everything else goes down.
+/// Serves reads from the newest few tuples that came up through it. It replies to a read by number,
+/// and to newest(from) if it holds tuple `from` or a later one. All other operations go down.
 ///
-/// The answer of newest may be older than the element's newest tuple, and a tuple read by number
-/// may have been axed by a path that does not pass here. An axe or delete that passes here empties
-/// the cache accordingly.
+/// The reply to newest may be older than the element's newest tuple. A tuple read by number may
+/// have been axed on a path that does not pass here. An axe or delete that passes here drops the
+/// affected tuples.
 ///
-/// Context: whichever brought the operation.
-/// Blocks:  nothing of its own.
-/// Order:   an answer from the cache may overtake operations that went down before it.
+/// Context: the operation's.
+/// Blocks:  never.
 /// Throws:  nothing of its own.
+/// Order:   A reply from the cache may overtake operations that went down before it.
 class Cache final : public paths::Wrapper {
  public:
   explicit Cache(std::size_t keep) : keep_(keep) {}
@@ -36,7 +35,7 @@ class Cache final : public paths::Wrapper {
 
   const std::size_t keep_;
   mutable runtime::Mutex mutex_;
-  std::map<std::uint64_t, paths::Result> kept_;  // by the tuple's number
+  std::map<std::uint64_t, paths::Result> kept_;  // by tuple number
 };
 
 paths::WrapperKind cache_kind();

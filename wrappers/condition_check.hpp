@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/condition_check.hpp — decides a round of several clusters at the root of one of them.
+// wrappers/condition_check.hpp — decision of a round of several clusters at the root of each of
+// them
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,52 +20,57 @@
 namespace wrappers {
 
 struct ConditionCheckSettings {
-  bool may_prove = false;  ///< relaxation conditional: a part may decide, if it can
+  bool may_prove = false;  ///< relaxation conditional: partial values may decide
   paths::Decision decision;
-  paths::ClusterElements elements;  ///< all clusters' results, or none for a tree over all threads
-  /// Where to ask the other clusters for tuples, in their order; none when they come unasked.
+  paths::ClusterElements elements;  ///< results of all clusters; none for one tree over all threads
+  /// Elements through which to request tuples of the other clusters, in their order; empty if
+  /// tuples are pushed without requests.
   std::vector<std::string> asks;
-  std::uint64_t ask_for = 1;  ///< how many tuples at once
+  std::uint64_t ask_for = 1;  ///< tuples per request
 };
 
-/// For tests, which show what each part of the rule is for.
+/// Switches for tests that show the purpose of each part of the rule.
 struct ConditionCheckSwitches {
   bool use_exact_pair = true;   ///< off: a larger sequence alone decides, as in the paper
   bool record_adoption = true;  ///< off: only values combined here become our exact pair
 };
 
 /// Moves (sequence, contributions, value, last exact pair) down into the cluster's result element,
-/// then decides: from its own value; then from those of the other clusters, in its host's caches,
-/// as they arrive, until the condition is proved or the value complete. Known values are always
-/// combined again in the order of the clusters, so that all clusters compute the same bits.
+/// then decides. It decides from its own value first. Otherwise it uses those of the other clusters
+/// in its host's caches, as they arrive, until the condition is proved or the value is complete. It
+/// combines known values in the order of the clusters each time, so that all clusters compute the
+/// same bits.
 ///
-/// Where it has to ask for tuples, an undecided round at once asks the fewest clusters that would
-/// decide it if their last known values still held, largest first; all, if none would. When those
-/// have answered and it is still undecided, it asks the rest, and again whose tuple was too old.
+/// If it must request tuples, an undecided round immediately asks some clusters, largest last known
+/// value first. It asks the fewest that would decide the round if their last known values still
+/// held, or all clusters if none would. If their replies leave it undecided, it asks the rest, and
+/// again each cluster whose tuple was too old.
 ///
-/// Integers of one sign that overflow as clusters are combined prove what a part can establish;
-/// the value is then the own cluster's.
+/// If integers of one sign overflow when clusters are combined, this proves the outcome that a part
+/// can establish. The value is then that of the own cluster.
 ///
-/// Why:     Bongo et al. 2004, §IV. A larger sequence alone proves nothing when the program goes on
-///          after an exact result, because the other root may have completed our round with our
-///          tuple; so each tuple carries the newest round whose full value its root knows, combined
-///          there or adopted from another's tuple. A pair for our round is our result. Otherwise a
+/// Why:     A larger sequence alone proves nothing if the program goes on after an exact result,
+///          because the other root may have completed our round with our tuple. Each tuple
+///          therefore carries the newest round whose full value its root knows, either combined
+///          there or adopted from another tuple. A pair for our round is our result. Otherwise a
 ///          larger sequence means the outcome that a part can establish.
-/// Context: the operation's, which is that of the last arriver of the whole cluster.
-/// Blocks:  until decided or the host's deadline; sleeps between arrivals. The next round waits.
-/// Order:   rounds must come in the order of their sequences and are decided one by one.
-/// Failure: of one tree over all, the round's alone. Among several clusters a failed contribution,
-///          an error or a deadline up to the decision is final: the result element is marked with
-///          it, and this and every later round throws it; so it is with the failure of a thread
-///          after which no other comes. A round that needs a later tuple of a
-///          marked cluster throws that error and marks in turn; while an unmarked cluster may
-///          still bring the proof, it waits for that one.
+/// Blocks:  until decided or until the host's deadline; it sleeps between arrivals. The next round
+///          waits.
 /// Throws:  TravelError.
-/// Records: for each round that its own value does not decide, a read of every other cluster's
+/// Paper:   Bongo et al. 2004, §IV.
+/// Context: the operation's, which is that of the last arriver of the whole cluster.
+/// Order:   Rounds must arrive in the order of their sequences and are decided one by one.
+/// Failure: In one tree over all threads, a failure concerns its round only. Among several
+///          clusters, a failed contribution, an error or a deadline before the decision is final:
+///          it marks the result element, and this and every later round throws it. The same applies
+///          to the failure of a thread that starts no further rounds. A round that needs a later
+///          tuple of a marked cluster throws that cluster's error and marks its own element in
+///          turn. It first waits for unmarked clusters that may still bring the proof.
+/// Records: for each round that its own value does not decide, one read of every other cluster's
 ///          cache (paths/joins/awaited_values.hpp).
 class ConditionCheck final : public paths::BlockingWrapper {
  public:
-  /// `wrapper` is its index in the plan.
+  /// `wrapper` is the wrapper's index in the plan.
   ConditionCheck(paths::Deployment& deployment, std::uint32_t wrapper,
                  ConditionCheckSettings settings, ConditionCheckSwitches switches = {});
   ~ConditionCheck() override;
@@ -92,12 +98,12 @@ class ConditionCheck final : public paths::BlockingWrapper {
   paths::Deployment& deployment_;
   const ConditionCheckSettings settings_;
   const ConditionCheckSwitches switches_;
-  const std::uint64_t contributors_;  // of all clusters
+  const std::uint64_t contributors_;  // contributors of all clusters
   const std::shared_ptr<pastset::Element> result_;
-  std::vector<Cluster> clusters_;                // in their order
-  std::size_t own_ = 0;                          // which of them is ours
-  std::unique_ptr<pastset::AnyChange> changes_;  // of the others' elements
-  std::optional<paths::ExactPair> last_exact_;   // of the round whose turn it is
+  std::vector<Cluster> clusters_;                // in the order of clusters
+  std::size_t own_ = 0;                          // index of our cluster
+  std::unique_ptr<pastset::AnyChange> changes_;  // changes of the others' elements
+  std::optional<paths::ExactPair> last_exact_;   // exact pair, owned by the current round
   paths::RootRounds rounds_;
 };
 

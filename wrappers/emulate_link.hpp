@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/emulate_link.hpp — delays messages as one direction of a real link would.
+// wrappers/emulate_link.hpp — delay of messages like that of one direction of a real link
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,35 +18,36 @@
 
 namespace wrappers {
 
-/// One direction of a link. Stages with the role `down` delay operations before they go on, those
-/// with `up` delay what comes back, failures too. All of them share the link, and lanes do, when it
-/// has a name (paths/links/emulated_links.hpp): each message waits until the one before it has
-/// left, and none arrives before an earlier one.
+/// Delays messages like one direction of a link. Stages with the role `down` delay operations on
+/// their way down. Stages with the role `up` delay results and failures on their way back. All
+/// stages share the link, and so do lanes if it has a name (paths/links/emulated_links.hpp). Each
+/// message waits until the one before it has left, and none arrives before an earlier one.
 ///
-/// Why:     Bongo et al. 2004, §V-D, emulated wide-area networks by such wrappers; simulation uses
-///          the same ones, so that delay has one home.
-/// Context: whichever brought the operation; a push travels on in a service context.
-/// Blocks:  until the message has arrived; never for a push or a release, and nobody who sends a
-///          push waits for it.
-/// Order:   all arrive in the order in which they were sent, and those of one contributor go on in
-///          it.
-/// Throws:  nothing of its own; what comes up passes through when it has arrived.
+/// Why:     Simulation uses the same wrapper as emulation, so that the delay of links is computed
+///          in one place only.
+/// Blocks:  until the message has arrived; never for a push or a release, because the sender of a
+///          push waits for no reply.
+/// Throws:  nothing of its own; a failure on its way up passes on when it has arrived.
+/// Paper:   Bongo et al. 2004, §V-D, emulate wide-area networks by such wrappers.
+/// Context: the operation's; a push travels on in a service context.
+/// Order:   Messages arrive in the order in which they were sent. Those of one contributor also go
+///          on in that order.
 /// Records: each message: when it was sent and arrived, and how long it waited for others.
 class EmulateLink final : public paths::BlockingWrapper {
  public:
   EmulateLink(paths::Deployment& deployment, std::shared_ptr<paths::EmulatedLink> link)
       : deployment_(deployment), link_(std::move(link)) {}
-  /// Over a link of its own.
+  /// Uses an unshared link.
   EmulateLink(paths::Deployment& deployment, tuning::LinkModel model)
       : EmulateLink(deployment, std::make_shared<paths::EmulatedLink>(std::move(model))) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool sees_failed_operations() const override { return true; }
-  void drain() override;  ///< of pushes, which arrive long after the last one was sent
+  void drain() override;  ///< waits for pushes, which arrive long after they were sent
 
  private:
-  /// The pushes of one contributor at one stage, which stay in order.
+  /// Pushes of one contributor at one stage, which stay in order.
   using LaneKey = std::pair<paths::StageId, std::uint32_t>;
-  /// Among what that contributor has sent and what has not gone on yet.
+  /// Position among the operations of that contributor that have not gone on yet.
   using Place = std::pair<LaneKey, std::uint64_t>;
   struct Pushed {
     paths::Operation operation;
@@ -64,7 +65,7 @@ class EmulateLink final : public paths::BlockingWrapper {
   };
   Passed pass(base::Nanos now, std::size_t bytes);
   base::Nanos last_arrival();
-  /// With mutex_ held: when it arrives.
+  /// Records the message and returns its arrival time. Requires: mutex_ held.
   base::Nanos offer(std::size_t bytes, std::uint64_t sequence, const paths::Next& next);
   void travel_in_line(const paths::Operation& operation, LaneKey key, const paths::Next& next);
   bool join_lane(paths::Operation& operation, LaneKey key, const paths::Next& next);
@@ -72,7 +73,7 @@ class EmulateLink final : public paths::BlockingWrapper {
   bool is_first(const Place& place) const;
   void wait_for_turn(const Place& place, runtime::Deadline deadline);
   void leave(const Place& place);
-  struct InLine;  // until its end
+  struct InLine;  // place in line_, left by the destructor
   void empty_lane(LaneKey key, const paths::Next& next);
   bool carry_first(LaneKey key, const paths::Next& next);
   void close_lane(LaneKey key);
@@ -80,10 +81,10 @@ class EmulateLink final : public paths::BlockingWrapper {
   paths::Deployment& deployment_;
   const std::shared_ptr<paths::EmulatedLink> link_;
   runtime::Mutex mutex_;
-  std::map<LaneKey, Lane> lanes_;  // there is one as long as a service context empties it
-  std::set<Place> line_;           // of pushes and of those that wait for answers
+  std::map<LaneKey, Lane> lanes_;  // each exists while a service context empties it
+  std::set<Place> line_;           // pushes, and operations that wait for replies
   std::uint64_t next_place_ = 0;
-  runtime::WaitList emptied_;  // lanes, or places
+  runtime::WaitList emptied_;  // notified when a lane or a place is gone
 };
 
 paths::WrapperKind emulate_link_kind();

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/event_collector.hpp — records when operations passed down and up.
+// wrappers/event_collector.hpp — trace records of when operations passed down and up
 #pragma once
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"
 
 namespace wrappers {
 
-/// Stamps an operation on its way down and its result on the way up, failures included, and adds
-/// the pair to the host's records under the number of its own stage. Release and traffic leave no
-/// record.
+/// Records when an operation passes on its way down and when its result, or failure, passes on its
+/// way up. The record goes to the host's recorder under the number of this stage. Release and
+/// traffic leave no record.
 ///
-/// Context: whichever brought the operation.
-/// Blocks:  nothing; records are added without locks.
-/// Order:   changes none.
+/// Blocks:  never; records are added without locks.
 /// Throws:  nothing of its own.
+/// Context: the operation's.
 class EventCollector final : public paths::Wrapper {
  public:
   void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;

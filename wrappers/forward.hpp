@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/forward.hpp — where a path leaves its host.
+// wrappers/forward.hpp — transfer of operations to the next stage of a path on another host
 #pragma once
 #include <cstdint>
 
@@ -8,14 +8,15 @@
 
 namespace wrappers {
 
-/// Sends an operation to the next stage of its path on another host and answers with what comes
-/// back from there. A push and a release are one frame; anything else is a frame each way.
+/// Sends an operation to the next stage of its path on another host and replies with the result
+/// from there. A push or a release takes one frame; other operations take one frame in each
+/// direction.
 ///
-/// Context: whichever brought the operation; on the other host a service context takes over.
-/// Blocks:  until the answer is there or the host's deadline has passed; a push never.
-/// Order:   frames of one connection arrive in the order they were sent. A push that waits for
-///          credits is replaced by a newer one of its path, unless it is to be kept.
-/// Throws:  TravelError: the other host's own, or one that says that the host is gone or late.
+/// Blocks:  until the reply has arrived or the host's deadline has passed; never for a push.
+/// Throws:  TravelError: the failure of the other host, or that the host is gone or late.
+/// Context: the operation's; on the other host a service context takes over.
+/// Order:   Frames of one connection arrive in the order in which they were sent. A push that waits
+///          for credits is replaced by a newer one of its path, unless it must be kept.
 class Forward final : public paths::Wrapper {
  public:
   explicit Forward(std::uint32_t to_host) : to_host_(to_host) {}

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/joins.hpp — kinds of wrapper in which paths meet.
+// wrappers/joins.hpp — kinds of wrapper in which paths meet
 #pragma once
 #include "paths/wrapper_kind.hpp"
 
 namespace wrappers {
 
-/// Combines the values of all contributors and gives the result to each of them. The last arriver
-/// of a round carries it on (Bongo et al. 2004, §III-A).
+/// Combines the values of all contributors and gives each of them the result. The last arriver
+/// leads the round.
+/// Paper: Bongo et al. 2004, §III-A.
 paths::WrapperKind allreduce_kind();
 
-/// Combines the values of all contributors and gives the result to slot 0, which waits for them.
-/// The others return as soon as their contribution is accepted, with an empty result. Nothing
-/// prevents them from running ahead.
+/// Combines the values of all contributors and gives slot 0 the result, which waits for them. The
+/// others return an empty result as soon as their contribution is accepted, and may run ahead
+/// without limit.
 paths::WrapperKind reduce_kind();
 
 /// Gives every contributor the tuple that one of them, the root, moved; the tuples of the others

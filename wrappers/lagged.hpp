@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/lagged.hpp — starts each round and comes back with the result of an earlier one.
+// wrappers/lagged.hpp — rounds that return the result of an earlier round
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -13,19 +13,20 @@
 
 namespace wrappers {
 
-/// Sends a move down without waiting for it and answers with the result of the move `rounds` before
-/// it; the first ones with their own value and no condition. What lies below has so many rounds'
-/// time.
+/// Sends a move down without waiting for it and returns the result of the move `rounds` before it.
+/// The first moves return their own value without a condition. The wrappers below thus have the
+/// time of `rounds` rounds.
 ///
-/// Why:     a non-blocking allreduce hides the wide-area latency behind iterations that a solver
-///          may do too many.
-/// Context: moves go down in service contexts of their own, one for each round under way.
-/// Blocks:  until the earlier move has come back, which has its own deadline; a release until all
-///          have, whatever they bring: the others started the same rounds.
-/// Order:   moves of a contributor go down in order.
-/// Throws:  what the earlier move threw. A contribution that failed above goes down at once, and
-///          its contributor gets that failure at once instead of what was due, and again `rounds`
-///          later, when all others get it.
+/// Why:     A nonblocking allreduce hides the wide-area latency behind iterations, of which a
+///          solver may do a few too many.
+/// Blocks:  until the earlier move has returned, which has its own deadline. A release waits until
+///          all moves have returned, whatever their results, because the other contributors started
+///          the same rounds.
+/// Throws:  the exception of the earlier move. A contribution that failed above goes down at once.
+///          Its contributor gets that failure at once instead of the result that was due, and again
+///          `rounds` later, when all others get it.
+/// Context: Moves go down in service contexts, one for each round under way.
+/// Order:   Moves of one contributor go down in order.
 class Lagged final : public paths::BlockingWrapper {
  public:
   Lagged(paths::Deployment& deployment, std::uint64_t rounds)
@@ -47,7 +48,7 @@ class Lagged final : public paths::BlockingWrapper {
 
   paths::Deployment& deployment_;
   const std::uint64_t rounds_;
-  runtime::Mutex mutex_;                       // guards what follows
+  runtime::Mutex mutex_;                       // guards under_way_
   std::map<std::uint32_t, Rounds> under_way_;  // by contributor, oldest first
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/lagged_check.hpp — decides each round of several clusters a fixed number of rounds late.
+// wrappers/lagged_check.hpp — decision of each round of several clusters a fixed number of rounds
+// late
 #pragma once
 #include <cstdint>
 #include <map>
@@ -19,30 +20,31 @@ namespace wrappers {
 
 struct LaggedCheckSettings {
   paths::Decision decision;
-  paths::ClusterElements elements;  ///< all clusters' batches
-  std::uint64_t rounds = 1;         ///< how many a result comes late
+  paths::ClusterElements elements;  ///< batches of all clusters
+  std::uint64_t rounds = 1;         ///< delay of a result in rounds
   std::uint64_t every = 1;          ///< rounds in a batch; at most `rounds`
 };
 
-/// Tells the other clusters its values in batches of `every` rounds, none left out, and answers
-/// round i with the result of round i - `rounds`: always of all contributions, in the order of the
-/// clusters. The first ones have no condition.
+/// Sends its values to the other clusters in batches of `every` rounds, without gaps, and returns
+/// for round i the result of round i - `rounds`. A result always combines all contributions in the
+/// order of the clusters. The first rounds have no condition.
 ///
-/// Why:     all clusters act on the same round at the same time, so that programs that exchange
-///          more than sums stay in step; nobody waits while rounds - every rounds outlast the way.
-///          As no value is left out, no exact pair is needed: a cluster that is `rounds` behind
-///          still finds each of them.
-/// Context: the operation's, which is that of the last arriver of the whole cluster.
+/// Why:     All clusters act on the same round at the same time, so that programs that exchange
+///          more than sums stay in step. No cluster waits if rounds - every rounds take longer than
+///          the transfer. No exact pair is needed, because no value is left out: a cluster that is
+///          `rounds` behind still finds each of them.
 /// Blocks:  until every other cluster's value of the earlier round is here, or the deadline.
-/// Order:   rounds must come one by one from 0 on.
-/// Failure: as of condition_check: final for the cluster, told to the others behind what came
-///          before; those fail when they need a value that was never told.
 /// Throws:  TravelError.
-/// Ends:    a batch that is not full is not sent: nobody acts on its rounds.
-/// Records: a read of every other cluster's value for each round (paths/joins/awaited_values.hpp).
+/// Context: the operation's, which is that of the last arriver of the whole cluster.
+/// Order:   Rounds must arrive one by one, from 0 on.
+/// Failure: Final for the cluster, as in condition_check. The mark reaches the other clusters after
+///          the earlier values; they fail when they need a value that was never sent.
+/// Ends:    A batch that is not full is not sent, because no cluster acts on its rounds.
+/// Records: one read of every other cluster's value for each round
+///          (paths/joins/awaited_values.hpp).
 class LaggedCheck final : public paths::BlockingWrapper {
  public:
-  /// `wrapper` is its index in the plan.
+  /// `wrapper` is the wrapper's index in the plan.
   LaggedCheck(paths::Deployment& deployment, std::uint32_t wrapper, LaggedCheckSettings settings);
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool sees_failed_operations() const override { return true; }
@@ -55,7 +57,7 @@ class LaggedCheck final : public paths::BlockingWrapper {
   };
   struct Cluster {
     std::shared_ptr<pastset::Element> element;
-    std::map<std::uint64_t, Value> values;  // of rounds that were told and not decided
+    std::map<std::uint64_t, Value> values;  // values of rounds received and not decided
   };
 
   paths::Result decide(paths::Operation operation, const paths::Next& next);
@@ -69,10 +71,10 @@ class LaggedCheck final : public paths::BlockingWrapper {
   paths::Deployment& deployment_;
   const LaggedCheckSettings settings_;
   const std::shared_ptr<pastset::Element> result_;
-  // Of the round whose turn it is.
-  std::vector<Cluster> clusters_;                // in their order
-  std::size_t own_ = 0;                          // which of them is ours
-  std::unique_ptr<pastset::AnyChange> changes_;  // of the others' elements
+  // Members owned by the current round.
+  std::vector<Cluster> clusters_;                // in the order of clusters
+  std::size_t own_ = 0;                          // index of our cluster
+  std::unique_ptr<pastset::AnyChange> changes_;  // changes of the others' elements
   std::vector<base::Payload> batch_;
   std::uint64_t next_sequence_ = 0;
   paths::RootRounds rounds_;

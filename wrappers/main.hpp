@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/main.hpp — the main() of a program over paths, with every kind of wrapper.
+// wrappers/main.hpp — main() of a program over paths, with every kind of wrapper
 #pragma once
 #include <functional>
 
@@ -10,7 +10,7 @@ namespace paths {
 
 /// Runs `thread` once for every thread of the config: `return paths::main(argc, argv, work);`.
 int main(int argc, char** argv, std::function<void(Thread&)> thread);
-/// The same for a program with options of its own.
+/// Runs a program that has options of its own.
 int main(int argc, char** argv, const Program& program);
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/map.hpp — a shared element of another host of this machine, without frames.
+// wrappers/map.hpp — access to a shared element of another host on this machine, without frames
 #pragma once
 #include <memory>
 #include <optional>
@@ -14,17 +14,18 @@
 
 namespace wrappers {
 
-/// Carries out operations on the element at the end of its path where that is in memory that this
-/// host's process can map, as a store does on the element's own host. Else they go on as on any
-/// path: where several hosts are in one process, or on the virtual clock. What a run does to end
-/// and to be measured always goes on, so that hosts wait for each other and hear of their ends as
-/// on any path; so do failures, which the end of a path may mark.
+/// Carries out operations directly on the element at the end of its path, as a store does on the
+/// element's own host, if this process can map the element's memory. Otherwise operations take the
+/// path as usual: several hosts in one process, or the virtual clock.
 ///
-/// Context: whichever brought the operation.
+/// Operations that end or measure a run always take the path, so that hosts wait for each other and
+/// learn of each other's ends. So do failures, which the end of a path may mark.
+///
 /// Blocks:  as the element does, until the host's deadline; the first operation also until the
-///          element's host is there.
+///          element's host has started.
+/// Throws:  pastset::ElementError, with the element's message.
+/// Context: the operation's.
 /// Order:   as that of a store.
-/// Throws:  pastset::ElementError, with the element's own words.
 class Map final : public paths::BlockingWrapper {
  public:
   explicit Map(std::string element) : name_of_element_(std::move(element)) {}
@@ -36,7 +37,7 @@ class Map final : public paths::BlockingWrapper {
                                             const paths::Next& next);
   const std::string name_of_element_;
   runtime::Mutex mutex_;
-  std::optional<std::shared_ptr<pastset::Element>> element_;  // null: it cannot be mapped
+  std::optional<std::shared_ptr<pastset::Element>> element_;  // null: cannot be mapped
 };
 
 paths::WrapperKind map_kind();

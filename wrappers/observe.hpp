@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/observe.hpp — the end of a path that may only read its element.
+// wrappers/observe.hpp — end of a path that may only read its element
 #pragma once
 #include <memory>
 #include <utility>
@@ -12,14 +12,14 @@
 
 namespace wrappers {
 
-/// Like a store for enter, observe, newest, first, last and delta; refuses what would change or
-/// delete tuples, so that a config can say who only consumes.
+/// Ends a path in an element like a store, for enter, observe, newest, first, last and delta. It
+/// rejects operations that would change or delete tuples, so that a config can declare pure
+/// consumers.
 ///
-/// Context: whichever brought the operation: the application's thread on the element's host, a
-///          service context, or none, otherwise.
 /// Blocks:  as the element does, until the host's deadline.
-/// Order:   changes none of its own.
-/// Throws:  pastset::ElementError, with the element's own words, also for what it refuses.
+/// Throws:  pastset::ElementError, with the element's message, also for rejected operations.
+/// Context: the application's thread on the element's host. On other hosts, a service context, or
+///          none if the element needs none.
 class Observe final : public paths::Wrapper {
  public:
   explicit Observe(std::shared_ptr<pastset::Element> element)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/periodic.hpp — lets one round in so many through, and answers the others unchecked.
+// wrappers/periodic.hpp — gate that passes one round in `every` and replies to the others unchecked
 #pragma once
 #include <cstdint>
 
@@ -8,17 +8,16 @@
 
 namespace wrappers {
 
-/// Moves whose round, counted from 1, is a multiple of `every` go down; all others come back at
-/// once with the thread's own value and no condition.
+/// Passes moves down whose round, counted from 1, is a multiple of `every`. All other moves return
+/// at once with the thread's own value and no condition.
 ///
-/// Why:     a solver that may stop a few iterations late need not ask in each of them. Where it
-///          stops is where the exact condition of such a round says so.
-/// Context: the operation's.
-/// Blocks:  nothing of its own; in the rounds it answers nobody waits for anybody.
-/// Order:   none of its own.
-/// Failure: in a round that it answers, a contribution that failed above is its thread's alone:
-///          a join below would wait for others that never come to that round.
+/// Why:     A solver that may stop a few iterations late need not check its condition in each of
+///          them. The exact condition of a round that passes decides where it stops.
+/// Blocks:  never; rounds that do not pass do not synchronize threads.
 /// Throws:  nothing of its own.
+/// Context: the operation's.
+/// Failure: In a round that does not pass, a contribution that failed above fails only its own
+///          thread. A join below would wait for contributors that never arrive in that round.
 class Periodic final : public paths::Wrapper {
  public:
   explicit Periodic(std::uint64_t every) : every_(every) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/prefetch.hpp — pulls the newest tuple of a remote element into an element of its host.
+// wrappers/prefetch.hpp — transfer of the newest tuple of a remote element into an element of this
+// host
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,23 +16,23 @@
 
 namespace wrappers {
 
-/// Begins a path that no thread drives: asks the far end again and again for a tuple newer than
-/// the last one it got, and moves what comes into its element. Tuples in between are skipped; the
-/// element numbers what it gets by itself. A path of a thread that passes here reads that element.
+/// Begins a path without a thread: repeatedly asks the far end for a tuple newer than the last one
+/// it got, and moves it into its element. It skips tuples in between; the element numbers its
+/// tuples itself. A thread's path that passes here reads that element.
 ///
-/// Why:     Bongo et al. 2004, §IV: one prefetch thread per remote cluster, whose request is under
-///          way while the application computes.
-/// Context: a service context of its own, from start() to stop(). Readers need none.
-/// Blocks:  its own context, while there is nothing newer, for as long as that lasts: a read that
-///          ended at a deadline is asked again, because those who need the value have their own
-///          deadline. Readers as the element does.
-/// Order:   keeps that of the far element.
-/// Throws:  nothing of its own. When the far end fails or carries an error mark, the element is
-///          marked with that error and no more is fetched.
+/// Why:     The request is under way while the application computes.
+/// Blocks:  its own context, while there is nothing newer. A read that ended at a deadline is
+///          repeated, because the readers of the value have their own deadline. Readers block as
+///          the element does.
+/// Throws:  nothing of its own. If the far end fails or carries an error mark, the element is
+///          marked with that error and fetching stops.
+/// Paper:   Bongo et al. 2004, §IV: one prefetch thread per remote cluster.
+/// Context: one service context, from start() to stop(). Readers need none.
+/// Order:   that of the far element.
 /// Records: each read: when it left, and when its tuple was in the element.
 class Prefetch final : public paths::Wrapper {
  public:
-  /// `wrapper` is its index in the plan.
+  /// `wrapper` is the wrapper's index in the plan.
   Prefetch(paths::Deployment& deployment, std::uint32_t wrapper,
            std::shared_ptr<pastset::Element> into)
       : deployment_(deployment), wrapper_(wrapper), into_(std::move(into)), readers_(*into_) {}
@@ -51,7 +52,7 @@ class Prefetch final : public paths::Wrapper {
   paths::Deployment& deployment_;
   const std::uint32_t wrapper_;
   const std::shared_ptr<pastset::Element> into_;
-  paths::WaitingAccesses readers_;  // of `into_`
+  paths::WaitingAccesses readers_;  // readers of `into_`
   runtime::Task fetching_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/push.hpp — sends the tuples of an element of its host to the far end of its path.
+// wrappers/push.hpp — transfer of the tuples of an element of this host to the far end of a path
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,30 +17,31 @@ namespace wrappers {
 
 struct PushSettings {
   std::shared_ptr<pastset::Element> from;
-  std::shared_ptr<pastset::Element> asks;  ///< null: sends without being asked
-  bool every = false;                      ///< all tuples; otherwise each time the newest
+  std::shared_ptr<pastset::Element> asks;  ///< null: sends without requests
+  bool every = false;                      ///< all tuples; otherwise only the newest each time
 };
 
-/// Begins a path that no thread drives: sends tuples of its element, one way, each time the newest
-/// that has not been sent, or all of them; where there is an element of asks, only so many as were
-/// asked for, from the number asked for on. The opposite direction of a prefetch.
+/// Begins a path without a thread: sends tuples of its element one way. It sends the newest unsent
+/// tuple each time, or all tuples. With an element of requests (asks), it sends only the requested
+/// number, from the requested tuple on. It is the opposite of a prefetch.
 ///
-/// Why:     MagPIe (Kielmann et al. 1999) sends a cluster's value to the others, which saves the
-///          request; Bongo et al. 2004, note 1, say that theirs could. Asking sends nothing that
-///          nobody needs.
-/// Context: a service context of its own, from start() to stop().
-/// Blocks:  its own context, while there is nothing to send or nobody asks.
-/// Order:   that of the element. Where each time the newest is sent, one that has not left for want
-///          of credits is replaced by a newer one; all and what was asked for never is.
+/// Why:     Pushing saves the request, as MagPIe does, and requests save tuples that no cluster
+///          needs.
+/// Blocks:  its own context, while there is nothing to send or no request.
 /// Throws:  nothing of its own.
-/// Ends:    at an error mark of its element, also to one who asked, or of its asks, whose sender
-///          would wait for an answer: behind what came before, the path is released with it. Else
-///          with its newest tuple, or all that are left, sent unasked: who still needs something
-///          of this host finds it at the far end.
-/// Records: each tuple it sends, as what a prefetch reads.
+/// Paper:   Kielmann et al. 1999 (MagPIe sends a cluster's value to the others); Bongo et al. 2004,
+///          note 1, mention it as an option.
+/// Context: one service context, from start() to stop().
+/// Order:   that of the element. If only the newest is sent, a tuple that waits for credits is
+///          replaced by a newer one. Requested tuples, and those of `every`, are never replaced.
+/// Ends:    at an error mark of its element or of its requests; the released path passes the mark
+///          on behind earlier tuples. A host that waits for a requested tuple then fails, too.
+///          Otherwise it sends its newest tuple, or all remaining ones, so that other hosts find
+///          them at the far end.
+/// Records: each tuple that it sends, like a prefetch's read.
 class Push final : public paths::Wrapper {
  public:
-  /// `wrapper` is its index in the plan.
+  /// `wrapper` is the wrapper's index in the plan.
   Push(paths::Deployment& deployment, std::uint32_t wrapper, PushSettings settings)
       : deployment_(deployment), wrapper_(wrapper), settings_(std::move(settings)) {}
   void handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) override;
@@ -61,11 +62,11 @@ class Push final : public paths::Wrapper {
   const PushSettings settings_;
   std::uint32_t path_ = 0;
   runtime::Task following_;
-  // Of the context that follows, and of stop() after it.
-  std::uint64_t next_ = 0;      // number of the first tuple that was not sent
-  std::uint64_t next_ask_ = 0;  // number of the first ask that was not answered
+  // Members of the context that runs follow(), and of stop() after it.
+  std::uint64_t next_ = 0;      // number of the first unsent tuple
+  std::uint64_t next_ask_ = 0;  // number of the first open request
   std::uint64_t sent_ = 0;
-  bool has_ended_ = false;  // with a mark
+  bool has_ended_ = false;  // ended with an error mark
 };
 
 paths::WrapperKind push_kind();

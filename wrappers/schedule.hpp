@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/schedule.hpp — what hosts have joined is joined between them, by a schedule over lanes.
+// wrappers/schedule.hpp — combination of the hosts' values by a schedule over lanes
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,21 +15,21 @@ class HostGroup;
 
 namespace wrappers {
 
-/// Takes one value of each host with threads, a round at a time, and goes on with what all of them
-/// come to: on every host, with the same bits. So a path ends on the host where it began.
+/// Combines one value of each host with threads in each round, and passes the result on. All hosts
+/// get the same bits. A path thus ends on the host where it began.
 ///
-/// Why:     trees send whole values; schedules part them and use all links at once (Matsuda et al.
-///          2006, Karonis et al. 2000).
-/// Context: what came, which waits for messages, folds and copies.
-/// Blocks:  until all hosts have what they need of the others, at most for the config's deadline
+/// Why:     Trees send whole values; schedules divide them and use all links at once.
+/// Blocks:  until the host has all messages that it needs, at most for the config's deadline
 ///          without a message.
-/// Order:   rounds may overtake each other.
-/// Throws:  TravelError: a round that fails, here or on another host, fails for all who still need
-///          something of it; the next ones go on. When a contributor ends, all that come later do.
+/// Throws:  TravelError: a failed round fails on all hosts that still need something of it; later
+///          rounds go on. If a contributor ends, all later rounds fail.
+/// Paper:   Matsuda et al. 2006; Karonis et al. 2000.
+/// Context: the operation's, which waits for messages, folds and copies.
+/// Order:   Rounds may overtake each other.
 class Schedule final : public paths::BlockingWrapper {
  public:
-  /// `wrapper` is its index in the plan; `by` names the schedule, `collective` what it is for: the
-  /// graph.
+  /// `wrapper` is the wrapper's index in the plan, `by` names the schedule, and `collective` is the
+  /// graph that it serves.
   Schedule(paths::Deployment& deployment, std::uint32_t wrapper, std::string collective,
            std::string by, paths::Reduction reduction);
   paths::Result operate(paths::Operation operation, paths::Next next) override;

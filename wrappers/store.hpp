@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/store.hpp — the end of a path: an element, with every operation PastSet knows.
+// wrappers/store.hpp — end of a path in an element, for every operation of PastSet
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,21 +13,21 @@
 
 namespace wrappers {
 
-/// What leaves an error mark in the element: of paths that pushes begin.
+/// Events of a path begun by a push that leave an error mark in the element.
 enum class StoreMarks : std::uint8_t {
   nothing,
-  failures,          ///< a failed move, and the end of the path when it is a failure
-  failures_and_end,  ///< any end of the path, after which nothing more comes
+  failures,          ///< failed moves, and an end of the path by a failure
+  failures_and_end,  ///< failed moves and any end of the path
 };
 
-/// Carries out each operation on its element and answers with what the element said; a moved
-/// tuple goes back up as the result. One that marks ends a path of pushes.
+/// Carries out each operation on its element and replies with the element's result. The result of a
+/// move is the moved tuple. A store that leaves marks ends a path of pushes.
 ///
-/// Context: whichever brought the operation: the application's thread on the element's host, a
-///          service context, or none, otherwise.
 /// Blocks:  as the element does, until the host's deadline.
-/// Order:   changes none of its own; blocked movers are admitted first come, first served.
-/// Throws:  pastset::ElementError, with the element's own words.
+/// Throws:  pastset::ElementError, with the element's message.
+/// Context: the application's thread on the element's host. On other hosts, a service context, or
+///          none if the element needs none.
+/// Order:   Blocked moves are admitted first come, first served.
 class Store final : public paths::Wrapper {
  public:
   explicit Store(std::shared_ptr<pastset::Element> element, StoreMarks marks = StoreMarks::nothing);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/config.hpp — from the text a person writes to the plan that runs.
+// paths/config/config.hpp — reader of a config file as a plan
 #pragma once
 #include <string>
 
@@ -10,7 +10,7 @@
 
 namespace paths {
 
-/// Reads either level. Throws ConfigError with every mistake.
+/// Reads a config of either level. Throws: ConfigError with every mistake.
 Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
                const Overrides& overrides = {});
 Plan load_plan(const std::string& file, const WrapperKinds& kinds, const Overrides& overrides = {});

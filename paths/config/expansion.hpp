@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expansion.hpp — a config at the low level, of which the high level wrote a part.
+// paths/config/expansion.hpp — low-level config that was partly generated from a high-level one
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,27 +11,28 @@
 
 namespace paths {
 
-/// Wrappers and paths that are made of clusters, of which there may be millions, are not written as
-/// settings, which would be read again. They refer to hosts by index, in the order in which the
-/// hosts are written. Items that are alike on many paths are the same Settings.
+/// Low-level config whose wrappers and paths may be generated from clusters. There may be millions
+/// of them, so they are not written as settings that would be parsed again. They refer to hosts by
+/// index, in the order in which the hosts are written. Equal items of many paths share one
+/// Settings.
 struct Expansion {
   struct Wrapper {
     base::Settings name;
     std::string kind;
     std::uint32_t host = 0;
-    base::Settings settings;  ///< a map, of its kind's own
+    base::Settings settings;  ///< map of the settings of its kind
   };
   struct Path {
     base::Settings graph;
     std::uint32_t host = 0;
     std::uint32_t first_thread = 0;
-    std::uint32_t threads = 0;            ///< 0: it drives itself
-    std::vector<base::Settings> through;  ///< as the low level has it
+    std::uint32_t threads = 0;            ///< 0 = no thread: the path drives itself
+    std::vector<base::Settings> through;  ///< as in the low-level config
   };
 
-  base::Settings written{};             ///< all of a config at the low level
+  base::Settings written{};             ///< all written parts of the low-level config
   std::vector<base::Settings> hosts{};  ///< names
-  // They stand before the wrappers and paths that are written.
+  // Generated items, which precede the written wrappers and paths.
   std::vector<Wrapper> wrappers{};
   std::vector<Path> paths{};
   std::unordered_map<std::string_view, std::uint32_t> wrapper_numbers{};  ///< by name

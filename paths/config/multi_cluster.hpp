@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/multi_cluster.hpp — the high level of the config, read: clusters, links, what is on
-// them.
+// paths/config/multi_cluster.hpp — parsed high-level config: clusters, links, collectives,
+// exchanges and elements
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,44 +20,44 @@
 
 namespace paths {
 
-/// Everything declared at the high level. What is passed on as it was written is kept as Settings,
-/// so that mistakes found later point at it.
+/// All declarations of the high-level config. Parts that are passed on unchanged are kept as
+/// Settings, so that mistakes found later point at their text.
 struct MultiCluster {
   struct Host {
     base::Settings name;
     std::uint32_t cluster = 0;
     std::uint32_t threads = 0;
     base::Settings speed, address;  ///< null when not written
-    /// Names of the groups inside its cluster that it is in, outermost first.
+    /// Names of its groups inside its cluster, outermost first.
     std::vector<base::Settings> groups{};
     base::Settings space{};  ///< null when not written
   };
   struct Cluster {
     base::Settings name;
-    std::vector<std::uint32_t> hosts;  ///< a gateway of its own last
-    Ways::Cluster way;                 ///< how its hosts reach others
+    std::vector<std::uint32_t> hosts;  ///< a dedicated gateway last
+    Ways::Cluster way;                 ///< connection of its hosts to other clusters
     std::optional<base::Settings> broadcast_delay;
   };
-  using Link = LinkText;  ///< one direction; one that does not delay is declared all the same
+  using Link = LinkText;  ///< one direction; also declared if it has no delay
   struct Collective {
     base::Settings name;
     std::string kind;
-    base::Settings settings;           ///< its kind's own, as its joins take them
+    base::Settings settings;           ///< settings of its kind, as its joins take them
     base::Settings written_condition;  ///< null when there is none
     pastset::Template value;
     Algorithm algorithm;
-    base::Position algorithm_position;  ///< where it is written, if it is
+    base::Position algorithm_position;  ///< position of its text, if written
     std::uint32_t root_cluster = 0;
     std::uint32_t root_host = 0;
-    std::uint32_t fan_out = 0;  ///< 0: all hosts of a cluster meet in one join
-    /// "true" alone for all; else the kinds of wrappers that get event collectors.
+    std::uint32_t fan_out = 0;  ///< 0 = all hosts of a cluster meet in one join
+    /// Kinds of wrapper that get event collectors; "true" alone = all kinds.
     std::vector<std::string> instrumented;
   };
-  /// Neighbours in order of rank send each other tuples.
+  /// Tuple exchange between neighbours in order of rank.
   struct Exchange {
     base::Settings name, tuple_template;
-    base::Settings shared;                  ///< of elements that other hosts move into; null
-    std::vector<std::string> instrumented;  ///< as of a collective
+    base::Settings shared;  ///< memory of elements that other hosts move into; or null
+    std::vector<std::string> instrumented;  ///< as in Collective
   };
   struct Element {
     base::Settings name, host;
@@ -79,22 +79,22 @@ struct MultiCluster {
   std::optional<std::uint32_t> host_named(std::string_view name) const;
   std::optional<std::uint32_t> cluster_named(std::string_view name) const;
   std::uint64_t thread_count() const;
-  /// Hosts of the cluster that have threads, in order.
+  /// Returns the hosts of the cluster that have threads, in order.
   std::vector<std::uint32_t> computing(std::uint32_t cluster) const;
 };
 
-/// "lan-1/machine-1".
+/// Returns a path such as "lan-1/machine-1".
 std::string group_path(const std::vector<base::Settings>& groups);
 
-/// Reads it with every mistake. What other sections hold is not looked at.
+/// Reads the high-level config and reports every mistake. Ignores the contents of other sections.
 MultiCluster read_multi_cluster(const base::Settings& settings, const WrapperKinds& kinds,
                                 const Overrides& overrides, base::Mistakes& mistakes);
-/// The part of it that is about collectives; clusters are known.
+/// Reads the section of collectives. Requires: clusters are known.
 void read_collectives(const base::Settings& section, const WrapperKinds& kinds,
                       const Overrides& overrides, MultiCluster& multi_cluster,
                       base::Mistakes& mistakes);
-/// Which wrappers get event collectors: true, false, or those of some of `kinds`. What the command
-/// line says goes before, even to a list.
+/// Returns the kinds of wrapper that get event collectors: all, none, or some of `kinds`. The
+/// command line overrides the config, even a list.
 std::vector<std::string> read_instrument(base::MapReader& reader, const Overrides& overrides,
                                          const std::vector<std::string_view>& kinds);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/node_list.hpp — names of nodes in the short form of Slurm.
+// paths/config/node_list.hpp — lists of node names in Slurm's short form
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace paths {
 
-/// Whether the text is a list rather than one name: it has a bracket or a comma.
+/// Returns whether the text is a list instead of one name: it has a bracket or a comma.
 bool is_node_list(std::string_view text);
 
-/// "node[01-03,7],rack[0-1]n[0-1]" written out: node01, node02, node03, node7, rack0n0, rack0n1,
-/// rack1n0, rack1n1. A number has as many digits as the first one of its range.
+/// Node names of a list: "node[01-03,7],rack[0-1]n[0-1]" stands for node01, node02, node03, node7,
+/// rack0n0, rack0n1, rack1n0, rack1n1. A number has as many digits as the first one of its range.
 struct NodeList {
   std::vector<std::string> names;
-  std::string mistake = {};  ///< "character 5: expected ']'"; then there are no names
+  std::string mistake = {};  ///< "character 5: expected ']'"; names are then empty
 };
-/// More than `names_max` names are a mistake.
+/// Reads a list. More than `names_max` names are a mistake.
 NodeList read_node_list(std::string_view text, std::size_t names_max);
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/overrides.hpp — what a command line says instead of a config.
+// paths/config/overrides.hpp — command-line options that override the config
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -7,16 +7,16 @@
 
 namespace paths {
 
-/// Instead of the high level of the config, before it is expanded; on a
-/// low-level config each of these is an error.
+/// Options that replace parts of the high-level config before it is expanded. A low-level config
+/// allows only those marked so; the others are an error there.
 struct Overrides {
-  std::optional<std::string> algorithm;  ///< "magpie", "periodic:50", ...: of every collective
+  std::optional<std::string> algorithm;  ///< "magpie", "periodic:50", ...: for every collective
   std::optional<std::string> root;       ///< "CLUSTER/HOST"
   std::optional<bool> instrument;
-  bool traced = false;  ///< instruments what the config does not say otherwise of; either level
-  std::optional<std::uint16_t> port;     ///< base port; allowed on a low-level config, too
-  std::optional<std::string> transport;  ///< "tcp" or "ipc"; likewise
-  std::optional<std::string> stack;      ///< of a thread, "8MiB"; likewise
+  bool traced = false;                   ///< instruments unless the config decides; either level
+  std::optional<std::uint16_t> port;     ///< base port; also for a low-level config
+  std::optional<std::string> transport;  ///< "tcp" or "ipc"; also for a low-level config
+  std::optional<std::string> stack;      ///< stack size per thread, "8MiB"; also low-level
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/free_ports.hpp — ports of this machine for one run among several.
+// paths/run/free_ports.hpp — allocation of local ports to one of several concurrent runs
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace paths {
 
-/// Ports in a row at 127.0.0.1 that no process listened on when they were taken, and that no other
-/// FreePorts of this machine has. Other programs may still bind one of them.
+/// Consecutive ports at 127.0.0.1 that no process listened on when they were taken and that no
+/// other FreePorts on this machine holds. Other programs may still bind one of them.
 ///
-/// Owns: the claim, which goes with the process, however it ends.
+/// Owns: the claim, which ends with the process, however that ends.
 class FreePorts {
  public:
-  /// Nothing when there are not so many in a row.
+  /// Returns nothing if no `count` consecutive ports are free.
   static std::optional<FreePorts> take(std::size_t count);
   std::uint16_t first() const { return first_; }
 
@@ -26,7 +26,7 @@ class FreePorts {
       : first_(first), claims_(std::move(claims)) {}
 
   std::uint16_t first_;
-  std::vector<base::Descriptor> claims_;  // one for each block of ports
+  std::vector<base::Descriptor> claims_;  // one claim for each block of ports
 };
 
 }  // namespace paths

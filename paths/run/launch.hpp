@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/launch.hpp — processes that belong together: started, watched and stopped as one.
+// paths/run/launch.hpp — start, supervision and termination of a run's processes as a group
 #pragma once
 #include <chrono>
 #include <string>
@@ -12,38 +12,40 @@ namespace paths {
 
 /// One process to start.
 struct Launch {
-  /// The host, for messages and in front of lines; "": all hosts are in this process.
+  /// Name of the host, for messages and as a prefix of output lines; "" = all hosts are in this
+  /// process.
   std::string host;
-  std::vector<std::string> command;  ///< the program's file, then its arguments
+  std::vector<std::string> command;  ///< file of the program, then its arguments
   std::vector<std::pair<std::string, std::string>> variables;  ///< added to our environment
-  /// Writes where we write, and reads what we read; the others' lines go out as "host| line" and
-  /// they read nothing.
+  /// Whether the process shares our standard input and output directly. Otherwise its lines are
+  /// printed as "host| line" and it has no input.
   bool plain = false;
-  bool is_host = true;  ///< else `host` says what it is: "the switch of alpha"
+  bool is_host = true;  ///< otherwise `host` describes it: "the switch of alpha"
 };
 
 struct LaunchOptions {
   int out = 1, err = 2;  ///< descriptors for the processes' output
-  /// How long the end waits for a reader of `out` that takes nothing. After a failure or a signal
-  /// it waits two seconds.
+  /// Time that the end waits for a reader of `out` that takes nothing; two seconds after a failure
+  /// or a signal.
   base::Nanos reader_deadline = std::chrono::minutes(1);
-  /// It is an error when all processes of hosts end with 0 and none has run threads.
+  /// Whether it is an error if all host processes exit with 0 and none has run threads.
   bool must_join = false;
 };
 
-/// Starts all and returns when all have ended: 0 when each ended with 0.
+/// Starts all processes and returns when all have ended. Returns 0 if each exited with 0.
 ///
-/// The first one that fails (another exit code, a signal, 0 before its threads had ended) stops the
-/// others: SIGTERM, SIGKILL after two seconds, to the processes started here only. `options.err`
-/// receives which one failed and how; returns 2 when it ended with 2 (wrong usage or config), else
-/// 1. SIGINT, SIGTERM and SIGHUP to this process stop all in the same way; a second one kills them.
-/// Either ends the wait for a reader of the output. All die with the calling thread.
+/// The first process that fails (another exit code, a signal, or 0 before its threads ended) stops
+/// the others. They get SIGTERM, then SIGKILL after two seconds; only processes started here are
+/// affected. `options.err` receives which process failed and how. Returns 2 if that process exited
+/// with 2 (wrong usage or config), otherwise 1. SIGINT, SIGTERM and SIGHUP to this process stop all
+/// in the same way; a second signal kills them. Either signal ends the wait for a reader of the
+/// output. All processes die with the calling thread.
 ///
-/// Throws: std::system_error when the system refuses a process or a descriptor.
+/// Throws: std::system_error if the system refuses a process or a descriptor.
 int launch(const std::vector<Launch>& processes, const LaunchOptions& options = {});
 
-/// What the threads of this process do: sent to launch(), if that started us. A program that
-/// exits with 0 in the middle of them looks as if it had done its work.
+/// State of this process's threads, sent to launch() if that started this process. Without it, a
+/// program that exits with 0 while its threads run would look successful.
 enum class ThreadsState : char {
   running = 'r',
   ended = 'e',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/needs.hpp — refuses what this machine cannot run, before it is tried.
+// paths/run/needs.hpp — rejection of runs that need more than this machine has
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,16 +11,17 @@
 
 namespace paths {
 
-/// Each throws std::invalid_argument, with what is needed and what there is, when even the least
-/// that is needed is more than the machine has: what passes may still turn out to be too large.
+/// Each function compares a lower bound of the need with the machine; a run that passes may still
+/// turn out too large.
+/// Throws: std::invalid_argument, with the needed and the available amount.
 
-/// `what` is a sentence's beginning: "a grid of 1000 x 1000 cells".
+/// `what` begins a sentence: "a grid of 1000 x 1000 cells".
 void check_memory(std::uint64_t bytes, const std::string& what,
                   const runtime::Machine& machine = runtime::machine());
-/// The threads of the plan that run in this process.
+/// Checks the threads of the plan that run in this process.
 void check_needs(const Plan& plan, const RunOptions& options,
                  const runtime::Machine& machine = runtime::machine());
-/// Those hosts of the plan as processes of this machine.
+/// Checks these hosts of the plan as processes of this machine.
 void check_needs(const Plan& plan, const std::vector<std::uint32_t>& hosts,
                  const runtime::Machine& machine = runtime::machine());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/output_stream.hpp — the output of several processes on one stream, without blocking.
+// paths/run/output_stream.hpp — nonblocking output of several processes to one stream
 #pragma once
 #include <sys/types.h>
 
@@ -15,9 +15,9 @@ namespace paths {
 /// Writes to a descriptor whose reader may stop reading at any time. A child process does the
 /// writing, so the caller never blocks in write() and can end the writing at any moment.
 ///
-/// Why:    other processes share the descriptor, so it cannot be made non-blocking.
+/// Why:    Other processes share the descriptor, so it cannot be made nonblocking.
 /// Owns:   the child process, which ends with the stream and with the calling thread.
-/// Throws: std::system_error when the system refuses the child process or its socket.
+/// Throws: std::system_error if the system refuses the child process or its socket.
 class OutputStream {
  public:
   explicit OutputStream(int to) : to_(to) {}
@@ -27,24 +27,24 @@ class OutputStream {
 
   /// Adds whole lines. The first call starts the child process.
   void append(std::string_view lines);
-  /// False while so much waits for the reader that more would only fill memory.
+  /// Returns false while waiting output is so large that more would only fill memory.
   bool has_room() const { return waiting_bytes_ < waiting_bytes_max; }
-  /// Hands over what the child process can take now.
+  /// Passes on the output that the child process can take now.
   void push();
-  /// Nothing more is appended: the child process ends when it has written everything.
+  /// Ends the input: the child process ends when it has written everything.
   void close();
-  /// Everything was written or is lost; the child process has ended.
+  /// Returns whether everything was written or lost and the child process has ended.
   bool is_done();
-  /// Ends the child process, whatever it has not written is lost.
+  /// Ends the child process; unwritten output is lost.
   void abandon();
-  /// Some of the output was lost: it could not be written, or was abandoned.
+  /// Returns whether some output was lost, because it could not be written or was abandoned.
   bool is_lost() const { return is_lost_; }
-  /// Changes whenever the reader takes something.
+  /// Returns a number that changes whenever the reader takes something.
   std::size_t undelivered() const;
 
-  /// Readable when the child process has ended; negative: none runs.
+  /// Returns a descriptor that is readable when the child process has ended; negative if none runs.
   int end() const { return end_.get(); }
-  /// Writable when push() has something to do; negative: push() has nothing to do.
+  /// Returns a descriptor that is writable when push() has work; negative if push() has none.
   int room() const { return waiting_.empty() ? -1 : socket_.get(); }
 
  private:
@@ -53,7 +53,7 @@ class OutputStream {
   void collect(int options);
 
   const int to_;
-  base::Descriptor socket_;  // to the child process, one message for each write
+  base::Descriptor socket_;  // to the child process, one message per write
   base::Descriptor end_;
   pid_t pid_ = 0;
   std::deque<std::string> waiting_;
@@ -69,12 +69,13 @@ class LineCopier {
       : from_(std::move(from)), to_(&to), prefix_(std::move(prefix)) {}
   const OutputStream& to() const { return *to_; }
   bool is_open() const { return static_cast<bool>(from_); }
-  /// Readable when copy() has something to do; negative: copy() has nothing to do.
+  /// Returns a descriptor that is readable when copy() has work; negative if copy() has none.
   int readable() const { return to_->has_room() ? from_.get() : -1; }
 
-  /// Copies what is there now and finds room. The end of the stream closes the copier.
+  /// Copies available input as far as there is room. The end of the stream closes the copier.
   void copy();
-  /// From now on copies only what is there already: processes that outlive theirs may write on.
+  /// Limits copying to input that is available now, because processes that outlive theirs may go on
+  /// writing.
   void finish_soon();
 
  private:
@@ -84,9 +85,9 @@ class LineCopier {
   base::Descriptor from_;
   OutputStream* to_;
   std::string prefix_;
-  std::string pending_;  // the beginning of a line
+  std::string pending_;  // incomplete line
   bool finishes_ = false;
-  std::size_t left_bytes_ = 0;  // to be read, if it finishes
+  std::size_t left_bytes_ = 0;  // bytes to read if finishes_
 };
 
 }  // namespace paths

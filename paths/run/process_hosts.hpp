@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/process_hosts.hpp — the hosts of a plan that are in this process, from making to end.
+// paths/run/process_hosts.hpp — lifetime of the plan's hosts in this process
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,14 +16,14 @@
 
 namespace paths {
 
-/// What failed, here or at other hosts, as its deployment heard; "": nothing.
+/// Returns the failure, here or on other hosts, that the host's deployment knows; "" = none.
 std::string failed_elsewhere(Host& host);
 
-/// A thread of the plan in this process. Who runs it may change; at any time it is one context or
-/// nobody.
+/// Thread of the plan in this process. At most one context runs it at any time, and that context
+/// may change.
 class SessionThread {
  public:
-  /// The context that makes it is the thread.
+  /// Makes the calling context the thread.
   SessionThread(Host& host, std::uint32_t index, std::uint64_t seed);
   SessionThread(const SessionThread&) = delete;
   SessionThread& operator=(const SessionThread&) = delete;
@@ -32,16 +32,16 @@ class SessionThread {
   const std::string& name() const { return name_; }  ///< "thread alpha-0/3"
   void end() { thread_.end(); }
 
-  /// The calling context is the thread from now on. Nobody was.
+  /// Makes the calling context the thread. Requires: no context is the thread.
   void take() { thread_.owner_.take(); }
-  /// Throws UsageError unless the thread calls, or has ended, and nothing that it began is under
-  /// way.
+  /// Throws: UsageError unless the thread itself calls, or has ended, and no operation that it
+  ///         started is under way.
   void check_leaves() { thread_.check_leaves(); }
-  /// Waits until nothing is. By the thread.
+  /// Waits until no started operation is under way. Requires: called by the thread.
   void wait_for_started();
-  /// Nobody is the thread any more.
+  /// Detaches the thread from its context.
   void leave() { thread_.owner_.leave(); }
-  /// It can do nothing any more: it has ended, or has released all its paths.
+  /// Returns whether the thread can do nothing more: it has ended, or has released all its paths.
   bool is_over() const { return thread_.is_over(); }
 
  private:
@@ -49,10 +49,10 @@ class SessionThread {
   Thread thread_;
 };
 
-/// How those who run a plan make its hosts and end them.
+/// Creates, runs and ends the hosts of a plan that are in this process.
 ///
-/// Owns:    the hosts; borrows runtime and kinds, which outlive it.
-/// Sharing: add_failure() and hosts() from any context; the rest is its maker's.
+/// Owns:        the hosts; borrows runtime and kinds, which outlive it.
+/// Thread-safe: add_failure() and hosts() only; all other functions belong to the creating context.
 class ProcessHosts {
  public:
   static runtime::RuntimeOptions runtime_options(const Plan& plan, const RunOptions& options);
@@ -60,21 +60,22 @@ class ProcessHosts {
   ProcessHosts(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
                const WrapperKinds& kinds, const RunOptions& options);
 
-  /// Makes them, over sockets where there is one of several, and has them serve and be traced.
-  /// Throws TravelError (cannot listen) and std::runtime_error (cannot write a trace there). There
-  /// are no hosts then.
+  /// Creates the hosts, makes them serve, and starts their traces. A single host of several uses
+  /// sockets. After an exception there are no hosts.
+  /// Throws: TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
   void start();
   /// Blocks until all hosts of the run have arrived or are gone (Host::await_all()).
   void await_all();
   const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
-  /// Runs `thread` in a context for every thread of every host here. As processes would, each host
-  /// ends when its own have returned. Blocks until all have, and their traces are written.
+  /// Runs `thread` in a context for every thread of every host here. Each host ends when its own
+  /// threads have returned, as a process would. Blocks until all have returned and their traces are
+  /// written.
   using ThreadOfHost = std::function<void(Host&, std::uint32_t index)>;
   void run(const ThreadOfHost& thread);
 
-  /// "" is none, and neither is what fails because of a deadlock.
+  /// Records a failure. Ignores "" and consequences of a deadlock.
   void add_failure(std::string failure);
-  const std::vector<std::string>& failures() const { return failures_; }  ///< when all is over
+  const std::vector<std::string>& failures() const { return failures_; }  ///< final when all ended
 
  private:
   template <class Work>
@@ -89,7 +90,7 @@ class ProcessHosts {
   const RunOptions options_;
   LocalNetwork network_;
   std::vector<std::unique_ptr<Host>> hosts_;
-  std::unique_ptr<Switches> switches_;  // null where hosts are processes
+  std::unique_ptr<Switches> switches_;  // null if hosts are processes
   std::unique_ptr<Tracing> tracing_;
   runtime::Mutex mutex_;
   std::vector<std::string> failures_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/session.hpp — a plan's hosts in a program that has its own main() and its own threads.
+// paths/run/session.hpp — hosts of a plan in a program with its own main() and threads
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,25 +14,27 @@
 
 namespace paths {
 
-/// The time in which a thread of the program is a thread of the plan.
+/// Attachment of a program's thread to a thread of the plan, until it detaches.
 ///
-/// Sharing: the attached thread's own. Where that ends without detaching it has detached.
+/// Thread-safe: no; used by the attached thread only. The end of that thread detaches it, too.
 class Attached {
  public:
   Attached(Attached&& other) noexcept;
-  Attached& operator=(Attached&& other) noexcept;  ///< the other one has what this was
-  /// Detaches, when what was started has ended. By another thread, while the attached one lives, it
-  /// changes nothing but to say so in the log: that one stays attached until it ends.
+  Attached& operator=(Attached&& other) noexcept;  ///< swaps: `other` gets this attachment
+  /// Detaches when all started operations have ended. Called by another thread while the attached
+  /// one lives, it only logs that fact: the thread stays attached until it ends.
   ~Attached();
 
-  /// Its paths, clock and numbers. Good until it detaches; afterwards whatever uses them is told.
+  /// Returns the plan's thread: its paths, clock and numbers. It is valid until the thread
+  /// detaches; later use is an error.
   Thread& thread() const;
   Thread* operator->() const { return &thread(); }
 
-  /// The thread is the program's alone again, and another may attach in its place. Its paths stay,
-  /// so that who attaches next goes on with the next round: those who reduce with it wait until
-  /// then, as for any that is late. Throws UsageError by another thread, from inside an operation,
-  /// while what was started is under way, and when it has detached before.
+  /// Frees the place, so that another thread may attach to it. Its paths stay, and the next
+  /// attached thread continues with the next round. Other contributors wait until then, as for any
+  /// late contributor.
+  /// Throws: UsageError if called by another thread, inside an operation, while a started operation
+  ///         is under way, or after detaching.
   void detach();
 
  private:
@@ -45,38 +47,38 @@ class Attached {
   std::uint64_t taking_;
 };
 
-/// The hosts of a plan in a process whose threads are the program's: all of them, or one that meets
-/// the others over sockets. It reads no command line, takes no signal, leaves nothing to be called
-/// when the process exits, and needs no more of the program than to be ended: a process that goes
-/// without is to the other hosts one that died. Every thread of the plan that is in this process is
-/// a place that threads of the program may take, one at a time.
+/// Runs the hosts of a plan in a process whose threads belong to the program: all hosts, or one
+/// that communicates with the others over sockets. Program threads attach to the plan's threads in
+/// this process, one at a time to each. The session reads no command line, handles no signal and
+/// registers no exit handler. The program must end it: to other hosts, a process that exits without
+/// end() has died.
 ///
-/// Why:     programs that have threads before they know of us, as every MPI program does.
-/// Clock:   the steady one.
-/// Sharing: any thread may call anything.
-/// Blocks:  nothing but end() and the destructor.
-/// Throws:  UsageError for wrong use, which changes nothing.
+/// Why:         Some programs have threads before they use this library, as every MPI program does.
+/// Thread-safe: yes.
+/// Blocks:      only end() and the destructor.
+/// Throws:      UsageError for wrong use, which changes nothing.
+/// Clock:       the steady one.
 class Session {
  public:
-  /// Makes the hosts and has them serve. Throws TravelError (cannot listen), std::runtime_error
-  /// (cannot write a trace there), UsageError (the virtual clock; inside a thread of a run). The
-  /// kinds outlive the session.
+  /// Creates the hosts and makes them serve. The kinds outlive the session.
+  /// Throws: TravelError (cannot listen), std::runtime_error (cannot write a trace there),
+  ///         UsageError (the virtual clock; inside a thread of a run).
   Session(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
           const RunOptions& options = {});
-  /// end(), if that was not called; failures go to the log. While threads are attached it leaves
-  /// that to the last of them, and says so in the log.
+  /// Calls end() if that was not called; failures go to the log. While threads are attached it logs
+  /// that fact, and the last of them ends the session.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// The calling thread is thread `index` of that host until it detaches. Throws UsageError when it
-  /// is a thread of a plan already, when there is no such place in this process or it is taken or
-  /// has released its paths, and after the end.
+  /// Makes the calling thread the thread `index` of that host until it detaches.
+  /// Throws: UsageError if the caller is already a thread of a plan; if the place is not in this
+  ///         process, is taken, or has released its paths; and after end().
   Attached attach(std::string_view host, std::uint32_t index);
 
-  /// Releases the paths of all places and ends the hosts, as the return of all threads ends a run:
-  /// blocks until the hosts of other processes need them no more. Answers what failed. Throws
-  /// UsageError by an attached thread, while some are attached, and when it was called before.
+  /// Releases the paths of all places and ends the hosts, as a run ends when all threads return.
+  /// Blocks until the hosts of other processes no longer need them. Returns the failures.
+  /// Throws: UsageError if the caller or another thread is attached, and if it was called before.
   std::vector<std::string> end();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/tracing.hpp — has the hosts of a process write what they record into a trace directory.
+// paths/run/tracing.hpp — writer of the trace records of a process's hosts into a directory
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -15,44 +15,46 @@
 
 namespace paths {
 
-/// Writes what hosts of one process record, from their start to their end. What happens in a
-/// further deployment is a trace of its own, in the folder wirings/LABEL.NUMBER of the trace.
+/// Writes the records of a process's hosts, from their start to their end. A further deployment has
+/// its own trace, in the folder wirings/LABEL.NUMBER of the trace.
 ///
-/// Context: on the steady clock a thread of its own writes every flush_every, so that whoever
-///          records never waits for a file; who records more than lane_records in that time loses
-///          the rest, which is counted. On the virtual clock, where writing takes no time, nothing
-///          is lost.
 /// Owns:    the writers; borrows runtime and hosts, which outlive it.
-/// Throws:  std::runtime_error, naming the file, when one cannot be made or is there already.
+/// Throws:  std::runtime_error, naming the file, if it cannot be created or exists already.
+/// Context: On the steady clock, a separate thread writes every `flush_every`, so that recording
+///          never waits for a file. A recorder that adds more than `lane_records` in that time
+///          loses the rest, and the loss is counted. On the virtual clock, where writing takes no
+///          time, no record is lost.
 class Tracing final : public DeploymentWatcher {
  public:
   static constexpr base::Nanos flush_every = std::chrono::milliseconds(50);
-  /// Looks at the clocks of hosts below, the fastest of so many, as often as this.
+  /// Number of comparisons with the clock of a host below, of which the fastest counts, and their
+  /// interval.
   static constexpr int clock_looks = 16;
   static constexpr base::Nanos clocks_every = std::chrono::seconds(1);
   static constexpr std::size_t lane_records = 1 << 16;
-  /// Of all recorders together on the virtual clock, where there may be thousands.
+  /// Records of all recorders together on the virtual clock, where there may be thousands of
+  /// recorders.
   static constexpr std::size_t virtual_records = 1 << 21;
 
-  /// The kinds outlive it.
+  /// `kinds` outlive it.
   Tracing(runtime::Runtime& runtime, const Plan& plan, const WrapperKinds& kinds,
           std::uint64_t seed, TraceOptions options);
   ~Tracing() override;
 
   void add(Host& host);  ///< before its start()
   void start();          ///< in a context of the runtime, when all are added
-  /// When all hosts have ended: writes the rest. Answers for each host whose trace lacks something
-  /// a line with how much and why.
+  /// Writes the remaining records. Requires: all hosts have ended. Returns, for each host with an
+  /// incomplete trace, a line with the amount and the reason.
   std::vector<std::string> finish();
 
  private:
-  /// A host, or its share of a further deployment.
+  /// A host, or its part of a further deployment.
   struct Traced {
     HostView* view = nullptr;
-    std::string name;  ///< for people
+    std::string name;  ///< name in messages
     std::unique_ptr<eventspace::TraceWriter> writer;
-    std::string failure = {};                    ///< of its writer
-    std::shared_ptr<runtime::Task> clocks = {};  ///< also of the deployment, which may end before
+    std::string failure = {};                    ///< failure of the writer
+    std::shared_ptr<runtime::Task> clocks = {};  ///< per deployment, which may end earlier
   };
   void made(Deployment& deployment) override;
   void wired(Deployment& deployment) override;
@@ -66,7 +68,7 @@ class Tracing final : public DeploymentWatcher {
   eventspace::TraceHeader header_of(const HostView& view) const;
   void flush_all();
   void finish(std::list<Traced>& ended);
-  /// What is not in a trace, and why; nothing when all is.
+  /// Returns the missing part of a trace and the reason; "" if it is complete.
   static std::string lack_of(const Traced& one);
 
   runtime::Runtime& runtime_;
@@ -74,7 +76,7 @@ class Tracing final : public DeploymentWatcher {
   const TraceOptions options_;
   const std::uint64_t seed_;
   std::vector<Host*> hosts_;
-  runtime::Mutex mutex_;      // the following; also while all are flushed
+  runtime::Mutex mutex_;      // guards traced_ and lacks_; also held while flushing
   std::list<Traced> traced_;  // nodes do not move
   std::vector<std::string> lacks_;
   runtime::Task flushing_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/cluster_tree.hpp — which hosts of a cluster combine what others send.
+// paths/config/expand/cluster_tree.hpp — tree in which the hosts of a cluster combine values
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,26 +9,27 @@
 
 namespace paths::expansion {
 
-/// Who combines with whom inside a cluster: hosts in order, each with those that send to it.
+/// Tree of the hosts inside a cluster: each host combines the values of its children.
 struct ClusterTree {
-  std::vector<std::uint32_t> hosts;  ///< with threads, in the config's order
+  std::vector<std::uint32_t> hosts;  ///< hosts with threads, in the config's order
   std::uint32_t root = 0;
 
   std::uint32_t parent_of(std::uint32_t host) const { return nodes[host - hosts.front()].parent; }
   bool has_children(std::uint32_t host) const { return nodes[host - hosts.front()].has_children; }
-  /// Which contributor of the root's join of hosts the root itself is: slots are counted in the
-  /// order in which paths come, those of hosts below other hosts included.
+  /// Returns the root's contributor slot in its own join of hosts. Slots are counted in the order
+  /// in which paths arrive, including those of hosts below other hosts.
   std::uint32_t root_slot() const;
 
   struct Node {
-    std::uint32_t parent = 0;  ///< the root is its own
+    std::uint32_t parent = 0;  ///< the root is its own parent
     bool has_children = false;
   };
-  std::vector<Node> nodes;  ///< from the first host to the last one, with those between them
+  std::vector<Node> nodes;  ///< from the first host to the last, with all between
 };
 
-/// The hosts of a cluster that has threads as a tree: all below the root, or with a fan-out k,
-/// hosts in order, the root first, the one at place i below the one at place (i - 1) / k.
+/// Returns the tree of a cluster that has threads. Without a fan-out all hosts are children of the
+/// root. With a fan-out k, hosts are in order with the root first, and host i is a child of host (i
+/// - 1) / k.
 ClusterTree cluster_tree(const MultiCluster& all, const MultiCluster::Collective& collective,
                          std::uint32_t cluster);
 

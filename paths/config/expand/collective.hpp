@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/collective.hpp — the paths of a collective, and what its algorithm's word
-// writes them with.
+// paths/config/expand/collective.hpp — expansion of a collective into paths, by its algorithm
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,43 +16,43 @@
 
 namespace paths::expansion {
 
-/// What the roots of clusters tell each other, and what decides with it at each of them.
+/// Results that the roots of clusters send each other, and the wrapper that decides with them.
 struct Telling {
-  std::string check = "condition_check";  ///< a kind of wrapper
-  Entries settings;                       ///< of its own: the reduction's are added
-  pastset::Template tuple;                ///< of a result
-  std::uint64_t kept = 1;                 ///< results that a cluster keeps of its own
+  std::string check = "condition_check";  ///< kind of wrapper
+  Entries settings;                       ///< settings of `check`, without those of the reduction
+  pastset::Template tuple;                ///< template of a result
+  std::uint64_t kept = 1;                 ///< own results that a cluster keeps
   bool skips = true;                      ///< only the newest result matters to the others
 };
 
-/// Writes one collective, in the way of its algorithm's word.
+/// Expands one collective by the word of its algorithm.
 class CollectiveExpansion {
  public:
-  /// All outlive it.
+  /// All arguments outlive it.
   CollectiveExpansion(const MultiCluster& all, const MultiCluster::Collective& collective,
                       const CollectiveKind& kind, Writer& writer, Routes& routes);
   void write(base::Mistakes& mistakes);
 
-  // What words write with.
+  // Functions for algorithm words.
 
   const Algorithm& algorithm() const { return collective_.algorithm; }
-  /// Whether there are several clusters that tell each other; else it is one tree.
+  /// Returns whether several clusters exchange results; otherwise there is one tree.
   bool is_among_clusters() const {
     return collective_.algorithm.all_to_all && clusters_.size() > 1;
   }
-  /// On each path, before its first join.
+  /// Puts a wrapper on each path, before its first join.
   void put_above_joins(base::Settings wrapper) { above_joins_.push_back(std::move(wrapper)); }
-  /// Of one tree: between the root of a cluster and the way to the root of all.
+  /// Puts a wrapper between the root of each cluster and the way to the root of all. One tree only.
   void put_below_clusters(base::Settings wrapper) { below_clusters_.push_back(std::move(wrapper)); }
   void write_tree();
-  /// A tree in each cluster. Needs several clusters, as the next one.
+  /// Writes a tree in each cluster. Requires: several clusters, as write_newest() with several.
   void write_all_to_all(const Telling& telling);
-  /// Each host ends its own paths, and a schedule joins hosts.
+  /// Writes paths that end on each host, and a schedule that joins the hosts.
   void write_schedule();
-  /// Their roots tell each other the newest results; of one cluster, a tree.
+  /// Writes trees whose cluster roots send each other the newest results; one tree for one cluster.
   void write_newest();
 
-  // What transfers write with: what comes from the cluster `from` to the cluster `into`.
+  // Functions for transfers: tuples from the cluster `from` to the cluster `into`.
 
   void write_prefetch(std::uint32_t into, std::uint32_t from);
   void write_push(std::uint32_t into, std::uint32_t from);
@@ -71,7 +70,7 @@ class CollectiveExpansion {
   bool checks() const;
   Entries decides() const;
   void write_cluster(std::uint32_t cluster, const Way& rest);
-  /// Ways down from hosts in which others meet.
+  /// Ways down from hosts in which the paths of other hosts meet.
   using Climbs = std::unordered_map<std::uint32_t, Way>;
   void climb(Way& way, const ClusterTree& tree, std::uint32_t host, const Way& rest, Climbs& known);
   base::Settings join(std::string_view part, std::uint32_t host,
@@ -81,7 +80,7 @@ class CollectiveExpansion {
   bool has_all_links();
 
   std::string name(std::string_view part) const;
-  /// Of one kind, in the root of the cluster `here`, for its dealings with another cluster.
+  /// Name of an object of that kind in the root of `here`, for the exchange with `other`.
   std::string between(std::string_view kind, std::uint32_t here, std::uint32_t other) const;
   std::uint32_t root_of(std::uint32_t cluster) const;
   base::Settings text(std::string words) const { return word(std::move(words), position_); }
@@ -93,12 +92,12 @@ class CollectiveExpansion {
   const CollectiveKind& kind_;
   const base::Position position_;
   const base::Settings join_settings_;
-  const bool is_alone_;  ///< one thread in all: its join is what makes its path a collective's
+  const bool is_alone_;  ///< one thread in total: its path still needs a join to be a collective's
   Writer& writer_;
   Routes& routes_;
-  std::vector<std::uint32_t> clusters_;  ///< that have threads
+  std::vector<std::uint32_t> clusters_;  ///< clusters that have threads
   Way above_joins_, below_clusters_;
-  bool skips_ = true;  ///< of what the clusters are told
+  bool skips_ = true;  ///< only the newest result matters to other clusters
 };
 
 }  // namespace paths::expansion

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/exchange.hpp — the elements between neighbours, and the paths to them.
+// paths/config/expand/exchange.hpp — expansion of exchanges into elements between neighbours and
+// paths to them
 #pragma once
 #include "paths/config/expand/machines.hpp"
 #include "paths/config/expand/routes.hpp"
@@ -7,7 +8,7 @@
 
 namespace paths::expansion {
 
-/// Writes one exchange between all threads; too many of them are a mistake.
+/// Writes one exchange between all threads. Too many threads are a mistake.
 void write_exchange(const MultiCluster& all, const MultiCluster::Exchange& exchange,
                     const Machines& machines, Writer& writer, Routes& routes,
                     base::Mistakes& mistakes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/expand.hpp — the high level of the config, written out as the low level.
+// paths/config/expand/expand.hpp — expansion of the high-level config into the low-level config
 #pragma once
 #include "base/settings.hpp"
 #include "paths/config/config.hpp"
@@ -7,11 +7,11 @@
 
 namespace paths {
 
-/// Whether the config speaks of clusters and collectives.
+/// Returns whether the config has clusters and collectives.
 bool is_high_level(const base::Settings& settings);
 
-/// The low level that the high level stands for; what it makes has the position of what it was
-/// made from. Nothing to use when there were mistakes.
+/// Returns the low-level config that a high-level config stands for. Generated items have the
+/// position of their source. The result is unusable if there were mistakes.
 Expansion expand(const base::Settings& settings, const WrapperKinds& kinds,
                  const Overrides& overrides, base::Mistakes& mistakes);
 

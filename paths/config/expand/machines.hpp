@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/machines.hpp — which elements hosts may map in place of sending to them.
+// paths/config/expand/machines.hpp — choice of the shared elements that hosts map instead of
+// sending to them
 #pragma once
 #include <cstdint>
 
@@ -11,17 +12,17 @@
 
 namespace paths::expansion {
 
-/// Puts before the way to a shared element the wrapper that maps it, where that can be: on one
-/// machine, as the addresses say, and not over a link that is emulated, which says that the hosts
-/// are to be apart.
+/// Adds the wrapper that maps a shared element before the way to it, if mapping is possible. The
+/// hosts must be on one machine by their addresses. An emulated link between them prevents mapping,
+/// because it declares the hosts to be distant.
 class Machines {
  public:
-  /// All hosts are written; all outlive it.
+  /// All arguments outlive it. Requires: all hosts are written.
   Machines(const MultiCluster& all, const base::Settings& settings, const Writer& writer,
            const Overrides& overrides);
   void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Element& element,
                    std::uint32_t home) const;
-  /// The same of an exchange's element of that name.
+  /// Does the same for an exchange's element of that name.
   void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Exchange& exchange,
                    const base::Settings& element, std::uint32_t home) const;
 
@@ -32,7 +33,7 @@ class Machines {
   bool are_near(std::uint32_t host, std::uint32_t other) const;
 
   const MultiCluster& all_;
-  Plan hosts_;  // of which only the addresses are known
+  Plan hosts_;  // only the addresses are set
 };
 
 }  // namespace paths::expansion

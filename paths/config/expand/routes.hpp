@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/routes.hpp — how a path gets from one host to another.
+// paths/config/expand/routes.hpp — routes of paths between hosts
 #pragma once
 #include <cstdint>
 #include <set>
@@ -12,24 +12,24 @@
 
 namespace paths::expansion {
 
-/// The same of any two hosts, for what has no path: the key `ways`.
+/// Returns the key `ways`: the routes between any two hosts for messages without a path.
 base::Settings write_ways(const MultiCluster& all, const base::Position& position);
 
-/// Ways between hosts: over the networks of their clusters, through exits, over the links between
-/// clusters, each of which delays where something leaves it.
+/// Routes between hosts: over the networks of their clusters, through exits, and over the links
+/// between clusters. Each link delays operations on the host that they leave.
 class Routes {
  public:
-  /// All outlive it.
+  /// All arguments outlive it.
   Routes(const MultiCluster& all, Writer& writer, base::Mistakes& mistakes)
       : all_(all), writer_(writer), mistakes_(mistakes) {}
 
-  /// Adds the way between two hosts, of one cluster or of two. A link that is not declared is a
-  /// mistake of `asker`.
+  /// Adds the route between two hosts, of one cluster or of two. A missing link is a mistake at
+  /// `asker`.
   void route(Way& way, std::uint32_t from, std::uint32_t to, const base::Settings& asker);
-  /// Whether two clusters have links both ways; those that are not declared are mistakes of
+  /// Returns whether two clusters have links in both directions. A missing link is a mistake at
   /// `asker`.
   bool has_links(std::uint32_t a, std::uint32_t b, const base::Settings& asker);
-  /// One direction of an emulated link that others share, on a host.
+  /// Returns one direction of an emulated link that other paths share, on a host.
   base::Settings link_stage(const std::string& name, std::uint32_t host,
                             const base::Settings& settings, std::string_view role);
 
@@ -47,7 +47,7 @@ class Routes {
   Writer& writer_;
   base::Mistakes& mistakes_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> missing_links_;
-  std::set<std::uint32_t> switched_;  // clusters that were refused
+  std::set<std::uint32_t> switched_;  // clusters that were rejected
   std::unordered_map<std::uint32_t, base::Settings> forwards_;
   std::unordered_map<std::uint64_t, Way> routes_;  // by both hosts
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/writer.hpp — the low level of a config, while it is written.
+// paths/config/expand/writer.hpp — writer of the low-level config
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,32 +12,32 @@
 #include "paths/config/instrument.hpp"
 #include "paths/config/multi_cluster.hpp"
 
-/// Inside of paths/config/expand/expand.hpp.
+/// Internals of paths/config/expand/expand.hpp.
 namespace paths::expansion {
 
 using Entries = std::vector<base::Settings::Entry>;
-/// What a path leads through, from the top.
+/// Items of a path, from the top.
 using Way = std::vector<base::Settings>;
 
 base::Settings word(std::string text, const base::Position& position);
 base::Settings::Entry entry(std::string key, base::Settings value);
-/// A wrapper of one path, written where it stands.
+/// Returns a wrapper of one path, written in place.
 base::Settings in_place(std::string kind, Entries settings, const base::Position& position);
-/// The wrapper that ends a path in an element.
+/// Returns the wrapper that ends a path in an element.
 base::Settings store(const std::string& element, const base::Position& position);
-/// The same for a path that a push begins; `marks` is the store's setting.
+/// Returns the same for a path that a push begins; `marks` is the store's setting.
 base::Settings marked_store(const std::string& element, std::string marks,
                             const base::Position& position);
 void append(Way& way, const Way& rest);
 
-/// Some threads of a host, or none: what drives a path.
+/// Threads of a host that drive a path; none if the path drives itself.
 struct Threads {
   std::uint32_t host = 0;
   std::uint32_t first = 0;
   std::uint32_t count = 0;
 };
 
-/// Collects sections in the order in which they are written.
+/// Collects the sections of a low-level config in the order in which they are written.
 class Writer {
  public:
   /// `all` outlives it.
@@ -46,21 +46,21 @@ class Writer {
   void host(std::uint32_t host);
   base::Settings hosts() const { return base::Settings::map(hosts_); }
   void element(const base::Settings& name, const base::Settings& settings);
-  /// `keep_newest`: 0 keeps all.
+  /// Writes an element; `keep_newest` is 0 to keep all tuples.
   void element(const std::string& name, std::uint32_t host, const pastset::Template& tuple,
                std::uint64_t keep_newest, const base::Position& position);
-  /// A wrapper that several paths share, once for each name, which is returned.
+  /// Writes a wrapper that several paths share, once for each name, and returns its name.
   base::Settings share(const std::string& name, std::string_view kind, std::uint32_t host,
                        const base::Settings& settings, const base::Position& position);
-  /// Hosts send what has no path: the key `lanes` is there, whether the config has it or not.
+  /// Adds the key `lanes` even if the config lacks it, because hosts send messages without a path.
   void need_lanes() { needs_lanes_ = true; }
-  /// What the paths of that name are; `is` has its settings at the low level.
+  /// Writes a graph, which describes the paths of that name; `is` has its low-level settings.
   void graph(const base::Settings& name, Entries is);
-  /// `instrumented` as of a collective: around which wrappers to put event collectors.
+  /// Writes a path. `instrumented` lists the wrappers that get event collectors, as in Collective.
   void path(const base::Settings& graph, const Threads& threads, Way way,
             const std::vector<std::string>& instrumented);
 
-  /// What was written, with what `settings` already say at the low level.
+  /// Returns the written sections, merged with the low-level keys of `settings`.
   Expansion finish(const base::Settings& settings);
 
  private:
