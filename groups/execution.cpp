@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution.cpp — admission, hazards, messages under way.
+// groups/execution.cpp — admission of schedule steps, conflicts between them, and messages under
+// way
 #include "groups/execution.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ using collectives::Action;
 using collectives::Block;
 using Pieces = std::vector<std::span<std::byte>>;
 
-/// Calls `use` with as many bytes of each at a time as lie together in all of them.
+/// Calls `use` with pieces of equal size from all lists, each contiguous in every list.
 template <std::size_t n, class Use>
 void side_by_side(const std::array<const Pieces*, n>& lists, const Use& use) {
   std::array<std::size_t, n> piece{}, done{};
@@ -41,13 +42,13 @@ void side_by_side(const std::array<const Pieces*, n>& lists, const Use& use) {
   }
 }
 
-/// What comes by credit without being asked for.
+/// Largest message that is sent by credit without a request.
 constexpr std::size_t little_bytes = 4096;
 
-/// Nothing has happened for so long: other hosts are asked why. Again after twice as long.
+/// Time without progress after which other hosts are asked for the reason; doubled each time.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
-/// Messages to here are copied whole, once for all who are sent the same.
+/// Largest message that is copied whole, once for all peers that get the same data.
 constexpr std::size_t whole_bytes = std::size_t{64} << 10;
 
 std::size_t size_of(const Pieces& pieces) {
@@ -56,7 +57,7 @@ std::size_t size_of(const Pieces& pieces) {
   return bytes;
 }
 
-/// Index in the vector of the first element of an operand, if one of them is a part of `in`.
+/// Returns the vector index of an operand's first element if an operand is part of `in`.
 std::optional<collectives::Count> first_index(const std::vector<Block>& operands) {
   for (const Block& block : operands)
     if (block.buffer == collectives::in) return block.cells.offset;
@@ -85,10 +86,11 @@ void Execution::run(const Share& share, collectives::Program program) {
     std::optional<std::size_t> member = wait_for_any();
     for (; member; member = waits_.try_any()) finish(*member);
   }
-  steps_.restart({}, 0);  // programs borrow
+  steps_.restart({}, 0);  // the program borrows the schedule
 }
 
-/// Throws TravelError when nothing has happened for as long as the operation has patience.
+/// Blocks until a message has been sent or received, and returns its member of waits_.
+/// Throws: TravelError if nothing happens for as long as the operation's patience.
 std::size_t Execution::wait_for_any() {
   const base::Nanos begin = runtime_.now();
   for (base::Nanos waits = asks_after; waits < share_->limits.patience; waits *= 2) {
@@ -118,7 +120,7 @@ void Execution::admit() {
   gathered_ = {};
 }
 
-/// What is needed of a step when it may be done.
+/// Keeps the data that is needed when the step may be performed.
 void Execution::keep(Slot slot) {
   if (slot >= kept_.size()) kept_.resize(slot + 1);
   const collectives::Step step = steps_.latest();
@@ -165,9 +167,9 @@ void Execution::begin(Slot slot) {
   steps_.finish(slot, free_);
 }
 
-/// All of it: lanes choose frame by frame, the oldest step first. If only some were handed over,
-/// these might wait for grants that one of the others would bring about. With ports that are taken
-/// in order a plan says that this does not happen.
+/// Hands all ready messages to the lanes, which choose frame by frame, the oldest step first. If
+/// only some were handed over, they might wait for grants that the others would cause. A plan with
+/// ports that are taken in order excludes this.
 void Execution::send_ready() {
   if (has_sending_ports()) return send_in_order();
   std::sort(ready_.begin(), ready_.end(),
@@ -185,7 +187,7 @@ void Execution::send_in_order() {
     }
 }
 
-/// Where its blocks lie.
+/// Finds the memory of the step's blocks.
 void Execution::find_all(const Step& step) {
   into_.clear();
   for (const Block& block : step.blocks) share_->memory.find(block, into_);
@@ -225,7 +227,7 @@ void Execution::receive(Slot slot) {
   wait_for(step.receiving, slot);
 }
 
-/// Receiving steps in their order, as far as they are free of hazards and there are ports.
+/// Begins receiving steps in order, as far as they are free of conflicts and ports are available.
 void Execution::receive_in_order() {
   for (std::size_t across = 0; across < receiving_.size(); ++across) {
     Ports& its = receiving_[across];
@@ -238,12 +240,12 @@ void Execution::receive_in_order() {
   }
 }
 
-/// Then it goes out of the caller's memory and into it, frame by frame.
+/// Returns whether a message moves frame by frame between the lanes and the caller's memory.
 bool Execution::is_large(std::size_t bytes) const {
   return bytes > whole_bytes && share_->memory.has_values();
 }
 
-/// What was found, once for all peers who are sent the same.
+/// Returns the message in one piece, copied once for all peers that get the same data.
 const base::Payload& Execution::gathered(const Step& step) {
   if (!gathered_.empty() && step.blocks == gathered_blocks_) return gathered_;
   gathered_blocks_ = step.blocks;
@@ -291,7 +293,7 @@ void Execution::take(Slot slot) {
   }
 }
 
-/// Many are sent the same one after the other: it is checked once.
+/// Checks the values of a block. A block that is sent to many peers in succession is checked once.
 void Execution::check_given(const Block& block) {
   if (!share_->is_in_unchecked || block.buffer != collectives::in || block == checked_) return;
   left_.clear();
@@ -332,7 +334,7 @@ void Execution::copy(const Step& step) {
   });
 }
 
-/// That a step has ended.
+/// Records a step that has ended.
 void Execution::trace(Slot slot) {
   const pricing::Admitted& step = steps_[slot];
   const bool is_message = step.action == Action::send || step.action == Action::receive;
@@ -349,7 +351,8 @@ void Execution::trace(Slot slot) {
   share_->trace->add(done);
 }
 
-/// The text names the host that waited, because other hosts receive it, too.
+/// Throws: TravelError for a lack of progress. The text names this host, because other hosts
+///         receive the text, too.
 void Execution::throw_late() const {
   constexpr std::size_t named_max = 12;
   std::vector<std::string> names;

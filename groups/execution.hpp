@@ -146,7 +146,7 @@ class Execution {
   const std::vector<std::uint32_t>& hosts_;
   const Share* share_ = nullptr;  // null when idle
   pricing::Admission steps_;
-  std::vector<Step> kept_;   // by slot
+  std::vector<Step> kept_;   // indexed by slot
   std::vector<Slot> free_;   // steps that can be performed now
   std::vector<Slot> ready_;  // messages to send once all steps are admitted
   PortsApart sending_, receiving_;

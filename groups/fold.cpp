@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/fold.cpp — built-in operations element by element, others as they come.
+// groups/fold.cpp — folding by built-in operations block by block, and by others at once
 #include "groups/fold.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t block_bytes = 4096;
 constexpr std::size_t yield_bytes = std::size_t{64} << 10;
 
-/// The bytes, or a copy of them where they are about to be overwritten.
+/// Returns the bytes, or a copy of them if they are about to be overwritten.
 std::span<const std::byte> kept(std::span<const std::byte> bytes, const std::byte* overwritten,
                                 std::array<std::byte, block_bytes>& copy) {
   if (bytes.data() != overwritten) return bytes;
@@ -43,7 +43,7 @@ const base::ReduceOperation::Combine& Fold::combining() const {
 
 void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left,
                       std::span<const std::byte> right) {
-  if (operation_ == nullptr || into.empty()) return;  // a barrier's token
+  if (operation_ == nullptr || into.empty()) return;  // no reduction, or a barrier's token
   if (elements_ == nullptr) {
     yield_after(into.size());
     return combine(into, left, right);
@@ -63,7 +63,7 @@ void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left
   }
 }
 
-/// Lets other services run each time `yield_bytes` were folded, by one call or by several.
+/// Yields to other services each time `yield_bytes` were folded, in one call or in several.
 void Fold::yield_after(std::size_t bytes) {
   if (since_yield_ >= yield_bytes) {
     since_yield_ = 0;

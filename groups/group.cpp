@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/group.cpp — what a member may ask.
+// groups/group.cpp — validation and start of a member's operations
 #include "groups/group.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ const std::vector<std::uint32_t>& threads_of(const paths::Plan& plan, const std:
                                      near ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
-/// Of calls without counts.
+/// Returns the element count of a call without counts.
 std::uint64_t count_of(const Call& call, std::size_t element_bytes, std::uint32_t members) {
   const std::uint64_t in = call.in.size() / element_bytes;
   const std::uint64_t out = call.out.size() / element_bytes;
@@ -139,7 +139,8 @@ const collectives::Topology& Group::topology() const {
 
 std::string Group::last_algorithm() const { return group_->last_algorithm(); }
 
-/// Everything that can be told here; what members disagree on comes out on the way.
+/// Checks everything that one member can check. Differences between members are found during the
+/// operation.
 std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(
@@ -195,8 +196,8 @@ Started Group::start(Call call) {
 
 namespace {
 
-/// What the file says, looked at before anybody gets it; or what is wrong with it, as the first
-/// byte tells.
+/// Reads and validates a measurement before any member receives it. Returns 'y' and the text, or
+/// 'n' and the error.
 std::string read_links(const std::string& file) {
   try {
     const std::string text = base::load_text(file, base::settings_bytes_max);
@@ -231,7 +232,8 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
     throw base::UsageError(
         fmt::format("group {}: split: expected a colour of 0 or more, or none, found {}",
                     group_->name(), *colour));
-  // A number that none of them has had, as another group of this name may have been split before.
+  // Use a number that no member has used, because another group of this name may have been split
+  // before.
   auto& groups = HostGroups::of(thread_.host());
   const std::array<std::int64_t, 3> mine{colour.value_or(-1), key,
                                          groups.next_split(thread_.rank())};
@@ -271,8 +273,8 @@ Started::~Started() {
   const auto running = running_;
   try {
     wait();
-  } catch (const std::exception&) {  // whoever wanted to know would have waited
-  } catch (const runtime::Stop&) {   // as the next wait of this context will throw again
+  } catch (const std::exception&) {  // the owner chose not to wait for the result
+  } catch (const runtime::Stop&) {   // the context's next wait throws it again
     running->kept = std::move(call_);
   }
 }

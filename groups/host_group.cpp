@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/host_group.cpp — members come, one of them carries out what all wait for.
+// groups/host_group.cpp — arrival of members, and execution of their operation by one of them
 #include "groups/host_group.hpp"
 
 #include <fmt/format.h>
@@ -19,11 +19,12 @@
 namespace groups {
 namespace {
 
-/// Folded and copied in a few microseconds, for which nobody else on the host has to be woken.
+/// Limits of short operations, for which a thread keeps polling between waits. Their folds and
+/// copies take a few microseconds.
 constexpr std::size_t attentive_bytes_max = 32 * 1024, attentive_hosts_max = 64;
 constexpr std::size_t kept_steps_max = 32;
 
-/// A deployment's hosts as the run counts them.
+/// Returns a deployment's hosts as indexes of the run's plan.
 std::vector<std::uint32_t> run_hosts(const paths::Deployment& deployment, const Layout& layout) {
   if (&deployment.plan() == &deployment.host().plan()) return layout.hosts();
   std::vector<std::uint32_t> hosts;
@@ -38,7 +39,7 @@ std::uint32_t participant_at(const Layout& layout, std::uint32_t host) {
   return static_cast<std::uint32_t>(found - hosts.begin());
 }
 
-/// An array of a call.
+/// Array of a call.
 struct Lent {
   const std::byte* begin;
   const std::byte* end;
@@ -46,8 +47,8 @@ struct Lent {
   bool is_out;
 };
 
-/// Two arrays of different members that overlap, one of them an `out`: who copies into that would
-/// change the other. None overlaps another one of its member, unless that is in place.
+/// Returns two overlapping arrays of different members, one of them an `out`: a copy into it would
+/// change the other. Arrays of one member do not overlap, unless they are identical.
 std::optional<std::pair<Lent, Lent>> overlapping(const std::vector<const Call*>& calls) {
   std::vector<Lent> all;
   for (std::size_t member = 0; member < calls.size(); ++member) {
@@ -72,7 +73,7 @@ std::optional<std::pair<Lent, Lent>> overlapping(const std::vector<const Call*>&
   return std::nullopt;
 }
 
-/// Of what all must agree on, and what went before.
+/// Returns the digest of a call and of all calls before it.
 std::uint64_t digest_of(std::uint64_t before, std::uint64_t after) {
   const std::array<std::uint64_t, 2> both{before, after};
   return base::digest_of(std::as_bytes(std::span(both))).low;
@@ -106,7 +107,7 @@ HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
          }});
 }
 
-/// Until the lanes are left they may ask what is running.
+/// Leaves the lanes first, because until then they may ask for the running operations.
 HostGroup::~HostGroup() { lanes_.reset(); }
 
 std::string HostGroup::thread_text(std::uint32_t place) const {
@@ -134,7 +135,8 @@ std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
   return running;
 }
 
-/// Of one that failed, or behind which; one that a member never comes to never begins.
+/// Returns the failure of an operation that failed, that follows a failed one, or that a departed
+/// member never enters. Otherwise returns nullptr.
 paths::Failure HostGroup::known_failure(std::uint64_t number) const {
   const auto behind = failures_.upper_bound(number);
   if (behind != failures_.begin()) return std::prev(behind)->second;
@@ -153,7 +155,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     runtime::Lock lock(mutex_);
     if (const paths::Failure failure = known_failure(number)) {
       fail(lock, number, failure, failing_);
-      lock.unlock();  // tell() locks all groups of the host, whose making locks the lanes
+      lock.unlock();  // tell() locks HostGroups, under whose mutex groups join lanes
       tell(place, *failure);
     }
     running = open(number);
@@ -197,7 +199,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
   return running;
 }
 
-/// Empty where nobody writes to what another one reads or writes.
+/// Returns an error text if a member's `out` overlaps an array of another member; otherwise "".
 std::string HostGroup::overlap_text(const Running& running) const {
   if (running.calls.size() == 1) return "";
   const auto found = overlapping(running.calls);
@@ -248,13 +250,14 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
   if (stop) std::rethrow_exception(stop);
 }
 
-/// Names the operation and the call of this host's first member.
+/// Returns a text with the operation and the call of this host's first member.
 std::string HostGroup::call_text(const Running& running) const {
   return fmt::format("in operation {} of group {} {} calls '{}'", running.name.number, name_,
                      thread_text(layout_.first_on(me_)), running.prepared->signature);
 }
 
-/// Adds the call of this host, unless the reason has it, or is not about calls.
+/// Returns the failure with this host's call added, unless the reason contains it already or is
+/// about an operation without comparing calls.
 paths::Failure HostGroup::told(const Running& running, const paths::TravelError& error) const {
   std::string reason = error.reason();
   const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
@@ -286,8 +289,9 @@ std::shared_ptr<const PreparedCall> HostGroup::prepare(const Call& call) {
   return prepared;
 }
 
-/// With fewer unfinished steps than the schedule needs, hosts would wait for each other. A
-/// smaller window may do if messages can move by credit: that depends on sizes, and is not refused.
+/// Rejects a window that is smaller than the schedule needs, because hosts would deadlock. If
+/// messages can move by credit, a smaller window may suffice. That depends on sizes, so it is
+/// accepted.
 void HostGroup::check_window(const Call& call, const PreparedCall& prepared) const {
   const auto choice = selection_of(prepared);
   const pricing::Ports& ports = choice->planned ? choice->planned->execution.ports : call.ports;
@@ -305,7 +309,7 @@ void HostGroup::check_window(const Call& call, const PreparedCall& prepared) con
                                      name_of(call.collective), choice->text(), expected));
 }
 
-/// What was named has to do what hosts do.
+/// Checks that the named algorithm supports the collective between hosts.
 void HostGroup::check_algorithm(const PreparedCall& prepared) const {
   const collectives::Collective between = prepared.question.collective;
   try {
@@ -349,7 +353,7 @@ void HostGroup::execute(Running& running) {
   if (call.collective != collectives::Collective::broadcast)
     lend(collectives::in, collectives::in_range(choice->task, me_), local.in());
   lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
-  // Who was told the same may have decided otherwise: files and links are each host's own.
+  // Hosts with equal calls may have chosen different schedules, because files and links are local.
   OperationName name = running.name;
   name.signature_digest = digest_of(name.signature_digest, choice->signature_digest);
   const Share share{
@@ -392,7 +396,8 @@ void HostGroup::ask_hosts(const OperationName& name) const {
                .threads = [this](std::uint32_t host) { return threads_text(host); }});
 }
 
-/// As Host::why_absent() reads it. Members that hosts stand for are no threads that join.
+/// Returns the members' threads on a host, in the form that Host::why_absent() reads. With
+/// Failing::alone, members stand for hosts and are not threads that join.
 std::string HostGroup::threads_text(std::uint32_t host) const {
   if (failing_ == Failing::alone) return {};
   const auto participant =
@@ -414,7 +419,8 @@ std::unique_ptr<Execution> HostGroup::take_execution() {
   return std::make_unique<Execution>(runtime(), lanes_.get(), hosts_);
 }
 
-/// One of small operations is kept: of large ones the memory is no large part.
+/// Keeps an execution for reuse if its operation was small. For large operations, allocation is a
+/// small part of the time.
 void HostGroup::give_back(std::unique_ptr<Execution> execution) {
   if (execution->size() > kept_steps_max) return;
   runtime::Lock lock(mutex_);
@@ -445,7 +451,7 @@ void HostGroup::wait(Running& running, std::uint32_t place) {
   if (running.failure) tell(place, *running.failure);
 }
 
-/// The member's arrays go, though others still carry it out.
+/// Fails the operation of a stopped member, whose arrays are freed while others may use them.
 void HostGroup::take_memory_back(const Running& running, std::uint32_t place) const {
   if (lanes_ == nullptr || running.completion.done()) return;
   lanes_->fail({running.name.number, running.name.number},
@@ -470,7 +476,7 @@ void HostGroup::wait_for_end(Running& running) {
   }
 }
 
-/// What the thread says when it fails of it, in other groups.
+/// Records the failure, in case the thread fails because of it in other groups, and throws it.
 void HostGroup::tell(std::uint32_t place, const paths::TravelError& failure) const {
   HostGroups::of(deployment_.host()).note(layout_.thread_at(place), failure.reason());
   throw paths::TravelError(failure);
@@ -543,8 +549,9 @@ void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing
   end_if_over(lock);
 }
 
-/// Nothing is compared where something has failed, which may have ended well for others; who asks
-/// later is told what.
+/// Returns the operations of this host, which other hosts compare with theirs. After a failure
+/// nothing is compared, because the operation may have succeeded elsewhere. Hosts that ask later
+/// receive the reason.
 paths::Participation HostGroup::participation() const {
   if (failing_ == Failing::alone) return {};
   if (!failures_.empty()) return {.text = failures_.begin()->second->reason()};
@@ -553,7 +560,8 @@ paths::Participation HostGroup::participation() const {
   return {begun_, digest_of(signature_digest_, begun_), std::move(text)};
 }
 
-/// Other hosts are told, and the name is free.
+/// Ends the group when all members have left: notifies other hosts and frees the name. Requires:
+/// `lock` held; releases it meanwhile.
 void HostGroup::end_if_over(runtime::Lock& lock) {
   if (left_.size() < layout_.members_on(me_) || !running_.empty() || is_over_) return;
   is_over_ = true;
@@ -570,7 +578,8 @@ void HostGroup::fail(std::uint64_t number, const paths::Failure& failure, Failin
   fail(lock, number, failure, failing);
 }
 
-/// The first reason counts. Those in which something is going on end by what they wait for.
+/// Records the first failure and fails operations that have not begun. Operations under way end
+/// normally, or because their lanes fail. Requires: `lock` held; releases it meanwhile.
 void HostGroup::fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
                      Failing failing) {
   const bool is_alone = failing == Failing::alone;

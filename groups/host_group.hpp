@@ -26,7 +26,7 @@ namespace groups {
 struct Running {
   OperationName name;
   std::shared_ptr<const PreparedCall> prepared;  ///< made by the first member to arrive
-  std::vector<const Call*> calls;                ///< by member; null: has not arrived
+  std::vector<const Call*> calls;                ///< one per member; null: has not arrived
   std::size_t come = 0;
   bool has_begun = false;  ///< all members have arrived
   runtime::Completion completion;
@@ -151,14 +151,14 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const std::unique_ptr<GroupTrace> trace_;     // null unless the run is traced
   std::unique_ptr<paths::MessageGroup> lanes_;  // null if the group is on one host
   mutable runtime::Mutex mutex_;
-  std::map<std::uint64_t, std::shared_ptr<Running>> running_;            // by number
+  std::map<std::uint64_t, std::shared_ptr<Running>> running_;            // keyed by number
   std::set<std::uint32_t> come_;                                         // members that have joined
-  std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // by member: when and why
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // members: when and why
   const std::uint64_t members_;                                          // digest of the members
   std::uint64_t signature_digest_;            // digest of all operations begun, in their order
   std::uint64_t begun_ = 0;                   // number of operations begun
   std::shared_ptr<const PreparedCall> last_;  // last operation begun; null: none
-  std::map<std::uint64_t, paths::Failure> failures_;  // by first failed operation
+  std::map<std::uint64_t, paths::Failure> failures_;  // keyed by first failure
   std::shared_ptr<const Selection> last_choice_;
   PreparedCallCache prepared_;
   std::unique_ptr<Execution> idle_;  // reused execution of the last operation

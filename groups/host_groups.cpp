@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/host_groups.cpp — the groups of one host by name, and what its threads learned of
-// failures.
+// groups/host_groups.cpp — registry of a host's groups, and failures that its threads received
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@ HostGroups& HostGroups::of(paths::Host& host) {
   const auto make = []() -> std::unique_ptr<paths::ThreadWatcher> {
     return std::make_unique<HostGroups>();
   };
-  return static_cast<HostGroups&>(host.thread_watcher(make));  // nobody else makes one
+  return static_cast<HostGroups&>(host.thread_watcher(make));  // the only kind of watcher
 }
 
 std::shared_ptr<HostGroup> HostGroups::join(paths::Deployment& deployment, const std::string& name,
@@ -31,7 +30,7 @@ std::shared_ptr<HostGroup> HostGroups::join(paths::Deployment& deployment, const
   }
 }
 
-/// One that joined leaves its groups itself.
+/// Fails groups that the thread never joined. A thread that joined leaves its groups itself.
 void HostGroups::thread_ended(paths::Deployment& deployment, std::uint32_t thread) {
   std::vector<std::shared_ptr<HostGroup>> groups;
   {
@@ -68,7 +67,7 @@ std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
 
 void HostGroups::note(std::uint32_t thread, std::string_view reason) {
   constexpr std::string_view told = "it was told: ";
-  const std::size_t behind = reason.rfind(told);  // what began it all
+  const std::size_t behind = reason.rfind(told);  // keeps the original cause
   if (behind != std::string_view::npos) reason.remove_prefix(behind + told.size());
   runtime::Lock lock(mutex_);
   noted_[thread] = reason;
@@ -81,7 +80,7 @@ std::string HostGroups::noted(std::uint32_t thread) const {
 }
 
 void HostGroups::forget(const HostGroup& group) {
-  std::shared_ptr<HostGroup> forgotten;  // goes without the lock
+  std::shared_ptr<HostGroup> forgotten;  // destroyed after the lock is released
   runtime::Lock lock(mutex_);
   const auto found = groups_.find(group.name());
   if (found == groups_.end() || found->second.get() != &group) return;

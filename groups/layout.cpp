@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/layout.cpp — ranks, hosts, blocks.
+// groups/layout.cpp — ranks, hosts and blocks of a group
 #include "groups/layout.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ bool are_all(const std::vector<std::uint32_t>& threads, std::uint32_t count) {
 
 }  // namespace
 
-/// Looks at what was given, and finds ranks by place.
+/// Validates the listed threads and computes ranks by place.
 void Layout::order(std::uint32_t threads_of_plan) {
   if (threads_.empty()) throw base::UsageError("a group of no threads");
   std::vector<std::uint32_t> ranks(threads_.size());
@@ -173,7 +173,7 @@ std::uint64_t CallCounts::out(std::uint32_t rank) const {
   }
 }
 
-/// By pairs of hosts.
+/// Returns the counts of an alltoall by pairs of hosts.
 collectives::Counts CallCounts::pairs_of_hosts(const Layout& layout) const {
   const auto hosts = static_cast<std::uint32_t>(layout.hosts().size());
   std::vector<std::uint64_t> counts;
@@ -193,7 +193,7 @@ collectives::Counts CallCounts::between_hosts(const Layout& layout, Collective b
   using collectives::Counts;
   const auto hosts = static_cast<std::uint32_t>(layout.hosts().size());
   const std::uint64_t members = layout.members_on(0);
-  // Of a reduction of which all values are gathered, each member's block is what it gives.
+  // If all values of a reduction are gathered, each member's block is its whole contribution.
   const bool has_vectors = between != call_.collective && has_blocks(between);
   const bool are_alike = (is_even_ || has_vectors) && layout.is_even();
   if (between == Collective::barrier) return Counts::each(1, 1);

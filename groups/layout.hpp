@@ -71,7 +71,7 @@ class Layout {
  private:
   void order(std::uint32_t threads_of_plan);
 
-  std::vector<std::uint32_t> threads_;         // by rank; empty: all of the plan
+  std::vector<std::uint32_t> threads_;         // indexed by rank; empty: all
   std::vector<std::uint32_t> places_, ranks_;  // inverse of each other; empty: identity
   bool is_even_ = true;
   std::vector<std::uint32_t> hosts_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/local.cpp — folding, lining up, handing out.
+// groups/local.cpp — folding, concatenation and distribution of the members' values
 #include "groups/local.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 using collectives::Collective;
 
-/// Of a contribution, which nobody writes: a schedule's `in` never is.
+/// Returns a contribution as writable bytes; schedules never write their `in`.
 std::span<std::byte> as_lent(std::span<const std::byte> bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
@@ -47,7 +47,7 @@ Local::Local(const Layout& layout, std::uint32_t me, const std::vector<const Cal
   lend_out();
 }
 
-/// The call of the root, if that is on this host.
+/// Returns the call of the root if that is on this host; otherwise nullptr.
 const Call* Local::root_here() const {
   const std::uint32_t place = layout_.place(first().root);
   if (layout_.participant_at(place) != me_) return nullptr;
@@ -65,9 +65,9 @@ std::span<std::byte> Local::made(base::Buffer& buffer, std::size_t bytes) const 
   return buffer.bytes();
 }
 
-/// Folding by built-in operations checks what members of this host give, and the schedule checks
-/// what a lone member gives. An exclusive scan between hosts may fold some value nowhere: which one
-/// depends on the schedule.
+/// Returns whether a later step checks the values of members. Folding by built-in operations checks
+/// the contributions of several members, and the schedule checks those of a lone member. An
+/// exclusive scan between hosts may leave a value unfolded; which one depends on the schedule.
 bool Local::is_checked_later() const {
   if (!fold_.is_built_in() || gathers_values()) return false;
   return calls_.size() > 1 || between_ != Collective::exscan;
@@ -85,7 +85,7 @@ void Local::check_given() const {
     check(member, calls_[member]->in, 0);
 }
 
-/// `values`: the part of what a member gave that begins at that byte.
+/// `values` is the part of a member's contribution that begins at byte `begin`.
 void Local::check(std::size_t member, std::span<const std::byte> values, std::size_t begin) const {
   try {
     fold_.check(values);
@@ -128,7 +128,8 @@ void Local::lend_in() {
   if (collective == Collective::reduce_scatter && !gathers_values()) order_by_host();
 }
 
-/// Calls `copy(by rank, by host, bytes)` with where blocks begin in a vector of all.
+/// Calls `copy(by_rank, by_host, bytes)` for each run of blocks. The first two arguments are byte
+/// offsets in vectors ordered by rank and by host.
 template <class Copy>
 void Local::each_run(const Copy& copy) const {
   std::size_t at = 0;
@@ -161,7 +162,8 @@ void Local::fold_in() {
   fold_members(in_, 0);
 }
 
-/// All that there is to fold: what has just been folded goes to all members while it is in a cache.
+/// Folds the contributions of a group on one host. Copies each stretch to all members while it is
+/// in a cache.
 void Local::fold_into_all() {
   constexpr std::size_t cached_bytes = 64 << 10;
   in_ = first().out;
@@ -176,7 +178,7 @@ void Local::fold_into_all() {
   }
 }
 
-/// Stores the sum of what all members gave, from byte `begin` on.
+/// Stores the sum of all members' contributions from byte `begin` on.
 void Local::fold_members(std::span<std::byte> sum, std::size_t begin) {
   const auto given = [&](std::size_t member) {
     return calls_[member]->in.subspan(begin, sum.size());
@@ -191,7 +193,7 @@ void Local::fold_members(std::span<std::byte> sum, std::size_t begin) {
   }
 }
 
-/// The value is right alone, but not together with those before it.
+/// Throws: WrongContribution for a value that is valid alone, but not combined with earlier ones.
 void Local::throw_not_combined(std::uint32_t place, const base::BadValue& bad,
                                std::size_t begin) const {
   const std::string why = fmt::format("combining what it contributed: {}", bad.wrong());
@@ -199,7 +201,7 @@ void Local::throw_not_combined(std::uint32_t place, const base::BadValue& bad,
   throw WrongContribution(place, {why, begin / element_bytes_ + *bad.index()});
 }
 
-/// `to` = `left` and what the member at that place gave.
+/// Stores in `to` the combination of `left` and the contribution of the member at that place.
 void Local::fold_one(std::uint32_t place, std::span<std::byte> to, std::span<const std::byte> left,
                      std::span<const std::byte> given) {
   try {
@@ -219,7 +221,7 @@ void Local::line_up_in() {
   }
 }
 
-/// By hosts they are for, then by members here, then by members there.
+/// Orders elements by target host, then by member here, then by member there.
 void Local::line_up_pairs() {
   std::size_t all = 0, at = 0;
   for (const Call* call : calls_) all += call->in.size();
@@ -257,7 +259,7 @@ void Local::lend_out() {
   if (has_blocks && !layout_.is_in_order()) out_ = made(out_made_, out_.size());
 }
 
-/// Of what differs from member to member.
+/// Provides memory for outputs that differ between members.
 void Local::lend_out_blocks() {
   const Collective collective = first().collective;
   if (is_scan(collective) && !layout_.has_one_each()) {
@@ -290,7 +292,7 @@ void Local::distribute() {
       }
       return copy_all();
     case Collective::allreduce:
-      if (in_.data() == out_.data()) return;  // all have it
+      if (in_.data() == out_.data()) return;  // all members have it
       return copy_all();
     case Collective::broadcast: return copy_all();
     case Collective::scatter:
@@ -303,7 +305,7 @@ void Local::distribute() {
   }
 }
 
-/// What everybody has given lies there by host.
+/// Folds all contributions by rank; out_ holds them by host.
 void Local::fold_by_rank() {
   if (out_.empty()) return;
   const Collective collective = first().collective;
@@ -333,7 +335,7 @@ void Local::fold_by_rank() {
   }
 }
 
-/// With the first's nothing was combined.
+/// Normalizes prefixes, because the first contribution was not combined with any other.
 void Local::normalize_prefixes() {
   const bool has_none = first().collective == Collective::exscan && me_ == 0;
   for (std::size_t member = has_none ? 1 : 0; member < calls_.size(); ++member)
@@ -365,7 +367,7 @@ void Local::hand_out_pairs() {
     }
 }
 
-/// What hosts before this one have given, then each member's own.
+/// Gives members their prefixes: contributions of earlier hosts, then those of members here.
 void Local::hand_out_prefixes() {
   base::Buffer sum_made, next_made;
   std::span<std::byte> sum = made(sum_made, first().in.size());

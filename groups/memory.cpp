@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/memory.cpp — chunks of buffers, by where they begin.
+// groups/memory.cpp — chunks of schedule buffers, by first element
 #include "groups/memory.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void Memory::lend(Buffer buffer, Range range, std::span<std::byte> bytes) {
   lent.bytes = bytes;
 }
 
-/// It costs nothing while nobody touches it. What was too small is still in use.
+/// Untouched memory costs nothing. Smaller blocks stay, because they are still in use.
 base::Payload nothing(std::size_t bytes) {
   static runtime::Mutex mutex;
   static std::vector<base::Payload> all;
@@ -34,7 +34,7 @@ base::Payload nothing(std::size_t bytes) {
 }
 
 std::span<std::byte> memory_of_nothing(std::size_t bytes) {
-  const base::Payload all = nothing(bytes);  // which stays
+  const base::Payload all = nothing(bytes);  // stays allocated
   return {const_cast<std::byte*>(all.bytes().data()), bytes};
 }
 
@@ -47,7 +47,7 @@ Memory::Chunks::iterator Memory::add_scratch(Chunks& chunks, Range range) {
     return added;
   }
   chunk.made = base::Buffer(bytes(range.count));
-  chunk.bytes = chunk.made.bytes();  // few bytes move with the buffer
+  chunk.bytes = chunk.made.bytes();  // small buffers hold their bytes inline
   return added;
 }
 

@@ -42,7 +42,7 @@ class Memory {
     base::Buffer made;           // scratch only
     std::span<std::byte> bytes;  // bytes of `made`, or lent
   };
-  using Chunks = std::pmr::map<collectives::Count, Chunk>;  // by first element; none overlap
+  using Chunks = std::pmr::map<collectives::Count, Chunk>;  // disjoint, by first element
   Chunks::iterator add_scratch(Chunks& chunks, collectives::Range range);
   void find_lent(const Chunk& lent, collectives::Range cells,
                  std::vector<std::span<std::byte>>& pieces) const;

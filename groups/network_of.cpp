@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/network_of.cpp — networks and links of a plan, by participant and by pair of clusters.
+// groups/network_of.cpp — cost models of a plan's links, by participant and by pair of clusters
 #include "groups/network_of.hpp"
 
 #include <fmt/format.h>
@@ -16,12 +16,12 @@
 namespace groups {
 namespace {
 
-/// Free where there is none.
+/// Returns the link, or one that takes no time if there is none.
 tuning::Link passed(const paths::HopLink& link) {
   return link.is_there() ? paths::link_of(link) : tuning::Link();
 }
 
-/// The clusters that have participants, in the order of the topology.
+/// Returns the clusters that have participants, in the order of the topology.
 std::vector<std::uint32_t> clusters_of(const paths::Plan& plan,
                                        const std::vector<std::uint32_t>& hosts,
                                        const collectives::Topology& topology) {
@@ -114,7 +114,8 @@ pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint
 
 namespace {
 
-/// Throws ConfigError: it is of the run's clusters, and of all in which the hosts are.
+/// Throws: ConfigError unless every measured cluster is in the run and every cluster of the hosts
+///         is measured.
 void check_clusters(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                     const tuning::MeasuredNetwork& measured) {
   base::Mistakes mistakes;
@@ -131,7 +132,7 @@ void check_clusters(const paths::Plan& plan, const std::vector<std::uint32_t>& h
   mistakes.throw_if_any();
 }
 
-/// As a config would have them; exits, their rates and switches stay.
+/// Returns the plan's ways with measured networks and links. Exits, their rates and switches stay.
 paths::Ways measured_ways(const paths::Plan& plan, const tuning::MeasuredNetwork& measured) {
   paths::Ways ways = plan.ways.value_or(paths::Ways{
       .clusters = std::vector<paths::Ways::Cluster>(plan.clusters.size()), .links = {}});
@@ -150,7 +151,7 @@ paths::Ways measured_ways(const paths::Plan& plan, const tuning::MeasuredNetwork
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                             const tuning::MeasuredNetwork& measured) {
   check_clusters(plan, hosts, measured);
-  network_of(plan, hosts);  // what the config lacks is not measured
+  network_of(plan, hosts);  // throws for links that the config lacks
   paths::Plan believed = plan;
   believed.ways = measured_ways(plan, measured);
   return network_of(believed, hosts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/selection.cpp — the best schedule, or the one that was named.
+// groups/selection.cpp — choice of the best schedule or of the named one
 #include "groups/selection.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@
 namespace groups {
 namespace {
 
-/// Tells different ones apart.
+/// Returns a text that distinguishes counts.
 std::string text_of(const collectives::Counts& counts) {
   const std::size_t blocks = counts.blocks();
   if (counts.total() / blocks == counts.largest() && counts.total() % blocks == 0)
@@ -47,8 +47,9 @@ std::string text_of(const SelectionKey& question) {
 
 bool is_free(const tuning::LinkModel& model) { return model == tuning::LinkModel(); }
 
-/// Of hosts of which nothing is said, what a machine's memory or a fast network has: bytes count,
-/// or the schedule of fewest messages would be the best for any size.
+/// Adds assumed costs if nothing is known about the hosts: those of a machine's memory or of a fast
+/// network. Bytes must cost time, or the schedule with the fewest messages would be the best for
+/// any size.
 pricing::Network with_cost(pricing::Network network) {
   const auto are_free = [](const std::vector<tuning::LinkModel>& models) {
     return std::all_of(models.begin(), models.end(), is_free);
@@ -67,8 +68,8 @@ pricing::Network with_cost(pricing::Network network) {
   return network;
 }
 
-/// Operations that come to the same bits in any order. Of 0 and -0, which are equal, the least and
-/// the largest of floating-point numbers is the one that came first.
+/// Returns whether the operation gives the same bits in any order. Floating-point minima and maxima
+/// do not: 0 and -0 are equal, and the first one stays.
 bool is_exact(const Call& call) {
   const bool is_floating = call.scalar == base::Scalar::f32 || call.scalar == base::Scalar::f64;
   const std::string_view operation = call.operation;
@@ -79,7 +80,7 @@ bool is_exact(const Call& call) {
 
 constexpr std::string_view best_word = "best", file_word = "file";
 
-/// The name, and what is behind the colon.
+/// Splits a name from the text after its colon.
 std::pair<std::string, std::string> split(const std::string& asked) {
   const std::size_t colon = asked.find(':');
   if (colon == std::string::npos) return {asked, ""};
@@ -248,7 +249,8 @@ std::shared_ptr<const Selection> Selector::decide(const SelectionKey& question) 
 
 namespace {
 
-/// What hosts of a run do of what a plan means. Throws: std::invalid_argument for half duplex.
+/// Reduces the ports of a plan to those that hosts of a run observe.
+/// Throws: std::invalid_argument for half duplex.
 void keep_to_hosts(pricing::Ports& ports) {
   if (ports.is_half_duplex)
     throw std::invalid_argument(
@@ -260,7 +262,8 @@ void keep_to_hosts(pricing::Ports& ports) {
 
 }  // namespace
 
-/// From a file, or made now. Throws: std::invalid_argument, ConfigError.
+/// Loads the plan from a file or makes it now.
+/// Throws: std::invalid_argument, ConfigError.
 planning::Contender Selector::planned(const SelectionKey& question,
                                       const collectives::CollectiveSpec& task) const {
   const auto [name, words] = split(question.algorithm);
@@ -282,7 +285,7 @@ planning::Contender Selector::planned(const SelectionKey& question,
 
 namespace {
 
-/// Parameters with which the algorithm that was named could do it, for messages.
+/// Returns parameters with which the named algorithm could do the operation, for messages.
 std::string try_text(const SelectionKey& question, const Selection& choice) {
   const std::string words =
       choice.algorithm->remedy(choice.task, choice.parameters, question.worst);
@@ -293,7 +296,8 @@ std::string try_text(const SelectionKey& question, const Selection& choice) {
 
 }  // namespace
 
-/// Throws: std::invalid_argument for what cannot do it.
+/// Chooses the named schedule.
+/// Throws: std::invalid_argument if it cannot do the operation.
 void Selector::decide_by_name(const SelectionKey& question, Selection& choice) const {
   const auto [name, words] = split(question.algorithm);
   if (is_planned(question.algorithm)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tracing.cpp — members, steps and shares as records.
+// groups/tracing.cpp — trace records of members, steps and shares
 #include "groups/tracing.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ std::unique_ptr<GroupTrace> GroupTrace::of(paths::Deployment& deployment, const 
   return std::make_unique<GroupTrace>(deployment, layout, participant, name);
 }
 
-/// One that is made again, when all have left it, is another one.
+/// A group that is created again, after all members have left it, gets a name of its own.
 GroupTrace::GroupTrace(paths::Deployment& deployment, const Layout& layout,
                        std::uint32_t participant, const std::string& name)
     : deployment_(deployment),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tuples.cpp — arrays in tuples: where their values are, and what is in front of them.
+// groups/tuples.cpp — location of array values in tuples, and their length prefix
 #include "groups/tuples.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ using pastset::Field;
   throw base::UsageError(fmt::format("element {}: {}", element.name(), why));
 }
 
-/// The one field of numbers.
+/// Returns the single field of numbers. Throws: UsageError.
 const Field& array_of(const pastset::Element& element) {
   const auto& fields = element.tuple_template().fields();
   const bool is_array = fields.size() == 1 && (fields[0].kind == Field::Kind::scalar ||
@@ -32,14 +32,14 @@ const Field& array_of(const pastset::Element& element) {
   return fields[0];
 }
 
-/// Behind the length of an array of any length.
+/// Returns the size of the length that precedes a variable array; otherwise 0.
 std::size_t front_bytes(const Field& field) {
   return field.is_variable() ? sizeof(std::uint32_t) : 0;
 }
 
 base::Buffer made_for(const Field& field, std::size_t bytes) {
   base::Buffer made(front_bytes(field) + bytes);
-  const auto length = static_cast<std::uint32_t>(bytes);  // little-endian, as all we run on
+  const auto length = static_cast<std::uint32_t>(bytes);  // little-endian, as on all machines
   if (field.is_variable()) std::memcpy(made.bytes().data(), &length, sizeof length);
   return made;
 }
@@ -50,7 +50,7 @@ bool gives(const Call& call, std::uint32_t rank) {
   return call.collective != Collective::barrier && (!is_roots || rank == call.root);
 }
 
-/// That it is to be moved; a root has its broadcast.
+/// Returns whether the member moves a result tuple; the root of a broadcast has it already.
 bool gets(const Call& call, std::uint32_t rank) {
   switch (call.collective) {
     case Collective::barrier: return false;
@@ -114,7 +114,7 @@ void bind_tuples(Call& call, std::uint32_t rank) {
   if (call.in.size() != call.out.size())
     refuse(*call.from, fmt::format("expected a tuple of {} bytes to broadcast, found {}",
                                    call.out.size(), call.in.size()));
-  // Schedules write what they send, too.
+  // Schedules may write the root's buffer, which must therefore be a copy.
   std::memcpy(call.out.data(), call.in.data(), call.in.size());
   call.in = {};
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/all.cpp — the list of kinds: a line for each.
+// wrappers/all.cpp — list of the kinds of wrapper, one line for each
 //
-// A list, because an object that registers itself is dropped by the linker when nothing else of
-// its file in a static library is used.
+// The list is explicit because the linker would drop a self-registering object from a static
+// library if nothing else in its file is used.
 #include "wrappers/all.hpp"
 
 #include "wrappers/cache.hpp"

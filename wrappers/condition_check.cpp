@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/condition_check.cpp — the conditional-allreduce between the roots of clusters.
+// wrappers/condition_check.cpp — conditional allreduce between the roots of clusters
 #include "wrappers/condition_check.hpp"
 
 #include <fmt/format.h>
@@ -40,23 +40,23 @@ struct ConditionCheck::Seen {
 
 struct ConditionCheck::Cluster {
   std::shared_ptr<pastset::Element> element;
-  std::shared_ptr<pastset::Element> asks;  // null for our own, and when tuples come unasked
-  std::uint64_t asked_for = 0;             // how many tuples it will have sent when it has answered
-  std::size_t watched = 0;                 // its place among changes_
+  std::shared_ptr<pastset::Element> asks;  // null for our own, and if tuples are pushed
+  std::uint64_t asked_for = 0;             // tuple count that completes the open request
+  std::size_t watched = 0;                 // index in changes_
 
   bool will_send() const { return element->last() < asked_for; }
 };
 
-// ---- asking ----------------------------------------------------------------------------------
+// ---- requests to other clusters --------------------------------------------------------------
 
-/// Whom a round asks, and when.
+/// Requests of one round: which clusters to ask, and when.
 class ConditionCheck::Asking {
  public:
   Asking(ConditionCheck& check, const Operation& operation)
       : check_(check), operation_(operation) {}
 
-  /// The round is undecided by what is known. A marked cluster answers nobody any more, so that
-  /// nobody waits for it before asking others.
+  /// Asks for tuples, because the known values do not decide the round. A marked cluster no longer
+  /// replies, so the round asks other clusters without waiting for it.
   void ask(const std::vector<Seen>& all) {
     if (check_.settings_.asks.empty()) return;
     std::vector<std::size_t> missing, will_send;
@@ -73,7 +73,7 @@ class ConditionCheck::Asking {
   }
 
  private:
-  /// Those of `others` that would decide together with what is known and what will come anyway.
+  /// Returns the fewest of `others` that would decide together with known and expected values.
   std::vector<std::size_t> fewest(const std::vector<Seen>& all, std::vector<std::size_t> counted,
                                   std::vector<std::size_t> others) const {
     if (would_decide(all, counted)) return {};
@@ -106,7 +106,7 @@ class ConditionCheck::Asking {
     } catch (const base::Overflow&) {
       return true;
     } catch (const base::BadValue&) {
-      return false;  // values of different rounds need not go together
+      return false;  // values of different rounds may not fit together
     }
   }
 
@@ -120,7 +120,7 @@ class ConditionCheck::Asking {
   bool has_asked_ = false;
 };
 
-// ---- a round ---------------------------------------------------------------------------------
+// ---- rounds ----------------------------------------------------------------------------------
 
 ConditionCheck::ConditionCheck(Deployment& deployment, std::uint32_t wrapper,
                                ConditionCheckSettings settings, ConditionCheckSwitches switches)
@@ -210,7 +210,7 @@ Result ConditionCheck::wait_for_decision(const Operation& operation, const Parti
   }
 }
 
-/// The tuple that came last among those that tell of this round.
+/// Sets the origin to the tuple that arrived last among those of this or a later round.
 void ConditionCheck::set_origin(Result& result, const std::vector<Seen>& all, base::Nanos began,
                                 bool has_waited) const {
   if (clusters_.size() == 1) return;
@@ -229,7 +229,7 @@ void ConditionCheck::set_origin(Result& result, const std::vector<Seen>& all, ba
   result.origin.nanos = (now - (has_waited ? began : came)).count();
 }
 
-/// The mark is read before the tuple: a marked element gets no more, so the tuple is its last.
+/// Reads the mark before the tuple: a marked element gets no more tuples, so the tuple is its last.
 std::vector<ConditionCheck::Seen> ConditionCheck::look(const Partial& own) const {
   std::vector<Seen> all;
   all.reserve(clusters_.size());
@@ -275,7 +275,7 @@ std::optional<Result> ConditionCheck::decide_from(const std::vector<Seen>& all,
   return settings_.decision.proved(std::move(value), contributions, sequence);
 }
 
-/// A pair for our round is our result, and from now on our own pair.
+/// Returns the result from an exact pair for this round, which also becomes our own pair.
 std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::uint64_t sequence) {
   for (const Seen& seen : all) {
     if (!switches_.use_exact_pair || !seen.part || !seen.part->last_exact) continue;
@@ -287,8 +287,9 @@ std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::u
   return std::nullopt;
 }
 
-/// Those at our round have told us all they know of it; those behind it may still bring a value,
-/// a pair or the news that they went past. A marked one will not.
+/// Throws: TravelError if marked clusters leave no hope of a decision. Clusters at our round have
+///         sent all that they know about it. Clusters behind it may still send a value, a pair or a
+///         later sequence, unless they are marked.
 void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
                                       const Operation& operation) const {
   const Seen* lost = nullptr;
@@ -302,7 +303,8 @@ void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
     paths::RootRounds::fail_as_marked(*lost->error);
 }
 
-/// One who is not at our round is left out. Nothing when they overflow, and that is a proof.
+/// Combines the values of clusters at our round. Returns nothing if they overflow and that is a
+/// proof.
 std::optional<base::Payload> ConditionCheck::combine(const std::vector<Seen>& all,
                                                      const Operation& operation) const {
   std::vector<ClusterValue> values;
@@ -318,11 +320,11 @@ std::optional<base::Payload> ConditionCheck::combine(const std::vector<Seen>& al
   }
 }
 
-// ---- its settings ----------------------------------------------------------------------------
+// ---- settings --------------------------------------------------------------------------------
 
 namespace {
 
-/// `asks`: an element of this host for each other cluster.
+/// `asks` names an element of this host for each other cluster.
 void read_asks(base::MapReader& reader, const paths::WrapperPlace& place,
                ConditionCheckSettings& settings) {
   settings.asks = reader.words("asks");

@@ -42,8 +42,8 @@ paths::Result EmulateLink::go_down(paths::Operation operation, const paths::Next
   return next(std::move(operation));
 }
 
-/// A failure is kept aside while it travels: no context sleeps inside a catch block, where another
-/// fiber of the thread would meet its exception.
+/// Stores a failure while it travels. A context must not sleep inside a catch block, because
+/// another fiber of the thread would meet its exception.
 paths::Result EmulateLink::come_up(paths::Operation operation, const paths::Next& next) {
   const bool answered = !operation.one_way && !paths::is_farewell(operation.kind);
   if (!answered) return next(std::move(operation));
@@ -69,8 +69,9 @@ void EmulateLink::travel(std::size_t bytes, std::uint64_t sequence, const paths:
   deployment_.runtime().sleep_until(arrives);
 }
 
-/// Who is behind it goes on when it waits for its answer, or before: in the contexts that serve,
-/// which run one at a time, it has left by then.
+/// Delays the operation until it has arrived and the earlier ones have gone on. The next one may go
+/// on when this one waits for its reply, or earlier. In service contexts, which run one at a time,
+/// this one has gone on by then.
 void EmulateLink::travel_in_line(const paths::Operation& operation, LaneKey key,
                                  const paths::Next& next) {
   runtime::Lock lock(mutex_);
@@ -109,8 +110,8 @@ base::Nanos EmulateLink::offer(std::size_t bytes, std::uint64_t sequence, const 
   return passed.arrives;
 }
 
-/// False when the operation may go on by itself: only pushes, and a release behind some, are left
-/// to a service context.
+/// Queues a push, or a release behind pushes, for a service context. Returns false for other
+/// operations, which go on in their own context.
 bool EmulateLink::join_lane(paths::Operation& operation, LaneKey key, const paths::Next& next) {
   const bool release = operation.kind == OperationKind::release;
   if (!operation.one_way && !release) return false;
@@ -150,7 +151,8 @@ void EmulateLink::leave(const Place& place) {
   emptied_.wake_all(wakes);
 }
 
-/// None of them waits for anything but its arrival, however long ago that was settled.
+/// Waits for all pushes. The deadline counts from the last arrival, because each push waits only
+/// for its own arrival.
 void EmulateLink::drain() {
   runtime::Lock lock(mutex_);
   while (!lanes_.empty()) {
@@ -189,7 +191,7 @@ bool EmulateLink::carry_first(LaneKey key, const paths::Next& next) {
   try {
     next(std::move(first.operation));
   } catch (const paths::TravelError&) {
-    // Nobody waits for a push; joins below were given the failure on its way.
+    // The sender of a push waits for no reply; joins below have received the failure.
   }
   return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/event_collector.cpp — stamp, next, stamp.
+// wrappers/event_collector.cpp — time stamps on the way down and on the way up
 #include "wrappers/event_collector.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void add(eventspace::EventRecord& record, const paths::Next& next) {
 
 void passed_up(eventspace::EventRecord& record, const paths::Result& result,
                const paths::Next& next) {
-  // What was read has its size on the way up.
+  // The size of a tuple that was read is known on the way up.
   record.bytes =
       std::max<std::uint32_t>(record.bytes, eventspace::capped_bytes(result.payload.size()));
   if (result.last_arriver) record.flags |= eventspace::event_last_arriver;

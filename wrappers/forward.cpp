@@ -45,7 +45,7 @@ void Forward::handle(paths::Operation&& operation, paths::Next next, paths::Resp
   responder.reply(paths::Result{});
 }
 
-/// Makes of the operation what crosses; where to.
+/// Prepares the operation for the other host. Returns its next stage.
 paths::StageId Forward::leave(paths::Operation& operation, const paths::Next& next) {
   next.taken();
   operation.slot += next.stage().slot;

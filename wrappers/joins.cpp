@@ -89,7 +89,7 @@ paths::WrapperKind broadcast_kind() {
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) {
     std::optional<std::uint32_t> from;
     if (reader.has("from")) {
-      // The slots of a plan with mistakes have not been counted.
+      // If the plan has mistakes, its slots are not counted.
       const std::int64_t most = place.slots() > 0 ? std::int64_t{place.slots()} - 1
                                                   : std::numeric_limits<std::uint32_t>::max();
       from = static_cast<std::uint32_t>(reader.integer("from", 0, 0, most));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/lagged.cpp — rounds under way.
+// wrappers/lagged.cpp — rounds under way and their results
 #include "wrappers/lagged.hpp"
 
 #include <exception>
@@ -27,7 +27,8 @@ Result Lagged::operate(paths::Operation operation, paths::Next next) {
   return next(std::move(operation));
 }
 
-/// Its failure is the result of its round, when that is due: the next ones stay `rounds` late.
+/// Makes the failure the result of its round when that is due, so that later results stay `rounds`
+/// late.
 void Lagged::keep_place(const paths::Operation& failed) {
   const auto round = std::make_shared<Round>();
   round->sequence = failed.sequence;
@@ -36,7 +37,7 @@ void Lagged::keep_place(const paths::Operation& failed) {
   add(failed.slot, round);
 }
 
-/// The round that is due now, if there is one.
+/// Adds a round. Returns the round that is due now; nullptr if none is.
 std::shared_ptr<Lagged::Round> Lagged::add(std::uint32_t slot, std::shared_ptr<Round> round) {
   runtime::Lock lock(mutex_);
   Rounds& rounds = under_way_[slot];
@@ -80,7 +81,7 @@ std::shared_ptr<Lagged::Round> Lagged::start(paths::Operation operation, const p
     round->is_done = true;
     round->waiting.wake_all(wakes);
   };
-  // Service contexts begin in the order they are spawned, so that moves go down in order.
+  // Service contexts start in the order of spawning, so moves go down in order.
   deployment_.services().spawn("round", run).detach();
   return round;
 }
@@ -93,7 +94,8 @@ void Lagged::wait(Round& round) const {
   }
 }
 
-/// Those below need not wait as long to hear of it.
+/// Waits for the remaining rounds. First withdraws the contributor, so that contributors below stop
+/// waiting earlier.
 void Lagged::drain(const paths::Operation& release, const paths::Next& next) {
   Rounds rounds;
   {

@@ -49,7 +49,7 @@ class Lagged final : public paths::BlockingWrapper {
   paths::Deployment& deployment_;
   const std::uint64_t rounds_;
   runtime::Mutex mutex_;                       // guards under_way_
-  std::map<std::uint32_t, Rounds> under_way_;  // by contributor, oldest first
+  std::map<std::uint32_t, Rounds> under_way_;  // oldest first
 };
 
 paths::WrapperKind lagged_kind();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/lagged_check.cpp — exact results, late.
+// wrappers/lagged_check.cpp — exact results of earlier rounds
 #include "wrappers/lagged_check.hpp"
 
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ Result LaggedCheck::decide(Operation operation, const paths::Next& next) {
   return unchecked;
 }
 
-/// Ours is the first value that is known; the others learn it when the batch is full.
+/// Records our own value at once; the other clusters receive it when the batch is full.
 void LaggedCheck::tell(const Operation& operation, const paths::Next& next) {
   clusters_[own_].values[operation.sequence] = {operation.contributions, operation.payload,
                                                 deployment_.runtime().now()};
@@ -111,7 +111,7 @@ Result LaggedCheck::result_of(std::uint64_t sequence, const Operation& operation
   }
 }
 
-/// Until every cluster's value of the round is known; whether that took a wait.
+/// Blocks until every cluster's value of the round is known. Returns whether it had to wait.
 bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, StageId stage) {
   const runtime::Deadline deadline = deployment_.deadline();
   paths::AwaitedValues reads(deployment_, stage, sequence, clusters_.size(), own_);
@@ -121,7 +121,7 @@ bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, S
     std::string missing;
     std::optional<std::string> lost;
     for (Cluster& cluster : clusters_) {
-      // Read first: a marked element gets no more, so that what it has now is all.
+      // Read the mark first: a marked element gets no more tuples, so it then has all.
       const auto mark = cluster.element->error_mark();
       take_batches(cluster);
       const bool is_known = cluster.values.contains(sequence);

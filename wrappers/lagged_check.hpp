@@ -53,7 +53,7 @@ class LaggedCheck final : public paths::BlockingWrapper {
   struct Value {
     std::uint64_t contributions = 0;
     base::Payload value;
-    base::Nanos came{0};  // when a round first found it here
+    base::Nanos came{0};  // time at which a round first found it
   };
   struct Cluster {
     std::shared_ptr<pastset::Element> element;
@@ -72,7 +72,7 @@ class LaggedCheck final : public paths::BlockingWrapper {
   const LaggedCheckSettings settings_;
   const std::shared_ptr<pastset::Element> result_;
   // Members owned by the current round.
-  std::vector<Cluster> clusters_;                // in the order of clusters
+  std::vector<Cluster> clusters_;                // sorted like the config's
   std::size_t own_ = 0;                          // index of our cluster
   std::unique_ptr<pastset::AnyChange> changes_;  // changes of the others' elements
   std::vector<base::Payload> batch_;

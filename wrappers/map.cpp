@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/map.cpp — maps when the element's host is there.
+// wrappers/map.cpp — mapping of a shared element once its host has started
 #include "wrappers/map.hpp"
 
 #include <fmt/format.h>
@@ -64,8 +64,8 @@ pastset::Element* Map::element_here() {
   return element_ ? element_->get() : nullptr;
 }
 
-/// Null: by the path. Its host has made it when it answers whatever is asked; that is counted
-/// among what a run does to be measured.
+/// Returns the mapped element; nullptr if operations must take the path. First sends a traffic
+/// operation, which is housekeeping: a reply proves that the host has created the element.
 std::shared_ptr<pastset::Element> Map::element(const paths::Operation& operation,
                                                const paths::Next& next) {
   paths::SharedElements& shared = next.deployment().shared_elements();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/periodic.cpp — one round in so many.
+// wrappers/periodic.cpp — passage of one round in `every`
 #include "wrappers/periodic.hpp"
 
 #include <memory>
@@ -8,7 +8,7 @@
 namespace wrappers {
 
 void Periodic::handle(paths::Operation&& operation, paths::Next next, paths::Responder& responder) {
-  // The last round before that comes to those below is the last multiple.
+  // Joins below see only each multiple, so the last round before the end is the last multiple.
   if (paths::is_farewell(operation.kind)) operation.sequence -= operation.sequence % every_;
   const bool goes_on =
       operation.kind != paths::OperationKind::move || (operation.sequence + 1) % every_ == 0;

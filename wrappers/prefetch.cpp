@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/prefetch.cpp — a service context that reads ahead.
+// wrappers/prefetch.cpp — service context that reads ahead from a remote element
 #include "wrappers/prefetch.hpp"
 
 #include <exception>
@@ -59,7 +59,7 @@ void Prefetch::fetch(std::uint32_t path) {
       ++wanted.sequence;
     }
   } catch (const pastset::Deleted&) {
-    return;  // nobody reads it any more
+    return;  // a deleted element has no readers
   } catch (const std::exception& error) {
     into_->mark_error(error.what());
   }

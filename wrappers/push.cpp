@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/push.cpp — a service context that sends what was moved into an element.
+// wrappers/push.cpp — service context that sends the tuples of an element
 #include "wrappers/push.hpp"
 
 #include <algorithm>
@@ -45,15 +45,15 @@ void Push::follow() {
     if (!settings_.asks) return answer({0, unlimited});
     while (true) answer(next_ask());
   } catch (const pastset::Deleted&) {
-    return;  // there is nothing to send any more
+    return;  // nothing is left to send
   } catch (const pastset::ElementError& error) {
     mark = error.what();
   }
-  // Also when the asks are marked: whoever asked for what never arrived still waits for it.
+  // The mark is also sent if the requests are marked: a host may still wait for a requested tuple.
   end(mark);
 }
 
-/// Throws Marked when no ask can come any more.
+/// Throws: Marked if no request can arrive any more.
 paths::Ask Push::next_ask() {
   const pastset::Stored newest = settings_.asks->newest(next_ask_);
   next_ask_ = newest.number + 1;
@@ -80,7 +80,7 @@ void Push::send_rest() {
     if (newest && newest->number >= next_) send_up_to(*newest);
     if (error) end(*error);
   } catch (const pastset::Deleted&) {
-    // Its element went first: there is nothing to send any more.
+    // The element was deleted first: nothing is left to send.
   } catch (const pastset::ElementError& error) {
     end(error.what());
   }
@@ -98,7 +98,7 @@ void Push::send(base::Payload tuple) {
   const paths::Next next(deployment_, *stage, nullptr);
   paths::Operation operation;
   operation.one_way = true;
-  operation.kept = settings_.every || settings_.asks;  // somebody counts on each
+  operation.kept = settings_.every || settings_.asks;  // receivers need each tuple
   operation.path = path_;
   operation.slot = deployment_.plan().paths[path_].slot;
   operation.sequence = sent_++;
@@ -113,7 +113,7 @@ void Push::send(base::Payload tuple) {
   try {
     next(std::move(operation));
   } catch (const paths::TravelError&) {
-    // The far host is gone, and whoever waits there with it.
+    // The far host is gone, and so are the readers that wait there.
   }
   record.up_nanos = deployment_.runtime().now().count();
   deployment_.recorder().add(record);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/schedule.cpp — rounds of a path as operations of a group with one member on each host.
+// wrappers/schedule.cpp — rounds of a path as operations of a group with one member on each host
 #include "wrappers/schedule.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ namespace {
 
 using paths::OperationKind;
 
-/// Of each host with threads the first.
+/// Returns the first thread of each host with threads.
 std::vector<std::uint32_t> members_of(const paths::Plan& plan) {
   std::vector<std::uint32_t> ranks;
   for (const auto& host : plan.hosts)
@@ -43,7 +43,7 @@ groups::Call call_of(const paths::Reduction& reduction, const std::string& by) {
   return call;
 }
 
-/// Why no schedule can do it, for the hosts of the plan; "" if one can.
+/// Returns why no schedule can do the operation for the plan's hosts; "" if one can.
 std::string why_not(const paths::Plan& plan, const groups::Call& call) {
   groups::SelectionKey question;
   question.collective = call.collective;
@@ -52,7 +52,7 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
   question.algorithm = call.algorithm;
   try {
     const auto hosts = groups::participants_of(plan);
-    // What the best one is takes long to find; that there is one needs no more than ways.
+    // The search for the best schedule takes long. One exists if all hosts have ways between them.
     if (call.algorithm == "best")
       groups::network_of(plan, hosts);
     else
@@ -68,8 +68,9 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
   return {};
 }
 
-/// What keeps the hosts of one collective from doing it together: each with threads has it once,
-/// and all say the same. Told at the first of them, or at the one that differs.
+/// Returns a reason why the hosts cannot run the collective together; "" if they can. Each host
+/// with threads must have it once, with equal settings. The first wrapper reports a wrong number; a
+/// wrapper with different settings reports itself.
 std::string disagreement(const paths::WrapperPlace& place, const std::string& collective) {
   const paths::Plan& plan = place.plan();
   const auto is_of_it = [&](const paths::Plan::PlanWrapper& one) {
@@ -149,7 +150,7 @@ void Schedule::join(paths::Operation& operation) {
   operation.contributions = deployment_.plan().thread_count();
 }
 
-/// From here on nothing comes of this host.
+/// Fails all later rounds, because this host takes no part in them.
 void Schedule::end(const paths::Operation& operation) {
   group_->fail(operation.sequence,
                operation.failure ? operation.failure

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/store.cpp — hands operations to an element.
+// wrappers/store.cpp — operations of a path on its element, and error marks
 #include "wrappers/store.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace wrappers {
 namespace {
 
-/// From which other hosts tuples come on the paths of the same name; "" for none, or too many.
+/// Returns the other hosts whose tuples arrive on paths of the same name; "" for none or too many.
 std::string senders(const paths::Plan& plan, std::uint32_t path) {
   constexpr std::size_t shown_max = 3;
   std::set<std::string> names;
@@ -37,7 +37,7 @@ void Store::handle(paths::Operation&& operation, paths::Next next, paths::Respon
   waiting_.handle(std::move(operation), next, responder);
 }
 
-/// Instead of what it would do else.
+/// Marks the element instead of carrying out the operation, if needed. Returns whether it did.
 bool Store::leaves_mark(const paths::Operation& operation, const paths::Plan& plan) const {
   const bool is_end =
       operation.kind == paths::OperationKind::release && marks_ == StoreMarks::failures_and_end;

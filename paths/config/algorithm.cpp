@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithm.cpp — reads algorithms by their words' descriptions, and says them again.
+// paths/config/algorithm.cpp — reader and printer of algorithms by the descriptions of their words
 #include "paths/config/algorithm.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ std::string in_capitals(std::string text) {
   return text;
 }
 
-/// "budget:HORIZON,EVERY".
+/// Returns a form such as "budget:HORIZON,EVERY".
 template <class Word>
 std::string form_of(const Word& word) {
   std::vector<std::string> numbers;
@@ -51,7 +51,7 @@ std::string form_of(const Word& word) {
   return word.name + (numbers.empty() ? "" : ":") + fmt::format("{}", fmt::join(numbers, ","));
 }
 
-/// "{budget: {horizon: ROUNDS, every: ROUNDS}}", "{subscribe: TUPLES}".
+/// Returns a form such as "{budget: {horizon: ROUNDS, every: ROUNDS}}" or "{subscribe: TUPLES}".
 template <class Word>
 std::string map_form_of(const Word& word) {
   if (word.settings.size() == 1)
@@ -73,7 +73,7 @@ const AlgorithmWord* word_named(std::string_view name) {
   return found == words.end() ? nullptr : &*found;
 }
 
-/// The one that stands for all schedules, and the algorithm that such a name is of.
+/// Returns the word that stands for all schedules; nullptr if there is none.
 const AlgorithmWord* schedule_word() {
   const std::vector<AlgorithmWord>& words = algorithm_words();
   const auto found = std::find_if(words.begin(), words.end(),
@@ -92,7 +92,7 @@ bool does(const collectives::Algorithm& algorithm, std::string_view collective_k
                      [&](auto collective) { return name_of(collective) == collective_kind; });
 }
 
-/// One of those that `word` may have beside it.
+/// Returns the transfer of that name if `word` allows it; otherwise nullptr.
 const TransferWord* transfer_named(std::string_view name, const AlgorithmWord& word) {
   if (std::count(word.transfers.begin(), word.transfers.end(), name) == 0) return nullptr;
   for (const TransferWord& transfer : transfer_words())
@@ -106,7 +106,7 @@ const TransferWord* usual_transfer(const AlgorithmWord& word) {
   return nullptr;
 }
 
-/// The word with everything that it means by itself.
+/// Returns the word's algorithm with all defaults.
 Algorithm plain(const AlgorithmWord& word, bool all_to_all) {
   Algorithm algorithm{&word, all_to_all, {}, all_to_all ? usual_transfer(word) : nullptr, 1};
   for (const SettingHelp& setting : word.settings)
@@ -114,8 +114,8 @@ Algorithm plain(const AlgorithmWord& word, bool all_to_all) {
   return algorithm;
 }
 
-/// Where a word has several numbers none is above the one before it: what is told at once is not
-/// more than what may come late.
+/// Returns the rule for a word with several numbers: the second is at most the first, because a
+/// batch must not hold more rounds than a result may be late.
 std::string number_rule(const AlgorithmWord& word) {
   if (word.settings.size() < 2) return "";
   return fmt::format(" with {} at most {}", in_capitals(word.settings[1].name),
@@ -140,7 +140,7 @@ void set_transfer(Algorithm& algorithm, const TransferWord& transfer, std::uint6
     algorithm.transfer = same;
 }
 
-/// What stands behind a word's name: empty when it is right, else what was expected.
+/// Reads the parameters after a word's name. Returns the expected text; "" if they are right.
 std::string parse_parameters(const std::vector<std::string_view>& given, Algorithm& algorithm) {
   const AlgorithmWord& word = *algorithm.word;
   if (given.empty()) return {};
@@ -164,7 +164,7 @@ std::string parse_parameters(const std::vector<std::string_view>& given, Algorit
   return forms.empty() ? word.name : either_of(forms);
 }
 
-/// Among words that promise the same: the one that has this transfer by itself.
+/// Returns the word with the same promise whose default transfer is that of the algorithm.
 const AlgorithmWord& shortest(const Algorithm& algorithm) {
   for (const AlgorithmWord& word : algorithm_words()) {
     const bool fits = algorithm.all_to_all
@@ -175,7 +175,9 @@ const AlgorithmWord& shortest(const Algorithm& algorithm) {
   return *algorithm.word;
 }
 
-/// Words of `relaxation`, over that graph first: the name is what their relaxation is called.
+/// Returns the first word of the relaxation `name` that fits the graph. Over all_to_all only the
+/// word with that name fits. If none fits, returns the first word that does not; nullptr for an
+/// unknown name.
 const AlgorithmWord* relaxation_named(std::string_view name, bool all_to_all) {
   const AlgorithmWord* found = nullptr;
   for (const AlgorithmWord& word : algorithm_words()) {
@@ -196,7 +198,7 @@ std::vector<std::string_view> relaxation_names(std::string_view collective_kind)
   return names;
 }
 
-/// Reads `relaxation` and `transfer` of one collective.
+/// Reader of `relaxation` and `transfer` of one collective.
 class RelaxationReader {
  public:
   RelaxationReader(base::MapReader& reader, std::string_view kind, bool all_to_all)
@@ -244,7 +246,7 @@ class RelaxationReader {
     if (!expected.empty()) mistake(fmt::format("expected {}, found '{}'", expected, text));
   }
 
-  /// `relaxation: {lagged: 2}`, `{budget: {horizon: 8, every: 4}}`.
+  /// Reads `relaxation: {lagged: 2}`, `{budget: {horizon: 8, every: 4}}`.
   void read_map(const Settings& map) {
     if (map.entries().size() != 1) return mistake("expected one relaxation, such as {lagged: 2}");
     const auto& [name, value] = map.entries().front();
@@ -281,7 +283,7 @@ class RelaxationReader {
     reader.finish();
   }
 
-  /// `transfer: push`, `transfer: {subscribe: 8}`.
+  /// Reads `transfer: push`, `transfer: {subscribe: 8}`.
   void read_transfer() {
     const Settings value = reader_.take("transfer");
     if (value.is_null()) return;
@@ -313,7 +315,7 @@ class RelaxationReader {
   Algorithm algorithm_;
 };
 
-/// A schedule's name and what stands behind it: what was expected, or nothing.
+/// Reads a schedule's name and its parameters. Returns the expected text; "" if they are right.
 std::string parse_schedule(std::string_view text, std::string_view collective_kind,
                            Algorithm& algorithm) {
   algorithm.schedule = text;

@@ -22,7 +22,7 @@ class CollectiveExpansion;
 struct TransferWord {
   std::string name;
   std::string help;                        ///< one sentence
-  std::vector<SettingHelp> settings = {};  ///< at most one: tuples per request
+  std::vector<SettingHelp> settings = {};  ///< none, or one: tuples per request
   std::string with_one = {};               ///< equivalent word if that number is 1
   bool asks = false;                       ///< a root that cannot decide requests tuples
   /// Writes the paths that carry tuples from the cluster `from` to the cluster `into`.

@@ -27,7 +27,7 @@ struct Expansion {
     std::uint32_t host = 0;
     std::uint32_t first_thread = 0;
     std::uint32_t threads = 0;            ///< 0 = no thread: the path drives itself
-    std::vector<base::Settings> through;  ///< as in the low-level config
+    std::vector<base::Settings> through;  ///< items as in the low-level config
   };
 
   base::Settings written{};             ///< all written parts of the low-level config
@@ -35,7 +35,7 @@ struct Expansion {
   // Generated items, which precede the written wrappers and paths.
   std::vector<Wrapper> wrappers{};
   std::vector<Path> paths{};
-  std::unordered_map<std::string_view, std::uint32_t> wrapper_numbers{};  ///< by name
+  std::unordered_map<std::string_view, std::uint32_t> wrapper_numbers{};  ///< keyed by name
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/instrument.cpp — event collectors on the ways of a config.
+// paths/config/instrument.cpp — insertion of event collectors into paths
 #include "paths/config/instrument.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using base::Settings;
 
 constexpr const char* collector_kind = "event_collector";
 
-/// The map with another value at `key`.
+/// Returns the map with another value at `key`.
 Settings replaced(const Settings& map, std::string_view key, Settings value) {
   std::vector<Settings::Entry> entries = map.entries();
   for (Settings::Entry& entry : entries)
@@ -47,9 +47,9 @@ std::vector<Settings> with_collectors(const std::vector<Settings>& way, bool has
                                       const std::function<bool(const Settings&)>& is_wanted,
                                       Collectors& collectors) {
   std::vector<Settings> collected;
-  bool is_mapped = false;  // what passes there mostly goes no further down
+  bool is_mapped = false;  // operations rarely pass a map
   for (std::size_t place = 0; place < way.size(); ++place) {
-    // It lets only some rounds through, which would leave the others half recorded.
+    // A `lagged_check` passes only some rounds, so the others would be half recorded.
     const std::string above = place > 0 ? kind_in_way(way[place - 1], {}) : "";
     is_mapped |= above == "map";
     const bool may_stand_here = (has_threads || place > 0) && above != "lagged_check" && !is_mapped;
@@ -70,7 +70,7 @@ Settings with_collectors(const Settings& low_level) {
   Collectors collectors;
   for (const Settings& path : paths->items()) {
     const Settings* through = path.find("through");
-    if (through == nullptr || !through->is_list()) return low_level;  // a mistake, found later
+    if (through == nullptr || !through->is_list()) return low_level;  // a mistake, reported later
     const bool has_some = std::any_of(
         through->items().begin(), through->items().end(),
         [&](const Settings& item) { return kind_in_way(item, wrappers) == collector_kind; });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/low_level.cpp — hosts, elements, wrappers and paths as written, into a plan.
+// paths/config/low_level.cpp — conversion of written hosts, elements, wrappers and paths into a
+// plan
 #include "paths/config/low_level.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +55,7 @@ void read_elements(const base::Settings& section, Plan& plan, base::Mistakes& mi
     if (check_name(name, "an element", mistakes)) read_element(name, value, plan, mistakes);
 }
 
-/// A text cannot repeat a key, but a name in it may also be one that the expansion has made.
+/// Reports a repeated name. A text cannot repeat a key, but it may repeat a generated name.
 void refuse_second(std::string_view what, const base::Settings& name, const base::Settings& first,
                    PlanText& text, base::Mistakes& mistakes) {
   mistakes.add(name.position(), fmt::format("a second {} is named {}{}", what, name.text(),
@@ -71,7 +72,7 @@ void refuse_repeated(const base::Settings& section, std::string_view what, PlanT
   }
 }
 
-/// The settings without the keys that are the same for every kind.
+/// Returns the settings without the keys that all kinds share.
 base::Settings own_settings(const base::Settings& map) {
   std::vector<base::Settings::Entry> own;
   for (const auto& entry : map.entries()) {
@@ -89,7 +90,7 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
                              name.text(), value.describe()));
     return false;
   }
-  // The rest belongs to the kind, which reads it when its surroundings are known.
+  // The other keys belong to the kind, which reads them when its surroundings are known.
   std::vector<base::Settings::Entry> common;
   for (const auto& entry : value.entries())
     if (entry.first.text() == "kind" || entry.first.text() == "host") common.push_back(entry);
@@ -114,7 +115,7 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
   return true;
 }
 
-/// Numbers are the places in the plan, of those that are in it.
+/// Reads wrappers. Their numbers are positions in the plan, which omits broken wrappers.
 void read_wrappers(Expansion& config, const base::Settings& section, const WrapperKinds& kinds,
                    Plan& plan, PlanText& text, base::Mistakes& mistakes) {
   const auto leave_out = [&](const base::Settings& name) {
@@ -138,7 +139,7 @@ void read_wrappers(Expansion& config, const base::Settings& section, const Wrapp
       leave_out(made.name);
       continue;
     }
-    if (!text.whole) numbers[made.name.text()] = number;  // fewer are before it
+    if (!text.whole) numbers[made.name.text()] = number;  // earlier ones were left out
     plan.wrappers.push_back(
         {made.name.text(), std::move(made.kind), *host, std::move(made.settings), 0});
     text.wrappers.push_back(std::move(made.name));
@@ -168,7 +169,7 @@ constexpr std::uint64_t stack_bytes_max = std::uint64_t{64} << 30;
 
 bool is_stack(std::uint64_t bytes) { return bytes >= stack_bytes_min && bytes <= stack_bytes_max; }
 
-/// Said of a stack that is none.
+/// Returns the message about a wrong stack size.
 std::string expected_stack(std::string_view found) {
   return fmt::format("expected a size from {} to {}, found {}", base::format_bytes(stack_bytes_min),
                      base::format_bytes(stack_bytes_max), found);
@@ -231,7 +232,7 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
   const base::Settings settings = config.written;
   Plan plan;
   base::MapReader reader(settings, mistakes, "the config");
-  // Without the section, what it would say still depends on the config's name.
+  // Without the section, network defaults still depend on the config's name.
   const base::Settings network = settings.find("network") != nullptr
                                      ? reader.take("network")
                                      : base::Settings::map({}, settings.position());

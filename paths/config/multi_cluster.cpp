@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/multi_cluster.cpp — reads clusters, links, exchanges and elements.
+// paths/config/multi_cluster.cpp — reader of clusters, links, exchanges and elements
 #include "paths/config/multi_cluster.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ std::optional<std::uint32_t> search(const std::vector<Named>& all, std::string_v
   return static_cast<std::uint32_t>(found - all.begin());
 }
 
-/// "30/36", for hosts whose speed was measured as a ratio of times.
+/// Converts a ratio such as "30/36", because a host's speed may be measured as a ratio of times.
 Settings as_decimal(const Settings& written) {
   const std::string& text = written.text();
   const auto slash = text.find('/');
@@ -103,7 +103,7 @@ class ClusterReader {
     cluster().hosts.push_back(index);
   }
 
-  /// One host, or those of a list in the short form of Slurm.
+  /// Adds one host, or those of a list in Slurm's short form.
   void add_named(const Settings& written) {
     for (const std::string& name : names_in(written, "hosts")) {
       const Settings host = Settings::scalar(name, written.position());
@@ -121,7 +121,7 @@ class ClusterReader {
     return std::move(list.names);
   }
 
-  /// A number, names, or a map of groups that hold either, or groups again.
+  /// Reads a number, names, or a map of groups that contain the same.
   void read_hosts(const Settings& name, const Settings& hosts) {
     if (hosts.is_map()) return read_groups(name, hosts);
     if (!groups_.empty()) check_level(hosts);
@@ -144,7 +144,7 @@ class ClusterReader {
                1);
   }
 
-  /// Hosts are counted on through all groups of the cluster, as if there were none.
+  /// Reads groups of hosts. Host numbers continue through all groups of the cluster.
   void read_groups(const Settings& name, const Settings& hosts) {
     if (hosts.entries().empty())
       mistakes_.add(hosts.position(), "hosts: expected at least one group, found an empty map");
@@ -156,7 +156,7 @@ class ClusterReader {
     }
   }
 
-  /// All hosts of a cluster are in as many groups, one inside the other.
+  /// Checks that all hosts of a cluster have the same number of nested groups.
   void check_level(const Settings& hosts) {
     if (first_groups_.empty()) first_groups_ = groups_;
     if (groups_.size() != first_groups_.size())
@@ -166,7 +166,7 @@ class ClusterReader {
                                 group_path(groups_), also_at(first_groups_.back().position())));
   }
 
-  /// A setting of all hosts alike, or a map with those of some hosts.
+  /// Applies `use` to one setting for all hosts, or to a map of settings for some hosts.
   template <class Use>
   void for_hosts(const Settings& value, std::string_view key, Use&& use) {
     if (!value.is_map()) {
@@ -228,7 +228,7 @@ class ClusterReader {
     });
   }
 
-  /// The name of a host, or that and its rate, which is answered.
+  /// Reads the name of a host, or a map with its name and rate. Returns the rate.
   Settings read_gateway(base::MapReader& reader) {
     if (!cluster().hosts.empty()) cluster().way.exit = cluster().hosts.front();
     const Settings written = reader.take("gateway");
@@ -265,7 +265,7 @@ class ClusterReader {
   MultiCluster& all_;
   base::Mistakes& mistakes_;
   std::uint32_t index_ = 0;
-  std::vector<Settings> groups_, first_groups_;  // that are being read; of the cluster's first host
+  std::vector<Settings> groups_, first_groups_;  // being read; of the cluster's first host
   std::unordered_map<std::string, std::uint32_t> hosts_;
 };
 
@@ -298,7 +298,7 @@ class LinkReader {
     }
   }
 
-  /// One link for every two clusters, or those of a file, which also has the networks of clusters.
+  /// Reads one link for all pairs of clusters, or a file with links and networks of clusters.
   void read_map(const Settings& section, const Settings& cluster_section) {
     base::MapReader reader(section, mistakes_, "links");
     const auto file = reader.word("from");
@@ -352,7 +352,7 @@ class LinkReader {
                           mistakes_);
   }
 
-  /// Whether the file is of the clusters that there are, and all of them.
+  /// Returns whether the file has exactly the clusters of the config.
   bool are_clusters_of(const tuning::MeasuredNetwork& network) {
     bool are = true;
     std::set<std::string_view> found;
@@ -431,7 +431,7 @@ void read_element(const Settings& name, const Settings& value, MultiCluster& all
     if (entry.first.text() == "host") element.host = entry.second;
     if (entry.first.text() != "reach") rest.push_back(entry);
   }
-  // What is no map is passed on, for the low level to complain about.
+  // Passes on a value that is no map, so that the low level reports it.
   element.settings = value.is_map() ? Settings::map(std::move(rest), value.position()) : value;
   if (const Settings* reach = value.find("reach")) {
     if (reach->is_list()) {
@@ -458,7 +458,7 @@ void read_exchange(const Settings& name, const Settings& value, const WrapperKin
   std::string wrong;
   const bool is_written = reader.take("template").is_scalar();
   if (is_written && !pastset::Template::parse(text, &wrong)) reader.mistake("template", wrong);
-  std::vector<std::string_view> on_the_way;  // that it leads through
+  std::vector<std::string_view> on_the_way;  // kinds on its paths
   for (const WrapperKind& kind : kinds.all())
     if (kind.ends() || kind.crosses() || kind.job == Job::link) on_the_way.emplace_back(kind.name);
   const Settings shared = reader.take("shared");
@@ -495,7 +495,7 @@ std::uint64_t counted_hosts(const Settings& hosts) {
   return std::min<std::uint64_t>(number, cluster_hosts_max);
 }
 
-/// Counted before they are made: a line of a config may stand for very many.
+/// Counts hosts before they are created, because one line of a config may stand for very many.
 std::uint64_t declared_hosts(const Settings& clusters) {
   std::uint64_t count = 0;
   for (const auto& [name, cluster] : clusters.entries())

@@ -57,7 +57,7 @@ struct MultiCluster {
   struct Exchange {
     base::Settings name, tuple_template;
     base::Settings shared;  ///< memory of elements that other hosts move into; or null
-    std::vector<std::string> instrumented;  ///< as in Collective
+    std::vector<std::string> instrumented;  ///< same as in Collective
   };
   struct Element {
     base::Settings name, host;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/node_list.cpp — parts of names, ranges of numbers, and all their combinations.
+// paths/config/node_list.cpp — parser of node lists: parts of names, ranges of numbers, and their
+// combinations
 #include "paths/config/node_list.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +45,7 @@ class Reader {
     return true;
   }
 
-  /// The names up to the next comma outside of brackets.
+  /// Reads the names up to the next comma outside brackets.
   std::vector<std::string> read_names(std::size_t most) {
     const std::size_t begin = at_;
     std::vector<std::string> names = {""};
@@ -73,7 +74,7 @@ class Reader {
     refuse(at, fmt::format("expected at most {} names, found more", names_max_));
   }
 
-  /// Behind '[', up to the ']' that ends it.
+  /// Reads the ranges after '[', up to the closing ']'.
   std::vector<std::string> read_ranges(std::size_t most) {
     std::vector<std::string> numbers;
     do {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_collectives.cpp — reads collectives: what they combine, by which algorithm.
+// paths/config/read_collectives.cpp — reader of collectives: their values and algorithms
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,8 @@ class CollectiveReader {
   }
 
  private:
-  /// What its joins will have; they read it again, where mistakes would come once for each.
+  /// Reads the settings of the joins. The joins read them again, but would report each mistake once
+  /// per join.
   void read_settings(base::MapReader& reader) {
     const CollectiveKind& kind = *kinds_.find(collective_.kind)->collective;
     if (kind.read != nullptr) kind.read(reader);
@@ -109,7 +110,7 @@ class CollectiveReader {
     if (!reason.empty()) reader.mistake("condition", reason);
   }
 
-  /// The first host with threads of the first cluster that has one, or what `root` says.
+  /// Reads `root`. The default is the first host with threads in the first cluster that has one.
   void read_root(base::MapReader& reader) {
     for (std::uint32_t cluster = 0; cluster < all_.clusters.size(); ++cluster) {
       const auto hosts = all_.computing(cluster);

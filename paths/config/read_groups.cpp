@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_groups.cpp — which threads are called what together.
+// paths/config/read_groups.cpp — reader of the groups of threads
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using base::Settings;
 
-/// Reads the members of one group: clusters, groups of their hosts, hosts, and HOST/THREAD.
+/// Reader of the members of a group: clusters, groups of their hosts, hosts, and HOST/THREAD.
 class MemberReader {
  public:
   MemberReader(const Plan& plan, base::Mistakes& mistakes) : plan_(plan), mistakes_(mistakes) {
@@ -67,7 +67,7 @@ class MemberReader {
                               not_named("a cluster, a group of hosts, a host or HOST/THREAD",
                                         member, names)));
   }
-  /// Whether that is the host's name, its cluster's or that of hosts it is in.
+  /// Returns whether the name is that of the host, its cluster, or a group that contains it.
   bool is_in(std::uint32_t host, const std::string& name) const {
     const auto& groups = plan_.hosts[host].groups;
     return plan_.hosts[host].name == name || plan_.cluster_of(host) == name ||
@@ -92,7 +92,7 @@ class MemberReader {
 
   const Plan& plan_;
   base::Mistakes& mistakes_;
-  std::vector<std::uint32_t> first_;  // by host
+  std::vector<std::uint32_t> first_;  // first thread of each host
   std::set<std::uint32_t> threads_;
 };
 
@@ -100,7 +100,7 @@ class MemberReader {
 
 void read_groups(const Settings& section, Plan& plan, base::Mistakes& mistakes) {
   MemberReader reader(plan, mistakes);
-  // Hosts between pass on what members send, as long as any of them go on.
+  // Groups need lanes: hosts between members forward messages as long as any member goes on.
   if (!section.entries().empty()) plan.lanes.is_written = true;
   for (const auto& [name, members] : section.entries())
     if (check_name(name, "a group", mistakes))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_hosts.cpp — hosts, and the addresses they are found at.
+// paths/config/read_hosts.cpp — reader of hosts and their addresses
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
@@ -17,28 +17,29 @@ namespace {
 
 constexpr std::uint16_t port_max = 65535;
 constexpr std::string_view default_interface = "127.0.0.1";
-/// What fits into a socket's address with room for a file name.
+/// Longest socket path, with room for a file name.
 constexpr std::size_t ipc_path_bytes_max = 100;
 constexpr std::uint64_t threads_max = std::numeric_limits<std::int32_t>::max();
 
-/// The first port where no config says one. `paths run` chooses it for its processes, so that runs
-/// side by side do not meet.
+/// Returns the first port if the config sets none. `paths run` chooses it for its processes, so
+/// that concurrent runs do not collide.
 std::uint16_t usual_port() {
   const auto chosen = base::parse_natural(environment_variable("PATHS_FIRST_PORT"));
   return chosen && *chosen > 0 && *chosen <= port_max ? static_cast<std::uint16_t>(*chosen) : 7700;
 }
 
-/// Where generated addresses are.
+/// Parts of generated addresses.
 struct Generated {
   std::string interface { default_interface };
   std::uint16_t port = usual_port();
   std::string directory;
-  base::Position position;  ///< of what says the port, if that is written
+  base::Position position;  ///< position of the port setting, if written
   bool says_port = false;
   bool says_interface = false;
 };
 
-/// 127.anything is one only as four numbers: 127.0.0.1.example.com is somewhere else.
+/// Returns whether the interface is loopback. 127.anything counts only as four numbers, because
+/// 127.0.0.1.example.com is another machine.
 bool is_loopback(const std::string& interface) {
   in_addr address{};
   const bool is_numbers = inet_pton(AF_INET, interface.c_str(), &address) == 1;
@@ -46,7 +47,7 @@ bool is_loopback(const std::string& interface) {
          interface == "[::1]";
 }
 
-/// What names of machines, interfaces and addresses are made of.
+/// Returns whether the text has only characters of machine names, interfaces and addresses.
 bool is_interface(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char letter) {
     return std::isalnum(letter) != 0 ||
@@ -54,15 +55,15 @@ bool is_interface(std::string_view text) {
   });
 }
 
-/// The config's name without folders and endings: "two-clusters".
+/// Returns the config's name without folders and endings: "two-clusters".
 std::string stem(std::string_view file) {
   if (const auto slash = file.rfind('/'); slash != std::string_view::npos)
     file.remove_prefix(slash + 1);
   return std::string(file.substr(0, file.find('.')));
 }
 
-/// Loopback has sixteen million addresses, each with ports of its own: large configs spill over,
-/// unless somebody counts on a port.
+/// Returns a generated address. Loopback has sixteen million addresses, each with ports of its own.
+/// Large configs spill over into them, unless a port was set.
 std::string generated_tcp(const Generated& generated, std::uint32_t host) {
   const std::uint32_t ports = 65536u - generated.port;
   if (generated.interface != default_interface || generated.says_port || host < ports)
@@ -77,7 +78,7 @@ std::string generated_address(const Plan& plan, const Generated& generated, std:
   return fmt::format("ipc://{}/{}", generated.directory, plan.hosts[host].name);
 }
 
-/// Splits "tcp://INTERFACE:PORT"; nothing when it is not one.
+/// Splits "tcp://INTERFACE:PORT"; returns nothing for other text.
 std::optional<std::pair<std::string, std::uint64_t>> parse_tcp(std::string_view address) {
   if (!address.starts_with("tcp://")) return std::nullopt;
   address.remove_prefix(6);
@@ -89,7 +90,7 @@ std::optional<std::pair<std::string, std::uint64_t>> parse_tcp(std::string_view 
   return std::pair(std::string(address.substr(0, colon)), *port);
 }
 
-/// Whether counting on from the first port has led beyond the last one.
+/// Returns whether counting from the first port has led beyond the last valid port.
 bool counts_beyond(const std::string& address, const base::Settings& written) {
   const auto parts = parse_tcp(address);
   return parts && parts->second > port_max && written.text() != address;
@@ -138,7 +139,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   const std::string transport =
       reader.choice("transport", {words.begin(), words.end()}, std::string(words.front()));
   plan.transport = Plan::transport_named(overrides.transport.value_or(transport))
-                       .value_or(Plan::Transport::tcp);  // a wrong one was told
+                       .value_or(Plan::Transport::tcp);  // a wrong one was reported
   if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
     plan.connection = Plan::Connection::shared;
   plan.security_plain = reader.choice("security", {"loopback", "plain"}, "loopback") == "plain";
@@ -156,7 +157,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   return generated;
 }
 
-/// The address of a host as it was written, as a program option changes it, or a generated one.
+/// Returns a host's address as it was written, as a program option changes it, or a generated one.
 std::string address_of(const base::Settings& written, const Plan& plan, const Generated& generated,
                        std::uint32_t host, const Overrides& overrides) {
   if (!written.is_scalar() || overrides.transport) return generated_address(plan, generated, host);
@@ -173,7 +174,7 @@ std::string address_of(const base::Settings& written, const Plan& plan, const Ge
   return generated_tcp(on_it, host);
 }
 
-/// "lan-1/machine-1".
+/// Reads groups such as "lan-1/machine-1".
 std::vector<std::string> read_groups(base::MapReader& reader) {
   std::vector<std::string> groups;
   const auto path = reader.word("groups");
@@ -187,7 +188,8 @@ std::vector<std::string> read_groups(base::MapReader& reader) {
   return groups;
 }
 
-/// Hosts with threads: a gateway is in no group.
+/// Checks that hosts of a cluster have the same levels of groups. Ignores hosts without threads,
+/// because a gateway is in no group.
 void check_levels(const Plan& plan, base::Mistakes& mistakes) {
   std::vector<const Plan::PlanHost*> first(plan.clusters.size());
   for (const Plan::PlanHost& host : plan.hosts) {
@@ -216,7 +218,7 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
   plan.are_addresses_usual =
       plan.transport == Plan::Transport::tcp && !generated.says_port && !generated.says_interface;
   std::uint64_t threads = 0;
-  std::uint32_t last_beyond = 0;  // the port of the last host, if there is none
+  std::uint32_t last_beyond = 0;  // port of the last host if invalid
   std::unordered_map<std::string, std::uint32_t> clusters;
   std::unordered_map<std::string, base::Position> addresses;
   for (const auto& [name, value] : hosts.entries()) {

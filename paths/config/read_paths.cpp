@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_paths.cpp — paths as written, one item after the other, into stages they share.
+// paths/config/read_paths.cpp — reader of paths, item by item, into the stages that they share
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace paths {
 namespace {
 
-/// Wrappers on a path nest on a context's stack.
+/// Longest path: its wrappers nest on a context's stack.
 constexpr std::size_t path_length_max = 256;
 
 bool same(const base::Settings& a, const base::Settings& b) {
@@ -33,21 +33,21 @@ bool same(const base::Settings& a, const base::Settings& b) {
   return true;
 }
 
-/// The position to point at; what a config leaves empty has none of its own.
+/// Returns the position at which to report a mistake.
 const base::Position& place_of(const base::Settings& item) { return item.position(); }
 
-/// One item of a path, understood.
+/// Parsed item of a path.
 struct Item {
-  base::Settings item, written;  ///< the whole, and the word to point at
+  base::Settings item, written;  ///< whole item; the word to report
   const WrapperKind* kind = nullptr;
-  std::optional<std::uint32_t> wrapper;  ///< a named one
-  base::Settings settings;               ///< of one written in place
-  std::uint32_t host = 0;                ///< of one written in place
+  std::optional<std::uint32_t> wrapper;  ///< named wrapper, or none
+  base::Settings settings;               ///< settings of a wrapper written in place
+  std::uint32_t host = 0;                ///< host of a wrapper written in place
   std::uint32_t role = 0;
 };
 
-/// Turns paths into stages. From a joining wrapper on, ways are shared, so each such wrapper has
-/// one stage: the first path makes it, later ones must go on as that one does.
+/// Turns paths into stages. Paths share their rest from a joining wrapper on, so each such wrapper
+/// has one stage. The first path creates it, and later paths must continue like the first.
 class PathReader {
  public:
   using Numbers = std::unordered_map<std::string_view, std::uint32_t>;
@@ -66,7 +66,7 @@ class PathReader {
 
  private:
   using Items = std::vector<base::Settings>;
-  /// The items of a path, down to a join from which on it is the very same as one before.
+  /// Items of a path. They end at a join if the rest is identical to that of an earlier path.
   struct Way {
     std::vector<Item> items;
     bool goes_on_alike = false;
@@ -93,7 +93,7 @@ class PathReader {
     mistakes_.add(place_of(where), std::move(message));
   }
 
-  /// Threads of a path, and where they are written.
+  /// Threads of a path, and their position in the config.
   struct Range {
     std::uint32_t graph = 0, host = 0, first = 0, last = 0;
     base::Settings written;
@@ -104,17 +104,17 @@ class PathReader {
   Plan& plan_;
   PlanText& text_;
   base::Mistakes& mistakes_;
-  std::uint32_t next_number_ = 0;                    ///< after the highest that was found
-  std::array<std::uint32_t, 4096> numbers_found_{};  ///< by a hash of the item
+  std::uint32_t next_number_ = 0;                    ///< one past the highest index found
+  std::array<std::uint32_t, 4096> numbers_found_{};  ///< indexes by hash of the item
   std::array<const WrapperKind*, 2> last_kinds_{};
   std::vector<StageId> joins_;           ///< stages of joins, by the index of the wrapper
   std::vector<base::Settings> made_by_;  ///< items of the first paths through the stages
-  std::vector<std::string> graphs_;      ///< that have threads
+  std::vector<std::string> graphs_;      ///< graphs that have threads
   std::unordered_map<std::string, std::uint32_t> graph_numbers_;
   std::vector<Range> threads_;
 };
 
-/// "0-3" or "2".
+/// Reads "0-3" or "2".
 bool PathReader::read_threads(base::MapReader& reader, Plan::PlanPath& path) {
   const base::Settings written = reader.take("threads");
   if (!reader.has("threads")) return true;
@@ -195,7 +195,7 @@ void PathReader::read(const Expansion::Path& made, const Expansion& config) {
   add(std::move(path), way, true);
 }
 
-/// `whole`: all but its way could be read.
+/// Adds a path. `whole` is false if some part except its way could not be read.
 void PathReader::add(Plan::PlanPath path, const std::optional<Way>& way, bool whole) {
   std::optional<StageId> stage;
   if (whole && way && !way->items.empty()) stage = make_stages(*way);
@@ -228,7 +228,7 @@ std::optional<PathReader::Way> PathReader::read_way(const Items& through,
     way.goes_on_alike = whole && goes_on_alike(*item, through, place);
     way.items.push_back(std::move(*item));
     if (way.goes_on_alike) return way;
-    // Where it crosses to is the kind's to read; it says so when that is no host.
+    // The kind reads its target host later and reports a wrong one.
     if (!next_host) {
       whole = false;
       break;
@@ -236,12 +236,13 @@ std::optional<PathReader::Way> PathReader::read_way(const Items& through,
     host = *next_host;
   }
   if (whole) return way;
-  // No path comes of it, but what was written in place can still be checked.
+  // No path results, but wrappers that are written in place can still be checked.
   for (const Item& item : way.items) wrapper_of(item);
   return std::nullopt;
 }
 
-/// Whether the same items follow as on the path that made the join's stage, not only equal ones.
+/// Returns whether the remaining items are identical, not only equal, to those of the path that
+/// created the join's stage.
 bool PathReader::goes_on_alike(const Item& item, const Items& through, std::size_t place) const {
   if (!item.wrapper) return false;
   for (StageId stage = joins_[*item.wrapper]; stage != no_stage;
@@ -268,8 +269,8 @@ std::optional<Item> PathReader::read_item(const base::Settings& written, std::ui
   return read_in_place(written, name, value, host);
 }
 
-/// Returns the index of the wrapper with that name. Wrappers are in the order of the paths. So it
-/// is mostly the next one, or the one that the same item found before.
+/// Returns the index of the wrapper with that name. Wrappers are mostly in the order of the paths,
+/// so it tries the next wrapper first, and then the one that the same item found before.
 std::optional<std::uint32_t> PathReader::number_of(const base::Settings& written,
                                                    const std::string& name) {
   const auto is_named = [&](std::uint32_t number) {
@@ -354,7 +355,7 @@ std::optional<std::uint32_t> PathReader::host_after(const Item& item) const {
   return to != nullptr ? plan_.host_named(to->text()) : std::nullopt;
 }
 
-/// The wrapper's index; one written in place is made.
+/// Returns the wrapper's index. Creates a wrapper that is written in place.
 std::uint32_t PathReader::wrapper_of(const Item& item) {
   if (item.wrapper) return *item.wrapper;
   Plan::PlanWrapper wrapper;
@@ -366,7 +367,7 @@ std::uint32_t PathReader::wrapper_of(const Item& item) {
   return static_cast<std::uint32_t>(plan_.wrappers.size() - 1);
 }
 
-/// The first stage of the way; stages are made down to the first join that another path made.
+/// Returns the first stage of the way. Creates stages down to the first join of another path.
 std::optional<StageId> PathReader::make_stages(const Way& way) {
   std::optional<StageId> first;
   const auto made_before = static_cast<StageId>(plan_.stages.size());

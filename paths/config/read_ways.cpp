@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_ways.cpp — what lanes may take, and the ways between hosts.
+// paths/config/read_ways.cpp — reader of lanes and of the ways between hosts
 #include <fmt/format.h>
 
 #include <map>
@@ -17,7 +17,7 @@ constexpr std::uint64_t frame_bytes_min = 1 << 10;
 constexpr std::uint64_t frame_bytes_max = 1 << 30;
 constexpr std::int64_t striping_max = 10'000;
 
-/// A link between clusters as it is kept: null when there is nothing to emulate.
+/// Returns the link between clusters as stored: null if there is nothing to emulate.
 Settings read_link(const Settings& link, base::Mistakes& mistakes) {
   base::MapReader reader(link, mistakes, "link");
   const LinkText text = read_link_text(reader, true);
@@ -83,7 +83,7 @@ class WayReader {
 
   Plan& plan_;
   base::Mistakes& mistakes_;
-  std::map<std::string, std::uint32_t> numbers_;  // of clusters
+  std::map<std::string, std::uint32_t> numbers_;  // numbers of clusters
 };
 
 void read_lanes(const Settings& section, Plan& plan, base::Mistakes& mistakes) {

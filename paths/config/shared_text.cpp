@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/shared_text.cpp — sizes of shared elements, and what such memory cannot have.
+// paths/config/shared_text.cpp — sizes of shared elements, and limits of their memory
 #include "paths/config/shared_text.hpp"
 
 #include <fmt/format.h>
@@ -21,13 +21,14 @@ constexpr std::int64_t line_min = 1, line_max = std::int64_t{1} << 20;
 constexpr std::uint64_t usual_slots_max = std::uint64_t{1} << 20;
 constexpr std::uint64_t memory_max = pastset::shared_bytes_max;
 
-/// Of tuples that are not in their slots; nothing when they are, or are of any size.
+/// Returns the size of a tuple that does not fit into its slot; 0 if it fits, or if sizes vary.
 std::uint64_t large_bytes_of(const Plan::PlanElement& element) {
   const std::uint64_t bytes = element.tuple_template.fixed_bytes().value_or(0);
   return bytes <= base::Payload::inline_bytes ? 0 : std::min(bytes, memory_max);
 }
 
-/// Enough for so many tuples of the element besides their slots, or more than can be.
+/// Returns the arena size for `tuples` tuples outside their slots; more than memory_max if that is
+/// impossible.
 std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tuples) {
   const std::uint64_t one = large_bytes_of(element);
   if (one == 0) return 0;
@@ -35,7 +36,7 @@ std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tup
   return is_too_much ? memory_max + 1 : pastset::arena_bytes_for(tuples, one);
 }
 
-/// One is stored before the oldest is dropped.
+/// Returns the smallest number of tuples in memory: one is stored before the oldest is dropped.
 std::uint64_t least_tuples(const Plan::PlanElement& element) { return element.keep_newest + 1; }
 
 bool has_least(const Plan::PlanElement& element) {
@@ -44,9 +45,9 @@ bool has_least(const Plan::PlanElement& element) {
   return one == 0 || pastset::tuples_in(arena, one) >= least_tuples(element);
 }
 
-/// As many tuples as the element says that it has, a spare one among them; and some large ones
-/// besides those that it keeps, which cost memory when they are written: two that wait, and one
-/// each that is written, is read, comes next and is to spare.
+/// Returns default sizes. Slots suffice for the tuples that the element keeps and a spare one. The
+/// arena also has room for six large tuples beyond those kept: two that wait, and one each that is
+/// written, read, next and spare. They cost memory only when they are written.
 pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
   constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 6;
   pastset::SharedSizes sizes;
@@ -75,7 +76,7 @@ pastset::SharedSizes read_sizes(const base::Settings& written, const Plan::PlanE
   return sizes;
 }
 
-/// A sentence, or nothing.
+/// Returns why the sizes are wrong; "" if they are right.
 std::string why_not(const Plan& plan, const Plan::PlanElement& element) {
   if (element.keep_newest > element.shared->slots - 2)
     return fmt::format("an element that keeps {} tuples needs {} slots, found {}",
@@ -109,7 +110,7 @@ std::string why_not(const Plan& plan, const Plan::PlanElement& element) {
   return {};
 }
 
-/// At the end of a path; none when it never gets there.
+/// Returns the element at the end of a path; nothing if the path has no end.
 std::optional<std::uint32_t> end_of(const Plan& plan, const Plan::PlanPath& path) {
   StageId stage = path.stage;
   for (std::size_t steps = 0; stage < plan.stages.size() && steps < plan.stages.size(); ++steps) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/command_line.cpp — standard streams, exit codes, near matches for misspelt options.
+// paths/run/command_line.cpp — standard streams, exit codes, and suggestions for misspelt options
 #include "paths/run/command_line.hpp"
 
 #include <fcntl.h>
@@ -29,8 +29,8 @@
 namespace paths {
 namespace {
 
-/// Gives closed standard streams something to be, or the next socket would be one of them. What
-/// is printed to one that was closed is to fail, not to vanish.
+/// Opens closed standard streams, so that no socket gets their numbers. A closed standard output is
+/// opened for reading only, so that printing to it fails instead of vanishing.
 void open_standard_streams() {
   const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -38,8 +38,8 @@ void open_standard_streams() {
       const int lowest = open("/dev/null", modes[stream]);
 }
 
-/// What cannot be written is an error where it is written. A handler, unlike SIG_IGN, is not
-/// inherited by the programs that we start.
+/// Handles SIGPIPE and SIGXFSZ, so that failed writes return errors. Unlike SIG_IGN, a handler is
+/// not inherited by the programs that we start.
 void take_signals_of_writing() {
   struct sigaction nothing {};
   nothing.sa_handler = [](int) {};
@@ -51,7 +51,7 @@ void take_signals_of_writing() {
   }
 }
 
-/// Whether standard output is a pipe whose reader has ended, as `head` does.
+/// Returns whether standard output is a pipe whose reader has ended, as `head` does.
 bool is_output_unread() {
   pollfd output{STDOUT_FILENO, 0, 0};
   return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
@@ -66,19 +66,20 @@ void end_by_sigpipe() {
   raise(SIGPIPE);
 }
 
-/// What was printed may still lie in a buffer when a program ends, and be lost in silence.
+/// Flushes output, which would otherwise be lost silently at the end. Returns whether it succeeded.
 bool flush_output() {
   std::cout.flush();
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
 }
 
-/// The command that was being parsed, for "Try 'paths show --help'".
+/// Returns the command that was parsed, for "Try 'paths show --help'".
 std::string command_name(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
 }
 
-/// The commands that help shows. One without a group is for processes that `paths` starts.
+/// Returns the commands that the help shows. A command without a group is for processes that
+/// `paths` starts.
 std::vector<std::string> shown_commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({}))
@@ -86,7 +87,7 @@ std::vector<std::string> shown_commands(const CLI::App& app) {
   return names;
 }
 
-/// What a misspelt command or option probably meant.
+/// Returns the likely meaning of a misspelt command or option.
 std::string hint(const CLI::App& app, int argc, const char* const* argv) {
   const auto chosen = app.get_subcommands();
   const CLI::App& current = chosen.empty() ? app : *chosen.front();
@@ -127,8 +128,8 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
   return exit_wrong_usage;
 }
 
-/// Why CLI11 must not see a word: it takes 010 for 8, -1 for a huge number, nan for one in any
-/// range, and nothing for "".
+/// Returns why CLI11 must not see a word. It reads 010 as 8, -1 as a huge number, nan as a number
+/// within any range, and "" as nothing.
 std::string why_refused(std::string_view type, const std::string& word) {
   if (word.empty()) return "expected something, found ''";
   const bool is_whole = type == "UINT" || type == "PORT" || type == "COUNT" || type == "RANK";

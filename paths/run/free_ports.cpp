@@ -15,7 +15,7 @@
 namespace paths {
 namespace {
 
-// Below those that the system gives to outgoing connections, usually from 32768.
+// Below the range for outgoing connections, which usually begins at 32768.
 constexpr std::uint16_t first_port = 10'240;
 constexpr std::size_t block_ports = 64, blocks = 352;
 
@@ -27,7 +27,7 @@ base::Descriptor bound(int family, const void* address, std::size_t bytes) {
   return made;
 }
 
-/// A name that begins with a zero is in no file system and goes with the process.
+/// A name that begins with a zero byte is in no file system and disappears with the process.
 base::Descriptor claim_of(std::size_t block) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -36,7 +36,7 @@ base::Descriptor claim_of(std::size_t block) {
   return bound(AF_UNIX, &address, offsetof(sockaddr_un, sun_path) + 1 + name.size());
 }
 
-/// Fewer than `count` when another process has one of them.
+/// Returns fewer than `count` claims if another process has one of them.
 std::vector<base::Descriptor> claims_of(std::size_t first, std::size_t count) {
   std::vector<base::Descriptor> claims;
   while (claims.size() < count) {
@@ -59,7 +59,7 @@ bool is_free(std::uint16_t port) {
 
 std::optional<FreePorts> FreePorts::take(std::size_t count) {
   const std::size_t wanted = (count + block_ports - 1) / block_ports;
-  // Two processes that start at the same moment mostly begin at different blocks.
+  // Two processes that start at the same moment usually begin at different blocks.
   const std::size_t begin = static_cast<std::size_t>(getpid()) * 97 % blocks;
   for (std::size_t tried = 0; tried < blocks; ++tried) {
     const std::size_t block = (begin + tried) % blocks;

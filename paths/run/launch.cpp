@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/launch.cpp — fork, pipes and poll: no threads, and no clock but the kernel's timer.
+// paths/run/launch.cpp — process control by fork, pipes and poll, without threads and with only the
+// kernel's timer
 #include "paths/run/launch.hpp"
 
 #include <fcntl.h>
@@ -42,10 +43,10 @@ constexpr int seconds_to_end = 2;
 constexpr int seconds_of_silence = 5;
 constexpr int death_longest_ms = 1000;  // the kernel takes no longer to end a process
 constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
-constexpr int not_started = 127;  // exit code, as shells have it
-constexpr int signal_code = 128;  // exit codes of signals, as shells have them, begin above it
-/// In the environment of a process: the descriptor for ThreadsState, and which file that is, as a
-/// number alone may be another's by then.
+constexpr int not_started = 127;  // exit code, as in shells
+constexpr int signal_code = 128;  // signal N gives exit code 128 + N, as in shells
+/// Environment variable with the descriptor for ThreadsState and its file, because another file may
+/// have that number by then.
 constexpr const char* state_variable = "PATHS_LAUNCHER";
 
 int checked(int result, const char* what) {
@@ -53,7 +54,7 @@ int checked(int result, const char* what) {
   return result;
 }
 
-/// What execve() takes, made before fork(): afterwards nothing may allocate.
+/// Arguments of execve(), made before fork(): nothing may be allocated afterwards.
 class Arguments {
  public:
   Arguments(const Launch& process, const std::string& state) : command_(process.command) {
@@ -103,7 +104,7 @@ Pair make_pair() {
   return {base::Descriptor(ends[0]), base::Descriptor(ends[1])};
 }
 
-/// A descriptor and which file it is; "" when it is none.
+/// Returns a descriptor and its file; "" if it is not an open socket.
 std::string identity_of(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) return "";
@@ -113,10 +114,10 @@ std::string identity_of(int descriptor) {
 struct Child {
   const Launch* launch = nullptr;
   pid_t pid = 0;
-  base::Descriptor end;    ///< readable when it has ended; closed when that was seen
-  base::Descriptor state;  ///< of its threads
+  base::Descriptor end;    ///< readable when the process has ended; then closed
+  base::Descriptor state;  ///< state of its threads
   std::optional<ThreadsState> threads = {};
-  bool left_at_once = false;  ///< ended with 0, and never ran its threads
+  bool left_at_once = false;  ///< exited with 0 without running its threads
   bool ended() const { return !end; }
   bool is_dying() const;
   bool has_joined() const { return threads && *threads != ThreadsState::not_needed; }
@@ -130,20 +131,20 @@ struct Child {
   }
 };
 
-/// Whether the kernel is about to end the process. Its peers may know that from their connections
-/// before waitpid() does.
+/// Returns whether the kernel is about to end the process. Its peers may learn that from their
+/// connections before waitpid() does.
 bool Child::is_dying() const {
   constexpr unsigned long is_exiting = 0x4;  // PF_EXITING of the kernel, which has no header
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const std::size_t name_end = text.rfind(')');  // a name may have spaces
+  const std::size_t name_end = text.rfind(')');  // the name may contain spaces
   unsigned long flags = 0;
   return name_end != std::string::npos &&
          std::sscanf(text.c_str() + name_end + 1, " %*c %*d %*d %*d %*d %*d %lu", &flags) == 1 &&
          (flags & is_exiting) != 0;
 }
 
-/// A process that did not end well.
+/// Process that failed.
 struct FailedChild {
   const Child* child = nullptr;
   int status = 0;
@@ -186,7 +187,7 @@ class Launcher {
   OutputStream out_, err_;
   std::vector<LineCopier> copiers_;
   bool stopping_ = false;
-  bool is_delivering_ = false;  // all have ended, and the timer looks at the readers
+  bool is_delivering_ = false;  // all have ended; the timer checks the readers
   std::size_t undelivered_ = 0;
   int seconds_unread_ = 0;
   int exit_code_ = 0;
@@ -263,12 +264,12 @@ void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, int
     if (nothing >= 0) dup2(nothing, STDIN_FILENO);
     if (nothing > STDERR_FILENO) close(nothing);
   }
-  fcntl(state, F_SETFD, 0);  // goes with the program
-  // Neither may overwrite the other's source.
+  fcntl(state, F_SETFD, 0);  // inherited by the program
+  // Neither dup2() may overwrite the other's source.
   const int spare_err = fcntl(err, F_DUPFD_CLOEXEC, 3);
   dup2(out, STDOUT_FILENO);
   dup2(spare_err, STDERR_FILENO);
-  // A handler of ours must not run in there; what is ignored stays ignored, as under nohup.
+  // Our handlers must not run in the program. Ignored signals stay ignored, as under nohup.
   for (const int number : stopping_signals)
     if (signal(number, SIG_DFL) == SIG_IGN) signal(number, SIG_IGN);
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
@@ -295,7 +296,7 @@ void Launcher::wait_for_something() {
     watched.push_back({child.end.get(), POLLIN, 0});
     watched.push_back({child.state.get(), POLLIN, 0});
   }
-  // poll() ignores descriptors that are negative.
+  // poll() ignores negative descriptors.
   if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) checked(-1, "poll");
 }
 
@@ -313,11 +314,11 @@ bool Launcher::is_copied(const OutputStream& to) const {
   });
 }
 
-/// Hands over what the processes printed and the message about the run, as long as a reader takes
-/// it. Requires: all processes have ended.
+/// Delivers the processes' output and the message about the run, as long as a reader takes it.
+/// Requires: all processes have ended.
 void Launcher::deliver_output() {
   is_delivering_ = true;
-  // What the processes left running themselves may hold the pipes open for ever.
+  // Background children of the processes may hold the pipes open forever.
   for (LineCopier& copier : copiers_) copier.finish_soon();
   set_timer(1, true);
   copy_output();
@@ -327,7 +328,7 @@ void Launcher::deliver_output() {
     if (is_copied(out_)) out_.close();
     if (is_copied(err_)) err_.append(std::exchange(message_, {}));
     if (out_.is_done() && is_copied(err_)) {
-      // Results go to standard output; only their loss makes a good run a failed one.
+      // Results go to standard output; only their loss turns a good run into a failed one.
       if (out_.is_lost() && exit_code_ == 0) {
         exit_code_ = 1;
         err_.append("paths run: standard output could not be written\n");
@@ -340,7 +341,8 @@ void Launcher::deliver_output() {
   }
 }
 
-/// Called every second: a reader that takes nothing must not hold up the end for ever.
+/// Checks every second that readers take output, so that an idle reader cannot delay the end
+/// forever.
 void Launcher::look_at_readers() {
   const std::size_t undelivered = out_.undelivered() + err_.undelivered();
   if (std::exchange(undelivered_, undelivered) != undelivered) {
@@ -385,9 +387,9 @@ void Launcher::take_signals() {
   collect_ended();
 }
 
-/// Names the process that failed first. A process may end with an exit code because it lost one
-/// that was killed. The killed one is the cause then, and the kernel may still be ending it. So
-/// this function waits for processes that the kernel is ending.
+/// Names the process that failed first. A process may exit with an error because it lost one that
+/// was killed. The killed one is then the cause, and the kernel may still be ending it. This
+/// function therefore waits for processes that the kernel is ending.
 void Launcher::collect_ended() {
   FailedChild failed;
   collect_ended_into(failed);
@@ -422,7 +424,7 @@ void Launcher::collect_ended_into(FailedChild& failed) {
   }
 }
 
-/// Others wait for threads that will never run, or not go on.
+/// Stops the run if threads will never run or never go on, because other processes wait for them.
 void Launcher::read_states() {
   bool any_ran = false;
   for (Child& child : children_) {
@@ -440,7 +442,7 @@ void Launcher::read_states() {
   }
 }
 
-/// A run of which no process is a host has done nothing, though all went well.
+/// Reports an error if no process ran threads: the run has done nothing, although all succeeded.
 void Launcher::check_anybody_joined() {
   if (!options_.must_join || exit_code_ != 0) return;
   const Child* host = nullptr;

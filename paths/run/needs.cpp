@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/needs.cpp — the least that threads, hosts and processes take, as measured.
+// paths/run/needs.cpp — measured minimum memory of threads, hosts and processes
 #include "paths/run/needs.hpp"
 
 #include <fmt/format.h>
@@ -13,25 +13,25 @@ namespace {
 
 // A fiber touches a page of its stack, and has its context and the tasks that run and join it.
 constexpr std::uint64_t fiber_bytes = 5 << 10;
-// A thread of the operating system has a stack in the kernel as well.
+// An operating-system thread also has a stack in the kernel.
 constexpr std::uint64_t os_thread_bytes = 24 << 10;
 // A thread's path, and its slots in the joins that the path enters.
 constexpr std::uint64_t path_bytes = 128;
 // A wrapper with its stage; a join has its rounds.
 constexpr std::uint64_t wrapper_bytes = 512;
-// A connection that leads into a host, at both of its ends.
+// A connection into a host, at both of its ends.
 constexpr std::uint64_t entrance_bytes = 2 << 10;
-// A host without all that: its lanes, connections and recorder, and the context that ends it.
+// A host without all that: lanes, connections, recorder, and the context that ends it.
 constexpr std::uint64_t host_bytes = 12 << 10;
 constexpr std::uint64_t process_bytes = 4 << 20;
-constexpr std::uint64_t threads_of_process = 3;  // its own, and those that serve sockets
+constexpr std::uint64_t threads_of_process = 3;  // main thread, and threads that serve sockets
 
-/// What a process has of a plan.
+/// Resources that a process needs for a plan.
 struct Needs {
   std::uint64_t hosts = 0, threads = 0;
-  std::uint64_t paths = 0;  ///< one for each thread and graph
+  std::uint64_t paths = 0;  ///< paths, counted for each thread and graph
   std::uint64_t wrappers = 0, entrances = 0;
-  std::string name;  ///< the last host's
+  std::string name;  ///< name of the last host
 
   void add(const Plan& plan, std::uint32_t host) {
     const Plan::HostPlan& share = plan.shares[host];
@@ -42,7 +42,7 @@ struct Needs {
     entrances += share.entrances.size();
     for (const std::uint32_t path : share.paths) paths += plan.paths[path].threads;
   }
-  /// Without the threads and the hosts themselves.
+  /// Returns the bytes without those of threads and hosts.
   std::uint64_t bytes_of_plan() const {
     return paths * path_bytes + wrappers * wrapper_bytes + entrances * entrance_bytes;
   }
@@ -64,7 +64,7 @@ void check_threads(std::uint64_t needed, std::uint64_t most, const std::string& 
 
 namespace {
 
-/// Of the process that starts the others and copies their output.
+/// Checks the descriptors of the process that starts the others and copies their output.
 void check_descriptors(std::uint64_t processes, std::uint64_t most) {
   constexpr std::uint64_t own = 24, of_each = 4;
   const std::uint64_t needed = own + of_each * processes;

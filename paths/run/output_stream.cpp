@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/output_stream.cpp — the child process that writes, and the lines handed to it.
+// paths/run/output_stream.cpp — child process that writes output, and the lines passed to it
 #include "paths/run/output_stream.hpp"
 
 #include <linux/sockios.h>
@@ -23,9 +23,9 @@ namespace {
 
 constexpr std::size_t line_bytes_max = 65536;  // longer lines are shown in parts
 constexpr std::size_t message_bytes_max = 2 * line_bytes_max;
-constexpr int reads_in_a_row = 16;  // more than a pipe holds; others get their turn
+constexpr int reads_in_a_row = 16;  // more than a pipe holds; streams take turns
 
-/// False when not everything could be written.
+/// Returns false if something could not be written.
 bool write_all(int descriptor, const char* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t written = write(descriptor, bytes, size);
@@ -42,8 +42,8 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
   return true;
 }
 
-/// The whole child process, between fork() and its end: system calls only. Signals that stop the
-/// launcher reach its process group, too; this process ends when the launcher ends it.
+/// Runs the whole child process after fork(): system calls only. It blocks all signals, because its
+/// process group also receives those that stop the launcher. The launcher ends it.
 [[noreturn]] void write_messages(int from, int to, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
@@ -52,7 +52,7 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
   sigprocmask(SIG_SETMASK, &all, nullptr);
   dup2(to, STDOUT_FILENO);
   dup2(from, STDIN_FILENO);
-  // What it holds open, readers of other pipes would wait for.
+  // Close inherited descriptors, or readers of other pipes would wait for this process.
   syscall(SYS_close_range, STDERR_FILENO, ~0u, 0);
   static char message[message_bytes_max];
   bool is_lost = false;
@@ -60,13 +60,13 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
     const ssize_t size = recv(STDIN_FILENO, message, sizeof message, 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) _exit(is_lost ? 1 : 0);
-    // After a failure it goes on reading, or the launcher would wait for room.
+    // After a failure, go on reading; otherwise the launcher would wait for room.
     if (!is_lost && !write_all(STDOUT_FILENO, message, static_cast<std::size_t>(size)))
       is_lost = true;
   }
 }
 
-/// How much of `lines` to write at once: whole lines, which a pipe takes undivided where it can.
+/// Returns how much of `lines` to write at once: whole lines, in one piece for a pipe if possible.
 std::size_t message_bytes(std::string_view lines) {
   if (lines.size() <= PIPE_BUF) return lines.size();
   const auto last = lines.rfind('\n', PIPE_BUF - 1);
@@ -76,7 +76,7 @@ std::size_t message_bytes(std::string_view lines) {
 
 }  // namespace
 
-// ---- a stream --------------------------------------------------------------------------------
+// ---- streams ---------------------------------------------------------------------------------
 
 void OutputStream::start() {
   int ends[2];

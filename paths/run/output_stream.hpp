@@ -53,7 +53,7 @@ class OutputStream {
   void collect(int options);
 
   const int to_;
-  base::Descriptor socket_;  // to the child process, one message per write
+  base::Descriptor socket_;  // socket to the child process; one message per write
   base::Descriptor end_;
   pid_t pid_ = 0;
   std::deque<std::string> waiting_;

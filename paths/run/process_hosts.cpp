@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/process_hosts.cpp — makes the hosts of a process, and ends each when its threads have.
+// paths/run/process_hosts.cpp — creation of the hosts of a process, and their end after their
+// threads
 #include "paths/run/process_hosts.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@
 namespace paths {
 namespace {
 
-/// How large a thread's stack is where nobody says it: very many of the usual size would not fit
+/// Returns the default stack size of a thread. Very many stacks of the usual size would not fit
 /// into the address space, nor their page tables into memory.
 std::size_t usual_stack_bytes(std::uint64_t threads) {
   constexpr std::size_t small_bytes = std::size_t{256} << 10;
@@ -35,7 +36,7 @@ std::size_t stack_bytes_of(const Plan& plan, const RunOptions& options) {
                                                : plan.thread_count());
 }
 
-/// No failures: what a trace lacks takes nobody the result of a run that succeeded.
+/// Logs incomplete traces. They are no failures, because the run itself succeeded.
 void warn_of(const std::vector<std::string>& lacks) {
   constexpr std::size_t shown_max = 5;
   for (std::size_t i = 0; i < std::min(lacks.size(), shown_max); ++i) spdlog::warn("{}", lacks[i]);
@@ -50,7 +51,7 @@ std::string failed_elsewhere(Host& host) {
   return failure.empty() ? failure : fmt::format("host {}: {}", host.name(), failure);
 }
 
-// ---- a thread's place ----------------------------------------------------------------------
+// ---- threads -------------------------------------------------------------------------------
 
 SessionThread::SessionThread(Host& host, std::uint32_t index, std::uint64_t seed)
     : name_(fmt::format("thread {}/{}", host.name(), index)),
@@ -60,7 +61,7 @@ void SessionThread::wait_for_started() {
   for (Path& path : thread_.paths_) path.wait_for_started();
 }
 
-// ---- the hosts -----------------------------------------------------------------------------
+// ---- hosts ---------------------------------------------------------------------------------
 
 runtime::RuntimeOptions ProcessHosts::runtime_options(const Plan& plan, const RunOptions& options) {
   return {.clock = options.clock,
@@ -90,8 +91,8 @@ void ProcessHosts::make_hosts() {
   }
 }
 
-/// If the work throws, ends the hosts while the runtime still serves their transports: the end of a
-/// transport waits.
+/// Runs `works`. If it throws, ends the hosts while the runtime still serves their transports,
+/// because the end of a transport waits.
 template <class Work>
 void ProcessHosts::end_hosts_unless(const Work& works) {
   std::exception_ptr failure;
@@ -144,7 +145,7 @@ runtime::Task ProcessHosts::run_host(Host& host, const ThreadOfHost& thread) {
                           for (auto& one : *threads) one.join();
                           std::string wrong = host.finish();
                           if (wrong.empty() && options_.is_one_host && threads->empty())
-                            wrong = failed_elsewhere(host);  // nobody else says it here
+                            wrong = failed_elsewhere(host);  // no thread reports it
                           add_failure(std::move(wrong));
                         });
 }

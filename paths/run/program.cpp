@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/program.cpp — the command line that every program over paths has.
+// paths/run/program.cpp — command line of every program over paths
 #include "paths/run/program.hpp"
 
 #include <fmt/format.h>
@@ -82,7 +82,7 @@ void add_options(CLI::App& app, CommandLine& line) {
       ->group(common);
 }
 
-/// Which host this process is; none when it is to be all of them.
+/// Returns the host that this process is; nothing if it is all hosts.
 std::optional<std::uint32_t> which_host(const Plan& plan, const CommandLine& line) {
   if (line.clock == "virtual") {
     if (!line.host.empty())
@@ -100,7 +100,7 @@ int report(const std::vector<std::string>& failures) {
   return failures.empty() ? 0 : exit_failed;
 }
 
-/// The exit code: a trace that was asked for and has nothing is a failure.
+/// Reports on the trace. Returns the exit code: a requested trace without any record is a failure.
 int tell_of_trace(const RunOptions& options, const Plan& plan, const std::string& program) {
   const TraceOutcome& outcome = *options.trace.outcome;
   const std::string where =

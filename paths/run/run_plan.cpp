@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/run_plan.cpp — runs the threads of a process, and tells how each ended.
+// paths/run/run_plan.cpp — execution of the threads of a process, and reports of their ends
 #include "paths/run/run_plan.hpp"
 
 #include <cxxabi.h>
@@ -28,7 +28,7 @@ class PlanRun {
         runtime_(ProcessHosts::runtime_options(*plan, options)),
         hosts_(runtime_, std::move(plan), kinds, options) {}
 
-  /// Answers what failed.
+  /// Returns the failures.
   std::vector<std::string> run() {
     const runtime::RunInProcess running;
     try {
@@ -41,7 +41,7 @@ class PlanRun {
     } catch (const runtime::Deadlock& deadlock) {
       std::vector<std::string> failures = hosts_.failures();
       if (failures.empty()) throw;
-      failures.emplace_back(deadlock.what());  // what failed before may be why
+      failures.emplace_back(deadlock.what());  // earlier failures may be the cause
       return failures;
     }
   }
@@ -66,12 +66,12 @@ class PlanRun {
     if (ended) report(host, place, *ended);
   }
 
-  // Very many threads may wait, each on a stack of which it should touch one page. So failures are
-  // handled in frames of their own.
+  // Failures are handled in separate frames. Very many threads may wait, and each should touch only
+  // one page of its stack.
 
   struct Ended {
     std::string failure;
-    std::optional<TravelError> told = {};  // which those of its round have, too
+    std::optional<TravelError> told = {};  // failure that its round shares
   };
 
   [[gnu::noinline]] void report(Host& host, SessionThread& place, const Ended& ended) {
@@ -84,13 +84,13 @@ class PlanRun {
       place.thread().fail(fmt::format("{} failed: {}", place.name(), ended.failure));
   }
 
-  /// Who still has a reference to a thread that has ended finds it, and is refused by it.
+  /// Keeps a thread that has ended, so that late use of a reference to it is rejected safely.
   SessionThread& keep(std::unique_ptr<SessionThread> place) {
     runtime::Lock lock(mutex_);
     return *places_.emplace_back(std::move(place));
   }
 
-  /// Null when it returned.
+  /// Returns nullptr if the thread's function returned normally.
   std::unique_ptr<const Ended> run_application(Thread& thread) {
     std::unique_ptr<const Ended> ended = call_application(thread);
     if (runtime::forks_until_here() != forks_) end_fork(ended.get());
@@ -115,9 +115,9 @@ class PlanRun {
     }
   }
 
-  /// With the exception that is being handled.
+  /// Requires: an exception is being handled.
   [[gnu::noinline]] static std::unique_ptr<const Ended> ended_by_exception() {
-    // What pthread_exit() unwinds with has no type.
+    // The exception of pthread_exit() has no type.
     if (abi::__cxa_current_exception_type() == nullptr)
       runtime::end_process(
           fmt::format("{}: pthread_exit or pthread_cancel; a thread ends by returning, and "
@@ -144,7 +144,7 @@ class PlanRun {
   runtime::Runtime runtime_;
   ProcessHosts hosts_;
   runtime::Mutex mutex_;
-  std::vector<std::unique_ptr<SessionThread>> places_;  // also those that have ended
+  std::vector<std::unique_ptr<SessionThread>> places_;  // includes ended threads
   const std::uint32_t forks_ = runtime::forks_until_here();
 };
 

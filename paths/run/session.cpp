@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/session.cpp — who sits where, and who ends what.
+// paths/run/session.cpp — attachment of program threads to a plan's threads, and the end of a
+// session
 #include "paths/run/session.hpp"
 
 #include <fmt/format.h>
@@ -22,21 +23,21 @@
 
 namespace paths {
 
-/// A thread of the plan, and who is it. Guarded by the session's mutex.
+/// Thread of the plan, and the program thread attached to it. Guarded by the session's mutex.
 struct Attached::Seat {
   std::string name;  // "thread alpha-0/3"
   Host* host = nullptr;
   std::uint32_t index = 0;
-  std::uint64_t takings = 0;             // so far
-  std::unique_ptr<SessionThread> place;  // once it was taken; what is in it is the taker's
-  std::unique_ptr<runtime::ThreadAttachment> visit;  // while it is taken
+  std::uint64_t takings = 0;                         // number of attachments so far
+  std::unique_ptr<SessionThread> place;              // used by the attached thread only
+  std::unique_ptr<runtime::ThreadAttachment> visit;  // null unless taken
 
   bool is_taken() const { return visit != nullptr; }
   void free() {
     place->leave();
     visit.reset();
   }
-  /// Who ended without leaving has left.
+  /// Frees the seat if the attached thread has ended without detaching.
   void look() {
     if (is_taken() && visit->has_thread_ended()) free();
   }
@@ -60,7 +61,7 @@ void refuse_inside_a_run(std::string_view what) {
         fmt::format("{} by a thread that is attached or of a run already", what));
 }
 
-/// What a launcher says to every program of its run, and this one did not say otherwise.
+/// Returns the options, completed from the launcher's environment variables.
 RunOptions as_launched(RunOptions options) {
   if (environment_variable("PATHS_CLOCK") == "virtual")
     throw base::UsageError(
@@ -85,16 +86,17 @@ class Attached::State {
 
   void start();
   Seat& attach(std::string_view host, std::uint32_t index);
-  /// Throws UsageError unless the thread may leave.
+  /// Detaches the calling thread. Throws: UsageError unless it may leave.
   void detach(Seat& seat, std::uint64_t taking);
-  /// The same by any thread, and without an error: it leaves as soon as it may.
+  /// Detaches as soon as possible, from any thread and without an error.
   void drop(Seat& seat, std::uint64_t taking) noexcept;
-  /// Throws UsageError; or what is left of the session is the caller's to finish().
+  /// Begins the end, which the caller completes by finish(). Throws: UsageError.
   void begin_end();
   std::vector<std::string> finish();
-  /// Nobody will end it any more but the last who leaves, if somebody has not left.
+  /// Ends the session now, or when the last attached thread leaves.
   void abandon() noexcept;
-  /// A process made by fork has the memory, but not the threads.
+  /// Returns whether this process created the session. A forked process has the memory, but not the
+  /// threads.
   bool is_of_this_process() const { return forks_ == runtime::forks_until_here(); }
 
  private:
@@ -111,12 +113,12 @@ class Attached::State {
   runtime::Runtime runtime_;
   ProcessHosts hosts_;
   runtime::Mutex mutex_;
-  std::vector<std::vector<Seat>> seats_;  // by host of this process, and its threads
+  std::vector<std::vector<Seat>> seats_;  // indexed by host of this process, then by thread
   bool is_over_ = false;
   bool is_abandoned_ = false;
 };
 
-/// Who may neither attach nor end.
+/// Throws: UsageError if the caller may neither attach nor end.
 void Attached::State::refuse_here(std::string_view what) const {
   if (!is_of_this_process())
     throw base::UsageError(fmt::format("{} in a process that was made by fork", what));
@@ -210,13 +212,13 @@ void Attached::State::drop(Seat& seat, std::uint64_t taking) noexcept {
   leave(seat, lock);
 }
 
-/// Called with the mutex held, which it may let go.
+/// Frees the seat. Requires: `lock` held; may release it.
 void Attached::State::leave(Seat& seat, runtime::Lock& lock) {
   seat.free();
   finish_unobserved(lock);
 }
 
-/// Called with the mutex held: ends what was abandoned when all have left.
+/// Ends an abandoned session when all threads have left. Requires: `lock` held; may release it.
 void Attached::State::finish_unobserved(runtime::Lock& lock) noexcept {
   if (!is_abandoned_ || is_over_ || !taken().empty()) return;
   is_over_ = true;
@@ -230,13 +232,13 @@ void Attached::State::finish_unobserved(runtime::Lock& lock) noexcept {
   };
   if (!runtime::is_inside_a_run()) return end();
   try {
-    runtime::do_outside_of_runs(end);  // this one is attached to another session
+    runtime::do_outside_of_runs(end);  // this thread is attached to another session
   } catch (const std::system_error& error) {
     spdlog::warn("the end of a session: no thread for it: {}", error.what());
   }
 }
 
-/// Called with the mutex held: by threads that live.
+/// Returns the names of the seats that live threads have taken. Requires: mutex_ held.
 std::vector<std::string> Attached::State::taken() {
   std::vector<std::string> names;
   for (std::vector<Seat>& seats : seats_)
@@ -284,7 +286,7 @@ std::vector<std::string> Attached::State::finish() {
   return failures;
 }
 
-/// In a context of its own, because a release may have to wait for that of another place.
+/// Ends a thread of the plan. Requires: a separate context, because a release may wait for another.
 void Attached::State::end_place(Host& host, std::uint32_t index) {
   Seat& seat = find(host.name(), index);
   if (!seat.place)
@@ -294,7 +296,7 @@ void Attached::State::end_place(Host& host, std::uint32_t index) {
   seat.place->end();
 }
 
-// ---- a thread ------------------------------------------------------------------------------
+// ---- attachments ---------------------------------------------------------------------------
 
 Attached::Attached(std::shared_ptr<State> state, Seat& seat)
     : state_(std::move(state)), seat_(&seat), taking_(seat.takings) {}
@@ -332,7 +334,7 @@ void Attached::detach() {
   state_ = nullptr;
 }
 
-// ---- the whole -----------------------------------------------------------------------------
+// ---- sessions ------------------------------------------------------------------------------
 
 Session::Session(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
                  const RunOptions& options) {

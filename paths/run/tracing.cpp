@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/tracing.cpp — has the hosts of a process write what they record into a trace directory.
+// paths/run/tracing.cpp — writer of the trace records of a process's hosts
 #include "paths/run/tracing.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace paths {
 
 namespace {
 
-/// The files of a trace that are the same for all hosts.
+/// Writes the files of a trace that are the same for all hosts.
 void describe(const std::filesystem::path& directory, const Plan& plan, const WrapperKinds& kinds) {
   eventspace::write_config(directory, print_plan(plan, kinds));
   eventspace::write_structure(directory, structure_of(plan, kinds));
@@ -54,7 +54,7 @@ void Tracing::trace(const std::filesystem::path& directory, HostView& view, std:
 }
 
 void Tracing::made(Deployment& deployment) {
-  constexpr std::size_t lane_records_of_deployment = 1 << 10;  // there may be very many
+  constexpr std::size_t lane_records_of_deployment = 1 << 10;  // small: there may be many
   const auto directory = std::filesystem::path(options_.directory) /
                          eventspace::further_traces_folder_name /
                          fmt::format("{}.{}", deployment.label(), deployment.number());
@@ -105,7 +105,7 @@ eventspace::TraceHeader Tracing::header_of(const HostView& view) const {
 
 void Tracing::start() {
   if (runtime_.is_virtual()) return;
-  // A thread: the services' one would keep those waiting whom it serves.
+  // A service context would delay the operations that it serves, so use a thread.
   flushing_ = runtime_.spawn(runtime::ContextRole::thread, {"trace of", "this process", 0}, [this] {
     while (true) {
       runtime_.sleep_for(flush_every);
@@ -115,7 +115,7 @@ void Tracing::start() {
   for (Host* host : hosts_) watch_clocks_of(host->deployment());
 }
 
-/// Until the deployment ends.
+/// Watches the clocks of peers until the deployment ends.
 std::shared_ptr<runtime::Task> Tracing::watch_clocks_of(Deployment& deployment) {
   const auto watch = std::make_shared<runtime::Task>(
       runtime_.spawn(runtime::ContextRole::service, {"clocks of", deployment.name(), 0},
@@ -134,7 +134,7 @@ void Tracing::watch_clocks(Deployment& deployment) {
       try {
         look_at_clock(deployment, peer);
         return false;
-      } catch (const TravelError& error) {  // its end, or a time that no clock shows
+      } catch (const TravelError& error) {  // the peer ended, or an unreadable clock
         spdlog::debug("{}; its clock is not looked at any more", error.what());
         return true;
       }
@@ -165,7 +165,7 @@ void Tracing::flush_all() {
       one.writer->flush();
     } catch (const std::runtime_error& error) {
       one.failure = error.what();
-      // At once, too: the run may be long, or killed.
+      // Report at once, because the run may be long, or be killed.
       spdlog::warn("{}; nothing more of {} is traced", one.failure, one.name);
     }
   }

@@ -41,8 +41,8 @@ class Tracing final : public DeploymentWatcher {
           std::uint64_t seed, TraceOptions options);
   ~Tracing() override;
 
-  void add(Host& host);  ///< before its start()
-  void start();          ///< in a context of the runtime, when all are added
+  void add(Host& host);  ///< call before its start()
+  void start();          ///< call in a context of the runtime, after all add()
   /// Writes the remaining records. Requires: all hosts have ended. Returns, for each host with an
   /// incomplete trace, a line with the amount and the reason.
   std::vector<std::string> finish();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/exact.cpp — a tree in each cluster, whose roots tell each other their
-// values: pushed (Kielmann et al. 1999), or pulled as Bongo et al. 2004 do.
+// paths/config/algorithms/exact.cpp — a tree in each cluster whose roots exchange values: pushed
+// (Kielmann et al. 1999), or pulled (Bongo et al. 2004)
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

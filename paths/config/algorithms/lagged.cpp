@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/lagged.cpp — exact results of every round that come late: lagged, and
-// budget, which tells several rounds at once.
+// paths/config/algorithms/lagged.cpp — exact results of every round, several rounds late: lagged,
+// and budget, which sends batches of rounds
 #include "paths/config/expand/collective.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 
@@ -9,7 +9,8 @@ namespace {
 
 using expansion::CollectiveExpansion;
 
-/// `rounds` late; so many as `every` says are told at once.
+/// Writes a collective whose results are `rounds` late, and whose clusters send `every` rounds
+/// together.
 void write_late(CollectiveExpansion& collective, std::uint64_t rounds, std::uint64_t every) {
   const auto late = collective.entry_of("rounds", rounds);
   if (!collective.is_among_clusters()) {
@@ -20,7 +21,8 @@ void write_late(CollectiveExpansion& collective, std::uint64_t rounds, std::uint
   telling.check = "lagged_check";
   telling.settings = {late, collective.entry_of("every", every)};
   telling.tuple = batch_template();
-  // Nobody can be further ahead than what the others told allows; what was read is axed.
+  // A cluster cannot be further ahead than the others' batches allow; tuples that were read are
+  // axed.
   telling.kept = 2 * rounds / every + 3;
   telling.skips = false;
   collective.write_all_to_all(telling);

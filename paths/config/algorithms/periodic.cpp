@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/periodic.cpp — one round in so many is exact, the others go nowhere.
+// paths/config/algorithms/periodic.cpp — exact results in one round of `every`; the other rounds
+// stay local
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/schedule.cpp — schedules between hosts in place of trees: the best one,
-// or one by its name.
+// paths/config/algorithms/schedule.cpp — schedules between hosts instead of trees: the best one, or
+// a named one
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/all_to_all.cpp — a tree for each cluster, and how their roots tell each
-// other.
+// paths/config/expand/all_to_all.cpp — a tree for each cluster, and the exchange of results between
+// their roots
 #include <fmt/format.h>
 
 #include <utility>
@@ -15,7 +15,8 @@ std::string CollectiveExpansion::between(std::string_view kind, std::uint32_t he
   return name(fmt::format("{}.{}.{}", kind, all_.cluster_name(here), all_.cluster_name(other)));
 }
 
-/// Of many clusters without links, what would be written is very much larger than the config.
+/// Returns whether all clusters have links in both directions. Checked first, because the expansion
+/// of many clusters is much larger than the config.
 bool CollectiveExpansion::has_all_links() {
   bool has_all = true;
   for (const std::uint32_t into : clusters_)
@@ -73,7 +74,7 @@ void CollectiveExpansion::write_push(std::uint32_t into, std::uint32_t from) {
   add_path(there, 0, std::move(way));
 }
 
-/// How `into` asks `from`: an element of each, and the path between them.
+/// Writes the requests of `into` to `from`: an element on each side, and the path between them.
 void CollectiveExpansion::write_asks(std::uint32_t into, std::uint32_t from) {
   const std::uint32_t here = root_of(into);
   const std::uint32_t there = root_of(from);
@@ -83,7 +84,7 @@ void CollectiveExpansion::write_asks(std::uint32_t into, std::uint32_t from) {
   writer_.element(asked, there, ask_template(), 1, position_);
   Way way = {in_place("push", {entry("from", text(asks))})};
   routes_.route(way, here, there, collective_.name);
-  // Who asks no more needs no answer either.
+  // A cluster that sends no more requests needs no reply either.
   way.push_back(marked_store(asked, "failures", position_));
   add_path(here, 0, std::move(way));
 }

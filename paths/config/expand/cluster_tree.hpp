@@ -16,15 +16,15 @@ struct ClusterTree {
 
   std::uint32_t parent_of(std::uint32_t host) const { return nodes[host - hosts.front()].parent; }
   bool has_children(std::uint32_t host) const { return nodes[host - hosts.front()].has_children; }
-  /// Returns the root's contributor slot in its own join of hosts. Slots are counted in the order
-  /// in which paths arrive, including those of hosts below other hosts.
+  /// Returns the root's contributor slot in its own join of hosts. Slots follow the order of paths,
+  /// including those of hosts below other hosts.
   std::uint32_t root_slot() const;
 
   struct Node {
     std::uint32_t parent = 0;  ///< the root is its own parent
     bool has_children = false;
   };
-  std::vector<Node> nodes;  ///< from the first host to the last, with all between
+  std::vector<Node> nodes;  ///< all hosts from the first to the last
 };
 
 /// Returns the tree of a cluster that has threads. Without a fan-out all hosts are children of the

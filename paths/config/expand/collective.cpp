@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/collective.cpp — trees of joins, with what decides at their root.
+// paths/config/expand/collective.cpp — trees of joins, and the wrappers that decide at their roots
 #include "paths/config/expand/collective.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +52,7 @@ void CollectiveExpansion::write(base::Mistakes& mistakes) {
   collective_.algorithm.word->expand(*this);
 }
 
-/// What it is, for those who find it at the low level.
+/// Writes the graph, which describes the collective to readers of the low-level config.
 void CollectiveExpansion::write_graph() {
   Entries is = {entry("kind", text(collective_.kind))};
   if (has_algorithms(collective_.kind))
@@ -75,7 +75,7 @@ Settings CollectiveExpansion::join(std::string_view part, std::uint32_t host,
   return writer_.share(name(part), collective_.kind, host, settings, position_);
 }
 
-/// Adds the way from `host` down to the root of its cluster, and on.
+/// Adds the way from `host` down to the root of its cluster, and then `rest`.
 void CollectiveExpansion::climb(Way& way, const ClusterTree& tree, std::uint32_t host,
                                 const Way& rest, Climbs& known) {
   const bool combines = tree.has_children(host);
@@ -112,14 +112,14 @@ void CollectiveExpansion::write_cluster(std::uint32_t cluster, const Way& rest) 
   }
 }
 
-/// Of a condition check: whether a part of the values may decide.
+/// Returns the settings of a condition check that permit or forbid partial values to decide.
 Entries CollectiveExpansion::decides() const {
   if (!collective_.algorithm.all_to_all) return {};
   return {
       entry("relaxation", text(collective_.algorithm.word->needs_proof ? "conditional" : "exact"))};
 }
 
-/// What decides at a root, with what the other clusters tell it.
+/// Returns the wrapper that decides at a root, with the results of the other clusters.
 Settings CollectiveExpansion::check(const Telling& telling, const std::string& result,
                                     const Way& combine, const Way& asks) const {
   Entries settings = telling.settings;
@@ -140,7 +140,7 @@ bool CollectiveExpansion::checks() const {
   return collective_.algorithm.all_to_all || !collective_.written_condition.is_null();
 }
 
-/// All hosts come to the same bits, so that each may decide for itself.
+/// Writes a schedule. All hosts get the same bits, so that each can decide alone.
 void CollectiveExpansion::write_schedule() {
   writer_.need_lanes();
   Entries settings = {

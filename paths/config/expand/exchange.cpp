@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/exchange.cpp — one element for each direction in which a neighbour sends.
+// paths/config/expand/exchange.cpp — elements for each direction between neighbours
 #include "paths/config/expand/exchange.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,8 @@ namespace {
 using base::Settings;
 using Exchange = MultiCluster::Exchange;
 
-/// An exchange has elements for every thread, and a million threads may be a typing error.
+/// Limit of threads. An exchange has elements for every thread, and a million threads may be a
+/// typing error.
 constexpr std::uint64_t exchanging_threads_max = 100'000;
 
 class Passing {
@@ -22,14 +23,14 @@ class Passing {
           Writer& writer, Routes& routes)
       : all_(all), exchange_(exchange), machines_(machines), writer_(writer), routes_(routes) {}
 
-  /// `element` is where `receiver` gets what `mover` sends.
+  /// Writes the element through which `receiver` gets tuples of `mover`, and both paths.
   void write(const std::string& element, const Threads& mover, const Threads& receiver) {
     const base::Position& position = exchange_.name.position();
     const Settings name = word(element, position);
     std::vector<Settings::Entry> settings{
         entry("host", word(all_.host_name(receiver.host), position)),
         entry("template", exchange_.tuple_template)};
-    // Only what another host moves into, and not because others of the receiver's are shared.
+    // Shares only elements that another host moves into, even if the receiver shares all others.
     if (!exchange_.shared.is_null() && mover.host != receiver.host)
       settings.push_back(entry("shared", exchange_.shared));
     else if (all_.hosts[receiver.host].space.text() == "shared")
@@ -39,7 +40,7 @@ class Passing {
     Way way;
     routes_.route(way, mover.host, receiver.host, exchange_.name);
     machines_.map_if_near(way, mover.host, exchange_, name, receiver.host);
-    way.push_back(marked_store(element, "true", position));  // its end is told
+    way.push_back(marked_store(element, "true", position));  // a mark at the path's end
     writer_.path(name, mover, std::move(way), exchange_.instrumented);
     writer_.path(name, receiver, {store(element, position)}, exchange_.instrumented);
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/expand.cpp — writes what is declared of clusters out as hosts, wrappers and
-// paths.
+// paths/config/expand/expand.cpp — expansion of clusters into hosts, wrappers and paths
 #include "paths/config/expand/expand.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +16,7 @@
 namespace paths {
 namespace {
 
-/// An element with the paths of the threads that reach it.
+/// Writes an element and the paths of the threads that reach it.
 void write_element(const MultiCluster& all, const MultiCluster::Element& element,
                    const expansion::Machines& machines, expansion::Writer& writer,
                    expansion::Routes& routes) {
@@ -34,8 +33,8 @@ void write_element(const MultiCluster& all, const MultiCluster::Element& element
   }
 }
 
-/// Written out, a config may be very much larger than it is: of clusters that all tell each other,
-/// by their square.
+/// Rejects a config whose expansion would be too large. If all clusters exchange results, it grows
+/// with the square of their number.
 void check_size(const MultiCluster& all, const base::Position& position, base::Mistakes& mistakes) {
   constexpr std::uint64_t path_bytes_least = 512;
   std::uint64_t paths = all.hosts.size();

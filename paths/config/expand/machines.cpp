@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/machines.cpp — addresses before there is a plan.
+// paths/config/expand/machines.cpp — host addresses before a plan exists
 #include "paths/config/expand/machines.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ bool says_so(const Settings& shared) { return shared.is_map() || shared.text() =
 
 }  // namespace
 
-/// What is wrong with the hosts is said when the low level is read. There may be a million of them:
-/// they are looked at only if it matters.
+/// Reads addresses without reporting mistakes, which the reader of the low level does. There may be
+/// a million hosts, so it reads them only if an element is shared.
 Machines::Machines(const MultiCluster& all, const Settings& settings, const Writer& writer,
                    const Overrides& overrides)
     : all_(all) {

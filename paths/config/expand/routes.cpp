@@ -25,7 +25,7 @@ Settings Routes::link_stage(const std::string& name, std::uint32_t host, const S
   return Settings::map({{link, word(std::string(role), settings.position())}}, settings.position());
 }
 
-/// One hop inside a cluster: out of one host's network, into the other's, and back.
+/// Adds one hop inside a cluster: out of one host's network, into the other's, and back.
 void Routes::hop(Way& way, std::uint32_t from, std::uint32_t to) {
   if (from == to) return;
   const Ways::Cluster& cluster = all_.clusters[cluster_of(from)].way;
@@ -63,7 +63,7 @@ bool Routes::has_links(std::uint32_t a, std::uint32_t b, const Settings& asker) 
   return link(b, a, asker) != nullptr && there;
 }
 
-/// The links of switches are no host's, where a wrapper could be.
+/// Reports switches, because their links are on no host and so cannot have a wrapper.
 void Routes::refuse_switches(std::uint32_t from, std::uint32_t to, const Settings& asker) {
   for (const std::uint32_t cluster : {from, to})
     if (all_.clusters[cluster].way.has_switch && switched_.insert(cluster).second)
@@ -73,7 +73,7 @@ void Routes::refuse_switches(std::uint32_t from, std::uint32_t to, const Setting
                                 asker.text(), all_.cluster_name(cluster)));
 }
 
-/// The hop between two clusters: what leaves each is delayed where it leaves.
+/// Adds the hop between two clusters. Messages are delayed in the cluster that they leave.
 void Routes::cross(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
   refuse_switches(from, to, asker);
   if (!has_links(from, to, asker)) return;

@@ -49,7 +49,7 @@ class Routes {
   std::set<std::pair<std::uint32_t, std::uint32_t>> missing_links_;
   std::set<std::uint32_t> switched_;  // clusters that were rejected
   std::unordered_map<std::uint32_t, base::Settings> forwards_;
-  std::unordered_map<std::uint64_t, Way> routes_;  // by both hosts
+  std::unordered_map<std::uint64_t, Way> routes_;  // keyed by both hosts
 };
 
 }  // namespace paths::expansion

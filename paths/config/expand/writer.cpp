@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/writer.cpp — sections of the low level, as settings.
+// paths/config/expand/writer.cpp — sections of the low-level config as settings
 #include "paths/config/expand/writer.hpp"
 
 #include <fmt/format.h>
@@ -73,7 +73,8 @@ void Writer::element(const std::string& name, std::uint32_t host, const pastset:
   Entries settings = {entry("host", word(all_.host_name(host), position)),
                       entry("template", word(tuple.text(), position)),
                       entry("keep_newest", word(std::to_string(keep_newest), position))};
-  // What nobody has declared nobody looks for, and nobody has said how much it takes.
+  // Generated elements are not shared: programs do not look for them, and no setting gives their
+  // memory size.
   if (all_.hosts[host].space.text() == "shared")
     settings.push_back(entry("shared", word("false", position)));
   elements_.push_back(entry(name, Settings::map(std::move(settings), position)));
