@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/call.hpp — arguments that one member passes to an operation of its group
+// groups/call.hpp — arguments that one member passes to an operation of its group.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution.cpp — admission of schedule steps, conflicts between them, and messages under
-// way
+// groups/execution.cpp — admission and execution of schedule steps, and their messages.
 #include "groups/execution.hpp"
 
 #include <fmt/format.h>

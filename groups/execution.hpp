@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/execution.hpp — execution of one participant's schedule steps as messages arrive
+// groups/execution.hpp — execution of one participant's schedule steps as messages arrive.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/fold.cpp — folding by built-in operations block by block, and by others at once
+// groups/fold.cpp — folding by built-in operations block by block, and by others at once.
 #include "groups/fold.hpp"
 
 #include <algorithm>

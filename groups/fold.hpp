@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/fold.hpp — folding of reduction values, with the left operand first
+// groups/fold.hpp — folding of reduction values, with the left operand first.
 #pragma once
 #include <algorithm>
 #include <cstddef>

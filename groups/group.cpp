@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/group.cpp — validation and start of a member's operations
+// groups/group.cpp — validation and start of a member's operations.
 #include "groups/group.hpp"
 
 #include <fmt/format.h>

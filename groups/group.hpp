@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/group.hpp — collective operations on arrays and tuples among threads of a run
+// groups/group.hpp — collective operations on arrays and tuples among threads of a run.
 #pragma once
 #include <concepts>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/host_group.cpp — arrival of members, and execution of their operation by one of them
+// groups/host_group.cpp — arrival of members, and execution of their operation by one of them.
 #include "groups/host_group.hpp"
 
 #include <fmt/format.h>

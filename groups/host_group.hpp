@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/host_group.hpp — the members of a group on one host, and the operations that they carry
-// out together
+// groups/host_group.hpp — members of a group on one host, and their joint operations.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -199,8 +198,8 @@ class HostGroups final : public paths::ThreadWatcher {
   const std::shared_ptr<const void> is_there_ = std::make_shared<bool>(true);
   mutable runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<HostGroup>> groups_;
-  std::map<std::uint32_t, std::int64_t> next_splits_;  // by thread
-  std::map<std::uint32_t, std::string> noted_;         // reasons, by thread
+  std::map<std::uint32_t, std::int64_t> next_splits_;  // keyed by thread
+  std::map<std::uint32_t, std::string> noted_;         // reasons, keyed by thread
   TraceNumbers trace_numbers_;
 };
 

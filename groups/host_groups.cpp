@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/host_groups.cpp — registry of a host's groups, and failures that its threads received
+// groups/host_groups.cpp — registry of a host's groups, and failures that its threads received.
 #include <fmt/format.h>
 
 #include <algorithm>

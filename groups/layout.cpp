@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/layout.cpp — ranks, hosts and blocks of a group
+// groups/layout.cpp — ranks, hosts and blocks of a group.
 #include "groups/layout.hpp"
 
 #include <fmt/format.h>

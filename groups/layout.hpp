@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/layout.hpp — members of a group by host, and the sizes of their blocks
+// groups/layout.hpp — members of a group by host, and the sizes of their blocks.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/local.cpp — folding, concatenation and distribution of the members' values
+// groups/local.cpp — folding, concatenation and distribution of the members' values.
 #include "groups/local.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/local.hpp — inputs and outputs of the members on one host, combined in shared memory
+// groups/local.hpp — inputs and outputs of the members on one host, combined in shared memory.
 #pragma once
 #include <span>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/memory.cpp — chunks of schedule buffers, by first element
+// groups/memory.cpp — chunks of schedule buffers, by first element.
 #include "groups/memory.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/memory.hpp — memory of a schedule's buffers
+// groups/memory.hpp — memory of a schedule's buffers.
 #pragma once
 #include <cstddef>
 #include <map>

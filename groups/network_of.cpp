@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/network_of.cpp — cost models of a plan's links, by participant and by pair of clusters
+// groups/network_of.cpp — cost models of a plan's links, by participant and by pair of clusters.
 #include "groups/network_of.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/network_of.hpp — cost models of the network between the hosts of a config
+// groups/network_of.hpp — cost models of the network between the hosts of a config.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/prepared_call.cpp — counts, signature and selection key of a call
+// groups/prepared_call.cpp — counts, signature and selection key of a call.
 #include "groups/prepared_call.hpp"
 
 #include <fmt/format.h>

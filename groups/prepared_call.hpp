@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/prepared_call.hpp — properties of a call that do not depend on the members' memory
+// groups/prepared_call.hpp — properties of a call that do not depend on the members' memory.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/selection.cpp — choice of the best schedule or of the named one
+// groups/selection.cpp — choice of the best schedule or of the named one.
 #include "groups/selection.hpp"
 
 #include <fmt/format.h>

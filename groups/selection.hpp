@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/selection.hpp — choice of the schedule for a group's operation
+// groups/selection.hpp — choice of the schedule for a group's operation.
 #pragma once
 #include <cstdint>
 #include <memory>

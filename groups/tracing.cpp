@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tracing.cpp — trace records of members, steps and shares
+// groups/tracing.cpp — trace records of members, steps and shares.
 #include "groups/tracing.hpp"
 
 #include <fmt/format.h>

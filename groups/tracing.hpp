@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tracing.hpp — trace records of a host's part in its groups' operations
+// groups/tracing.hpp — trace records of a host's part in its groups' operations.
 #pragma once
 #include <atomic>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tuples.cpp — location of array values in tuples, and their length prefix
+// groups/tuples.cpp — location of array values in tuples, and their length prefix.
 #include "groups/tuples.hpp"
 
 #include <fmt/format.h>

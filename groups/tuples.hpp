@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tuples.hpp — tuples of elements as inputs and outputs of collective operations
+// groups/tuples.hpp — tuples of elements as inputs and outputs of collective operations.
 #pragma once
 #include <cstdint>
 #include <optional>

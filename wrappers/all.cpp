@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/all.cpp — list of the kinds of wrapper, one line for each
+// wrappers/all.cpp — list of the kinds of wrapper, one line for each.
 //
 // The list is explicit because the linker would drop a self-registering object from a static
 // library if nothing else in its file is used.

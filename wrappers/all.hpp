@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/all.hpp — list of all kinds of wrapper, for config readers
+// wrappers/all.hpp — list of all kinds of wrapper, for config readers.
 #pragma once
 #include "paths/wrapper_kind.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/cache.hpp — cache of tuples that passed earlier, which serves later reads
+// wrappers/cache.hpp — cache of tuples that passed earlier, which serves later reads.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/condition_check.cpp — conditional allreduce between the roots of clusters
+// wrappers/condition_check.cpp — conditional allreduce between the roots of clusters.
 #include "wrappers/condition_check.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/condition_check.hpp — decision of a round of several clusters at the root of each of
-// them
+// wrappers/condition_check.hpp — decision of multi-cluster rounds at the root of each cluster.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/event_collector.cpp — time stamps on the way down and on the way up
+// wrappers/event_collector.cpp — time stamps on the way down and on the way up.
 #include "wrappers/event_collector.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/event_collector.hpp — trace records of when operations passed down and up
+// wrappers/event_collector.hpp — trace records of when operations passed down and up.
 #pragma once
 #include "paths/wrapper.hpp"
 #include "paths/wrapper_kind.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/forward.hpp — transfer of operations to the next stage of a path on another host
+// wrappers/forward.hpp — transfer of operations to the next stage of a path on another host.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/joins.hpp — kinds of wrapper in which paths meet
+// wrappers/joins.hpp — kinds of wrapper in which paths meet.
 #pragma once
 #include "paths/wrapper_kind.hpp"
 

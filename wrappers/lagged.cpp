@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/lagged.cpp — rounds under way and their results
+// wrappers/lagged.cpp — rounds under way and their results.
 #include "wrappers/lagged.hpp"
 
 #include <exception>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/lagged.hpp — rounds that return the result of an earlier round
+// wrappers/lagged.hpp — rounds that return the result of an earlier round.
 #pragma once
 #include <cstdint>
 #include <deque>

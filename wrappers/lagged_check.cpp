@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/lagged_check.cpp — exact results of earlier rounds
+// wrappers/lagged_check.cpp — exact results of earlier rounds.
 #include "wrappers/lagged_check.hpp"
 
 #include <fmt/format.h>

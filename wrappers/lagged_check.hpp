@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/lagged_check.hpp — decision of each round of several clusters a fixed number of rounds
-// late
+// wrappers/lagged_check.hpp — decision of multi-cluster rounds, a fixed number of rounds late.
 #pragma once
 #include <cstdint>
 #include <map>

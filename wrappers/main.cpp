@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/main.cpp — main() of programs with all kinds of wrapper
+// wrappers/main.cpp — main() of programs with all kinds of wrapper.
 #include "wrappers/main.hpp"
 
 #include <filesystem>

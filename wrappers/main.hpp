@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/main.hpp — main() of a program over paths, with every kind of wrapper
+// wrappers/main.hpp — main() of a program over paths, with every kind of wrapper.
 #pragma once
 #include <functional>
 

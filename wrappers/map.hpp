@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/map.hpp — access to a shared element of another host on this machine, without frames
+// wrappers/map.hpp — access to a shared element of another host on this machine, without frames.
 #pragma once
 #include <memory>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/observe.cpp — read-only operations on an element
+// wrappers/observe.cpp — read-only operations on an element.
 #include "wrappers/observe.hpp"
 
 #include <fmt/format.h>

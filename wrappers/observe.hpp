@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/observe.hpp — end of a path that may only read its element
+// wrappers/observe.hpp — end of a path that may only read its element.
 #pragma once
 #include <memory>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/periodic.cpp — passage of one round in `every`
+// wrappers/periodic.cpp — passage of one round in `every`.
 #include "wrappers/periodic.hpp"
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/periodic.hpp — gate that passes one round in `every` and replies to the others unchecked
+// wrappers/periodic.hpp — gate that passes one round in `every`, and replies to the others.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/prefetch.cpp — service context that reads ahead from a remote element
+// wrappers/prefetch.cpp — service context that reads ahead from a remote element.
 #include "wrappers/prefetch.hpp"
 
 #include <exception>

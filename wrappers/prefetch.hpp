@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/prefetch.hpp — transfer of the newest tuple of a remote element into an element of this
-// host
+// wrappers/prefetch.hpp — transfer of a remote element's newest tuple into a local element.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/push.cpp — service context that sends the tuples of an element
+// wrappers/push.cpp — service context that sends the tuples of an element.
 #include "wrappers/push.hpp"
 
 #include <algorithm>

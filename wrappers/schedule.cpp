@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/schedule.cpp — rounds of a path as operations of a group with one member on each host
+// wrappers/schedule.cpp — rounds of a path as operations of a group with one member on each host.
 #include "wrappers/schedule.hpp"
 
 #include <fmt/format.h>

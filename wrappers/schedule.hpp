@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/schedule.hpp — combination of the hosts' values by a schedule over lanes
+// wrappers/schedule.hpp — combination of the hosts' values by a schedule over lanes.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/store.cpp — operations of a path on its element, and error marks
+// wrappers/store.cpp — operations of a path on its element, and error marks.
 #include "wrappers/store.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/store.hpp — end of a path in an element, for every operation of PastSet
+// wrappers/store.hpp — end of a path in an element, for every operation of PastSet.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithm.cpp — reader and printer of algorithms by the descriptions of their words
+// paths/config/algorithm.cpp — reader and printer of algorithms by the descriptions of their words.
 #include "paths/config/algorithm.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expansion.hpp — low-level config that was partly generated from a high-level one
+// paths/config/expansion.hpp — low-level config that was partly generated from a high-level one.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/instrument.cpp — insertion of event collectors into paths
+// paths/config/instrument.cpp — insertion of event collectors into paths.
 #include "paths/config/instrument.hpp"
 
 #include <algorithm>

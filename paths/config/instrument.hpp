@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/instrument.hpp — insertion of event collectors into the paths of a config
+// paths/config/instrument.hpp — insertion of event collectors into the paths of a config.
 #pragma once
 #include <functional>
 #include <map>

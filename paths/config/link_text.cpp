@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/link_text.cpp — settings of links, and checks of their combinations
+// paths/config/link_text.cpp — settings of links, and checks of their combinations.
 #include "paths/config/link_text.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/link_text.hpp — emulated links in both levels of the config
+// paths/config/link_text.hpp — emulated links in both levels of the config.
 #pragma once
 #include "base/settings.hpp"
 #include "paths/plan/ways.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/low_level.cpp — conversion of written hosts, elements, wrappers and paths into a
-// plan
+// paths/config/low_level.cpp — conversion of a low-level config into a plan.
 #include "paths/config/low_level.hpp"
 
 #include <fmt/format.h>

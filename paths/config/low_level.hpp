@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/low_level.hpp — readers of the sections of the low-level config
+// paths/config/low_level.hpp — readers of the sections of the low-level config.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/multi_cluster.cpp — reader of clusters, links, exchanges and elements
+// paths/config/multi_cluster.cpp — reader of clusters, links, exchanges and elements.
 #include "paths/config/multi_cluster.hpp"
 
 #include <fmt/format.h>

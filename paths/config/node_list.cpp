@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/node_list.cpp — parser of node lists: parts of names, ranges of numbers, and their
-// combinations
+// paths/config/node_list.cpp — parser of node lists with ranges of numbers.
 #include "paths/config/node_list.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/node_list.hpp — lists of node names in Slurm's short form
+// paths/config/node_list.hpp — lists of node names in Slurm's short form.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/overrides.hpp — command-line options that override the config
+// paths/config/overrides.hpp — command-line options that override the config.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_collectives.cpp — reader of collectives: their values and algorithms
+// paths/config/read_collectives.cpp — reader of collectives: their values and algorithms.
 #include <fmt/format.h>
 
 #include <algorithm>

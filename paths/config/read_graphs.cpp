@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_graphs.cpp — reader of the graphs of a low-level config
+// paths/config/read_graphs.cpp — reader of the graphs of a low-level config.
 #include <fmt/format.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_groups.cpp — reader of the groups of threads
+// paths/config/read_groups.cpp — reader of the groups of threads.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_hosts.cpp — reader of hosts and their addresses
+// paths/config/read_hosts.cpp — reader of hosts and their addresses.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_paths.cpp — reader of paths, item by item, into the stages that they share
+// paths/config/read_paths.cpp — reader of paths, item by item, into the stages that they share.
 #include <fmt/format.h>
 
 #include <algorithm>

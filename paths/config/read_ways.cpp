@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_ways.cpp — reader of lanes and of the ways between hosts
+// paths/config/read_ways.cpp — reader of lanes and of the ways between hosts.
 #include <fmt/format.h>
 
 #include <map>

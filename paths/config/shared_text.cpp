@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/shared_text.cpp — sizes of shared elements, and limits of their memory
+// paths/config/shared_text.cpp — sizes of shared elements, and limits of their memory.
 #include "paths/config/shared_text.hpp"
 
 #include <fmt/format.h>

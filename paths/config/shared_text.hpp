@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/shared_text.hpp — config settings of elements in memory that processes share
+// paths/config/shared_text.hpp — config settings of elements in memory that processes share.
 #pragma once
 #include "base/settings.hpp"
 #include "paths/plan/plan.hpp"

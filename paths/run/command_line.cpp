@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/command_line.cpp — standard streams, exit codes, and suggestions for misspelt options
+// paths/run/command_line.cpp — standard streams, exit codes, and suggestions for misspelt options.
 #include "paths/run/command_line.hpp"
 
 #include <fcntl.h>

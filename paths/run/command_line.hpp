@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/command_line.hpp — start, end and error messages shared by all programs
+// paths/run/command_line.hpp — start, end and error messages shared by all programs.
 #pragma once
 #include <functional>
 #include <string>

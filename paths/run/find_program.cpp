@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/find_program.cpp — search in the running program's folder, then in PATH
+// paths/run/find_program.cpp — search in the running program's folder, then in PATH.
 #include "paths/run/find_program.hpp"
 
 #include <unistd.h>

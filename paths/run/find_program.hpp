@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/find_program.hpp — search for the file of a program that a command line names
+// paths/run/find_program.hpp — search for the file of a program that a command line names.
 #pragma once
 #include <optional>
 #include <string>

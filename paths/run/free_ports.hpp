@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/free_ports.hpp — allocation of local ports to one of several concurrent runs
+// paths/run/free_ports.hpp — allocation of local ports to one of several concurrent runs.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/launch.cpp — process control by fork, pipes and poll, without threads and with only the
-// kernel's timer
+// paths/run/launch.cpp — process control by fork, pipes and poll, without threads.
 #include "paths/run/launch.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/launch.hpp — start, supervision and termination of a run's processes as a group
+// paths/run/launch.hpp — start, supervision and termination of a run's processes as a group.
 #pragma once
 #include <chrono>
 #include <string>

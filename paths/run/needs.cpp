@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/needs.cpp — measured minimum memory of threads, hosts and processes
+// paths/run/needs.cpp — measured minimum memory of threads, hosts and processes.
 #include "paths/run/needs.hpp"
 
 #include <fmt/format.h>

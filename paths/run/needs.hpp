@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/needs.hpp — rejection of runs that need more than this machine has
+// paths/run/needs.hpp — rejection of runs that need more than this machine has.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/process_hosts.cpp — creation of the hosts of a process, and their end after their
-// threads
+// paths/run/process_hosts.cpp — creation and end of the hosts of a process.
 #include "paths/run/process_hosts.hpp"
 
 #include <fmt/format.h>

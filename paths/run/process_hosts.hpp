@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/process_hosts.hpp — lifetime of the plan's hosts in this process
+// paths/run/process_hosts.hpp — lifetime of the plan's hosts in this process.
 #pragma once
 #include <cstdint>
 #include <functional>

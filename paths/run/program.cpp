@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/program.cpp — command line of every program over paths
+// paths/run/program.cpp — command line of every program over paths.
 #include "paths/run/program.hpp"
 
 #include <fmt/format.h>

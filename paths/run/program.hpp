@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/program.hpp — main() of a program whose threads run a plan
+// paths/run/program.hpp — main() of a program whose threads run a plan.
 #pragma once
 #include <functional>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/run_options.hpp — options of a run in one process
+// paths/run/run_options.hpp — options of a run in one process.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/run_plan.cpp — execution of the threads of a process, and reports of their ends
+// paths/run/run_plan.cpp — execution of the threads of a process, and reports of their ends.
 #include "paths/run/run_plan.hpp"
 
 #include <cxxabi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/run_plan.hpp — execution of every thread of a plan in this process
+// paths/run/run_plan.hpp — execution of every thread of a plan in this process.
 #pragma once
 #include <cstdint>
 #include <functional>

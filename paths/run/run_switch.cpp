@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/run_switch.cpp — lanes of an emulated switch, from start to end
+// paths/run/run_switch.cpp — lanes of an emulated switch, from start to end.
 #include "paths/run/run_switch.hpp"
 
 #include <fmt/format.h>

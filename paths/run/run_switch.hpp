@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/run_switch.hpp — emulated switch of a cluster as a process of a run
+// paths/run/run_switch.hpp — emulated switch of a cluster as a process of a run.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/session.cpp — attachment of program threads to a plan's threads, and the end of a
-// session
+// paths/run/session.cpp — attachment of program threads, and the end of a session.
 #include "paths/run/session.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/session.hpp — hosts of a plan in a program with its own main() and threads
+// paths/run/session.hpp — hosts of a plan in a program with its own main() and threads.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/tracing.cpp — writer of the trace records of a process's hosts
+// paths/run/tracing.cpp — writer of the trace records of a process's hosts.
 #include "paths/run/tracing.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/tracing.hpp — writer of the trace records of a process's hosts into a directory
+// paths/run/tracing.hpp — writer of the trace records of a process's hosts into a directory.
 #pragma once
 #include <cstdint>
 #include <filesystem>

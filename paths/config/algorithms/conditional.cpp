@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/conditional.cpp — allreduce in which roots wait for other clusters only
-// while a condition is undecided (Bongo et al. 2004, section IV)
+// paths/config/algorithms/conditional.cpp — allreduce that waits only while undecided.
+//
+// Roots wait for other clusters only while a condition is undecided (Bongo et al. 2004, section
+// IV).
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/exact.cpp — a tree in each cluster whose roots exchange values: pushed
-// (Kielmann et al. 1999), or pulled (Bongo et al. 2004)
+// paths/config/algorithms/exact.cpp — a tree in each cluster, whose roots exchange values.
+//
+// The roots push values (Kielmann et al. 1999) or pull them (Bongo et al. 2004).
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/lagged.cpp — exact results of every round, several rounds late: lagged,
-// and budget, which sends batches of rounds
+// paths/config/algorithms/lagged.cpp — exact results of every round, several rounds late.
+//
+// The word lagged sends each round alone; budget sends batches of rounds.
 #include "paths/config/expand/collective.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/periodic.cpp — exact results in one round of `every`; the other rounds
-// stay local
+// paths/config/algorithms/periodic.cpp — exact results in one round of `every`.
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/schedule.cpp — schedules between hosts instead of trees: the best one, or
-// a named one
+// paths/config/algorithms/schedule.cpp — schedules between hosts instead of trees.
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/sequential.cpp — one tree over all clusters (Bongo et al. 2004, section
-// V-A)
+// paths/config/algorithms/sequential.cpp — one tree over all clusters.
+//
+// Bongo et al. 2004 measure it in section V-A.
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/transfers.cpp — transfers of tuples from one cluster to another
+// paths/config/algorithms/transfers.cpp — transfers of tuples from one cluster to another.
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/all_to_all.cpp — a tree for each cluster, and the exchange of results between
-// their roots
+// paths/config/expand/all_to_all.cpp — trees of clusters, and transfers between their roots.
 #include <fmt/format.h>
 
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/cluster_tree.cpp — construction of the tree of a cluster's hosts
+// paths/config/expand/cluster_tree.cpp — construction of the tree of a cluster's hosts.
 #include "paths/config/expand/cluster_tree.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/cluster_tree.hpp — tree in which the hosts of a cluster combine values
+// paths/config/expand/cluster_tree.hpp — tree in which the hosts of a cluster combine values.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/collective.cpp — trees of joins, and the wrappers that decide at their roots
+// paths/config/expand/collective.cpp — trees of joins, and the wrappers that decide at their roots.
 #include "paths/config/expand/collective.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/collective.hpp — expansion of a collective into paths, by its algorithm
+// paths/config/expand/collective.hpp — expansion of a collective into paths, by its algorithm.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -45,7 +45,8 @@ class CollectiveExpansion {
   /// Puts a wrapper between the root of each cluster and the way to the root of all. One tree only.
   void put_below_clusters(base::Settings wrapper) { below_clusters_.push_back(std::move(wrapper)); }
   void write_tree();
-  /// Writes a tree in each cluster. Requires: several clusters, as write_newest() with several.
+  /// Writes a tree in each cluster, and the transfers between their roots. Requires:
+  /// is_among_clusters().
   void write_all_to_all(const Telling& telling);
   /// Writes paths that end on each host, and a schedule that joins the hosts.
   void write_schedule();

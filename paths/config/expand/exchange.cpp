@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/exchange.cpp — elements for each direction between neighbours
+// paths/config/expand/exchange.cpp — elements for each direction between neighbours.
 #include "paths/config/expand/exchange.hpp"
 
 #include <fmt/format.h>

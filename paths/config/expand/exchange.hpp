@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/exchange.hpp — expansion of exchanges into elements between neighbours and
-// paths to them
+// paths/config/expand/exchange.hpp — expansion of exchanges into elements and paths.
 #pragma once
 #include "paths/config/expand/machines.hpp"
 #include "paths/config/expand/routes.hpp"

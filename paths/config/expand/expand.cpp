@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/expand.cpp — expansion of clusters into hosts, wrappers and paths
+// paths/config/expand/expand.cpp — expansion of clusters into hosts, wrappers and paths.
 #include "paths/config/expand/expand.hpp"
 
 #include <fmt/format.h>

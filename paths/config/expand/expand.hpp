@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/expand.hpp — expansion of the high-level config into the low-level config
+// paths/config/expand/expand.hpp — expansion of the high-level config into the low-level config.
 #pragma once
 #include "base/settings.hpp"
 #include "paths/config/config.hpp"

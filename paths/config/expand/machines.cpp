@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/machines.cpp — host addresses before a plan exists
+// paths/config/expand/machines.cpp — host addresses before a plan exists.
 #include "paths/config/expand/machines.hpp"
 
 #include <algorithm>

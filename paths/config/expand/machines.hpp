@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/machines.hpp — choice of the shared elements that hosts map instead of
-// sending to them
+// paths/config/expand/machines.hpp — choice of the shared elements that hosts map.
 #pragma once
 #include <cstdint>
 

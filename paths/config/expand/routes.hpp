@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/routes.hpp — routes of paths between hosts
+// paths/config/expand/routes.hpp — routes of paths between hosts.
 #pragma once
 #include <cstdint>
 #include <set>

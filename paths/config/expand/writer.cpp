@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/writer.cpp — sections of the low-level config as settings
+// paths/config/expand/writer.cpp — sections of the low-level config as settings.
 #include "paths/config/expand/writer.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/writer.hpp — writer of the low-level config
+// paths/config/expand/writer.hpp — writer of the low-level config.
 #pragma once
 #include <cstdint>
 #include <string>
