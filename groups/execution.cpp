@@ -186,7 +186,6 @@ void Execution::send_in_order() {
     }
 }
 
-/// Finds the memory of the step's blocks.
 void Execution::find_all(const Step& step) {
   into_.clear();
   for (const Block& block : step.blocks) share_->memory.find(block, into_);
@@ -333,7 +332,6 @@ void Execution::copy(const Step& step) {
   });
 }
 
-/// Records a step that has ended.
 void Execution::trace(Slot slot) {
   const pricing::Admitted& step = steps_[slot];
   const bool is_message = step.action == Action::send || step.action == Action::receive;

@@ -39,7 +39,6 @@ std::uint32_t participant_at(const Layout& layout, std::uint32_t host) {
   return static_cast<std::uint32_t>(found - hosts.begin());
 }
 
-/// Array of a call.
 struct Lent {
   const std::byte* begin;
   const std::byte* end;

@@ -52,11 +52,9 @@ class Layout {
       use(first, first + (at - begin));
     }
   }
-  /// Returns whether every host has one member.
   bool has_one_each() const { return size() == hosts_.size(); }
   /// Returns whether every host has the same number of members.
   bool is_even() const { return is_even_; }
-  /// Returns the plan's thread of that rank.
   std::uint32_t thread(std::uint32_t rank) const {
     return threads_.empty() ? rank : threads_[rank];
   }

@@ -99,7 +99,7 @@ class ConditionCheck final : public paths::BlockingWrapper {
   const ConditionCheckSwitches switches_;
   const std::uint64_t contributors_;  // contributors of all clusters
   const std::shared_ptr<pastset::Element> result_;
-  std::vector<Cluster> clusters_;                // sorted like the config's
+  std::vector<Cluster> clusters_;                // same order as elements.all
   std::size_t own_ = 0;                          // index of our cluster
   std::unique_ptr<pastset::AnyChange> changes_;  // changes of the others' elements
   std::optional<paths::ExactPair> last_exact_;   // exact pair, owned by the current round

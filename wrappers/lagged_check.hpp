@@ -71,7 +71,7 @@ class LaggedCheck final : public paths::BlockingWrapper {
   const LaggedCheckSettings settings_;
   const std::shared_ptr<pastset::Element> result_;
   // Members owned by the current round.
-  std::vector<Cluster> clusters_;                // sorted like the config's
+  std::vector<Cluster> clusters_;                // same order as elements.all
   std::size_t own_ = 0;                          // index of our cluster
   std::unique_ptr<pastset::AnyChange> changes_;  // changes of the others' elements
   std::vector<base::Payload> batch_;

@@ -13,7 +13,6 @@ using base::Settings;
 
 constexpr const char* collector_kind = "event_collector";
 
-/// Returns the map with another value at `key`.
 Settings replaced(const Settings& map, std::string_view key, Settings value) {
   std::vector<Settings::Entry> entries = map.entries();
   for (Settings::Entry& entry : entries)

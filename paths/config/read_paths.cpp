@@ -33,7 +33,6 @@ bool same(const base::Settings& a, const base::Settings& b) {
   return true;
 }
 
-/// Returns the position at which to report a mistake.
 const base::Position& place_of(const base::Settings& item) { return item.position(); }
 
 /// Parsed item of a path.

@@ -143,7 +143,6 @@ bool Child::is_dying() const {
          (flags & is_exiting) != 0;
 }
 
-/// Process that failed.
 struct FailedChild {
   const Child* child = nullptr;
   int status = 0;

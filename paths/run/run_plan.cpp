@@ -28,7 +28,6 @@ class PlanRun {
         runtime_(ProcessHosts::runtime_options(*plan, options)),
         hosts_(runtime_, std::move(plan), kinds, options) {}
 
-  /// Returns the failures.
   std::vector<std::string> run() {
     const runtime::RunInProcess running;
     try {

@@ -16,7 +16,6 @@
 namespace paths {
 namespace {
 
-/// Writes an element and the paths of the threads that reach it.
 void write_element(const MultiCluster& all, const MultiCluster::Element& element,
                    const expansion::Machines& machines, expansion::Writer& writer,
                    expansion::Routes& routes) {
