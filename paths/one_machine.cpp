@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/one_machine.cpp — what addresses say of machines, and which this machine has.
+// paths/one_machine.cpp — comparison of host addresses, and interfaces of this machine.
 #include "paths/one_machine.hpp"
 
 #include <ifaddrs.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/one_machine.hpp — which hosts may share memory, and the addresses of this machine.
+// paths/one_machine.hpp — machines of host addresses, and the addresses of this machine.
 #pragma once
 #include <sys/socket.h>
 
@@ -8,14 +8,14 @@
 
 namespace paths {
 
-/// Whether the addresses say that both hosts are processes of one machine: Unix sockets, loopback,
-/// or the same TCP host.
+/// Returns whether two addresses belong to processes of one machine: Unix sockets, loopback
+/// addresses, or the same TCP host.
 bool are_of_one_machine(const std::string& address, const std::string& other);
 
-/// An address of a socket as digits, without its port.
+/// Returns the numeric form of a socket address, without its port.
 std::string numeric_text(const sockaddr* address, socklen_t bytes);
 
-/// All addresses of this machine's interfaces, as digits.
+/// Returns the addresses of all interfaces of this machine, in numeric form.
 std::set<std::string> addresses_of_this_machine();
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/operation.cpp — names of operations, and reads of results that are refused.
+// paths/operation.cpp — names of operations, and errors for wrong reads of results.
 #include "paths/operation.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace paths {
 namespace {
 
-/// "path sum: ", if a path has returned the result.
+/// Returns "path sum: " if a path has returned the result, otherwise "".
 std::string origin_of(const PathValues* values) {
   return values == nullptr ? "" : fmt::format("path {}: ", values->path);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/operation.hpp — what travels down a path, and what comes back up.
+// paths/operation.hpp — operations that travel down a path, and the results that travel up.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -11,34 +11,39 @@
 
 namespace paths {
 
-/// PastSet's operations; a path carries every one of them to its element. `withdraw` tells joins
-/// and roots from which round on a contributor will not come, as soon as that is known; `release`
-/// tells each stage that this path will carry nothing more, when all it carried has come back.
-/// Neither is ever delayed, nor answered late.
+/// Kinds of operations. A path carries all operations of PastSet to its element.
+///
+/// `withdraw` announces to joins and roots the first round without a contributor, as soon as it is
+/// known.
+/// `release` announces to each stage that the path carries no further operations. A path sends it
+/// after all its operations have returned. Emulated links add no delay to either kind, but a
+/// release stays behind earlier pushes.
 enum class OperationKind : std::uint8_t {
-  enter,           ///< number: 0; the payload is the template's text, checked at the element
-  move,            ///< payload: the tuple; a contribution, where a join is on the way
-  observe,         ///< the oldest unobserved
-  observe_number,  ///< number: which
-  newest,          ///< number: from which on
+  enter,           ///< number: 0; payload: text of the template, checked at the element
+  move,            ///< payload: the tuple, which is a contribution if the path passes a join
+  observe,         ///< oldest unobserved tuple
+  observe_number,  ///< number: the tuple to read
+  newest,          ///< number: the lowest tuple number to accept
   first,
   last,
   delta,
   set_delta,  ///< number: the new delta
-  axe,        ///< number: up to which
+  axe,        ///< number: the last tuple to discard
   delete_element,
   release,
-  traffic,   ///< number: a graph's; every host on the way adds what it has sent for that graph
-  clock,     ///< answered by the host it comes to, without any stage: what its clock shows
-  withdraw,  ///< from its sequence on nothing comes; may overtake moves before that
+  traffic,   ///< number: a graph; every host on the path adds what it has sent for that graph
+  clock,     ///< time of the receiving host; handled by the host itself, not by a stage
+  withdraw,  ///< no contribution from its sequence on; may overtake earlier moves
 };
 std::string_view operation_name(OperationKind kind);
-/// What a run does to end and to be measured: no part of what it did.
+/// Returns whether a run issues the operation to end or to measure itself. Such operations are not
+/// part of the program's work.
 constexpr bool is_housekeeping(OperationKind kind) {
   return kind == OperationKind::release || kind == OperationKind::traffic ||
          kind == OperationKind::clock || kind == OperationKind::withdraw;
 }
-/// Says that no more comes, to whom it may concern: is not held up by anything that does.
+/// Returns whether the operation announces that a contributor sends nothing more. Flow control does
+/// not hold it up.
 constexpr bool is_farewell(OperationKind kind) {
   return kind == OperationKind::release || kind == OperationKind::withdraw;
 }
@@ -47,32 +52,33 @@ constexpr bool is_farewell(OperationKind kind) {
 using StageId = std::uint32_t;
 inline constexpr StageId no_stage = ~StageId{0};
 
-/// What an operation is, but for what it brings.
+/// Description of an operation without its payload and failure.
 struct OperationHead {
   OperationKind kind = OperationKind::move;
-  bool one_way = false;       ///< nobody waits for a result: a push
-  bool kept = false;          ///< a push whose place no newer one may take
-  std::uint32_t path = 0;     ///< index in the plan of the path it began on
-  std::uint32_t thread = 0;   ///< which thread of that path's range began it
-  std::uint32_t slot = 0;     ///< which contributor of the next join it is
-  std::uint32_t segment = 0;  ///< of `segments`: a large tuple travels in parts
+  bool one_way = false;       ///< push: the sender waits for no result
+  bool kept = false;          ///< push that a newer one must not replace in the send queue
+  std::uint32_t path = 0;     ///< index in the plan of the path on which it began
+  std::uint32_t thread = 0;   ///< index within the threads of that path
+  std::uint32_t slot = 0;     ///< index among the contributors of the next join
+  std::uint32_t segment = 0;  ///< index below `segments`; a large tuple travels in segments
   std::uint32_t segments = 1;
+  // always 0; hosts refuse other values
   std::uint32_t epoch = 0;
-  std::uint64_t sequence = 0;       ///< counted by the path, from 0; joins key rounds by it
-  std::uint64_t number = 0;         ///< argument of the kinds above
-  std::uint64_t contributions = 1;  ///< threads whose values are in the payload
+  std::uint64_t sequence = 0;       ///< move number on the path, from 0; joins key rounds by it
+  std::uint64_t number = 0;         ///< argument; see OperationKind
+  std::uint64_t contributions = 1;  ///< number of threads whose values are in the payload
 };
 
-/// One operation on its way down. A value; wrappers pass on what they were given or a changed
-/// copy of it.
+/// One operation on its way down. Wrappers pass on the operation that they received, or a changed
+/// copy.
 struct Operation : OperationHead {
   base::Payload payload;
-  /// Set when the contribution failed further up: joins below count it as arrived and give the
-  /// error to everyone of the round ("Failure in a tree").
+  /// Failure of the contribution further up, or nullptr. Joins below count it as arrived and fail
+  /// the round for all its contributors.
   Failure failure;
 };
 
-/// Kinds of operation, answered and as pushes.
+/// Set of operation kinds, in which requests and pushes of one kind are separate members.
 class OperationSet {
  public:
   static constexpr OperationSet none() { return OperationSet(0); }
@@ -94,7 +100,7 @@ class OperationSet {
   }
 
  private:
-  static constexpr std::uint32_t push_bits = 16;  // from there on, those that nobody waits for
+  static constexpr std::uint32_t push_bits = 16;  // bits from here on are pushes
   constexpr explicit OperationSet(std::uint32_t bits) : bits_(bits) {}
   static constexpr std::uint32_t bit(OperationKind kind, bool one_way) {
     return std::uint32_t{1} << (static_cast<std::uint32_t>(kind) + (one_way ? push_bits : 0));
@@ -102,66 +108,71 @@ class OperationSet {
   std::uint32_t bits_;
 };
 
-/// What a thread learns of the declared condition.
+/// Result of evaluating the declared condition, as a thread receives it.
 enum class Condition : std::uint8_t {
-  unchecked,  ///< no condition declared, or not evaluated this round: the program continues
+  unchecked,  ///< condition not declared, or not evaluated in this round; the program continues
   holds,
   fails,
 };
 
-/// How the result of a round came to be known where it was decided.
+/// How the cluster that decided a round obtained the result.
 struct Origin {
   enum class Kind : std::uint8_t {
-    joined,  ///< in a tree of all threads: everybody waited for everybody
+    joined,  ///< by a tree of all threads, all of which waited for each other
     local,   ///< from the values of the thread's own cluster
     cached,  ///< with tuples of other clusters that had been fetched before
-    waited,  ///< for a tuple of another cluster
+    waited,  ///< after a wait for a tuple of another cluster
   };
   Kind kind = Kind::joined;
-  std::uint32_t cluster = 0;   ///< whose tuple decided, of cached and waited: its place among all
-  std::uint64_t sequence = 0;  ///< of the round that tuple is about
-  std::int64_t nanos = 0;      ///< cached: how long the tuple was there; waited: how long for it
+  std::uint32_t cluster = 0;   ///< cached and waited: index of the cluster whose tuple decided
+  std::uint64_t sequence = 0;  ///< round of that tuple
+  std::int64_t nanos = 0;      ///< cached: age of the tuple; waited: duration of the wait
 };
 std::string_view origin_name(Origin::Kind kind);
 
 struct PathValues;
 
-/// The answer on its way up. A program reads the value by value(), values() or read(), which check
-/// its type and that it is complete; `payload` has the bytes.
+/// Result of an operation on its way up. A program reads it with value(), values() or read(), which
+/// check the type and that the value is complete. `payload` contains the bytes.
 ///
-/// Throws: UsageError from everything that reads, if T is not the type of the path's template, or
-///         the value is not complete.
+/// Throws: UsageError from all functions that read, if T is not the type of the path's template, or
+///         if the value is not complete.
 struct Result {
   Condition condition = Condition::unchecked;
-  bool proved = false;              ///< decided from a part: the payload is that part's value
-  std::uint64_t number = 0;         ///< the tuple's number; the answer of first, last, delta
-  std::uint64_t sequence = 0;       ///< the round the value is about
-  std::uint64_t contributions = 0;  ///< threads whose values are in the payload
+  bool proved = false;  ///< decided from a part of the contributions, whose value is the payload
+  std::uint64_t number = 0;         ///< number of the tuple; result of first, last and delta
+  std::uint64_t sequence = 0;       ///< round of the value
+  std::uint64_t contributions = 0;  ///< number of threads whose values are in the payload
   base::Payload payload;
   Origin origin;
-  /// Of its round, in the last join of this host it came up through.
+  /// Whether its contributor arrived last in the round. Each join on this host overwrites it.
   bool last_arriver = false;
-  /// Set by the path that returns it; nullptr on its way up, and of what no path has returned.
+  /// Types of the path that returned it; nullptr on the way up, and for results that no path
+  /// returned.
   const PathValues* path_values = nullptr;
 
-  /// Whether the value covers every contribution to its round; true if the operation was no round.
+  /// Returns whether the value covers every contribution to its round. Also true if the operation
+  /// was not part of a round.
   bool is_complete() const { return path_values == nullptr || covers_all(); }
-  /// Contributions that a complete value covers; 0 if every result of the path is complete.
+  /// Returns how many contributions a complete value covers; 0 if every result of the path is
+  /// complete.
   std::uint64_t contributors() const;
-  /// The only value. Throws UsageError also if there are several, or none.
+  /// Returns the only value.
+  /// Throws: UsageError also if there are several values, or none.
   template <class T>
   T value() const {
     check<T>(false);
     if (payload.size() != sizeof(T)) refuse_size(sizeof(T));
     return payload.read<T>();
   }
-  /// The value at that byte. Throws UsageError also if the payload does not reach that far.
+  /// Returns the value at byte `offset`.
+  /// Throws: UsageError also if the payload ends before the end of the value.
   template <class T>
   T read(std::size_t offset = 0) const {
     check<T>(false);
     return payload.read<T>(offset);
   }
-  /// All values.
+  /// Returns all values.
   template <class T>
   std::vector<T> values() const {
     check<T>(false);
@@ -170,8 +181,9 @@ struct Result {
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = payload.read<T>(i * sizeof(T));
     return all;
   }
-  /// The same as read(), of a value that may cover only some of the contributions. It may lie on
-  /// the other side of the condition's constant than the complete one: decide by `condition`.
+  /// Reads like read(), but also a value that covers only some of the contributions. Such a value
+  /// may lie on the other side of the condition's constant than the complete value; decide by
+  /// `condition`.
   template <class T>
   T partial(std::size_t offset = 0) const {
     check<T>(true);

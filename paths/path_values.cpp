@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/path_values.cpp — refusals of values of other types, and one object for paths that are
-// alike.
+// paths/path_values.cpp — errors for wrong values, and one shared object for equal paths.
 #include "paths/path_values.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +19,8 @@ std::string text_of(const std::optional<pastset::Template>& known) {
   return known ? known->text() : "?";
 }
 
-/// A template without fields is that of pure synchronisation: what is moved is not looked at.
+/// Returns whether tuples carry values. A template without fields only synchronizes, so the payload
+/// is not checked.
 bool has_values(const std::optional<pastset::Template>& known) {
   return known && !known->fields().empty();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/responder.cpp — failures without a reply, and mistakes.
+// paths/responder.cpp — replies with failures, and detection of wrong use.
 #include "paths/responder.hpp"
 
 #include <memory>

@@ -21,27 +21,28 @@ struct Outcome {
 
 class Responder;
 
-/// What the stages leave for the way up, and the receiver of the outcome. There are two kinds. A
-/// thread that calls an operation and waits for it has the state on its stack: the operation owns
-/// the context of that thread. The state of a served or started operation is in memory that the
-/// next such operation uses again.
+/// State of one operation: the steps for the way up, and the receiver of the outcome.
 ///
-/// Thread-safe: no. An operation is in one place at a time, and so is its state.
+/// There are two kinds. A thread that calls an operation and waits for it has the state on its
+/// stack; the operation owns the context of that thread. A served or started operation has its
+/// state in memory that later operations reuse.
+///
+/// Thread-safe: no. One context at a time handles an operation and its state.
 class OperationState {
  public:
   OperationState(const OperationState&) = delete;
   OperationState& operator=(const OperationState&) = delete;
 
  protected:
-  /// Steps that do not fit into `room` are allocated. `owns_context` is true if the context that
-  /// begins the operation does nothing else until the outcome is there.
+  /// Uses `room` for the steps, and allocates those that do not fit. `owns_context` is true if the
+  /// context that begins the operation only waits until the outcome has arrived.
   explicit OperationState(std::span<std::byte> room, bool owns_context = false)
       : room_(room), owns_context_(owns_context) {}
   ~OperationState();
-  /// Receives the outcome when all steps have run; from then on the state may be used again or
-  /// destroyed. Runs in whichever context has the outcome, with no mutex held. Must not block.
+  /// Receives the outcome after all steps have run. The state may be reused or destroyed from then
+  /// on. Runs without a mutex in the context that has the outcome. Must not block.
   virtual void arrived(Outcome&& outcome) noexcept = 0;
-  /// Receives the Stop that ended a wait in the operation's own context, before arrived().
+  /// Receives the Stop that ended a wait in the operation's own context. Called before arrived().
   virtual void stopped(std::exception_ptr /*stop*/) noexcept {}
 
  private:
@@ -65,20 +66,21 @@ class OperationState {
 
   const std::span<std::byte> room_;
   Kept* last_ = nullptr;
-  std::size_t used_ = 0;  // bytes of room_
+  std::size_t used_ = 0;  // bytes of room_ in use
   const bool owns_context_;
 };
 
-/// Memory of an operation's state. A class derives from it before it derives from OperationState.
+/// Memory for the state of an operation. A class derives from it before it derives from
+/// OperationState.
 template <std::size_t Bytes>
 struct StateRoom {
   alignas(std::max_align_t) std::byte room[Bytes];
 };
-/// Enough for the stages of most hosts.
+/// Memory that is enough for the stages of most hosts.
 using ServiceRoom = StateRoom<1280>;
 
-/// The right to reply to one operation, once. The wrapper that has the operation has it, too. Its
-/// destructor fails an operation that got no reply.
+/// Right to reply to one operation, once. It passes from wrapper to wrapper together with the
+/// operation. Its destructor fails an operation that received no reply.
 ///
 /// Thread-safe: no.
 class Responder {
@@ -95,19 +97,19 @@ class Responder {
     if (state_ != nullptr) fail_dropped();
   }
   explicit operator bool() const { return state_ != nullptr; }
-  /// Returns whether the calling context belongs to the operation. A wrapper may block then, and
+  /// Returns whether the calling context belongs to the operation. A wrapper may then block. It
   /// must reply or pass the operation on before it returns.
   bool owns_context() const { return state_->owns_context_; }
 
-  /// Adds a step of the way up, which runs before the steps of the stages above. It is called as
-  /// up(Responder, Outcome&&) and replies, now or later. It runs in whichever context has the
-  /// outcome. It must not block, and must not throw.
+  /// Adds a step of the way up. It runs before the steps of the stages above. It is called as
+  /// up(Responder, Outcome&&) and replies, now or later. It runs in the context that has the
+  /// outcome. It must not block or throw.
   template <class Up>
   void on_reply(Up up) {
     state_->emplace<OperationState::Step<Up>>(std::move(up));
   }
-  /// Makes an object that lives while the operation waits. The wrapper calls pop_state() before it
-  /// replies.
+  /// Creates an object that lives while the operation waits. The wrapper must call pop_state()
+  /// before it replies.
   template <class T, class... Arguments>
   T& emplace_state(Arguments&&... arguments) {
     return state_->emplace<OperationState::Object<T>>(std::forward<Arguments>(arguments)...).object;
@@ -148,7 +150,7 @@ void OperationState::remove(K& last) {
   last_ = last.before;
   used_ = last.room_before;
   const bool is_in_room = last.is_in_room;
-  void* const memory = &last;  // Kept is the first base of all of them
+  void* const memory = &last;  // Kept is the first base of every K
   last.~K();
   if (!is_in_room) ::operator delete(memory);
 }

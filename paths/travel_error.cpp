@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/travel_error.cpp — the sentence a travel error says.
+// paths/travel_error.cpp — text of a travel error.
 #include "paths/travel_error.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/travel_error.hpp — the world failed: where an operation ended on its way, and why.
+// paths/travel_error.hpp — error of an operation on a path: where it failed, and why.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,26 +8,28 @@
 
 namespace paths {
 
-/// What kind of event ended an operation. A program can retry after one and give up after another.
+/// Cause of the failure of an operation. A program may retry after one cause and stop after
+/// another.
 enum class FailureCause : std::uint8_t {
-  other,          ///< none of these; or unknown, because an element keeps errors as text
-  deadline,       ///< something did not come in time
-  peer_gone,      ///< a host ended, left or could not be reached
-  released,       ///< a contributor released its path before this round
-  refused_value,  ///< a value that may not be combined, or an overflow
-  application,    ///< code of the application threw, or a thread of it failed
-  ended,          ///< this host, or the run, ended or was cancelled
+  other,          ///< other or unknown cause; an element stores an error only as text
+  deadline,       ///< expected message or contribution missing at the deadline
+  peer_gone,      ///< host that ended, detached or could not be reached
+  released,       ///< contributor that released its path before this round
+  refused_value,  ///< value that must not be combined, or an overflow
+  application,    ///< exception in application code, or failed application thread
+  ended,          ///< end or cancellation of this host or of the run
 };
 
-/// A peer gone, a deadline passed, a wrapper that threw, a value that may not be reduced. Crosses
-/// hosts and reaches every thread whose round it spoils, always naming where it began.
+/// Error of an operation that travels along its path: a lost peer, a passed deadline, an exception
+/// in a wrapper, or a value that must not be reduced. It crosses hosts and reaches every thread of
+/// the round. It names the place where it began.
 class TravelError : public std::runtime_error {
  public:
   TravelError(std::string host, std::string path, std::string wrapper, std::string reason,
               FailureCause cause = FailureCause::other);
   const std::string& host() const { return host_; }
-  const std::string& path() const { return path_; }        ///< the graph's name
-  const std::string& wrapper() const { return wrapper_; }  ///< "" when none was reached
+  const std::string& path() const { return path_; }        ///< name of the graph
+  const std::string& wrapper() const { return wrapper_; }  ///< "" if no wrapper was reached
   const std::string& reason() const { return reason_; }
   FailureCause cause() const { return cause_; }
 

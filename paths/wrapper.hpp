@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wrapper.hpp — one stage of a path: code on the way down, code on the way up.
+// paths/wrapper.hpp — interface of wrappers, which act on operations on their way down and up.
 #pragma once
 #include <exception>
 #include <functional>
@@ -20,68 +20,74 @@ class Deployment;
 class Next;
 class Wrapper;
 
-/// A wrapper's place on a way to an element. Ways that meet in a joining wrapper share the stages
-/// from there on: that is how paths form trees. Immutable once its host is wired.
+/// Place of a wrapper on a path. Paths that meet in a join share its stage and all stages below, so
+/// paths form trees. Immutable after deployment.
 struct Stage {
   Wrapper* wrapper = nullptr;
-  const Stage* below = nullptr;  ///< null at the end of the path, and where it leaves this host
+  const Stage* below = nullptr;  ///< nullptr if the next stage is elsewhere or there is none
   StageId id = no_stage;
-  StageId below_id = no_stage;  ///< also when the stage below is on another host
-  std::uint32_t slot = 0;       ///< this stage's (first) slot at the stage below
+  StageId below_id = no_stage;  ///< id of the next stage, even if it is on another host
+  std::uint32_t slot = 0;       ///< first slot of this stage at the stage below
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
-  /// What never waits, here and below on this host.
+  /// Operations that never wait in this stage or in the stages below on this host.
   OperationSet nonblocking = OperationSet::none();
-  /// Operations of other hosts and started ones need a context before the next join.
+  /// Whether a served or started operation needs a context from here up to the next join.
   bool needs_context = true;
 };
 
-/// One kind of thing that happens to operations as they pass (Bongo et al. 2004, §III-A).
+/// Action on operations as they pass a stage of a path (Bongo et al. 2004, §III-A). A wrapper acts
+/// on some kinds of operations and passes all others on. A wrapper that must block derives from
+/// BlockingWrapper.
 ///
-/// It acts on the kinds of operation it names, and passes all others on. A wrapper that has to
-/// block derives from BlockingWrapper.
-///
-/// Thread-safe: many contexts are inside handle() at once, of one round or of several.
+/// Thread-safe: many contexts call handle() at once, for one round or for several.
 class Wrapper {
  public:
   virtual ~Wrapper() = default;
-  /// Handles one operation on its way down. Does one of three things: passes the operation on with
-  /// next.handle(operation, std::move(responder)), replies, or keeps the responder and replies
-  /// later. Before it passes the operation on, it may add a step of the way up with
-  /// responder.on_reply(). On the virtual clock an operation that owns no context runs in a service
-  /// context, behind all contexts that are ready then (runtime/continuation.hpp).
+  /// Handles one operation on its way down. The wrapper has three choices:
+  /// - It passes the operation on with next.handle(operation, std::move(responder)). It may first
+  ///   add a step of the way up with responder.on_reply().
+  /// - It replies.
+  /// - It keeps the responder and replies later.
   ///
-  /// Blocks: only if responder.owns_context(). Then it must not keep the responder.
-  /// Throws: anything, while it has the responder. The stage turns that into a TravelError that
-  ///         names host and wrapper; Stop passes unchanged. If the operation was not passed on, the
-  ///         joins below get this contributor's failure (see begin_stage()).
+  /// On the virtual clock an operation that owns no context runs in a service context, after all
+  /// contexts that are ready (runtime/continuation.hpp).
+  ///
+  /// Blocks: only if responder.owns_context(). The wrapper must not keep the responder then.
+  /// Throws: anything, while it has the responder. The stage converts the exception to a
+  ///         TravelError that names host and wrapper; Stop passes unchanged. If the operation was
+  ///         not passed on, the joins below get this contributor's failure (see begin_stage()).
   virtual void handle(Operation&& operation, Next next, Responder& responder) = 0;
   /// Returns whether operations need a context of their own here, for example because the wrapper
-  /// runs code of the application. Called once, when the host is wired.
+  /// runs application code. Called once, during deployment.
   virtual bool needs_context() const { return false; }
-  /// What waits here without a context and whose deadline has come fails as it would in one;
-  /// answers when the next one's comes. Called when Next::expect() said, or earlier.
+  /// Fails the operations that wait here without a context and whose deadline has passed at `now`.
+  /// Returns the next deadline, or the maximum if none waits. Called at the time given to
+  /// Next::expect(), or earlier.
   virtual base::Nanos end_late(base::Nanos /*now*/) { return base::Nanos::max(); }
-  /// The host ends: what still waits here without a context is answered that it has ended.
+  /// Fails all operations that wait here without a context, because the host ends.
   virtual void give_up() {}
 
-  /// Joins, forwards and whatever keeps state per round see failed contributions (operation.failure
-  /// set); all others are skipped by them.
+  /// Returns whether handle() receives failed contributions (operation.failure set). Joins,
+  /// forwards and wrappers with state per round must see them. All other wrappers are skipped.
   virtual bool sees_failed_operations() const { return false; }
-  /// The element in which whatever is moved here ends as it is, where this process has it; null, or
-  /// not known yet.
+  /// Returns the element of this process in which moves end unchanged; nullptr if there is none or
+  /// it is not known yet.
   virtual pastset::Element* element_here() { return nullptr; }
-  /// A join turns several slots into one; everything else keeps contributors apart.
+  /// Returns whether several slots become one here. All other wrappers keep contributors apart.
   virtual bool joins() const { return false; }
-  /// What never waits in handle(), leaving aside what is below: where all stages of this host say
-  /// so, an operation of another host runs where it arrives, in no context. Asked once, when the
-  /// host is wired; what runs code of the application is not among it.
+  /// Returns the operations that never wait in handle() of this wrapper, apart from the stages
+  /// below. If all stages of this host return the kind, an operation from another host runs where
+  /// it arrives, without a context. Called once, during deployment. Operations that run application
+  /// code must not be in the set.
   virtual OperationSet nonblocking_operations() const { return OperationSet::none(); }
-  /// A release may wait here for what was sent before.
+  /// Returns whether a release may wait here for earlier operations.
   virtual bool holds_releases() const { return false; }
-  /// When all hosts are wired, before the first operation; and after the last one.
+  /// Called after all hosts are deployed, before the first operation.
   virtual void start() {}
+  /// Called after the last operation.
   virtual void stop() {}
-  /// When every path through its host was released: waits for what is still under way down there.
+  /// Blocks until no operation is under way below. Called after every path through the host was
+  /// released.
   virtual void drain() {}
 
   const std::string& name() const { return name_; }
@@ -91,41 +97,44 @@ class Wrapper {
   std::string name_;
 };
 
-/// A wrapper that may block, through runtime/ only. Each of its operations owns a context.
+/// Wrapper that may block, but only through runtime/. Each of its operations owns a context.
 class BlockingWrapper : public Wrapper {
  public:
-  /// Lines before next(operation) run on the way down, lines after it on the way up. A return
-  /// without a call of next replies early. Throws like handle().
+  /// Handles one operation. Code before next(operation) runs on the way down, code after it on the
+  /// way up. A return without a call of next replies early.
+  /// Throws: as handle().
   virtual Result operate(Operation operation, Next next) = 0;
   void handle(Operation&& operation, Next next, Responder& responder) final;
   bool needs_context() const final { return true; }
 };
 
-/// The rest of the path as a wrapper sees it. Cheap to copy, valid as long as the deployment.
+/// Rest of the path as a wrapper sees it. Cheap to copy. Valid as long as the deployment.
 class Next {
  public:
   Next(Deployment& deployment, const Stage& stage, bool* called)
       : deployment_(&deployment), stage_(&stage), called_(called) {}
   /// Passes the operation on to the stage below. Must not be called at the end of a path.
   void handle(Operation&& operation, Responder responder) const;
-  /// The same for an operation that owns the calling context. Blocks, and returns the reply.
+  /// Passes on an operation that owns the calling context. Blocks until the reply, and returns it.
   Result operator()(Operation operation) const;
-  /// Something waits here without a context, until then: Wrapper::end_late() is to be called.
+  /// Requests a call of Wrapper::end_late() at `until`, for an operation that waits here without a
+  /// context.
   void expect(base::Nanos until) const;
-  /// What `error`, thrown by the wrapper, is to those above.
+  /// Converts `error`, which the wrapper threw, to the failure for the stages above.
   Failure failure_of(const std::exception_ptr& error, std::uint32_t path) const;
   /// Runs `work` in a service context of the host.
   void in_context(std::function<void()> work) const;
-  const Stage& stage() const { return *stage_; }  ///< the wrapper's own
+  const Stage& stage() const { return *stage_; }  ///< the wrapper's own stage
   std::uint32_t role() const { return stage_->role; }
   bool at_end() const { return stage_->below_id == no_stage; }
   Deployment& deployment() const { return *deployment_; }
-  /// For a wrapper that answers or sends the operation on itself (forward, a join): from here on
-  /// a failure is its own business and not carried down for it.
+  /// Marks the operation as handled. For a wrapper that replies or sends the operation on itself,
+  /// such as a forward or a join. After this call the stage does not pass a failure down for the
+  /// wrapper.
   void taken() const {
     if (called_ != nullptr) *called_ = true;
   }
-  /// Copy for work that outlives this call of handle().
+  /// Returns a copy for work that outlives this call of handle().
   Next detached() const { return Next(*deployment_, *stage_, nullptr); }
 
  private:
@@ -135,11 +144,11 @@ class Next {
 };
 
 /// Runs `stage` and the stages below it. If the wrapper needs a context and the operation owns
-/// none, a service context takes the operation over. If the wrapper throws before it has passed the
+/// none, a service context takes the operation over. If the wrapper throws before it passes the
 /// operation on, the joins below get a failed contribution, and then the operation fails.
 void begin_stage(Deployment& deployment, const Stage& stage, Operation&& operation,
                  Responder responder);
-/// The same for an operation that owns the calling context. Blocks until the reply.
+/// Runs `stage` for an operation that owns the calling context. Blocks until the reply.
 /// Throws: TravelError, or the Stop that ended a wait.
 Result run_stage(Deployment& deployment, const Stage& stage, Operation operation);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wrapper_kind.cpp — the list of wrapper kinds, searched by name.
+// paths/wrapper_kind.cpp — list of wrapper kinds, with look-up by name.
 #include "paths/wrapper_kind.hpp"
 
 #include <algorithm>

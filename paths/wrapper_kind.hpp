@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wrapper_kind.hpp — what a kind of wrapper is called, how it is configured and made.
+// paths/wrapper_kind.hpp — kinds of wrappers: names, settings and construction.
 #pragma once
 #include <functional>
 #include <map>
@@ -19,42 +19,44 @@ namespace paths {
 using eventspace::Job;
 struct Plan;
 
-/// One setting as people read of it in `paths show --kinds`, in the reference and in the schema.
+/// Documentation of one setting, for `paths show --kinds`, the reference and the schema.
 struct SettingHelp {
   std::string name;
   std::string type;  ///< "time", "bytes", "rate", "word", "number", "integer", "flag", "template",
                      ///< "element", "host", "list of elements", "condition", ...
-  std::string fallback;  ///< as it would be written; "required" when there is none
+  std::string fallback;  ///< default as written in a config; "required" if there is none
   std::string help;      ///< one sentence
 };
 
-/// What a collective of the high level is whose joins are of one kind of wrapper, by which it is
-/// called. A passive description, of that kind.
+/// Kind of collective in a high-level config. The collective has the name of the kind of its joins.
 struct CollectiveKind {
   std::string help;                        ///< one sentence
-  std::vector<SettingHelp> settings = {};  ///< of its own; its joins have them as they are written
-  /// Reads and checks those. Mistakes go to the reader.
+  std::vector<SettingHelp> settings = {};  ///< its own settings, passed on to its joins
+  /// Reads and checks these settings. Reports mistakes to the reader.
   void (*read)(base::MapReader&) = nullptr;
-  /// The joins' setting for which of those who enter is the root, where it is one of them.
+  /// Setting of the joins that selects the slot of the root, if a contributor is the root;
+  /// otherwise "".
   std::string root_slot = {};
 
-  /// Of what a map says: the kind's own settings, in the order in which it tells of them.
+  /// Returns the entries of `map` that are settings of this kind, in the order of `settings`.
   base::Settings own_settings(const base::Settings& map) const;
 };
 
-/// The surroundings of a wrapper, for the reader of its settings.
+/// Environment of a wrapper, for the reader of its settings.
 class WrapperPlace {
  public:
-  /// `plan` outlives it.
+  /// Requires: `plan` outlives this object.
   WrapperPlace(const Plan& plan, std::uint32_t wrapper, std::uint32_t host, std::uint32_t slots)
       : plan_(plan), wrapper_(wrapper), host_(host), slots_(slots) {}
 
   const Plan& plan() const { return was_asked_ = true, plan_; }
   std::uint32_t host() const { return was_asked_ = true, host_; }
-  std::uint32_t slots() const { return was_asked_ = true, slots_; }  ///< contributors that enter it
-  /// Index in the plan. The wrapper that is made needs it; settings are right or wrong without it.
+  std::uint32_t slots() const { return was_asked_ = true, slots_; }  ///< contributors that enter
+  /// Returns the wrapper's index in the plan. The new wrapper needs it, but the check of settings
+  /// does not.
   std::uint32_t wrapper() const { return wrapper_; }
-  /// False while only the settings have decided what was read.
+  /// Returns whether the reader used more than the settings. If false, the result of the check
+  /// depends on the settings only.
   bool was_asked() const { return was_asked_; }
 
  private:
@@ -65,36 +67,39 @@ class WrapperPlace {
 
 using MakeWrapper = std::function<std::unique_ptr<Wrapper>(Deployment&)>;
 
-/// A passive description; wrappers/all.cpp lists one for every kind.
+/// Kind of wrapper: its name, its settings, and how to construct it. wrappers/all.cpp lists all
+/// kinds.
 struct WrapperKind {
   std::string name;
   std::string help;
   std::vector<SettingHelp> settings;
-  std::vector<std::string> roles = {};  ///< words a path may write behind the wrapper's name
+  std::vector<std::string> roles = {};  ///< words that a path may write after the wrapper's name
   Job job = Job::other;
-  /// Of a join: what it answers each contributor is as large as what that one gave.
+  /// Whether a join returns to each contributor a value as large as its contribution.
   bool answers_in_kind = false;
-  /// What it answers may cover only some of the contributions to a round.
+  /// Whether its results may cover only some of the contributions to a round.
   bool may_answer_partial_values = false;
-  /// Does itself what the end of its path would, an element of another host: only crossings may be
-  /// between.
+  /// Whether it acts on an element of another host in place of the end of its path. Only crossings
+  /// may be between the two.
   bool maps = false;
-  /// Of one that ends paths: refuses what would change the element.
+  /// Whether it ends paths and refuses operations that change the element.
   bool only_reads = false;
-  /// Of a prefetch: its setting with the element for what comes up.
+  /// Setting of a prefetch that names the element for fetched tuples; otherwise "".
   std::string fetches_into = {};
   std::optional<CollectiveKind> collective = {};
-  /// The template of what goes on below, where that is not the setting `template` but made of it.
+  /// Returns the template of tuples below the wrapper, derived from the settings and the template
+  /// above; nullptr if the setting `template` also holds below.
   pastset::Template (*template_below)(const base::Settings& settings,
                                       const pastset::Template& above) = nullptr;
-  /// Reads and checks the settings (mistakes go to the reader; finish() is the caller's) and
-  /// returns how to make the wrapper; what it returns is not called when there were mistakes.
+  /// Reads and checks the settings. Reports mistakes to the reader; the caller calls finish().
+  /// Returns a function that makes the wrapper. That function must not be called if there were
+  /// mistakes.
   std::function<MakeWrapper(base::MapReader&, const WrapperPlace&)> read;
 
-  bool joins() const { return job == Job::join; }  ///< its paths must agree on everything below
-  bool ends() const { return job == Job::store; }  ///< nothing may follow; a path must end so
-  bool crosses() const { return job == Job::crossing; }  ///< to the host that its `to` names
-  /// Drives its path itself: the path has no thread.
+  bool joins() const { return job == Job::join; }  ///< its paths must agree on all stages below
+  bool ends() const { return job == Job::store; }  ///< end of a path; required on every path
+  bool crosses() const { return job == Job::crossing; }  ///< crossing to the host in `to`
+  /// Returns whether the wrapper starts operations itself. Such a path has no thread.
   bool drives_own_path() const { return job == Job::prefetch || job == Job::push; }
 };
 
@@ -102,8 +107,8 @@ class WrapperKinds {
  public:
   void add(WrapperKind kind);
   const WrapperKind* find(std::string_view name) const;
-  std::vector<std::string_view> names() const;        ///< in the order of adding
-  std::vector<std::string_view> collectives() const;  ///< those of collectives, likewise
+  std::vector<std::string_view> names() const;        ///< in the order of add()
+  std::vector<std::string_view> collectives() const;  ///< kinds with a collective, same order
   const std::vector<WrapperKind>& all() const { return kinds_; }
 
  private:

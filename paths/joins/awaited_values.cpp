@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/awaited_values.cpp — reads of other clusters' values, recorded.
+// paths/joins/awaited_values.cpp — records of reads of other clusters' values.
 #include "paths/joins/awaited_values.hpp"
 
 namespace paths {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/awaited_values.hpp — how a root came by the other clusters' values of a round, as
-// records.
+// paths/joins/awaited_values.hpp — trace records of a root's reads of the other clusters' values.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,27 +11,28 @@
 
 namespace paths {
 
-/// A round's reads of the other clusters' elements: each from wanting the value to having it, or
-/// to the round's end without it. Recorded when the round is over; nothing while the host's
-/// recorder is off.
+/// Records how long a round waited for the value of each other cluster. A read begins when the
+/// value is wanted. It ends when the value has arrived, or when the round ends without it. The
+/// destructor adds the records. Records nothing while the host's recorder is off.
 class AwaitedValues {
  public:
-  /// `own` is the place among the clusters of the one that reads.
+  /// `own` is the index of the reading cluster among the clusters.
   AwaitedValues(HostView& view, StageId stage, std::uint64_t sequence, std::size_t clusters,
                 std::size_t own);
   ~AwaitedValues();
   AwaitedValues(const AwaitedValues&) = delete;
   AwaitedValues& operator=(const AwaitedValues&) = delete;
 
-  /// What the newest tuple of each cluster is about, now. One of this round or a later one tells
-  /// what its cluster knows of it. The first look finds what was there before.
+  /// Notes which values have arrived. `sequences` has the round of the newest tuple of each
+  /// cluster; nullopt if there is none. A tuple of this round or a later one ends the read. Values
+  /// that the first call finds were cached before.
   void look(const std::vector<std::optional<std::uint64_t>>& sequences);
 
  private:
   HostView& view_;
   const std::size_t own_;
   bool is_first_look_ = true;
-  std::vector<eventspace::EventRecord> reads_;  // none when nothing is recorded
+  std::vector<eventspace::EventRecord> reads_;  // empty if nothing is recorded
 };
 
 }  // namespace paths

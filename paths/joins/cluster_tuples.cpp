@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/cluster_tuples.cpp — tuples between roots: their templates and their bytes.
+// paths/joins/cluster_tuples.cpp — encoding of the tuples that roots exchange.
 #include "paths/joins/cluster_tuples.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/cluster_tuples.hpp — what the roots of clusters tell and ask each other.
+// paths/joins/cluster_tuples.hpp — tuples that the roots of clusters exchange.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,28 +9,33 @@
 
 namespace paths {
 
-/// What a cluster tells of a round (Bongo et al. 2004, §IV: the result with its sequence; the exact
-/// pair is ours, because the sequence alone proves too little), for contributions of `value`'s
-/// template: "partial: u64, u64, V, u8, u64, V" — sequence, contributions, the part's value,
-/// whether there is an exact pair (0 or 1), its sequence, its value.
+/// Returns the template of a Partial for contributions of the template `value`: "partial: u64, u64,
+/// V, u8, u64, V". The fields are the sequence, the number of contributions, the value of the part,
+/// whether there is an exact pair (0 or 1), its sequence and its value.
+///
+/// Paper: Bongo et al. 2004, §IV has the result with its sequence. The exact pair is our addition,
+///        because the sequence alone proves too little.
 pastset::Template partial_template(const pastset::Template& value);
-/// A round whose full value is known.
+/// Round whose complete value is known.
 struct ExactPair {
   std::uint64_t sequence = 0;
   base::Payload value;
 };
+/// Value that a cluster knows of a round, from a part of all contributions.
 struct Partial {
   std::uint64_t sequence = 0;
   std::uint64_t contributions = 0;
   base::Payload value;
   std::optional<ExactPair> last_exact;
 };
-/// `value_bytes`: the size of every value.
+/// Returns the tuple of `partial`. `value_bytes` is the size of each value.
 base::Payload partial_tuple(const Partial& partial, std::size_t value_bytes);
 Partial read_partial(const base::Payload& tuple, std::size_t value_bytes);
 
-/// What a cluster asks another one for: "ask: u64, u64" — tuples from that number on, how many.
+/// Returns the template of an Ask: "ask: u64, u64". The fields are the first tuple number and the
+/// number of tuples.
 const pastset::Template& ask_template();
+/// Request of a cluster to another one for tuples.
 struct Ask {
   std::uint64_t from = 0;
   std::uint64_t count = 1;
@@ -38,9 +43,10 @@ struct Ask {
 base::Payload ask_tuple(const Ask& ask);
 Ask read_ask(const base::Payload& tuple);
 
-/// What a cluster tells of several rounds in a row: "batch: u64, u64, bytes" — the first round's
-/// sequence, contributions to each round, the parts' values one after the other.
+/// Returns the template of a Batch: "batch: u64, u64, bytes". The fields are the sequence of the
+/// first round, the contributions to each round, and the values of the parts one after the other.
 const pastset::Template& batch_template();
+/// Values that a cluster knows of several consecutive rounds.
 struct Batch {
   std::uint64_t first = 0;
   std::uint64_t contributions = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/combiner.cpp — combines contributions whole, in parts, or in parts by many threads.
+// paths/joins/combiner.cpp — combination of contributions, whole or in parts.
 #include "paths/joins/combiner.hpp"
 
 #include <fmt/format.h>
@@ -86,8 +86,8 @@ void Combiner::combine(Round& round, Operation& operation) const {
   }
 }
 
-/// Combines one contribution after the other. The error of a value that cannot be combined names
-/// its contributor.
+/// Combines one contribution after the other.
+/// Throws: TravelError that names the contributor if a value cannot be combined.
 base::Payload Combiner::fold_whole(const Round& round, const Operation& operation) const {
   const std::span<const std::byte> first = round.by_slot[0].payload.bytes();
   return base::Payload::filled(first.size(), [&](std::span<std::byte> sum) {
@@ -107,8 +107,8 @@ base::Payload Combiner::fold_whole(const Round& round, const Operation& operatio
   });
 }
 
-/// Combines the contributions part by part. Each part has all slots in their order: the bits are
-/// those of the whole, and every byte is read once. Returns nothing if a value is wrong.
+/// Combines the contributions part by part. Each part combines all slots in order, so the bits
+/// equal those of fold_whole(), and every byte is read once. Returns nullopt if a value is wrong.
 std::optional<base::Payload> Combiner::fold(Round& round) const {
   if (bytes_ < shared_fold_bytes || view_.runtime().is_virtual()) return fold_alone(round);
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/combiner.hpp — checks and combines the contributions of a round.
+// paths/joins/combiner.hpp — check and combination of the contributions of a round.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,36 +16,39 @@
 
 namespace paths {
 
-/// From this size of a contribution on, threads that wait for the round help to combine it, and
-/// contributions are released as soon as they are combined.
+/// Size in bytes of a contribution from which threads that wait for the round help to combine it.
+/// Contributions of this size are freed as soon as they are combined.
 inline constexpr std::size_t shared_fold_bytes = 1 << 20;
 
-/// Checks the contributions of a join and combines them in the order of their slots, so that a
-/// result has the same bits in every run.
+/// Checks the contributions of a join and combines them in the order of their slots. The fixed
+/// order gives a result the same bits in every run.
 ///
 /// Thread-safe.
 class Combiner {
  public:
-  /// For `join`, whose index in the plan is `index` and whose rounds `mutex` guards. If
-  /// `is_by_last` is true, the last arriver of a round combines all its contributions.
+  /// `index` is the index of `join` in the plan, and `mutex` guards its rounds. If `is_by_last` is
+  /// true, the last arriver of a round combines all its contributions.
   Combiner(const HostView& view, const Wrapper& join, std::uint32_t index,
            std::optional<Reduction> reduction, bool is_by_last, runtime::Mutex& mutex);
 
-  /// Replaces a value that may not be combined with a failure, which names the contributor.
+  /// Replaces a value that must not be combined with a failure that names the contributor.
   void check(Operation& contribution) const;
   /// Returns whether combine() has little to do and never waits.
   bool is_short() const;
-  /// Combines all contributions of a round that has a leader into the leader's operation. Blocks
-  /// while other contexts combine a part. Throws TravelError if a value may not be combined.
+  /// Combines all contributions of a round that has a leader into the leader's operation.
+  /// Blocks: while other contexts combine a part.
+  /// Throws: TravelError if a value must not be combined.
   void combine(Round& round, Operation& operation) const;
-  /// Returns the failure of the first of `contributions` whose value check() should have refused;
-  /// nullptr if there is none.
+  /// Returns the failure of the first of `contributions` that has a value which check() would have
+  /// refused; nullptr if there is none.
   Failure first_wrong(std::span<const Contribution> contributions, std::uint64_t sequence) const;
 
-  /// Returns whether the calling OS thread of the program can help to combine a round. Requires the
-  /// mutex.
+  /// Returns whether the calling OS thread can help to combine the round. Threads of services do
+  /// not help.
+  /// Requires: mutex_ held.
   bool can_help(const Round& round) const;
-  /// Combines parts until all have been begun. Requires that the mutex is not held.
+  /// Combines parts until all have been begun.
+  /// Requires: mutex_ not held.
   void help(Round& round) const;
 
  private:
@@ -61,9 +64,9 @@ class Combiner {
   const Wrapper& join_;
   const std::uint32_t index_;
   const std::optional<Reduction> reduction_;
-  const std::size_t bytes_;  // size of a contribution, if there is a reduction
-  /// Values are checked while they are combined, not when they arrive: each meets another value
-  /// there, and no contributor continues on its own before.
+  const std::size_t bytes_;  // size of a contribution; 0 without a reduction
+  /// Whether values are checked during the combination instead of on arrival. Possible because each
+  /// value meets another one there, and no contributor continues before.
   const bool checks_in_fold_;
   runtime::Mutex& mutex_;
 };

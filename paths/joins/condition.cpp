@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/condition.cpp — the test a program makes on a reduced value, and what a part of it
-// proves.
+// paths/joins/condition.cpp — evaluation of conditions, and proofs from partial values.
 #include "paths/joins/condition.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +19,7 @@ constexpr std::array<std::string_view, 6> comparison_names = {"less",     "at_mo
                                                               "at_least", "equal",   "is_true"};
 constexpr std::array<std::string_view, 3> sign_names = {"any", "non_negative", "non_positive"};
 
-/// How a value can only move as more contributions are added to a part.
+/// Direction in which a value can move as contributions are added to a part.
 enum class Movement : std::uint8_t { unknown, grows, sinks, becomes_true, becomes_false };
 
 Movement movement(std::string_view operation, base::Sign sign) {
@@ -34,7 +33,7 @@ Movement movement(std::string_view operation, base::Sign sign) {
   return Movement::unknown;
 }
 
-/// The order of `value` and the constant: below zero, zero or above it.
+/// Compares `value` with the constant. Returns a number below zero, zero or above zero.
 int compare(const ConditionSpec& spec, std::span<const std::byte> value) {
   return base::with_scalar(spec.scalar, [&](auto sample) {
     using T = decltype(sample);
@@ -238,7 +237,7 @@ bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign si
             std::span<const std::byte> part) {
   const auto outcome = provable_outcome(operation, sign, spec.comparison);
   if (!outcome) return false;
-  // A part equal to the constant may still leave it; one beyond it cannot come back.
+  // A part that equals the constant may still move away from it; a part beyond it cannot return.
   if (spec.comparison == Comparison::equal)
     return movement(operation, sign) == Movement::grows ? compare(spec, part) > 0
                                                         : compare(spec, part) < 0;
@@ -247,7 +246,7 @@ bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign si
 
 bool is_nearer(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
                std::span<const std::byte> left, std::span<const std::byte> right) {
-  // What stays NaN fails for ever.
+  // A NaN stays NaN, so its comparison always fails.
   const bool is_left_nan = is_nan(spec.scalar, left), is_right_nan = is_nan(spec.scalar, right);
   if (is_left_nan || is_right_nan) return is_left_nan && !is_right_nan;
   const int order = base::with_scalar(spec.scalar, [&](auto first) {

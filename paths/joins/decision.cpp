@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/decision.cpp — combining clusters' values, and what their sum settles.
+// paths/joins/decision.cpp — combination of clusters' values, and results that they decide.
 #include "paths/joins/decision.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace paths {
 
-/// Part after part. Nothing when some value is wrong.
+/// Combines part by part. Returns nullopt if a value is wrong.
 std::optional<base::Payload> Decision::combine_parts(std::span<const ClusterValue> values) const {
   base::Buffer sum(reduction.shape.bytes());
   for (std::size_t at = 0; at < sum.size(); at += fold_part_bytes) {

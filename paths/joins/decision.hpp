@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/decision.hpp — what the root of a cluster makes of the clusters' values of a round.
+// paths/joins/decision.hpp — decision of a round from the values of all clusters.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,51 +16,55 @@
 
 namespace paths {
 
-/// A cluster's value of a round, and where it lies.
+/// Value of one cluster for a round, and the element that contains it.
 struct ClusterValue {
   std::string_view element;
   base::Payload value;
 };
 
-/// The reduction of a collective and the condition on its result (Bongo et al. 2004, §IV). A value.
+/// Reduction of a collective and the condition on its result (Bongo et al. 2004, §IV).
 struct Decision {
   Reduction reduction;
   std::optional<ConditionSpec> condition;
 
-  /// From scratch and in the order given, which is that of the clusters, whoever came first: that
-  /// is what makes the bits of all clusters the same, and rounding monotone. Throws base::BadValue
-  /// that says whose value could not be combined. An Overflow is the proof of what a part can
-  /// establish, where one can: of values of one sign nothing comes back from beyond the type.
+  /// Combines the values from scratch in the given order, which is the order of the clusters, not
+  /// of arrival. The fixed order gives all clusters the same bits and makes rounding monotone.
+  ///
+  /// Throws: base::BadValue that names the element whose value could not be combined.
+  ///         base::Overflow proves the outcome that a part can establish, if there is one. Values
+  ///         of one sign do not return from beyond the range of the type.
   base::Payload combine(std::span<const ClusterValue> values) const;
-  /// Whether a part of the contributions settles the condition. Needs one.
+  /// Returns whether the value of a part decides the condition.
+  /// Requires: a condition.
   bool proves(const base::Payload& part) const;
-  /// Whether `left` is nearer to settling it than `right`.
+  /// Returns whether `left` is closer to deciding it than `right`.
   bool is_nearer(const base::Payload& left, const base::Payload& right) const;
-  /// The result of a part that does, or of the knowledge that another part did.
+  /// Returns the result of a part that decides the condition, or of a part that some other part
+  /// decided.
   Result proved(base::Payload part, std::uint64_t contributions, std::uint64_t sequence) const;
-  /// The result of all contributions.
+  /// Returns the result of all contributions.
   Result complete(base::Payload value, std::uint64_t contributions, std::uint64_t sequence) const;
 
  private:
   std::optional<base::Payload> combine_parts(std::span<const ClusterValue> values) const;
 };
 
-/// Reads `condition` for `reduction`; `may_prove` when a part is to settle it. Mistakes go to the
-/// reader.
+/// Reads `condition` for `reduction`. `may_prove` requires a condition that a part can decide.
+/// Reports mistakes to the reader.
 std::optional<ConditionSpec> read_decided_condition(base::MapReader& reader,
                                                     const Reduction& reduction, bool may_prove);
 
-/// The elements in which the root of a cluster finds the values of a round: all clusters', in their
-/// order, its own among them.
+/// Elements in which the root of a cluster finds the values of a round: one for each cluster in
+/// their order, including its own.
 struct ClusterElements {
   std::string own;
   std::vector<std::string> all;
 };
-/// Reads `result` and `combine`: elements of this host with that template.
+/// Reads `result` and `combine`, which name elements of this host with the template `expected`.
 ClusterElements read_cluster_elements(base::MapReader& reader, const WrapperPlace& place,
                                       const pastset::Template& expected);
 
-/// Threads of all clusters that take part in the collective that `wrapper` belongs to.
+/// Returns how many threads of all clusters take part in the collective to which `wrapper` belongs.
 std::uint64_t count_contributors(const Plan& plan, std::uint32_t wrapper);
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/join.cpp — life of a round: arrivals, waits, its leader, its result.
+// paths/joins/join.cpp — life of a round: arrivals, waits, leader and result.
 #include "paths/joins/join.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,10 @@
 
 namespace paths {
 
-/// The round owns it until wake() finds its next action.
+/// Operation that waits in a round without a context.
+///
+/// Owns: nothing. The round links it until wake() finds its next action; its memory is in the state
+///       of its operation.
 class Round::Waiter final : public runtime::Waiter, public runtime::Continuation {
  public:
   Waiter(Join& of, Round& in, const Operation& waiting, const Next& rest)
@@ -36,8 +39,9 @@ class Round::Waiter final : public runtime::Waiter, public runtime::Continuation
   void resume() noexcept override { join.resume(*this); }
 };
 
-/// Waiters continue in the order of their arrival. Operations of other processes that arrived last
-/// mostly share our core, and continue only when we have finished; the others run meanwhile.
+/// Appends a waiter. Waiters continue in the order of their arrival. Operations of other processes
+/// usually arrive last, share our core and continue only when we have finished. The others run
+/// meanwhile.
 void Round::add(Waiter& waiter) {
   (last_waiter != nullptr ? last_waiter->next_waiter : first_waiter) = &waiter;
   last_waiter = &waiter;
@@ -64,7 +68,8 @@ void Join::handle(Operation&& operation, Next next, Responder& responder) {
   }
 }
 
-/// In a frame of its own: a thread that waits below handle() should touch one page of its stack.
+/// Has its own stack frame: a thread that waits below handle() should touch only one page of its
+/// stack.
 [[gnu::noinline]] void Join::note_leaving(Operation&& operation, const Next& next,
                                           Responder& responder) {
   std::optional<Operation> news = leave_open_rounds(operation);
@@ -97,7 +102,7 @@ void Join::contribute(Operation&& operation, const Next& next, Responder& respon
     runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     round = &join_round(operation);
-    // The last arriver wakes the leader; it does not wait itself.
+    // The last arriver wakes the leader but does not wait itself.
     if (rules_.leader == Leader::fixed_slot_after_all && round->here == slots_) wake(*round, wakes);
     const auto now = action_of(*round, operation.slot, operation.failure != nullptr);
     if (!now && !responder.owns_context()) return park(*round, operation, next, responder);
@@ -107,11 +112,12 @@ void Join::contribute(Operation&& operation, const Next& next, Responder& respon
   take_result(action, *round, operation.failure, responder);
 }
 
-/// Requires the mutex.
+/// Adds a contribution to its round, and opens the round if necessary.
+/// Requires: mutex_ held.
 Round& Join::join_round(Operation& operation) {
   ENSURE(operation.slot < slots_);
-  // A withdrawal is not delayed. That of a host that died may overtake what the host sent before;
-  // the round has counted the slot out then.
+  // Withdrawals are not delayed. The withdrawal of a host that died may overtake earlier operations
+  // of the host. The round has then already counted the slot out.
   if (withdrawals_.misses(operation.slot, operation.sequence))
     throw TravelError(
         *withdrawals_.failure(view_, name(), operation.slot, operation.sequence, operation.path));
@@ -146,8 +152,9 @@ bool JoinRules::is_ready(const Round& round, std::uint32_t of) const {
   return false;
 }
 
-/// Requires the mutex. Returns what the contributor does now, or nothing if it has to wait. It
-/// leads the round when that is ready, and must when the round has failed without a leader.
+/// Returns the next action of the contributor; nullopt if it must wait. It leads the round if the
+/// round is ready, or if the round has failed without a leader.
+/// Requires: mutex_ held.
 std::optional<Join::Action> Join::action_of(Round& round, std::uint32_t slot,
                                             bool has_failed) const {
   if (!round.has_leader && (round.failure || rules_.is_ready(round, slot))) {
@@ -160,10 +167,11 @@ std::optional<Join::Action> Join::action_of(Round& round, std::uint32_t slot,
   return std::nullopt;
 }
 
-/// Requires the mutex, which `lock` holds. Blocks in the operation's own context.
+/// Waits in the operation's own context until the round has an action for it.
+/// Requires: `lock` holds mutex_.
 Join::Action Join::wait_for_action(Round& round, const Operation& operation, runtime::Lock& lock,
                                    runtime::DeferredWakes& wakes) {
-  struct Stay {  // a cancelled contributor leaves the round
+  struct Stay {  // removes a cancelled contributor from the round
     Join& join;
     Round& round;
     runtime::Lock& lock;
@@ -192,11 +200,12 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
         lock, round.has_leader ? runtime::Deadline::never() : *deadline,
         {round.has_leader ? "the result of round" : "contributions of round", name(), sequence});
     if (woken == runtime::Woken::notified || round.has_leader || round.is_decided()) continue;
-    fail_late(round, operation.path, wakes);  // a round that is ready has a leader
+    fail_late(round, operation.path, wakes);  // a ready round would have a leader
   }
 }
 
-/// Requires the mutex. The deadline of a round is that of its first waiter.
+/// Parks an operation that owns no context. The deadline of a round is that of its first waiter.
+/// Requires: mutex_ held.
 void Join::park(Round& round, const Operation& operation, const Next& next, Responder& responder) {
   Round::Waiter& waiter =
       responder.emplace_state<Round::Waiter>(*this, round, operation, next.detached());
@@ -222,7 +231,8 @@ void Join::resume(Round::Waiter& waiter) {
   take_result(action, round, failure, responder);
 }
 
-/// Requires the mutex. Contexts look at the round again; a waiter whose wait is over is resumed.
+/// Wakes all contexts of the round, and resumes the waiters that now have an action.
+/// Requires: mutex_ held.
 void Join::wake(Round& round, runtime::DeferredWakes& wakes) const {
   round.waiting.wake_all(wakes);
   Round::Waiter* waiting = std::exchange(round.first_waiter, nullptr);
@@ -239,7 +249,8 @@ void Join::wake(Round& round, runtime::DeferredWakes& wakes) const {
   }
 }
 
-/// Replies to a contributor that does not lead. `failure` is that of its contribution or its wait.
+/// Replies to a contributor that does not lead. `failure` is the failure of its contribution or of
+/// its wait.
 void Join::take_result(Action action, Round& round, const Failure& failure, Responder& responder) {
   Outcome outcome;
   if (action == Action::take_result && (rules_.leads_after_all() || !failure)) {
@@ -265,7 +276,7 @@ base::Nanos Join::end_late(base::Nanos now) {
       next = std::min(next, round->until);
       continue;
     }
-    fail_late(*round, round->first_waiter->head.path, wakes);  // one of them leads it
+    fail_late(*round, round->first_waiter->head.path, wakes);  // one of the waiters leads it
   }
   return next;
 }
@@ -288,8 +299,8 @@ void Join::give_up() {
 
 namespace {
 
-// Threads wait below lead(), each on a stack of which it should touch few pages. So what seldom
-// happens has frames of its own.
+// Threads wait below lead(), each on a stack of which it should touch few pages. Rare work
+// therefore has its own stack frames.
 
 /// Leads a round in a service context.
 template <class Lead>
@@ -301,8 +312,8 @@ template <class Lead>
   });
 }
 
-/// Returns the failure that a round had before it got a leader: it was late, or lost a contributor.
-/// Otherwise returns the first failure among the contributions that count.
+/// Returns the failure that a round had before it got a leader, because it was late or lost a
+/// contributor. Otherwise returns the first failure among the contributions that count.
 Failure failure_before(const JoinRules& rules, const Combiner& combiner, const Round& round,
                        std::uint32_t leader) {
   if (round.failure) return round.failure;
@@ -336,11 +347,11 @@ void Join::lead_here(Round& round, Operation&& operation, const Next& next, Resp
     lead_value(round, std::move(operation), next, responder);
 }
 
-/// Turns the operation of the leader into that of the join. Returns the failure of the round, or
-/// nullptr.
+/// Turns the operation of the leader into the operation of the join. Returns the failure of the
+/// round, or nullptr.
 Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
   const std::uint32_t slot =
-      std::exchange(operation.slot, 0);  // the join has one slot at the stage below
+      std::exchange(operation.slot, 0);  // slot at the stage below, which has one slot for the join
   operation.payload = {};
   if (Failure failure = failure_before(rules_, combiner_, round, slot)) return failure;
   try {
@@ -348,7 +359,7 @@ Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
     if (rules_.leader == Leader::fixed_slot) operation.payload = round.by_slot[slot].payload;
   } catch (const runtime::Stop& stop) {
     return view_.failure(name(), operation.path, stop.what(), FailureCause::ended);
-  } catch (const pastset::Marked& mark) {  // read by a reduction of the application
+  } catch (const pastset::Marked& mark) {  // a reduction of the application read a marked element
     return view_.failure(name(), operation.path, mark.what());
   } catch (...) {
     return next.failure_of(std::current_exception(), operation.path);
@@ -370,7 +381,8 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
   next.handle(std::move(operation), std::move(responder));
 }
 
-/// The others came for the value of the leader. What happens to it below concerns the leader alone.
+/// Publishes the leader's value, for which the others wait. A failure further down concerns only
+/// the leader.
 [[gnu::noinline]] void Join::publish_own(Round& round, const Operation& operation,
                                          Responder& responder) {
   Outcome brought;
@@ -386,8 +398,8 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
   });
 }
 
-/// Joins below get the failure, unless they do not wait for the round any more. Their reply tells
-/// nothing new.
+/// Publishes the failure and sends it down, unless the joins below no longer wait for the round.
+/// Ignores their reply.
 void Join::lead_failure(Round& round, Operation&& operation, const Next& next,
                         Responder& responder) {
   const Failure failure = operation.failure;
@@ -420,7 +432,8 @@ void Join::publish(Round& round, const Outcome& outcome) {
   wakes.services_first();
 }
 
-/// Requires the mutex. Fails a round that is late, unless it has failed.
+/// Fails a round that is late, unless it has already failed.
+/// Requires: mutex_ held.
 void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& wakes) const {
   constexpr std::uint32_t named_max = 8;
   std::string names;
@@ -441,11 +454,11 @@ void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& w
 
 // ---- contributors that leave ------------------------------------------------------------------
 
-/// Fails the open rounds that still need the slot of `operation`. Returns the withdrawal that goes
-/// on down. It counts as announced before the waiters wake, because the leader of a failed round
-/// then sends nothing down.
+/// Fails the open rounds that still need the slot of `operation`. Returns the withdrawal to pass
+/// on, if any. The withdrawal counts as announced before the waiters wake, because the leader of a
+/// failed round then sends nothing down.
 std::optional<Operation> Join::leave_open_rounds(const Operation& operation) {
-  std::vector<OpenRounds::Map::node_type> closed;  // destroyed after the mutex is released
+  std::vector<OpenRounds::Map::node_type> closed;  // destroyed after mutex_ is released
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   const std::uint32_t slot = operation.slot;
@@ -461,8 +474,9 @@ std::optional<Operation> Join::leave_open_rounds(const Operation& operation) {
   return withdrawals_.news(operation, rules_.needs(slot));
 }
 
-/// Requires the mutex. The slot will never contribute to this round. Returns whether all slots have
-/// left the round now.
+/// Marks that the slot will never contribute to this round. Returns whether all slots have now left
+/// the round.
+/// Requires: mutex_ held.
 bool Join::mark_missing(Round& round, std::uint32_t slot, std::uint32_t path) {
   const bool is_last = round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 == slots_;
   if (!round.has_leader && !round.is_decided() && rules_.needs(slot))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/join.hpp — wrapper in which several paths meet, one round after the other.
+// paths/joins/join.hpp — wrapper in which several paths meet, round by round.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -18,38 +18,41 @@
 
 namespace paths {
 
-/// Which contributor carries a round down, and when. It is the leader of the round.
+/// Rule for the leader of a round: the contributor that carries the round further down, and when.
 enum class Leader : std::uint8_t {
-  last_arriver,          ///< when all are here; the others wait for the result
-  first_arriver,         ///< at once; the others wait for the result
-  fixed_slot,            ///< at once; the others wait for the tuple that it moves
-  fixed_slot_after_all,  ///< when all are here; the others return at once, with an empty result
+  last_arriver,          ///< after all have arrived; the others wait for the result
+  first_arriver,         ///< immediately; the others wait for the result
+  fixed_slot,            ///< immediately; the others wait for the tuple that it moves
+  fixed_slot_after_all,  ///< after all have arrived; the others get empty results immediately
 };
 
+/// Rules of a join: its leader, its reduction, and the tuple that it expects.
 struct JoinRules {
   Leader leader = Leader::last_arriver;
-  std::uint32_t slot = 0;  ///< the fixed one
-  /// How contributions are checked and combined. Without it payloads are not looked at, and a
-  /// leader that waits for all carries an empty one.
+  std::uint32_t slot = 0;  ///< slot of a fixed leader
+  /// Check and combination of contributions. Without a reduction, payloads are not inspected, and a
+  /// leader that waits for all carries an empty payload.
   std::optional<Reduction> reduction = {};
-  /// The tuple that the fixed slot moves; nothing if it is not checked here.
+  /// Template of the tuple that the fixed slot moves; nullopt if it is not checked here.
   std::optional<pastset::Template> value = {};
 
-  /// Returns whether the contributor at `of` may lead a round that has no leader.
+  /// Returns whether the contributor at slot `of` may lead a round that has no leader.
   bool is_ready(const Round& round, std::uint32_t of) const;
   bool leads_after_all() const {
     return leader == Leader::last_arriver || leader == Leader::fixed_slot_after_all;
   }
-  /// Returns whether a round fails without this slot.
+  /// Returns whether a round fails without slot `of`.
   bool needs(std::uint32_t of) const {
     return leads_after_all() || (leader == Leader::fixed_slot && of == slot);
   }
 };
 
-/// A join (Bongo et al. 2004, §III-A: only the last arriver continues down, the others wait for a
-/// copy of the result). A round is one operation of all contributors, keyed by sequence and
-/// segment; several may be open at once. A round stays open until every slot has its result, so a
-/// fast next round disturbs no one.
+/// Wrapper in which several paths become one, such as a node of a reduction tree. The leader of a
+/// round continues down, and the others wait for a copy of the result.
+///
+/// A round is one operation of all contributors, keyed by sequence and segment. Several rounds may
+/// be open at once. A round stays open until every slot has its result, so a fast next round does
+/// not disturb it.
 ///
 /// Context: an operation that owns a context waits in it. The round keeps the responder of any
 ///          other operation, and replies to it, or continues it as the leader.
@@ -60,18 +63,19 @@ struct JoinRules {
 ///          leader has its own.
 /// Order:   none between rounds; each goes down when it is complete.
 /// Failure: a contribution that failed above counts as arrived. It fails the round for all, and
-///          still goes down. An error from below reaches all contributors of the round.
-/// Ends:    a slot that withdraws, or is released, fails the rounds that still need it. Joins below
-///          learn at once from which round on nothing comes from here.
-/// Throws:  TravelError: the failure of the round, the same one for all; the error of a value that
-///          may not be combined names its contributor. Cancelled; the round goes on without that
-///          waiter.
+///          still travels down. An error from below reaches all contributors of the round.
+/// Ends:    a slot that withdraws or is released fails the rounds that still need it. Joins below
+///          receive immediately the first round without a contribution from here.
+/// Throws:  TravelError with the failure of the round, the same for all contributors. The error of
+///          a value that must not be combined names its contributor. Cancelled if the wait is
+///          cancelled; the round then continues without that contributor.
+/// Paper:   Bongo et al. 2004, §III-A: only the last arriver continues down.
 class Join final : public Wrapper {
  public:
-  /// `index` is the place of the wrapper in the plan's list of wrappers.
+  /// `index` is the index of the wrapper in the plan.
   Join(HostView& view, std::uint32_t index, JoinRules rules);
-  /// Contributes a move; passes on the first withdrawal that matters, and the last release; passes
-  /// on all other operations.
+  /// Contributes a move. Passes on the first withdrawal that matters, the last release, and all
+  /// other operations.
   void handle(Operation&& operation, Next next, Responder& responder) override;
   base::Nanos end_late(base::Nanos now) override;
   void give_up() override;
@@ -111,7 +115,7 @@ class Join final : public Wrapper {
   const std::uint32_t index_;
   const std::uint32_t slots_;
   const JoinRules rules_;
-  mutable runtime::Mutex mutex_;  // guards what follows, except combiner_
+  mutable runtime::Mutex mutex_;  // guards the members below, except combiner_
   OpenRounds rounds_;
   Withdrawals withdrawals_;
   const Combiner combiner_;

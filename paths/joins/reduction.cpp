@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/reduction.cpp — reads reductions from settings and refuses what they cannot combine.
+// paths/joins/reduction.cpp — reader for reductions, and checks of values to combine.
 #include "paths/joins/reduction.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@ namespace {
 
 using Kind = pastset::Field::Kind;
 
-/// Nothing when the template cannot be combined elementwise, or pairwise for located operations.
+/// Returns nullopt if the template cannot be combined elementwise, or pairwise for located
+/// operations.
 std::optional<base::ReduceShape> shape_of(const pastset::Template& value, bool located) {
   const std::vector<pastset::Field>& fields = value.fields();
   if (fields.size() != (located ? 2 : 1)) return std::nullopt;
@@ -39,7 +40,7 @@ void read_shape(base::MapReader& reader, Reduction& reduction) {
       located ? "a value and a location such as \"f64, i64\""
               : "one scalar or an array of fixed size such as \"f64\" or \"f64[1024]\"";
   const std::string text = reader.required_word("template", expected);
-  if (!reader.take("template").is_scalar()) return;  // reported
+  if (!reader.take("template").is_scalar()) return;  // mistake already reported
   std::string wrong;
   const auto value = pastset::Template::parse(text, &wrong);
   if (!value) return reader.mistake("template", wrong);

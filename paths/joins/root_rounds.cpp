@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/root_rounds.cpp — turns, and what a failure ends.
+// paths/joins/root_rounds.cpp — order of rounds at a root, and marks after a failure.
 #include "paths/joins/root_rounds.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,8 @@ Result RootRounds::operate(Operation operation, const Next& next, const Decide& 
   }
 }
 
-/// A withdrawal may overtake the rounds before; behind a release nothing comes.
+/// Notes that a contributor ends. A withdrawal may overtake earlier rounds. No operation follows a
+/// release.
 void RootRounds::note_farewell(const Operation& operation) {
   const std::string why =
       operation.failure
@@ -66,7 +67,7 @@ void RootRounds::mark(const std::string& error) {
   try {
     result_->mark_error(error);
   } catch (const pastset::Deleted&) {
-    // Everyone who reads it is told so by the element.
+    // The element itself reports its deletion to all readers.
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/root_rounds.hpp — rounds at the root of a cluster, one by one until one fails.
+// paths/joins/root_rounds.hpp — rounds at a cluster's root, one by one until one fails.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,21 +16,22 @@
 
 namespace paths {
 
-/// What wrappers that decide rounds of several clusters have in common. One context at a time
-/// decides, as in Bongo et al. 2004, §IV.
+/// Common part of the wrappers that decide rounds of several clusters. One context at a time
+/// decides.
 ///
-/// Failure: a failed contribution and whatever a decision throws are final: the result element is
-///          marked with it, for the other clusters, behind the tuples that came before, and every
-///          later round throws it. Where there are no other clusters, a round's failure is its own.
-/// Ends:    when a thread withdraws, the element is marked alike as soon as the rounds before are
-///          decided.
-/// Order:   as of Turns.
+/// Failure: a failed contribution or an exception of a decision is final. The result element is
+///          marked with it after its last tuple, for the other clusters, and every later round
+///          throws it. Without other clusters, a failure ends only its own round.
+/// Ends:    when a thread withdraws, the element is marked in the same way as soon as the earlier
+///          rounds are decided.
+/// Order:   that of SequenceQueue.
+/// Paper:   Bongo et al. 2004, §IV.
 class RootRounds {
  public:
   using Decide = std::function<Result(Operation, const Next&)>;
 
-  /// Of `wrapper`, which outlives it and has this index in the plan. `result` is what the other
-  /// clusters are told by, if there are any.
+  /// `wrapper` outlives this object and has this index in the plan. The other clusters, if there
+  /// are any, read the element `result`.
   RootRounds(HostView& view, const Wrapper& wrapper, std::uint32_t index,
              std::shared_ptr<pastset::Element> result, bool has_others)
       : view_(view),
@@ -39,19 +40,20 @@ class RootRounds {
         result_(std::move(result)),
         has_others_(has_others) {}
 
-  /// Has `decide` answer a move that did not fail; other operations go on.
+  /// Calls `decide` for a move without a failure, and returns its result. Passes all other
+  /// operations on.
   Result operate(Operation operation, const Next& next, const Decide& decide);
-  /// Throws TravelError when the value is not what the reduction takes; else it is as a result
-  /// would be.
+  /// Checks the value of a contribution and normalizes it.
+  /// Throws: TravelError if the reduction does not take the value.
   void check(Operation& operation, const Reduction& reduction) const;
   [[noreturn]] void fail(const Operation& operation, const std::string& reason,
                          FailureCause cause = FailureCause::other) const;
-  /// Throws what an element is marked with, which says where it began.
+  /// Throws the error with which an element is marked. Its text names its origin.
   [[noreturn]] static void fail_as_marked(const std::string& mark);
 
  private:
   struct Withdrawn {
-    std::uint64_t from = 0;  // the round
+    std::uint64_t from = 0;  // first missing round
     std::string why;
   };
   void note_farewell(const Operation& operation);
@@ -64,9 +66,9 @@ class RootRounds {
   const std::shared_ptr<pastset::Element> result_;
   const bool has_others_;
   SequenceQueue turns_;
-  runtime::Mutex mutex_;                // guards what follows
-  std::uint64_t next_ = 0;              // the round after the last that was decided
-  std::optional<Withdrawn> withdrawn_;  // but rounds before it are to come
+  runtime::Mutex mutex_;                // guards the members below
+  std::uint64_t next_ = 0;              // round after the last decided one
+  std::optional<Withdrawn> withdrawn_;  // withdrawal that waits for earlier rounds
 };
 
 }  // namespace paths

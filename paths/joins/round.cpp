@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/round.cpp — opens and closes rounds.
+// paths/joins/round.cpp — opening, closing and reuse of rounds.
 #include "paths/joins/round.hpp"
 
 namespace paths {
@@ -18,7 +18,7 @@ void Round::clear() {
   fold.reset();
 }
 
-/// Most contributions belong to the round that was opened last.
+/// Finds a round. Most contributions belong to the round that was opened last.
 OpenRounds::Map::iterator OpenRounds::at(const Key& key) {
   return newest_ != all_.end() && newest_->first == key ? newest_ : all_.find(key);
 }
@@ -31,7 +31,7 @@ Round* OpenRounds::find(const Key& key) {
 Round& OpenRounds::open(const Key& key) {
   if (closed_.empty()) {
     newest_ = all_.emplace(key, std::make_unique<Round>(slots_)).first;
-    closed_.reserve(all_.size());  // leave() allocates nothing
+    closed_.reserve(all_.size());  // reserves memory so that leave() allocates none
   } else {
     closed_.back().key() = key;
     newest_ = all_.insert(std::move(closed_.back())).position;

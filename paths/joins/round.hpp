@@ -19,16 +19,16 @@
 
 namespace paths {
 
-/// What one slot contributes to a round.
+/// Contribution of one slot to a round.
 struct Contribution {
   bool is_here = false;
   std::uint32_t path = 0;
-  std::uint64_t contributions = 0;  ///< number of threads whose values the payload contains
+  std::uint64_t contributions = 0;  ///< number of threads whose values are in the payload
   base::Payload payload;
   Failure failure;
 };
 
-/// A combination of large contributions that several contexts compute, part by part. The round owns
+/// Combination of large contributions that several contexts compute part by part. The round owns
 /// it, so that a helper can complete a part even if the round has failed.
 struct SharedFold {
   SharedFold(std::size_t bytes, std::size_t part_bytes)
@@ -39,7 +39,7 @@ struct SharedFold {
   std::atomic<std::size_t> begun{0};
   std::atomic<std::size_t> ended{0};
   std::atomic<bool> is_right{true};
-  runtime::WaitList waiting;  ///< the leader, until the last part has ended
+  runtime::WaitList waiting;  ///< leader that waits for the last part
 };
 
 /// One operation of all contributors of a join.
@@ -47,7 +47,7 @@ struct SharedFold {
 /// Thread-safe: no. The join's mutex guards it, except `key` and `gone`, and `by_slot` of a round
 ///              that has a leader and no failure.
 struct Round {
-  /// An operation that waits without a context.
+  /// Operation that waits without a context.
   class Waiter;
 
   using Key = std::pair<std::uint64_t, std::uint32_t>;  ///< sequence, segment
@@ -60,18 +60,18 @@ struct Round {
   Key key;
   std::vector<Contribution> by_slot;
   std::uint32_t here = 0;              ///< number of slots that have contributed
-  std::atomic<std::uint32_t> gone{0};  ///< number of slots that have their result or never come
-  bool has_leader = false;             ///< no other contributor may lead it
-  Failure failure;                     ///< like the result, it never changes once it is set
+  std::atomic<std::uint32_t> gone{0};  ///< number of slots with a result or no contribution
+  bool has_leader = false;  ///< whether a contributor leads it; there is at most one leader
+  Failure failure;          ///< immutable once it is set, like the result
   std::optional<Result> result;
-  std::unique_ptr<SharedFold> fold;  ///< nullptr, except for large contributions
+  std::unique_ptr<SharedFold> fold;  ///< nullptr unless contributions are large
   runtime::WaitList waiting;         ///< contexts that wait
-  Waiter* first_waiter = nullptr;    ///< in the order of their arrival
+  Waiter* first_waiter = nullptr;    ///< first in the order of arrival
   Waiter* last_waiter = nullptr;
-  base::Nanos until{0};  ///< the deadline of the first waiter
+  base::Nanos until{0};  ///< deadline of the first waiter
 };
 
-/// The open rounds of a join, by sequence and segment. A closed round is used again, so that rounds
+/// Open rounds of a join, by sequence and segment. Closed rounds are reused, so that rounds
 /// allocate no memory in a steady state.
 ///
 /// Thread-safe: no. The join's mutex guards it. Only leave() locks it.
@@ -80,21 +80,22 @@ class OpenRounds {
   using Key = Round::Key;
   using Map = std::map<Key, std::unique_ptr<Round>>;
 
-  /// Keeps closed rounds for later ones if `recycles`.
+  /// Keeps closed rounds for reuse if `recycles` is true.
   OpenRounds(std::uint32_t slots, bool recycles) : slots_(slots), recycles_(recycles) {}
   /// Returns nullptr if the round is not open.
   Round* find(const Key& key);
   Round& open(const Key& key);
-  /// Removes a round, which every slot has left. The caller destroys it later.
+  /// Removes a round that every slot has left. The caller destroys it.
   Map::node_type close(const Key& key);
-  /// A slot leaves the round. The last one closes it. Requires that the mutex is not held.
+  /// Notes that a slot has left the round. The last slot closes the round.
+  /// Requires: `mutex` not held.
   void leave(Round& round, runtime::Mutex& mutex);
   Map& all() { return all_; }
 
  private:
   Map::iterator at(const Key& key);
   const std::uint32_t slots_;
-  /// Simulations have very many joins, whose closed rounds would need as much memory again.
+  /// False in simulations: their many joins would need twice the memory to keep closed rounds.
   const bool recycles_;
   Map all_;
   Map::iterator newest_ = all_.end();

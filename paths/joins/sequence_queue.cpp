@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/sequence_queue.cpp — whose turn it is.
+// paths/joins/sequence_queue.cpp — waits for earlier rounds.
 #include "paths/joins/sequence_queue.hpp"
 
 #include "base/errors.hpp"
@@ -23,7 +23,7 @@ SequenceQueue::Turn::Turn(SequenceQueue& turns, std::string_view name, std::uint
     }
   } catch (...) {
     turns_.entered_.erase(sequence_);
-    turns_.changed_.wake_all(wakes);  // it may have been its turn
+    turns_.changed_.wake_all(wakes);  // another round may be the first one now
     throw;
   }
 }

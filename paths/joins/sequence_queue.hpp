@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/sequence_queue.hpp — rounds that several contexts bring at once are taken one by one,
-// in order.
+// paths/joins/sequence_queue.hpp — admission of rounds one by one, in order of sequence.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -10,14 +9,15 @@
 
 namespace paths {
 
-/// The rounds inside a wrapper that decides one at a time.
+/// Admits one round at a time into a wrapper that decides rounds.
 ///
-/// Order:  by sequence; rounds must come in that order, but for failed ones, which may overtake
-///         others, because nobody waits for their contributors, and which carry no tuple.
-/// Blocks: while a round before is inside, without a deadline: that one has its own.
+/// Blocks: without a deadline while an earlier round is inside, because that round has its own
+///         deadline.
+/// Order:  by sequence. Rounds must arrive in this order, except failed ones. Failed rounds may
+///         overtake others, because no other contributor waits for them and they carry no tuple.
 class SequenceQueue {
  public:
-  /// A round's stay, from its coming to its decision.
+  /// Stay of a round in the queue, from its arrival to its decision.
   class Turn {
    public:
     Turn(SequenceQueue& turns, std::string_view name, std::uint64_t sequence, bool has_failed);
@@ -32,7 +32,7 @@ class SequenceQueue {
 
  private:
   runtime::Mutex mutex_;
-  std::set<std::uint64_t> entered_;  // not decided yet; the first one's turn it is
+  std::set<std::uint64_t> entered_;  // undecided rounds; the first one is inside
   std::uint64_t next_sequence_ = 0;
   runtime::WaitList changed_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/withdrawals.cpp — keeps the first round without each slot.
+// paths/joins/withdrawals.cpp — first missing round of each slot.
 #include "paths/joins/withdrawals.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ bool Withdrawals::release(Operation& operation) {
   ENSURE(released_.insert(operation.slot).second);
   if (released_.size() < slots_) return false;
   operation.sequence = std::min(operation.sequence, announced_from_);
-  // The release names the failure of a contributor, whichever ends last.
+  // The release names the failure of a contributor, independent of the order in which they end.
   for (const auto& [slot, withdrawn] : withdrawn_)
     if (!operation.failure) operation.failure = withdrawn.failure;
   operation.slot = 0;

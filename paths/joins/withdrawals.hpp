@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/withdrawals.hpp — contributors of a join that will not come any more.
+// paths/joins/withdrawals.hpp — contributors of a join that have withdrawn or been released.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -15,7 +15,8 @@
 
 namespace paths {
 
-/// Which slots of a join have withdrawn and from which round on; what joins below know of that.
+/// Slots of a join that have withdrawn, with their first missing round, and what was announced to
+/// the joins below.
 ///
 /// Thread-safe: no. The join's mutex guards it.
 class Withdrawals {
@@ -24,41 +25,40 @@ class Withdrawals {
 
   /// Notes that a slot has contributed to a round.
   void note_contribution(std::uint32_t slot, std::uint64_t sequence);
-  /// Notes that the slot of `operation` takes no part from its sequence on. Returns the first round
-  /// that was known to miss the slot before.
+  /// Notes that the slot of `operation` does not contribute from its sequence on. Returns the first
+  /// missing round that was noted for the slot before.
   std::uint64_t note(const Operation& operation);
-  /// Returns the withdrawal that goes on down, if `is_needed` and the joins below do not know of
-  /// one yet.
+  /// Returns the withdrawal to pass on; nullopt unless `is_needed` and the joins below do not know
+  /// an earlier one.
   std::optional<Operation> news(const Operation& operation, bool is_needed);
-  /// Notes that a slot is released. Returns whether it was the last: then `operation` is made the
-  /// release of the join.
+  /// Notes that a slot is released. If it was the last one, turns `operation` into the release of
+  /// the join and returns true.
   bool release(Operation& operation);
 
-  /// Returns whether the slot takes no part in a round.
+  /// Returns whether the slot does not contribute to the round.
   bool misses(std::uint32_t slot, std::uint64_t sequence) const;
-  /// Returns the slots that take no part in a round.
+  /// Returns the slots that do not contribute to the round.
   std::vector<std::uint32_t> missing(std::uint64_t sequence) const;
-  /// Returns why a slot that takes no part in a round does not: its failure, or that it released
-  /// its path.
+  /// Returns why a slot does not contribute to a round: its failure, or the release of its path.
   Failure failure(const HostView& view, const std::string& join, std::uint32_t slot,
                   std::uint64_t sequence, std::uint32_t path) const;
-  /// Returns whether joins below know that nothing comes for this round.
+  /// Returns whether the joins below know that this round gets no contribution from here.
   bool is_announced(std::uint64_t sequence) const { return announced_from_ <= sequence; }
 
  private:
   static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
   struct Withdrawn {
-    std::uint64_t from = 0;  // the first round without the slot
+    std::uint64_t from = 0;  // first round without the slot
     std::uint32_t path = 0;
     std::uint32_t thread = 0;
-    Failure failure;  // nullptr at a regular end
+    Failure failure;  // nullptr after a regular end
   };
 
   const std::uint32_t slots_;
-  std::map<std::uint32_t, Withdrawn> withdrawn_;  // by slot
-  std::vector<std::uint64_t> next_;               // by slot: the round after its last one
-  std::uint64_t announced_from_ = never;          // joins below expect nothing from this round on
-  std::set<std::uint32_t> released_;              // slots
+  std::map<std::uint32_t, Withdrawn> withdrawn_;  // keyed by slot
+  std::vector<std::uint64_t> next_;               // round after the last contribution, by slot
+  std::uint64_t announced_from_ = never;          // first round that joins below do not expect
+  std::set<std::uint32_t> released_;              // released slots
 };
 
 }  // namespace paths
