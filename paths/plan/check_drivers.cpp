@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/check_drivers.cpp — wrappers that drive paths must not feed each other for ever.
+// paths/plan/check_drivers.cpp — check that no wrappers drive each other's paths for ever.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +11,12 @@
 namespace paths {
 namespace {
 
-/// Finds the elements that would never rest. A driver goes on when something new comes into its
-/// element; a join goes on when all its contributors have; threads come to an end. So whatever
-/// waits for a thread is taken away, and for whatever waits for that, until the rest is what
-/// drivers keep going alone.
+/// Finds cycles of elements that receive tuples for ever without any thread. A driver runs again
+/// when its element gets a new tuple. A join proceeds when all its contributors have contributed.
+/// Threads end.
+///
+/// The check first removes all nodes that wait for a thread, then all nodes that wait for removed
+/// ones. Only the nodes that drivers alone keep running remain.
 class DriverCheck {
  public:
   DriverCheck(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
@@ -38,7 +40,7 @@ class DriverCheck {
 
  private:
   using NodeId = std::uint32_t;
-  /// Something that happens again when all, or one, of what feeds it has happened again.
+  /// Path, stage or element. It is active again after all, or any one, of the nodes that feed it.
   struct Node {
     bool needs_all = false;
     bool rests = false;
@@ -64,7 +66,8 @@ class DriverCheck {
     return *kinds_.of_wrapper[plan_.stages[stage].wrapper];
   }
 
-  /// The elements that the wrapper's settings name, those of `key` alone when it is given.
+  /// Returns the elements that the wrapper's settings name, or only those of the setting `key` if
+  /// it is given.
   std::vector<NodeId> elements_of(StageId stage, std::string_view key = {}) const {
     std::vector<NodeId> found;
     for (const SettingHelp& setting : kind_of(stage).settings) {
@@ -94,12 +97,12 @@ class DriverCheck {
   void add_stage(StageId stage) {
     if (plan_.stages[stage].below != no_stage)
       feed(stage_node_ + stage, stage_node_ + plan_.stages[stage].below);
-    if (kind_of(stage).drives_own_path()) return;  // its settings are about its path
+    if (kind_of(stage).drives_own_path()) return;  // its settings concern its own path
     for (const NodeId element : elements_of(stage)) feed(stage_node_ + stage, element);
   }
 
   void take_away_what_rests() {
-    std::vector<std::size_t> going(nodes_.size());  // of what feeds each
+    std::vector<std::size_t> going(nodes_.size());  // number of feeding nodes that are not at rest
     std::vector<NodeId> resting;
     for (NodeId node = 0; node < nodes_.size(); ++node) {
       going[node] = nodes_[node].fed_by.size();
@@ -114,7 +117,8 @@ class DriverCheck {
     }
   }
 
-  /// What feeds a node that never rests never rests either, so upwards there is a cycle.
+  /// Reports the cycle above a node that never rests. At least one node that feeds it never rests
+  /// either, so the walk upwards reaches a cycle.
   void report_cycle(NodeId node) {
     std::vector<NodeId> way;
     while (!nodes_[node].rests && !std::exchange(nodes_[node].was_reported, true)) {
@@ -126,7 +130,7 @@ class DriverCheck {
     const auto begin = std::find(way.begin(), way.end(), node);
     if (begin == way.end()) return;
     std::string names;
-    const Plan::PlanPath* first = nullptr;  // of the cycle's drivers, in the order of the text
+    const Plan::PlanPath* first = nullptr;  // the cycle's first driver, in text order
     for (auto one = way.end(); one != begin;) {
       --one;
       if (*one >= path_node_) {
@@ -148,7 +152,7 @@ class DriverCheck {
   const PlanText& text_;
   base::Mistakes& mistakes_;
   std::vector<Node> nodes_;
-  NodeId element_node_ = 0, stage_node_ = 0, path_node_ = 0;  // the first of each
+  NodeId element_node_ = 0, stage_node_ = 0, path_node_ = 0;  // first node of each kind
 };
 
 }  // namespace

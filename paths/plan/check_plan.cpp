@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/check_plan.cpp — what must be true of a plan as a whole.
+// paths/plan/check_plan.cpp — checks of a plan as a whole.
 #include "paths/plan/check_plan.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ std::string described(const Plan& plan, std::uint32_t wrapper) {
   return it.name.empty() ? it.kind : it.name;
 }
 
-/// Says what is wrong with single stages and with their neighbours.
+/// Checks single stages and their neighbours, and reports mistakes.
 class StructureCheck {
  public:
   StructureCheck(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
@@ -82,13 +82,13 @@ class StructureCheck {
     if (kind(above).crosses()) {
       const base::Settings* to = wrapper.settings.find("to");
       const auto host = to != nullptr ? plan_.host_named(to->text()) : std::nullopt;
-      if (!host) return;  // the kind says so when it reads its settings
+      if (!host) return;  // reported when the kind reads its settings
       here = *host;
     }
     check_host(below, here);
   }
 
-  /// What is done where it is mapped must be what would be done at the end of the path.
+  /// Checks that a mapping wrapper does what the end of its path would do.
   void check_mapped(StageId id) {
     const auto element_of = [this](StageId stage) {
       const base::Settings* name =
@@ -98,7 +98,7 @@ class StructureCheck {
     StageId below = plan_.stages[id].below;
     for (std::size_t steps = 0; below != no_stage && !kind(below).ends(); ++steps) {
       const bool passes = kind(below).crosses() || kind(below).job == Job::collector;
-      if (steps > plan_.stages.size()) return;  // a cycle, which is told elsewhere
+      if (steps > plan_.stages.size()) return;  // a cycle, which check_path() reports
       if (!passes)
         return mistakes_.add(text_.of_stage(below),
                              fmt::format("expected only forward between {} and the element, found "
@@ -113,7 +113,7 @@ class StructureCheck {
                                 "any operation, found {}",
                                 described(plan_, plan_.stages[id].wrapper),
                                 described(plan_, plan_.stages[below].wrapper)));
-    // One that is none is told where its settings are read.
+    // A name of no element is reported when the settings are read.
     const bool is_one = plan_.element_named(element_of(id)).has_value();
     if (is_one && below != no_stage && element_of(below) != element_of(id))
       mistakes_.add(text_.of_stage(id), fmt::format("element: the path leads to '{}', found '{}'",
@@ -172,12 +172,13 @@ class StructureCheck {
   const PlanKinds& kinds_;
   const PlanText& text_;
   base::Mistakes& mistakes_;
-  std::vector<std::uint32_t> entered_by_;  ///< path that came last to each stage
+  std::vector<std::uint32_t> entered_by_;  ///< index of the last path that entered each stage
   std::vector<StageId> stage_of_join_;
   std::vector<bool> used_;
 };
 
-/// Settings that very many wrappers may share, and what else decides whether they are right.
+/// Key of settings that many wrappers may share, with everything else that decides whether they are
+/// right.
 struct SettingsUse {
   const WrapperKind* kind = nullptr;
   const void* settings = nullptr;
@@ -195,8 +196,8 @@ struct SettingsUseHash {
   }
 };
 
-/// Follows the tuples of every path down: what each wrapper and element expects must be what
-/// arrives.
+/// Follows the tuples of every path down. Checks that each wrapper and element gets the template
+/// that it expects.
 class TemplateCheck {
  public:
   TemplateCheck(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
@@ -216,7 +217,7 @@ class TemplateCheck {
   }
 
  private:
-  /// Each nullptr when the settings name none, or none that is known.
+  /// Templates that a wrapper expects; nullptr if the settings name none, or an unknown one.
   struct Expected {
     const pastset::Template* value = nullptr;
     const pastset::Template* stored = nullptr;
@@ -259,7 +260,7 @@ class TemplateCheck {
     return expected;
   }
 
-  /// `element` is "" for the wrapper itself.
+  /// Reports a mistake if the templates differ. `element` is "" for the wrapper itself.
   void compare(StageId stage, const pastset::Template* arriving, const pastset::Template& expected,
                const std::string& element) {
     if (arriving == nullptr || *arriving == expected) return;
@@ -281,7 +282,7 @@ class TemplateCheck {
   const PlanText& text_;
   base::Mistakes& mistakes_;
   std::map<std::string, std::optional<pastset::Template>> parsed_;
-  std::deque<pastset::Template> made_;  // where they stay
+  std::deque<pastset::Template> made_;  // a deque keeps the addresses
   std::unordered_map<SettingsUse, Expected, SettingsUseHash> expected_;
 };
 
@@ -298,7 +299,7 @@ PlanKinds::PlanKinds(const Plan& plan, const WrapperKinds& kinds) : all(kinds) {
 
 void count_slots(Plan& plan, const PlanKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes) {
-  std::vector<std::uint32_t> entered(plan.stages.size());  // by how many, per stage
+  std::vector<std::uint32_t> entered(plan.stages.size());  // entering contributors, by stage
   std::vector<bool> visited(plan.stages.size());
   for (Plan::PlanWrapper& wrapper : plan.wrappers) wrapper.slots = 0;
   const auto enter = [&](StageId stage, std::uint32_t width) {
@@ -339,13 +340,15 @@ void check_templates(const Plan& plan, const PlanKinds& kinds, const PlanText& t
 
 void check_wrappers(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                     base::Mistakes& mistakes) {
-  // Settings that were right once are right again: for every wrapper if the reader looked at
-  // nothing but them, otherwise for wrappers of the same host with as many contributors.
+  // Settings that were right once are right again. If the reader used only the settings, this holds
+  // for every wrapper, otherwise for wrappers on the same host with the same number of
+  // contributors.
   std::unordered_set<SettingsUse, SettingsUseHash> right;
   for (std::uint32_t wrapper = 0; wrapper < plan.wrappers.size(); ++wrapper) {
     const Plan::PlanWrapper& it = plan.wrappers[wrapper];
     const WrapperKind* const kind = kinds.of_wrapper[wrapper];
-    // Without all paths the count says nothing; that no wrapper of a real plan has none is known.
+    // An incomplete plan has no reliable count. Every wrapper of a complete plan has at least one
+    // contributor.
     const std::uint32_t slots = text.whole ? it.slots : std::max(1u, it.slots);
     const SettingsUse anywhere{kind, it.settings.identity(), ~0u, 0};
     const SettingsUse here{kind, it.settings.identity(), it.host, slots};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/check_plan.hpp — what must be true of a plan as a whole.
+// paths/plan/check_plan.hpp — checks of a plan as a whole.
 #pragma once
 #include <vector>
 
@@ -9,23 +9,28 @@
 
 namespace paths {
 
-/// The kinds of all wrappers of a plan, which are known.
+/// Kinds of all wrappers of a plan.
+/// Requires: all kinds exist.
 struct PlanKinds {
   PlanKinds(const Plan& plan, const WrapperKinds& kinds);
 
   const WrapperKinds& all;
-  std::vector<const WrapperKind*> of_wrapper;  ///< by its index
+  std::vector<const WrapperKind*> of_wrapper;  ///< kind of each wrapper, by wrapper index
 };
 
-/// Counts slots; says what does not fit together in the plan as a whole.
+/// Counts the contributors of each wrapper and assigns slots. Reports written counts that differ.
 void count_slots(Plan& plan, const PlanKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes);
+/// Checks single stages, their neighbours, hosts and paths. Reports cycles and unused wrappers.
 void check_structure(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                      base::Mistakes& mistakes);
+/// Checks that tuples have the templates that wrappers and elements expect.
 void check_templates(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                      base::Mistakes& mistakes);
+/// Checks that drivers do not feed each other for ever.
 void check_drivers(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                    base::Mistakes& mistakes);
+/// Checks the settings of every wrapper.
 void check_wrappers(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                     base::Mistakes& mistakes);
 

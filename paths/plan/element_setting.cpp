@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/element_setting.cpp — the element that is named, or what is said of one that is not.
+// paths/plan/element_setting.cpp — check of settings that name elements.
 #include "paths/plan/element_setting.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace paths {
 
 std::string read_element(base::MapReader& reader, std::string_view key, const WrapperPlace& place) {
   const std::string name = reader.required_word(key, "the name of an element of this host");
-  if (name.empty()) return name;  // reported
+  if (name.empty()) return name;  // mistake already reported
   const Plan& plan = place.plan();
   const auto index = plan.element_named(name);
   if (index && plan.elements[*index].host == place.host()) return name;

@@ -10,11 +10,11 @@
 
 namespace paths {
 
-/// The required setting `key` that names an element of the wrapper's own host. A mistake names
-/// the host an element is really on, or the closest name.
+/// Reads the required setting `key`, which names an element of the wrapper's own host. The mistake
+/// names the host that really has the element, or the closest name.
 std::string read_element(base::MapReader& reader, std::string_view key, const WrapperPlace& place);
-/// Whether `name`, found in the setting `key`, is an element of the wrapper's own host with that
-/// template; a mistake says what is wrong.
+/// Checks that `name`, the value of the setting `key`, is an element of the wrapper's own host with
+/// the template `expected`. Reports a mistake to the reader otherwise.
 void check_element(base::MapReader& reader, std::string_view key, const std::string& name,
                    const WrapperPlace& place, const pastset::Template& expected);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/emulated_switches.cpp — which there are, and their addresses.
+// paths/plan/emulated_switches.cpp — emulated switches and their addresses.
 #include "paths/plan/emulated_switches.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ std::uint32_t host_beside_switch(const Plan& plan, std::uint32_t cluster) {
 
 std::string switch_address(const Plan& plan, std::uint32_t cluster) {
   const std::string& beside = plan.hosts[host_beside_switch(plan, cluster)].address;
-  // No host has such a name.
+  // Name that no host can have, because of the ':'.
   if (!beside.starts_with("tcp://"))
     return fmt::format("{}/switch:{}", beside.substr(0, beside.rfind('/')), plan.clusters[cluster]);
   std::uint64_t port = 1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/emulated_switches.hpp — switches of clusters that links are emulated for, and where
-// they are when hosts are processes.
+// paths/plan/emulated_switches.hpp — switches of clusters that emulate links, and their addresses.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,22 +8,24 @@
 
 namespace paths {
 
-/// Whether what hosts of a cluster send to another one passes a switch in which a link is emulated.
-/// Of a link that takes no time there is nothing to emulate: hosts talk directly.
+/// Returns whether messages of a cluster to other clusters pass a switch that emulates a link. A
+/// link that takes no time needs no emulation: hosts then send directly.
 bool is_switch_emulated(const Plan& plan, std::uint32_t cluster);
 
-/// Whether the way from a host to another one, there being one, leads to or through that place, a
-/// host or a switch by its number.
+/// Returns whether the way from a host to another one passes or ends at `place`. `place` is the
+/// number of a host or switch.
+/// Requires: there is a way.
 bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to, std::uint32_t place);
 
-/// The machine that the switch of a cluster is on is that of the cluster's exit, its first host.
+/// Returns the host on whose machine the cluster's switch runs: the exit of the cluster.
 std::uint32_t host_beside_switch(const Plan& plan, std::uint32_t cluster);
 
-/// Where it listens: beside that host, of Unix sockets in the same folder; else at the same
-/// interface, at a port beyond those of all hosts. Throws std::invalid_argument when there is none.
+/// Returns the address on which the switch listens, next to that host. For Unix sockets it is a
+/// file in the same folder. For TCP it is the same interface, with a port above those of all hosts.
+/// Throws: std::invalid_argument if there is no such port.
 std::string switch_address(const Plan& plan, std::uint32_t cluster);
 
-/// "host alpha-0", "the switch of alpha": for messages.
+/// Returns the text of a place for messages: "host alpha-0" or "the switch of alpha".
 std::string place_text(const Plan& plan, std::uint32_t place);
 
 }  // namespace paths

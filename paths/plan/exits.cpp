@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/exits.cpp — exits of clusters, and the rounds in which they tell each other.
+// paths/plan/exits.cpp — exits of clusters, and the rounds in which they exchange news.
 #include "paths/plan/exits.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t exits_in_a_round_most = 32;
 
-/// The number of exits, this one included, that exchange news in a round.
+/// Returns the number of exits, including this one, that exchange news in a round.
 std::uint64_t exits_in_a_round(const Plan& plan) {
   const std::size_t clusters = plan.clusters.size();
   const bool have_all = plan.ways && plan.ways->links.size() == clusters * (clusters - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/exits.hpp — which hosts gather news of a whole run: the exits of its clusters.
+// paths/plan/exits.hpp — exits of clusters: the hosts that gather news of a whole run.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,21 +9,23 @@
 
 namespace paths {
 
-/// The host through which a cluster talks to others; its first host where the plan has no ways.
+/// Returns the host through which a cluster communicates with others. Without ways in the plan this
+/// is its first host.
 std::uint32_t exit_of(const Plan& plan, std::uint32_t cluster);
 
-/// The clusters to whose exits a cluster's exit reports in a round, or from whose exits it
-/// receives. After the last round each exit knows of all clusters: later rounds are empty. One
-/// round is enough for up to 32 clusters, and for any number if some clusters have no way to each
-/// other.
+/// Returns the clusters to whose exits the exit of `cluster` reports in a round (`are_told`), or
+/// from whose exits it receives (otherwise). After the last round each exit has the news of all
+/// clusters; later rounds are empty. One round is enough for up to 32 clusters. It is also enough
+/// for any number if some clusters have no way to each other.
 ///
 /// Paper: the dissemination barrier with n ways (Hoefler et al. 2006).
 std::vector<std::uint32_t> clusters_in_round(const Plan& plan, std::uint32_t cluster,
                                              std::size_t round, bool are_told);
 
-/// The hosts that a host connects to at its start, only to know whether they are there: its
-/// cluster's exit, or of an exit the other exits. No pair is connected twice, and none that paths
-/// connect anyway. Empty unless the config has the key `lanes`.
+/// Returns the hosts to which a host connects at its start, only to detect whether they are there.
+/// These are the exit of its cluster, or the other exits if it is an exit itself. Each pair of
+/// exits is connected once. Hosts that paths connect are excluded. Empty unless the config has the
+/// key `lanes`.
 std::vector<std::uint32_t> hosts_to_meet(const Plan& plan, std::uint32_t host);
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/finish_plan.cpp — checks a plan whose parts are all there, and gives it its digest.
+// paths/plan/finish_plan.cpp — check of a plan whose parts are complete, and its digest.
 #include "paths/plan/finish_plan.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/finish_plan.hpp — what makes a plan of its parts.
+// paths/plan/finish_plan.hpp — completion of a plan from its parts.
 #pragma once
 #include "base/settings.hpp"
 #include "paths/plan/plan.hpp"
@@ -8,12 +8,15 @@
 
 namespace paths {
 
-/// Counts slots, checks the plan as a whole (paths reach an element, agree where they meet, no
-/// cycle, hosts reached by forwards only, templates fit) and every wrapper's settings, and sets
-/// the digest. For plans built by code; read_plan() has done it. Throws ConfigError.
+/// Completes a plan that was built by code. Counts slots, checks the plan as a whole and the
+/// settings of every wrapper, divides it among hosts, and sets its digest. Every path must reach an
+/// element without a cycle, and paths must agree below a join. Hosts are reached by forwards only,
+/// and templates must match. Plans from read_plan() are already complete.
+/// Throws: ConfigError.
 void finish_plan(Plan& plan, const WrapperKinds& kinds);
-/// The same of a plan that was read, as far as it could be: `text` says where its parts stand, and
-/// mistakes come on top of those there are. Throws ConfigError with all of them.
+/// Completes a plan that was read from text. `text` has the positions of its parts. Adds mistakes
+/// to `mistakes`.
+/// Throws: ConfigError with all of them.
 void finish_plan(Plan& plan, const WrapperKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/host_view.cpp — the deadline and the failures of a host.
+// paths/plan/host_view.cpp — deadline and failures of a host.
 #include "paths/plan/host_view.hpp"
 
 namespace paths {
 
-/// The default one is a minute away.
+/// Without a written deadline an approximate time is enough, because the default is one minute.
 runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime) {
   if (plan.deadline_written) return runtime::Deadline::written_at(runtime.now() + plan.deadline);
   return runtime::Deadline::default_at(runtime.roughly_now() + plan.deadline);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/host_view.hpp — a host of a plan as what runs there sees it: names, clock, records.
+// paths/plan/host_view.hpp — host of a plan as its wrappers see it: names, clock and recorder.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,17 +13,17 @@
 
 namespace paths {
 
-/// The deadline of a wait that begins now, as the config says.
+/// Returns the deadline of a wait that begins now, as the config declares it.
 runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime);
 
-/// Where in a plan something runs, with whose clock, and by which names it fails. What only needs
-/// that (joins, the rounds of roots) knows no connections and no stages.
+/// Names, clock and recorder of a host of a plan. Joins and rounds at roots need only these, so
+/// they do not depend on connections and stages.
 ///
-/// Owns:    nothing; shares the plan, borrows runtime and recorder.
-/// Sharing: any context may call anything.
+/// Owns: nothing alone. Shares the plan; borrows runtime and recorder.
+/// Thread-safe.
 class HostView {
  public:
-  /// Nothing is recorded before the owner of `recorder` reserves room, which is before it starts.
+  /// `recorder` stores nothing before its owner reserves memory, which happens before it starts.
   HostView(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
            eventspace::Recorder& recorder)
       : runtime_(runtime), plan_(std::move(plan)), index_(index), recorder_(recorder) {}
@@ -35,10 +35,10 @@ class HostView {
   const Plan& plan() const { return *plan_; }
   const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }
   runtime::Runtime& runtime() const { return runtime_; }
-  /// Where what happens here is recorded. A further deployment has its own.
+  /// Returns the recorder for events on this host. A further deployment has its own.
   eventspace::Recorder& recorder() { return recorder_; }
   runtime::Deadline deadline() const;  ///< deadline_of()
-  /// What went wrong in `wrapper`, on the way of `path`.
+  /// Returns a failure in `wrapper` on `path`.
   Failure failure(const std::string& wrapper, std::uint32_t path, const std::string& reason,
                   FailureCause cause = FailureCause::other) const;
 

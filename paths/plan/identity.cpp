@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/identity.cpp — names and numbers given by launchers, and addresses of this machine.
+// paths/plan/identity.cpp — host identity from launcher variables, and hosts on this machine.
 #include "paths/plan/identity.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ std::uint32_t host_numbered(const Plan& plan, const std::string& variable,
                                plan.hosts.size() - 1, text));
 }
 
-/// "tcp://[::1]:7700" -> "::1"
+/// Returns the interface of an address: "tcp://[::1]:7700" -> "::1".
 std::string_view interface_of(std::string_view address) {
   address.remove_prefix(std::min(address.size(), std::string_view("tcp://").size()));
   address = address.substr(0, address.rfind(':'));
@@ -59,13 +59,14 @@ bool is_here(const std::string& address, const std::set<std::string>& here) {
   return matches;
 }
 
-/// What a launcher tells each of its processes.
+/// Environment variables that a launcher sets in each of its processes.
 struct LauncherVariables {
   const char* rank;
-  std::vector<const char*> sizes;  ///< how many processes it started
+  std::vector<const char*> sizes;  ///< variables with the number of started processes
 };
 
-/// Slurm last: what mpirun starts inside a Slurm job inherits the job's own.
+/// Returns the known launchers. Slurm is last: processes that mpirun starts inside a Slurm job
+/// inherit the variables of the job.
 const std::vector<LauncherVariables>& launchers() {
   static const std::vector<LauncherVariables> all = {
       {"OMPI_COMM_WORLD_RANK", {"OMPI_COMM_WORLD_SIZE"}},
@@ -75,14 +76,14 @@ const std::vector<LauncherVariables>& launchers() {
   return all;
 }
 
-/// The launcher that numbered this process, if one did.
+/// Returns the launcher that numbered this process; nullptr if there is none.
 const LauncherVariables* launcher_of_process(const Variables& variable) {
   for (const LauncherVariables& launcher : launchers())
     if (!variable(launcher.rank).empty()) return &launcher;
   return nullptr;
 }
 
-/// Why the other hosts may have no process; "" where nothing speaks for that.
+/// Returns why the other hosts may have no process; "" if there is no sign of that.
 std::string why_alone(const Plan& plan, const LauncherVariables& launcher,
                       const Variables& variable) {
   for (const char* size : launcher.sizes) {
@@ -91,7 +92,7 @@ std::string why_alone(const Plan& plan, const LauncherVariables& launcher,
       return fmt::format("{} is {}, so {} of the config's {} hosts have no process", size,
                          *processes, plan.hosts.size() - *processes, plan.hosts.size());
   }
-  // Slurm sets both variables in a batch script, too, but those of a step only for srun.
+  // In a batch script Slurm also sets the rank, but it sets the variables of a step only for srun.
   const bool is_slurm = std::string_view(launcher.rank) == "SLURM_PROCID";
   if (is_slurm && variable("SLURM_STEP_ID").empty() && variable("SLURM_STEP_NUM_TASKS").empty())
     return "SLURM_STEP_ID is not set, so srun did not start this process, but a batch script did";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/names.hpp — names that people give, and what is said of wrong ones.
+// paths/plan/names.hpp — names in configs, and messages about wrong ones.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,15 +9,17 @@
 
 namespace paths {
 
-/// "expected a host, found 'alhpa-0'; did you mean 'alpha-0'?"
+/// Returns a message about a wrong name: "expected a host, found 'alhpa-0'; did you mean
+/// 'alpha-0'?"
 std::string not_named(std::string_view expected, const base::Settings& found,
                       const std::vector<std::string_view>& names);
-/// Names of anything: letters, digits, and _ . - inside. Adds a mistake for any other.
+/// Returns whether `name` has only letters, digits and '_', and inside also '-' and '.'. Adds a
+/// mistake otherwise.
 bool check_name(const base::Settings& name, std::string_view what, base::Mistakes& mistakes);
-/// The position of what was written first, as text for a message about the second.
+/// Returns the position of the first definition, as text for a message about the second one.
 std::string also_at(const base::Position& first);
 
-/// Each named thing's name, for near matches.
+/// Returns the names of all named things, for near matches.
 template <class Named>
 std::vector<std::string_view> names_of(const std::vector<Named>& all) {
   std::vector<std::string_view> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/path_tuples.cpp — what wrappers and elements say of the tuples that pass them.
+// paths/plan/path_tuples.cpp — templates of tuples, from the settings of wrappers and elements.
 #include "paths/plan/path_tuples.hpp"
 
 #include <optional>
@@ -21,7 +21,7 @@ const WrapperKind& kind_of(const WrapperKinds& kinds, const Plan::PlanWrapper& w
 PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path,
                                    StageId from) {
   PathValues::Templates found;
-  bool is_beyond = false;  // where answers come from
+  bool is_beyond = false;  // at or below the stage `from`, from which results return
   for (StageId at = plan.paths[path].stage; at != no_stage; at = plan.stages[at].below) {
     is_beyond = is_beyond || at == from;
     if (is_beyond && found.moved && plan.stages[at].below != no_stage) continue;

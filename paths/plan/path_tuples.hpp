@@ -9,12 +9,12 @@
 
 namespace paths {
 
-/// Templates of what is moved into stage `from` of a path and comes back up there, and of the
-/// element at the path's end.
+/// Returns the templates of tuples that move into stage `from` of a path and return from there, and
+/// of tuples of the element at the end.
 PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path,
                                    StageId from);
 
-/// What a thread of the path may move and read.
+/// Returns the types that a thread of the path may move and read.
 const PathValues& values_of(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path);
 
 }  // namespace paths

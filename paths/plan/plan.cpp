@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/plan.cpp — questions a plan answers about itself.
+// paths/plan/plan.cpp — look-ups in a plan, and names of contributors.
 #include "paths/plan/plan.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ std::optional<std::uint32_t> index_of(std::string_view name, const std::vector<N
   return static_cast<std::uint32_t>(found - all.begin());
 }
 
-/// Adds the hosts of every path that comes to `stage` from above.
+/// Adds the hosts of all paths that enter `stage` from above.
 void add_hosts_above(const Plan& plan, StageId stage, std::set<std::uint32_t>& hosts) {
   for (const Plan::PlanPath& path : plan.paths)
     if (path.stage == stage) hosts.insert(path.host);
@@ -42,7 +42,7 @@ std::string group_name(const Plan& plan, const std::set<std::uint32_t>& hosts) {
   return fmt::format("{} clusters", clusters.size());
 }
 
-/// One who enters `stage`: a path, or a stage above it.
+/// Entrance into `stage`: a path, or a stage above.
 struct Entrance {
   std::uint32_t slot = 0;
   std::optional<std::uint32_t> path;
@@ -76,7 +76,7 @@ std::string contributor_at(const Plan& plan, StageId stage, std::uint32_t slots,
   const std::uint32_t width = (next == all.end() ? slots : next->slot) - entrance.slot;
   const std::uint32_t offset = slot - entrance.slot;
   if (entrance.path) return plan.beginner(*entrance.path, offset);
-  // One slot here for several there: a join, which stands for all that is above it.
+  // A join above has one slot here for several slots there. It represents everything above it.
   if (width > 1 || is_entered_by_one(plan, entrance.above))
     return contributor_at(plan, entrance.above, width, offset);
   std::set<std::uint32_t> hosts;

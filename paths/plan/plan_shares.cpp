@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/plan_shares.cpp — divides a plan among its hosts.
+// paths/plan/plan_shares.cpp — division of a plan among its hosts.
 #include "paths/plan/plan_shares.hpp"
 
 #include <string>
@@ -12,14 +12,15 @@
 namespace paths {
 namespace {
 
-/// How often a stage sees the release of a path: of threads' paths, of those wrappers drive.
+/// Number of releases that a stage sees: of threads' paths, and of paths that wrappers drive.
 struct Flow {
   std::uint64_t threads = 0;
   std::uint64_t background = 0;
-  std::uint32_t path = 0;  // one of them
+  std::uint32_t path = 0;  // one of the paths
 };
 
-// A release passes every stage once for each thread, or, below a join, once for all of them.
+// Counts the releases that each host will see. A release passes a stage once for each thread, or
+// below a join once for all threads.
 void expect_releases(const Plan& plan, const PlanKinds& kinds,
                      std::vector<Plan::HostPlan>& shares) {
   std::vector<Flow> flows(plan.stages.size());
@@ -55,10 +56,10 @@ void expect_releases(const Plan& plan, const PlanKinds& kinds,
     }
     if (--missing[below] == 0) ready.push_back(below);
   }
-  ENSURE_EQ(ready.size(), plan.stages.size());  // no cycle
+  ENSURE_EQ(ready.size(), plan.stages.size());  // holds because there is no cycle
 }
 
-/// In the order of the paths; what is known of a graph stays with it.
+/// Numbers the graphs in the order of the paths. Keeps the declared data of each graph.
 void number_graphs(Plan& plan) {
   std::unordered_map<std::string, Plan::PlanGraph> declared;
   for (Plan::PlanGraph& graph : plan.graphs) declared.emplace(graph.name, std::move(graph));

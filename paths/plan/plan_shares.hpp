@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/plan_shares.hpp — what each host has of a plan.
+// paths/plan/plan_shares.hpp — parts of a plan that concern each host.
 #pragma once
 #include "paths/plan/check_plan.hpp"
 #include "paths/plan/plan.hpp"
 
 namespace paths {
 
-/// Sets the plan's shares and numbers its graphs. Needs a plan without cycles whose kinds exist.
+/// Sets the plan's parts for hosts and numbers its graphs.
+/// Requires: the plan has no cycles and only known kinds.
 void share_plan(Plan& plan, const PlanKinds& kinds);
 
 }  // namespace paths

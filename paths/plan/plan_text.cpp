@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/plan_text.cpp — the places of stages and wrappers.
+// paths/plan/plan_text.cpp — positions of stages and wrappers in the config.
 #include "paths/plan/plan_text.hpp"
 
 namespace paths {

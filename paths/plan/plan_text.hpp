@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/plan_text.hpp — where each part of a plan was written.
+// paths/plan/plan_text.hpp — positions of the parts of a plan in the config.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace paths {
 
-/// What a person wrote for each part of a plan, to point at when the whole does not fit together.
-/// Empty for plans built by code.
+/// Text from which each part of a plan was read. Messages about mistakes of the whole plan point at
+/// it. Empty for plans built by code.
 struct PlanText {
-  std::vector<base::Settings> stages;    ///< the item of the path that made the stage
-  std::vector<base::Settings> wrappers;  ///< the name, or the item written in place
-  std::vector<std::pair<std::uint32_t, base::Settings>> contributors;  ///< by wrapper
+  std::vector<base::Settings> stages;    ///< item of the path that made the stage
+  std::vector<base::Settings> wrappers;  ///< name of the wrapper, or item written in place
+  std::vector<std::pair<std::uint32_t, base::Settings>> contributors;  ///< by wrapper: its count
   std::unordered_set<std::string> broken;  ///< names of wrappers that could not be read
-  bool whole = true;  ///< false when paths or wrappers were left out because of mistakes
+  bool whole = true;                       ///< false if mistakes removed paths or wrappers
 
   base::Position of_stage(StageId stage) const;
   base::Position of_wrapper(std::uint32_t wrapper) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/print_plan.cpp — a plan as the low level of the config.
+// paths/plan/print_plan.cpp — printer of a plan as a low-level config.
 #include "paths/plan/print_plan.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ using base::Settings;
 
 Settings word(std::string text) { return Settings::scalar(std::move(text)); }
 
-/// A map that is being written.
+/// Map under construction.
 class Map {
  public:
   Map& add(std::string key, Settings value) {
@@ -69,7 +69,7 @@ Settings print_lanes(const Plan& plan) {
   return map.done();
 }
 
-/// Whole hosts by their names.
+/// Prints groups. A host whose threads are all members appears by its name.
 Settings print_groups(const Plan& plan) {
   Map groups;
   for (const Plan::PlanGroup& group : plan.groups) {
@@ -152,7 +152,7 @@ class PlanPrinter {
   }
   void add(std::string_view key, const std::string& value) { add(key, word(value)); }
 
-  /// An entry of a section, whose line is the first if nothing was printed since `begin`.
+  /// Prints an entry of a section. Prints the section's line first if `is_first`.
   void add_to(std::string_view section, bool& is_first, std::string_view key, SomeWords words,
               const Settings& value) {
     if (is_first) text_.append(section).append(":\n");
@@ -162,7 +162,7 @@ class PlanPrinter {
     hand_over();
   }
 
-  /// Gives the reader what is printed once it is worth a call.
+  /// Passes the printed text to the reader when it is large enough.
   void hand_over() {
     constexpr std::size_t read_bytes = 64 << 10;
     if (text_.size() < read_bytes) return;
@@ -176,9 +176,9 @@ class PlanPrinter {
   std::string text_;
   const WrapperKind* last_kind_ = nullptr;
   const Plan::PlanWrapper* last_in_place_ = nullptr;
-  std::string in_place_text_;     ///< printed for last_in_place_
-  std::vector<bool> is_meeting_;  ///< whether a stage is entered from several others
-  std::unordered_map<StageId, std::string> ways_below_;  ///< text from a meeting on
+  std::string in_place_text_;     ///< text of last_in_place_
+  std::vector<bool> is_meeting_;  ///< whether several paths or stages enter a stage
+  std::unordered_map<StageId, std::string> ways_below_;  ///< text from a meeting down
 };
 
 void PlanPrinter::print_run() {
@@ -241,7 +241,7 @@ void PlanPrinter::print_wrappers() {
   if (is_first) add("wrappers", Settings::map({}));
 }
 
-/// Those of which something is known.
+/// Prints the graphs of which more than the name is known.
 void PlanPrinter::print_graphs() {
   bool is_first = true;
   for (const Plan::PlanGraph& graph : plan_.graphs) {
@@ -266,7 +266,8 @@ void PlanPrinter::print_paths() {
   }
 }
 
-/// Paths that meet go on alike, which is most of the text.
+/// Finds the stages where paths meet. Below a meeting the text is the same for all paths, and it is
+/// most of the output.
 void PlanPrinter::find_meetings() {
   std::vector<bool> is_entered(plan_.stages.size());
   is_meeting_.assign(plan_.stages.size(), false);
@@ -298,7 +299,7 @@ void PlanPrinter::print_path(const Plan::PlanPath& path) {
   }
 }
 
-/// Whether it may fit in one line.
+/// Returns whether the list may fit on one line.
 bool PlanPrinter::is_list_of_words(StageId stage) {
   for (; stage != no_stage; stage = plan_.stages[stage].below)
     if (plan_.wrappers[plan_.stages[stage].wrapper].name.empty() || role_of(plan_.stages[stage]))
@@ -324,7 +325,7 @@ void PlanPrinter::print_way(StageId stage) {
   }
 }
 
-/// nullptr for none.
+/// Returns nullptr if the stage has no role.
 const std::string* PlanPrinter::role_of(const Plan::PlanStage& stage) {
   const std::string& kind = plan_.wrappers[stage.wrapper].kind;
   if (last_kind_ == nullptr || last_kind_->name != kind) last_kind_ = kinds_.find(kind);
@@ -337,7 +338,7 @@ void PlanPrinter::print_stage(StageId id) {
   const Plan::PlanWrapper& wrapper = plan_.wrappers[stage.wrapper];
   text_ += "      ";
   if (wrapper.name.empty()) {
-    // Ways of neighbours often lead to the same host.
+    // Paths of neighbours often cross to the same host with equal settings.
     if (last_in_place_ == nullptr || last_in_place_->kind != wrapper.kind ||
         last_in_place_->settings.identity() != wrapper.settings.identity()) {
       last_in_place_ = &wrapper;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/print_plan.hpp — a plan as the low level of the config.
+// paths/plan/print_plan.hpp — printer of a plan as a low-level config.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace paths {
 
-/// The low level as text: read_plan() gives the same plan, with the same digest.
+/// Returns the plan as a low-level config. read_plan() makes an equal plan from it, with the same
+/// digest.
 std::string print_plan(const Plan& plan, const WrapperKinds& kinds);
-/// The same, piece by piece: it may be larger than the plan.
+/// Reader of the printed text, piece by piece, because the text may be larger than the plan.
 using TextReader = std::function<void(std::string_view piece)>;
 void print_plan(const Plan& plan, const WrapperKinds& kinds, const TextReader& read);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/structure_of.cpp — a plan as those see it who read its traces.
+// paths/plan/structure_of.cpp — structure of a plan, as traces store it.
 #include "paths/plan/structure_of.hpp"
 
 #include <filesystem>
@@ -14,8 +14,8 @@ namespace {
 
 using eventspace::Structure;
 
-/// Whose values elements hold: (host, element) to cluster, for those that another cluster's come
-/// into.
+/// Clusters whose values elements contain, for elements that receive values of another cluster. The
+/// key is (host, element).
 using Sources = std::map<std::pair<std::uint32_t, std::string>, std::uint32_t>;
 
 const base::Settings* element_in(const Plan::PlanWrapper& wrapper, std::string_view key) {
@@ -29,7 +29,8 @@ const WrapperKind& kind_of(const Plan::PlanWrapper& wrapper, const WrapperKinds&
   return *kind;
 }
 
-/// A prefetch reads from where its path ends, a push stores there.
+/// Finds these elements. A prefetch reads the element at the end of its path, and a push stores
+/// there.
 Sources sources_of(const Plan& plan, const WrapperKinds& kinds) {
   Sources sources;
   for (const Plan::PlanPath& path : plan.paths) {
@@ -79,7 +80,8 @@ Structure::Wrapper wrapper_of(const Plan& plan, const Plan::PlanWrapper& wrapper
           kind.answers_in_kind};
 }
 
-/// The plan has been checked: words that are there are right.
+/// Returns the number of streams of a link.
+/// Requires: a checked plan, in which all words are valid.
 std::uint32_t streams_of(const base::Settings& link) {
   base::Mistakes none;
   const base::Settings* streams = link.find("streams");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/structure_of.hpp — a plan as those see it who read its traces.
+// paths/plan/structure_of.hpp — structure of a plan, as traces store it.
 #pragma once
 #include "eventspace/structure.hpp"
 #include "paths/plan/plan.hpp"
@@ -7,8 +7,10 @@
 
 namespace paths {
 
-/// With the plan's own numbers, the jobs that the wrappers' kinds have, and files in positions by
-/// their names only, so that every host of a run makes the same one. The plan's kinds exist.
+/// Returns the structure with the plan's own numbers and the jobs of the wrappers' kinds. Positions
+/// contain the names of files without folders, so that every host of a run makes the same
+/// structure.
+/// Requires: all kinds of the plan exist.
 eventspace::Structure structure_of(const Plan& plan, const WrapperKinds& kinds);
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/ways.hpp — how what any host sends to any other gets there.
+// paths/plan/ways.hpp — ways of messages from any host to any other.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -13,80 +13,84 @@ namespace paths {
 
 struct Plan;
 
-/// The networks of clusters, their exits, and the links between them: what declared paths are
-/// expanded over, kept for what goes its way without a path (lanes). It grows with clusters and
-/// links, never with pairs of hosts.
+/// Networks of clusters, their exits, and the links between clusters. The high level expands
+/// declared paths over them, and lanes send messages over them without a path. The size depends on
+/// clusters and links, not on pairs of hosts.
 struct Ways {
   struct Cluster {
-    std::uint32_t exit = 0;       ///< the host through which it talks to other clusters
-    base::Settings network = {};  ///< an emulated link's settings, of each host; null: none
-    bool receives = false;        ///< its bandwidth also holds for what comes to a host by it
-    base::Settings rate = {};     ///< of the exit's own network, a gateway's; null: as others'
-    /// A switch leads to other clusters in place of the exit: no host is between.
+    std::uint32_t exit = 0;       ///< host through which it communicates with other clusters
+    base::Settings network = {};  ///< settings of each host's network link; null if there is none
+    bool receives = false;        ///< whether the bandwidth also limits what a host receives
+    base::Settings rate = {};  ///< bandwidth of the exit's network link; null if as for other hosts
+    /// Whether a switch leads to other clusters, with no host between, in place of the exit.
     bool has_switch = false;
 
-    /// What a host sends into its network, and what comes to it from there: links' settings.
+    /// Returns the link settings for messages that a host sends into its network.
     base::Settings outgoing(std::uint32_t host) const;
+    /// Returns the link settings for messages that a host receives from its network.
     base::Settings receiving(std::uint32_t host) const;
-    /// As the config of the low level has it, but for `exit` and `to`.
+    /// Returns the entries of the low-level config, except `exit` and `to`.
     std::vector<base::Settings::Entry> text() const;
   };
-  std::vector<Cluster> clusters;  ///< as the plan counts them
-  /// From one cluster to another; null: declared, but nothing to emulate.
+  std::vector<Cluster> clusters;  ///< in the order of Plan::clusters
+  /// Settings of links by (from, to); null for a link that is declared without emulation.
   std::map<std::pair<std::uint32_t, std::uint32_t>, base::Settings> links;
 };
 
-/// What lanes may take of a host.
+/// Limits of the lanes of a host.
 struct LaneSettings {
-  std::uint64_t inbox_bytes = std::uint64_t{256} << 20;  ///< unread, of all lanes
-  std::uint64_t frame_bytes = std::uint64_t{64} << 10;   ///< a message's piece; 0: unlimited
-  std::uint32_t striping = 1;  ///< streams of a pair of hosts, over links that have such
+  std::uint64_t inbox_bytes = std::uint64_t{256} << 20;  ///< unread bytes of all lanes
+  std::uint64_t frame_bytes = std::uint64_t{64} << 10;   ///< message bytes per frame; 0 = unlimited
+  std::uint32_t striping = 1;  ///< streams per pair of hosts, over links that have streams
   bool is_written = false;
   friend bool operator==(const LaneSettings&, const LaneSettings&) = default;
 };
 
-/// An emulated link on a way.
+/// Emulated link on a way.
 struct HopLink {
-  std::string name = {};         ///< of its wrapper
-  base::Settings settings = {};  ///< null: there is none
-  base::Settings back = {};      ///< of one between clusters: those of the other direction
+  std::string name = {};         ///< name of its wrapper
+  base::Settings settings = {};  ///< null if there is no link
+  base::Settings back = {};      ///< link between clusters: settings of the reverse direction
   bool is_there() const { return !settings.is_null(); }
 };
 
 /// One step of a way, over up to three links.
 struct Hop {
   std::uint32_t to = 0;
-  HopLink outgoing = {};   ///< of the host before: its network, or at an exit the link
-  HopLink across = {};     ///< of the switch of its cluster: the link to another one
-  HopLink receiving = {};  ///< of the host `to`
+  HopLink outgoing = {};   ///< network link of the sender; at an exit the link to the cluster
+  HopLink across = {};     ///< link from the switch of the sender's cluster to another cluster
+  HopLink receiving = {};  ///< receiving link of the host `to`
 };
 
-/// The wrapper that is one direction of a host's network, and of a link between clusters.
+/// Returns the name of the wrapper for one direction of a host's network, or of a link between
+/// clusters.
 std::string network_link_name(const std::string& host);
 std::string receiving_link_name(const std::string& host);
 std::string wan_link_name(const std::string& from_cluster, const std::string& to_cluster);
 
-/// By which a host sends into its cluster's network, and receives from it.
+/// Returns the link by which a host sends into its cluster's network, or receives from it.
 HopLink outgoing_link(const Plan& plan, std::uint32_t host);
 HopLink receiving_link(const Plan& plan, std::uint32_t host);
 
-/// The step from one cluster towards a host of another one, there being a link.
+/// Step from one cluster towards a host of another one.
 struct Crossing {
   std::uint32_t to = 0;
   HopLink link;
 };
+/// Requires: a link between the clusters.
 Crossing crossing(const Plan& plan, std::uint32_t from_cluster, std::uint32_t to);
 
-/// Where frames pass a switch it has a number like a host's, beyond those of all hosts.
+/// Returns the number of a cluster's switch, which is above the numbers of all hosts.
 std::uint32_t switch_number(const Plan& plan, std::uint32_t cluster);
-/// Of a host, or of a switch by its number, for messages.
+/// Returns the name of a host, or of a switch by its number, for messages.
 std::string place_name(const Plan& plan, std::uint32_t place);
 
-/// Why there is no way from one host of the plan to another; "" when there is one.
+/// Returns why there is no way from one host of the plan to another; "" if there is one.
 std::string missing_way(const Plan& plan, std::uint32_t from, std::uint32_t to);
-/// The first step from one host to another, there being a way.
+/// Returns the first step from one host to another.
+/// Requires: there is a way.
 Hop next_hop(const Plan& plan, std::uint32_t from, std::uint32_t to);
-/// All of them.
+/// Returns all steps.
 std::vector<Hop> way_between(const Plan& plan, std::uint32_t from, std::uint32_t to);
 
 }  // namespace paths
