@@ -118,10 +118,10 @@ enum class Condition : std::uint8_t {
 /// How the cluster that decided a round obtained the result.
 struct Origin {
   enum class Kind : std::uint8_t {
-    joined,  ///< by a tree of all threads, all of which waited for each other
-    local,   ///< from the values of the thread's own cluster
-    cached,  ///< with tuples of other clusters that had been fetched before
-    waited,  ///< after a wait for a tuple of another cluster
+    joined,  ///< tree of all threads, which all waited for each other
+    local,   ///< values of the thread's own cluster
+    cached,  ///< tuples of other clusters that had been fetched before
+    waited,  ///< tuple of another cluster, after a wait
   };
   Kind kind = Kind::joined;
   std::uint32_t cluster = 0;   ///< cached and waited: index of the cluster whose tuple decided

@@ -107,7 +107,7 @@ class WrapperKinds {
  public:
   void add(WrapperKind kind);
   const WrapperKind* find(std::string_view name) const;
-  std::vector<std::string_view> names() const;        ///< in the order of add()
+  std::vector<std::string_view> names() const;        ///< same order as add()
   std::vector<std::string_view> collectives() const;  ///< kinds with a collective, same order
   const std::vector<WrapperKind>& all() const { return kinds_; }
 

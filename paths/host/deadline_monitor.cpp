@@ -12,7 +12,7 @@ DeadlineMonitor::DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName
 }
 
 void DeadlineMonitor::expect(base::Nanos until) {
-  if (until >= earliest_.load()) return;  // it is asked for the next one then
+  if (until >= earliest_.load()) return;  // the look at the earlier deadline returns the next
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   if (until >= earliest_.load()) return;
@@ -30,7 +30,7 @@ void DeadlineMonitor::watch() {
       changed_.wait(lock, runtime::Deadline::written_at(earliest), reason);
       continue;
     }
-    earliest_.store(base::Nanos::max());  // before the look, so that nobody counts on one missed
+    earliest_.store(base::Nanos::max());  // reset first: look_() may miss a new deadline
     lock.unlock();
     const base::Nanos next = look_(now);
     lock.lock();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deadline_monitor.hpp — looks after what waits without a context, when its deadline has
-// come.
+// paths/host/deadline_monitor.hpp — deadlines of operations that wait without a context.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -10,21 +9,23 @@
 
 namespace paths {
 
-/// Why:     what waits without a context has nobody who would wake at its deadline. Nearly all of
-/// it
-///          ends long before, and those of one host are nearly equal, so that one context looks at
-///          the earliest that was expected, ends what is late, and sleeps until the next.
-/// Sharing: any thread may call expect() at any time; it locks only where nothing earlier is
-///          expected.
+/// Fails operations that wait without a context when their deadline passes.
+///
+/// Why:         such an operation has no context that would wake at its deadline. Nearly all of
+///              them end long before. Deadlines of one host are nearly equal, so one context is
+///              enough. It calls `look` at the earliest expected deadline, and sleeps until the
+///              next.
+/// Thread-safe: expect() may be called from any thread. It locks only if no earlier deadline is
+///              expected.
 class DeadlineMonitor {
  public:
-  /// `look` ends what is late at that time and answers when the next will be.
+  /// Fails the operations that are late at `now`, and returns the next deadline.
   using Look = std::function<base::Nanos(base::Nanos now)>;
   DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName name, Look look);
   DeadlineMonitor(const DeadlineMonitor&) = delete;
   DeadlineMonitor& operator=(const DeadlineMonitor&) = delete;
 
-  /// `look` is to be called at `until`.
+  /// Requests a call of `look` at `until`.
   void expect(base::Nanos until);
   /// Ends the calls of `look`. Blocks until the last call has returned.
   void stop() { watching_ = {}; }

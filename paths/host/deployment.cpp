@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deployment.cpp — makes the parts of a deployment, and ends them in the right order.
+// paths/host/deployment.cpp — construction and orderly end of a deployment.
 #include "paths/host/deployment.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
           }),
       traffic_(std::make_unique<TrafficCounts>(*plan_, index, connections_)),
       dispatcher_(std::make_unique<Dispatcher>(*this, kinds)) {
-  ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() was called
+  ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // holds after finish_plan()
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::made);
   instance_ = std::make_unique<PlanInstance>(*this, *shared_elements_, kinds);
   if (!runtime_.is_virtual() || deadline().written)
@@ -55,12 +55,12 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
   acceptor_.open(*call_, connections_, share_);
 }
 
-/// Of a run that ended well, finish() has done all this.
+/// Does the rest of the end. After a regular run, finish() has already done everything.
 Deployment::~Deployment() {
   leave(fmt::format("host {} ended without ending deployment '{}'", name(), label()));
-  acceptor_.end(*call_, "it failed");  // of one whose finish() was cancelled
+  acceptor_.end(*call_, "it failed");  // no effect unless finish() was cancelled
   connections_.close();
-  meeting_ = {};  // it may find a peer that is gone, whose paths are released in a service
+  meeting_ = {};  // may detect a lost peer, whose paths a service then releases
   end_services();
   ENSURE(!services_.are_running());
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::ended);
@@ -78,7 +78,8 @@ void Deployment::expect(base::Nanos until) {
   if (deadline_monitor_) deadline_monitor_->expect(until);
 }
 
-/// Those who wait for what would have come from there are told, by a release that says why.
+/// Releases the paths of a lost peer. The release carries the reason to the operations that wait
+/// for the peer.
 void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted) {
   const std::string why = fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason);
   if (!has_parted && (plan_->lanes.is_written || !releases_.have_all()))
@@ -87,7 +88,7 @@ void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool h
   dispatcher_->release_paths_from(peer, why);
 }
 
-// ---- begin and end -------------------------------------------------------------------------
+// ---- start and end -------------------------------------------------------------------------
 
 void Deployment::start() {
   remote_calls_.connect();
@@ -107,7 +108,7 @@ void Deployment::start() {
 }
 
 void Deployment::wait_for_releases(PathReleases::Beginner beginner, const char* what) {
-  const auto next_look = [this] {  // on the virtual clock everybody is there
+  const auto next_look = [this] {  // all hosts are present on the virtual clock
     return runtime_.is_virtual() ? runtime::Deadline::never()
                                  : runtime::Deadline::written_at(
                                        runtime_.now() + connections_.liveness().look_pause());
@@ -125,11 +126,12 @@ std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
   instance_->stop_wrappers();
   for (const std::uint32_t path : instance_->paths())
     if (plan_->paths[path].threads == 0) dispatcher_->release_background(path, nullptr);
-  // Those who still read from here find the last tuples; for others they would wait in vain.
+  // Readers that remain get the last tuples, and then this error. Without the mark they would wait
+  // for tuples that never arrive.
   instance_->mark_elements(fmt::format("host {} has ended", name()));
   wait_for_releases(PathReleases::Beginner::wrapper, "the release of reads from");
   instance_->drain_wrappers();
-  // What still serves waits in an element for a tuple that will not come.
+  // Operations that are still being served wait for tuples that will never arrive.
   instance_->delete_elements();
   if (!services_.wait_for_end(deadline())) end_services();
   if (before_goodbyes) before_goodbyes();
@@ -138,13 +140,13 @@ std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
     meeting_.cancel();
     meeting_.join();
   }
-  // Peers that parted meanwhile were counted out in contexts of their own.
+  // Service contexts may have released the paths of peers that disconnected meanwhile.
   end_services();
   if (deadline_monitor_) deadline_monitor_->stop();
   acceptor_.end(*call_, "it has ended", connections_.open_arrivals());
   connections_.close();
   std::string wrong = connections_.given_up();
-  host_.forget(*this);  // perhaps the last who had it
+  host_.forget(*this);  // may drop the last reference to this object
   return wrong;
 }
 
@@ -154,7 +156,7 @@ void Deployment::abandon(const std::string& why) {
   if (deadline_monitor_) deadline_monitor_->stop();
 }
 
-/// True once.
+/// Ends the deployment without waiting. Returns false if its end had already begun.
 bool Deployment::leave(const std::string& why) {
   if (is_ending_.exchange(true)) return false;
   acceptor_.end(*call_, why);
@@ -165,8 +167,9 @@ bool Deployment::leave(const std::string& why) {
   return true;
 }
 
-/// A cancelled context gives up its present wait; one that was about to wait, the next time. Each
-/// call of give_up takes operations without a context down at least to the next join.
+/// Ends all contexts and operations of services. A cancelled context ends its present wait; if it
+/// was about to wait, the next round ends that wait. Each call of give_up() moves operations
+/// without a context at least to the next join.
 void Deployment::end_services() {
   constexpr base::Nanos pause = std::chrono::milliseconds(10);
   const std::size_t rounds_max = plan_->wrappers.size() + 1;
@@ -183,7 +186,7 @@ void Deployment::end_services() {
                                     ? runtime::Deadline::never()
                                     : runtime::Deadline{runtime_.now() + pause, true});
     else if (is_stuck && runtime_.is_virtual())
-      return;  // no context is left in which they could end
+      return;  // no context remains in which they could end
     else if (is_stuck)
       services_.wait_for_change(runtime::Deadline::never());
   }

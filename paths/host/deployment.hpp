@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deployment.hpp — what one plan made on a host: its wrappers, stages, paths, and their
-// end.
+// paths/host/deployment.hpp — running part of a plan on one host, from its start to its end.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -32,40 +31,45 @@ class Dispatcher;
 class Host;
 class SharedElements;
 
-/// A host's share of a plan, wired and served: the paper's PATHS server, which is linked into the
-/// application (Bongo et al. 2004, §III-A). Releases, goodbyes, deadlines, failures and traffic are
-/// each deployment's own.
+/// Running part of a plan on one host. It serves the host's wrappers, stages and paths to threads
+/// and other hosts. It is the PATHS server of Bongo et al. 2004, §III-A, linked into the
+/// application.
 ///
-/// The deployment owns parts, and keeps the order in which they begin and end. PlanInstance has the
-/// elements, wrappers and stages. Dispatcher runs operations of other hosts, and RemoteCalls sends
-/// operations to them. Services and PathReleases count what must end first. TrafficCounts adds up
-/// what was sent.
+/// Each deployment has its own releases, end, deadlines, failures and traffic counts.
 ///
-/// Owns:    its parts and connections; borrows the host.
-/// Sharing: any context may call anything; operations block as their wrappers say.
+/// The deployment owns its parts and determines the order in which they begin and end. PlanInstance
+/// has the elements, wrappers and stages. Dispatcher runs operations of other hosts, and
+/// RemoteCalls sends operations to them. Services and PathReleases count what must end first.
+/// TrafficCounts adds up what was sent.
+///
+/// Owns:   its parts and connections. Borrows the host.
+/// Thread-safe.
+/// Blocks: operations block as their wrappers do.
 class Deployment : public HostView {
  public:
-  /// `index` is the host's in this plan, `numbers` are those of all its hosts in the run. Greetings
-  /// are taken from then on.
+  /// `index` is the index of the host in this plan. `numbers` contains the numbers that the plan's
+  /// hosts have in the run. Greetings of peers are accepted from the constructor on.
   Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const DeploymentId> call,
              std::shared_ptr<const Plan> plan, std::uint32_t index, HostNumbers numbers,
              const WrapperKinds& kinds, std::shared_ptr<const Peers> peers);
   ~Deployment();
 
-  /// What this host's call of deploy() was given, "" of the config's plan, and its number.
+  /// Returns the label given to deploy(); "" for the config's plan.
   const std::string& label() const { return call_->label; }
+  /// Returns the number of the call of deploy().
   std::uint64_t number() const { return call_->number; }
 
   Host& host() const { return host_; }
-  /// An element of this deployment, which lives in the host's space: as LABEL/NAME, unless the
-  /// label is empty. Throws UsageError when there is none of that name.
+  /// Returns an element of this deployment. The host's space contains it as LABEL/NAME, or as NAME
+  /// if the label is empty.
+  /// Throws: UsageError if there is no such element.
   std::shared_ptr<pastset::Element> element(std::string_view name);
   /// Returns the name that an element of the plan has in the host's space.
   std::string name_in_space(std::string_view element) const;
-  /// Of this deployment, here and on other hosts of this machine.
+  /// Returns the shared elements of this deployment, on this host and on other hosts of this
+  /// machine.
   SharedElements& shared_elements() const { return *shared_elements_; }
 
-  /// The parts.
   const PlanInstance& instance() const { return *instance_; }
   Connections& connections() { return connections_; }
   Dispatcher& dispatcher() { return *dispatcher_; }
@@ -74,33 +78,43 @@ class Deployment : public HostView {
   PathReleases& releases() { return releases_; }
   TrafficCounts& traffic() const { return *traffic_; }
 
-  /// Connects, then starts the wrappers. Every host of the plan must get here, in any order. Of the
-  /// config's plan it does not wait for them: on the steady clock one that has not come within the
-  /// deadline counts as gone. Of any other it blocks until all have come to which paths lead
-  /// directly, or from which they come. Throws TravelError when one has not, or not to this call;
-  /// the others are told, and nothing but the destructor is to follow.
+  /// Connects, then starts the wrappers. Every host of the plan must call start(), in any order.
+  ///
+  /// For the config's plan it does not wait for other hosts. On the steady clock a host that has
+  /// not arrived within the deadline counts as lost. For any other plan it blocks until all hosts
+  /// have arrived to which, or from which, paths lead directly.
+  ///
+  /// Throws: TravelError if such a host did not arrive, or not for this call. The other hosts
+  ///         receive the failure. Only the destructor may be called afterwards.
   void start();
-  /// Waits until every path through here was released, serving until then; then stops wrappers
-  /// and parts from its peers. A host that is gone counts as having released its paths, and so does
-  /// one that gave no sign of life for the deadline. Its own threads must have released theirs or
-  /// be about to. In order: the paths of threads, then this host's prefetches, which nobody here
-  /// needs any more, then those of other hosts that read from here: they find what there is, and
-  /// that this host has ended. Gateways so end last.
-  /// Returns what went wrong at the end, "" = nothing: the hosts that did not answer. Once, by any
-  /// context. Calls `before_goodbyes` when nothing here is needed by paths any more: until it has
-  /// returned, this host counts as present. Throws UsageError when it was called before.
+  /// Ends the deployment. Serves other hosts until every path through this host was released, then
+  /// stops the wrappers and disconnects from peers. A lost host counts as having released its
+  /// paths, and so does a host that was silent for the deadline. The threads of this host must have
+  /// released their paths, or be about to.
+  ///
+  /// First it waits for the paths of threads. Then it releases this host's prefetches, which no
+  /// thread here needs any more. Last it waits for prefetches of other hosts that read from here.
+  /// They find the remaining tuples, and then the end of this host. Gateways therefore end last.
+  ///
+  /// Calls `before_goodbyes` when paths need nothing here any more. Until it has returned, this
+  /// host counts as present. Returns what went wrong at the end, which are the hosts that did not
+  /// reply; "" if nothing did. Any context may call it, once.
+  ///
+  /// Throws: UsageError if it was called before.
   std::string finish(const std::function<void()>& before_goodbyes = {});
-  /// Ends it: peers are told why, and count this host as lost. Waits for what still serves here.
-  /// Does nothing once finish() has begun.
+  /// Ends the deployment early. Peers receive the reason and count this host as lost. Waits for
+  /// operations that are still being served. Does nothing after finish() has begun.
   void abandon(const std::string& why);
-  /// Threads of this host that have ended.
+  /// Returns the threads of this host that have ended.
   EndedThreads& ended_threads() { return ended_threads_; }
 
-  /// Has finish() call this when every thread's path through here was released, before anything is
-  /// stopped: for what asks other hosts all the time. Before finish().
+  /// Sets work that finish() calls after every thread's path through this host was released, before
+  /// it stops anything. For code that sends requests to other hosts all the time.
+  /// Requires: called before finish().
   void before_end(std::function<void()> work) { before_end_ = std::move(work); }
 
-  /// By a stage: something waits there without a context, until then (Wrapper::end_late()).
+  /// Requests a call of Wrapper::end_late() at `until`. Called by a stage in which an operation
+  /// waits without a context.
   void expect(base::Nanos until);
 
  private:
@@ -110,10 +124,10 @@ class Deployment : public HostView {
   void end_services();
 
   Host& host_;
-  eventspace::Recorder records_;  // of a further deployment, whose places are its own
+  eventspace::Recorder records_;  // records of a further deployment, which has its own stages
   Acceptor& acceptor_;
   const std::shared_ptr<const DeploymentId> call_;
-  std::unique_ptr<Multiplexer::SubTransport> share_made_;  // until the connections have it
+  std::unique_ptr<Multiplexer::SubTransport> share_made_;  // empty once connections own it
   Multiplexer::SubTransport& share_;
   const std::unique_ptr<SharedElements> shared_elements_;
   std::unique_ptr<PlanInstance> instance_;
@@ -123,8 +137,8 @@ class Deployment : public HostView {
   const std::unique_ptr<TrafficCounts> traffic_;
   RemoteCalls remote_calls_{*this};
   const std::unique_ptr<Dispatcher> dispatcher_;
-  std::unique_ptr<DeadlineMonitor> deadline_monitor_;  // none on the virtual clock
-  runtime::Task meeting_;                              // of the peers
+  std::unique_ptr<DeadlineMonitor> deadline_monitor_;  // nullptr on the virtual clock by default
+  runtime::Task meeting_;                              // wait for the peers
   std::function<void()> before_end_;
   EndedThreads ended_threads_;
   std::atomic<bool> is_ending_{false};

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deployment_watcher.hpp — who is told of the further deployments of a host.
+// paths/host/deployment_watcher.hpp — observer of the further deployments of a host.
 #pragma once
 
 namespace paths {
 
 class Deployment;
 
-/// Is told of a host's further deployments, in this order, by whatever context makes and ends them.
-/// What it throws fails the call.
+/// Observer of a host's further deployments. The functions are called in this order, in the context
+/// that makes or ends the deployment. An exception of made() or wired() fails deploy().
 class DeploymentWatcher {
  public:
   virtual ~DeploymentWatcher() = default;
-  virtual void made(Deployment& deployment) = 0;   ///< nothing has passed it yet
-  virtual void wired(Deployment& deployment) = 0;  ///< its peers are; not of one that fails before
-  virtual void ended(Deployment& deployment) noexcept = 0;  ///< nothing passes it any more
+  virtual void made(Deployment& deployment) = 0;   ///< no operation has passed it yet
+  virtual void wired(Deployment& deployment) = 0;  ///< peers connected; skipped after a failure
+  virtual void ended(Deployment& deployment) noexcept = 0;  ///< no operation passes it any more
 };
 
 }  // namespace paths

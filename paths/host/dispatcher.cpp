@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/dispatcher.cpp — runs operations of other hosts, and replies.
+// paths/host/dispatcher.cpp — execution of other hosts' operations, and replies.
 #include "paths/host/dispatcher.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Whether an operation may run where it arrives: no stage that it passes waits, and it overtakes
-/// no operation of its slot.
+/// Returns whether an operation may run where it arrives: no stage that it passes waits, and it
+/// overtakes no operation of its slot.
 bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
   if (frame.operation.kind == OperationKind::clock) return true;
   return is_alone && entered.nonblocking.has(frame.operation);
@@ -29,14 +29,14 @@ bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
 Dispatcher::Dispatcher(Deployment& deployment, const WrapperKinds& kinds)
     : deployment_(deployment), validator_(deployment.plan(), deployment.index(), kinds) {}
 
-/// Used again, so that serving takes no memory.
+/// Operation of another host that is being served. Reused, so that serving allocates no memory.
 class Dispatcher::Service final : public runtime::Work,
                                   public runtime::Continuation,
                                   ServiceRoom,
                                   public OperationState {
  public:
   explicit Service(Dispatcher& dispatcher) : OperationState(room), dispatcher_(dispatcher) {}
-  /// Unless it has no context.
+  /// Cancels the present wait, if the operation has a context.
   void cancel() {
     if (has_context()) Work::cancel();
   }
@@ -45,7 +45,7 @@ class Dispatcher::Service final : public runtime::Work,
     if (!has_context()) return runtime::schedule(deployment.runtime(), *this);
     try {
       deployment.runtime().begin({"service", deployment.name(), number}, *this);
-    } catch (...) {  // there is no stack for it
+    } catch (...) {  // no memory for a stack
       ended(nullptr);
       throw;
     }
@@ -54,13 +54,13 @@ class Dispatcher::Service final : public runtime::Work,
   ConnectionId connection = 0;
   Frame frame;
   std::uint64_t number = 0;
-  std::size_t place = 0;         // among those that run
-  const Stage* stage = nullptr;  // where it enters; guarded by the mutex until it begins
+  std::size_t place = 0;         // index in serving_
+  const Stage* stage = nullptr;  // entered stage; guarded by mutex_ until begin()
 
  private:
   bool has_context() const { return stage->needs_context; }
   void run() override {
-    const runtime::ApplicationCode inside;  // its reductions and X-functions
+    const runtime::ApplicationCode inside;  // reductions and X-functions
     dispatcher_.run_here(connection, frame);
   }
   void resume() noexcept override {
@@ -71,7 +71,7 @@ class Dispatcher::Service final : public runtime::Work,
     ended(nullptr);
   }
   void ended(std::exception_ptr) override {
-    frame.operation.payload = {};  // outside the lock
+    frame.operation.payload = {};  // freed outside of the lock
     frame.operation.failure = nullptr;
     const bool is_release = frame.operation.kind == OperationKind::release;
     const std::uint32_t path = frame.operation.path;
@@ -89,7 +89,7 @@ class Dispatcher::Service final : public runtime::Work,
       serving.pop_back();
     }
     if (is_release) deployment.releases().count(path);
-    deployment.services().remove_operation();  // from here on the deployment may end
+    deployment.services().remove_operation();  // the deployment may end from here on
   }
 
   Dispatcher& dispatcher_;
@@ -97,7 +97,8 @@ class Dispatcher::Service final : public runtime::Work,
 
 Dispatcher::~Dispatcher() = default;
 
-/// Called with the mutex held.
+/// Returns a service, which counts as running.
+/// Requires: mutex_ held.
 Dispatcher::Service& Dispatcher::take_service() {
   if (resting_.empty()) resting_.push_back(std::make_unique<Service>(*this));
   serving_.push_back(std::move(resting_.back()));
@@ -122,7 +123,7 @@ void Dispatcher::run(ConnectionId connection, Frame&& frame) {
     const bool enters = verdict.kind == Verdict::Kind::enters;
     const Stage* const entered = enters ? deployment_.instance().stage(frame.stage) : nullptr;
     if (enters && runs_at_once(frame, *entered, verdict.is_alone)) {
-      validator_.complete(frame);  // before anything can come behind it
+      validator_.complete(frame);  // ends before a later operation can enter
     } else if (enters) {
       service = &take_service();
       service->stage = entered;
@@ -152,7 +153,7 @@ Outcome Dispatcher::outcome_of(const Frame& request) {
     return outcome;
   }
   const Stage* entered = deployment_.instance().stage(request.stage);
-  ENSURE(entered != nullptr);  // it was admitted
+  ENSURE(entered != nullptr);  // validate() has checked the stage
   const std::string& host = deployment_.name();
   try {
     outcome.result = run_stage(deployment_, *entered, request.operation);
@@ -188,7 +189,7 @@ void Dispatcher::respond(ConnectionId connection, const Frame& request, Outcome&
   connections.sender().reply(connection, std::move(reply));
 }
 
-/// Answers an operation whose path was released while it was on its way.
+/// Replies to an operation whose path was released before it arrived.
 void Dispatcher::decline(ConnectionId connection, const Frame& frame) {
   if (is_farewell(frame.operation.kind)) return;
   Connections& connections = deployment_.connections();
@@ -240,11 +241,11 @@ void Dispatcher::release_background(std::uint32_t path, Failure failure) {
   try {
     run_stage(deployment_, *deployment_.instance().stage(deployment_.plan().paths[path].stage),
               std::move(release));
-  } catch (const TravelError&) {  // the peer is gone: it needs no release
+  } catch (const TravelError&) {  // a lost peer needs no release
   }
 }
 
-// ---- peers that are gone -----------------------------------------------------------------------
+// ---- lost peers --------------------------------------------------------------------------------
 
 void Dispatcher::release_paths_from(std::uint32_t peer, const std::string& reason) {
   const Plan& plan = deployment_.plan();
@@ -269,14 +270,14 @@ void Dispatcher::release_paths_from(std::uint32_t peer, const std::string& reaso
   }
 }
 
-/// In a service context, because a release may wait.
+/// Releases a slot in a service context, because a release may wait.
 void Dispatcher::release(const Stage& stage, Operation release) {
   deployment_.services()
       .spawn("release",
              [this, &stage, release = std::move(release)] {
                try {
                  run_stage(deployment_, stage, release);
-               } catch (const TravelError&) {  // its own failure, come back
+               } catch (const TravelError&) {  // failure of the release itself
                }
                deployment_.releases().count(release.path);
              })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/dispatcher.hpp — runs operations that other hosts send to a host.
+// paths/host/dispatcher.hpp — execution of operations that other hosts send.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +24,11 @@ class Deployment;
 
 /// Checks each request and push against the plan, runs it at its stage, and sends the reply.
 ///
-/// Sharing: any context may call anything. No function blocks, except release_background().
+/// Thread-safe.
+/// Blocks: no, except release_background().
 class Dispatcher {
  public:
-  /// The deployment and the kinds outlive this object.
+  /// `deployment` and `kinds` outlive this object.
   Dispatcher(Deployment& deployment, const WrapperKinds& kinds);
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
@@ -35,24 +36,26 @@ class Dispatcher {
 
   /// Runs the operation of a request or push. Refuses the peer if the plan does not allow it.
   void run(ConnectionId connection, Frame&& frame);
-  /// The same for a request of a standing call.
+  /// Runs a request of a standing call in the same way.
   void run(ConnectionId connection, ShortFrame&& frame);
-  /// Begins a started operation at `stage`, which needs no context. `state` receives the outcome.
+  /// Begins a started operation at `stage`, which must need no context. `state` receives the
+  /// outcome.
   void begin(const Stage& stage, Operation operation, OperationState& state);
-  /// Releases a path that a wrapper of this host began, once. Deployment::finish() does so at the
-  /// latest. Blocks like the path.
+  /// Releases a path that a wrapper of this host drives, once. Deployment::finish() calls it for
+  /// the paths that remain.
+  /// Blocks: as the path does.
   void release_background(std::uint32_t path, Failure failure);
-  /// Releases each path from `peer` that was not released, with `reason` as the failure.
+  /// Releases each path from `peer` that was not released yet, with `reason` as the failure.
   void release_paths_from(std::uint32_t peer, const std::string& reason);
   /// Cancels the present wait of each operation that runs in a context.
   void cancel();
-  /// Returns what is wrong with the answer to an operation that this host sent to a stage of
-  /// another host, "" if nothing is.
+  /// Returns what is wrong with the result of an operation that this host sent to a stage of
+  /// another host; "" if nothing is.
   std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
 
  private:
-  class Service;   // one operation of another host, in a context or without one
-  class Standing;  // a call that another host makes again and again
+  class Service;   // operation of another host that is being served
+  class Standing;  // standing call of another host
   bool stand(ConnectionId connection, const Frame& request);
   Service& take_service();
   void run_here(ConnectionId connection, Frame& frame);
@@ -65,9 +68,9 @@ class Dispatcher {
   Deployment& deployment_;
   runtime::Mutex mutex_;
   Validator validator_;
-  std::vector<std::unique_ptr<Service>> serving_;  // those that run; their order means nothing
-  std::vector<std::unique_ptr<Service>> resting_;  // to run again
-  std::unordered_map<std::uint64_t, std::unique_ptr<Standing>> standing_;  // by connection, number
+  std::vector<std::unique_ptr<Service>> serving_;  // running services, in any order
+  std::vector<std::unique_ptr<Service>> resting_;  // idle services for reuse
+  std::unordered_map<std::uint64_t, std::unique_ptr<Standing>> standing_;
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/element_operation.cpp — which words of PastSet an operation stands for.
+// paths/host/element_operation.cpp — operations of paths as calls of an element.
 #include "paths/host/element_operation.hpp"
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ Result carry_out(pastset::Element& element, const Operation& operation,
     case OperationKind::release:
     case OperationKind::withdraw:
     case OperationKind::traffic:
-    case OperationKind::clock: break;  // none of them concerns the element
+    case OperationKind::clock: break;  // kinds that do not concern the element
   }
   return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/element_operation.hpp — operations carried out on the element at the end of a path.
+// paths/host/element_operation.hpp — operations on the element at the end of a path.
 #pragma once
 #include "pastset/element.hpp"
 #include "paths/operation.hpp"
@@ -7,18 +7,20 @@
 
 namespace paths {
 
-/// Does to `element` what `operation` says; any of its kinds; those that do not concern it do
-/// nothing. Blocks as the element does. The result's number is the tuple's or the answer, its
-/// payload the tuple: of a move the moved one, because a reduced value goes back up the way it
-/// came. Throws what the element throws.
+/// Carries out `operation` on `element`. Kinds that do not concern an element do nothing. The
+/// result has the number of the tuple, or the value of first, last or delta. Its payload is the
+/// tuple. A move returns the moved tuple, because a reduced value travels back up its path.
+///
+/// Blocks: as the element does.
+/// Throws: the errors of the element.
 Result operate_on(pastset::Element& element, const Operation& operation,
                   runtime::Deadline deadline);
 
-/// Whether operations on it need contexts of their own: it runs code of the application, or another
-/// process may hold it.
+/// Returns whether operations on the element need contexts of their own. They do if it runs
+/// application code, or if another process may hold it.
 bool needs_context_on(const pastset::Element& element);
 
-/// What never waits on this element, whatever becomes of it.
+/// Returns the operations that never wait on this element, in any state.
 OperationSet nonblocking_on(const pastset::Element& element);
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/ended_threads.cpp — marks by index, and lists of indexes as text.
+// paths/host/ended_threads.cpp — marks of ended threads, and lists of indexes as text.
 #include "paths/host/ended_threads.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace paths {
 namespace {
 
-constexpr std::size_t list_bytes_max = 3000;  // a frame's text is longer
+constexpr std::size_t list_bytes_max = 3000;  // less than the limit of a frame's text
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/ended_threads.hpp — the threads of a deployment's host that have ended.
+// paths/host/ended_threads.hpp — ended threads of a deployment's host.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -14,28 +14,30 @@ namespace paths {
 
 class Deployment;
 
-/// Threads by their index on the host.
+/// Threads that have ended, by their index on the host.
 ///
-/// Why:     a group waits for all its members, and one that has ended never joins.
-/// Sharing: any context may call anything.
+/// Why: a group waits for all its members, and an ended thread never joins.
+/// Thread-safe.
 class EndedThreads {
  public:
   void add(std::uint32_t thread);
-  void remove(std::uint32_t thread);  ///< it begins again
+  void remove(std::uint32_t thread);  ///< called when the thread begins again
   bool empty() const { return count_.load() == 0; }
   bool has(std::uint32_t thread) const;
-  /// The first of a list that has ended. Ignores what is no list of list_text().
+  /// Returns the first thread of a list that has ended; nullopt if none has. Stops at text that is
+  /// not from list_text().
   std::optional<std::uint32_t> first_of(std::string_view list) const;
-  /// "0-3,7", of indexes in rising order; cut behind one of them if it would be very long.
+  /// Returns indexes in rising order as text, such as "0-3,7". Cuts a very long list after one of
+  /// the indexes.
   static std::string list_text(const std::vector<std::uint32_t>& threads);
 
  private:
   mutable runtime::Mutex mutex_;
-  std::vector<bool> ended_;  // as long as needed
+  std::vector<bool> ended_;  // grows as needed
   std::atomic<std::uint32_t> count_{0};
 };
 
-/// Is notified when threads of a host end, by the thread itself.
+/// Observer of the threads of a host. The ending thread itself calls it.
 class ThreadWatcher {
  public:
   virtual ~ThreadWatcher() = default;

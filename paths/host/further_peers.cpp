@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/further_peers.cpp — finds or makes what all hosts of a further plan share.
+// paths/host/further_peers.cpp — data that all hosts of a further plan share.
 #include "paths/host/further_peers.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace paths {
 namespace {
 
-/// The numbers that the hosts of `plan` have in the run.
+/// Returns the numbers that the hosts of `plan` have in the run.
 std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& run_plan,
                                       const Plan& plan) {
   std::vector<std::uint32_t> numbers;
@@ -42,8 +42,8 @@ std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& run_
   return numbers;
 }
 
-/// Keeps the plan and the peers that it was made of, so that another plan cannot have their
-/// addresses meanwhile.
+/// Shared data. It keeps the plan and the peers of the run, so that no other plan can get their
+/// addresses in memory.
 struct Made {
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<const Peers> run;
@@ -59,7 +59,7 @@ std::shared_ptr<const Made> make(const std::string& label, const Plan& run_plan,
   made->run = run;
   made->numbers = numbers_of(label, run_plan, *plan);
   made->peers = *peers_of(*plan, run->run);
-  for (std::size_t host = 0; host < made->numbers.size(); ++host)  // not what its plan says
+  for (std::size_t host = 0; host < made->numbers.size(); ++host)  // addresses of the run
     made->peers.hosts[host].address = run->hosts[made->numbers[host]].address;
   return made;
 }

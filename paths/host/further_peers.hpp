@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/further_peers.hpp — the hosts of a further plan, as numbers and peers of the run.
+// paths/host/further_peers.hpp — host numbers and peers of a further plan.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,19 +10,20 @@
 
 namespace paths {
 
-/// The same for every host that wires the plan.
+/// Host numbers and peers of a further plan, the same for every host that deploys it.
 struct FurtherPeers {
   HostNumbers numbers;
-  std::shared_ptr<const Peers> peers;  ///< with the addresses that the run has
+  std::shared_ptr<const Peers> peers;  ///< peers with the addresses of the run
 };
 
-/// Made for the first host of this process that wires `plan`, and shared with the others as long as
-/// one of them uses it. `run_plan` and `run` are the plan and the peers of the run.
+/// Returns the numbers and peers of `plan`. The first host of this process that deploys the plan
+/// makes them. They are shared while a host uses them. `run_plan` and `run` are the plan and the
+/// peers of the run.
 ///
-/// Why:         it is as long as the plan has hosts and paths. One for each host grows with the
-///              square of the hosts.
+/// Why:    their size grows with the hosts and paths of the plan. One copy for each host would grow
+///         with the square of the hosts.
 /// Thread-safe.
-/// Throws:      UsageError if the run does not have a host of the plan; `label` is for the message.
+/// Throws: UsageError if the run does not have a host of the plan. `label` is for the message.
 FurtherPeers further_peers(const std::string& label, const Plan& run_plan,
                            const std::shared_ptr<const Peers>& run,
                            const std::shared_ptr<const Plan>& plan);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/host.cpp — how deployments come to a host and go, and the order of its beginning and
-// end.
+// paths/host/host.cpp — deployments of a host, and the order of its start and end.
 #include "paths/host/host.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +18,7 @@
 namespace paths {
 namespace {
 
-/// Another one each time a host is made, in whatever process.
+/// Returns a number that is different for each host that any process makes.
 std::uint64_t new_incarnation(runtime::Runtime& runtime) {
   static std::atomic<std::uint64_t> made{0};
   const auto begun = runtime.is_virtual() ? 0 : runtime.utc_at_zero().count();
@@ -66,8 +65,7 @@ std::shared_ptr<pastset::Element> Host::element(std::string_view name) {
   return element;
 }
 
-// ---- further deployments
-// -------------------------------------------------------------------------
+// ---- further deployments -----------------------------------------------------------------------
 
 std::shared_ptr<Deployment> Host::deploy(const std::string& label,
                                          std::shared_ptr<const Plan> plan) {
@@ -97,7 +95,7 @@ std::shared_ptr<Deployment> Host::deploy(const std::string& label,
 }
 
 void Host::forget(const Deployment& deployment) {
-  std::shared_ptr<Deployment> ended;  // goes after the lock
+  std::shared_ptr<Deployment> ended;  // destroyed after the lock is released
   const runtime::Lock lock(mutex_);
   const auto found = further_.find(deployment.label());
   if (found == further_.end() || found->second.get() != &deployment) return;
@@ -112,7 +110,7 @@ std::vector<std::shared_ptr<Deployment>> Host::left_open() {
   return open;
 }
 
-// ---- threads that have ended -------------------------------------------------------------------
+// ---- ended threads -----------------------------------------------------------------------------
 
 ThreadWatcher& Host::thread_watcher(std::unique_ptr<ThreadWatcher> (*make)()) {
   const runtime::Lock lock(mutex_);
@@ -146,7 +144,7 @@ std::string Host::why_absent(std::string_view threads) const {
   return fmt::format("thread {}/{} has ended without joining it", name(), *ended);
 }
 
-// ---- begin and end ---------------------------------------------------------------------------
+// ---- start and end ---------------------------------------------------------------------------
 
 void Host::join(Switches& switches) {
   switches.add(index(), *lanes_, recorder_);
@@ -168,8 +166,8 @@ void Host::peer_lost(std::uint32_t host, const std::string& reason) {
   lanes_->host_lost(host, reason);
 }
 
-/// Its lanes end while it still counts as present: a host whose threads have ended carries what
-/// others send, and one that dies meanwhile has not ended as it should.
+/// Ends the lanes while this host still counts as present. A host whose threads have ended still
+/// carries messages of other hosts. If it dies meanwhile, it has not ended regularly.
 std::string Host::finish() {
   std::string left_deployment, wrong_with_lanes;
   std::string wrong = deployment_->finish([&] {
@@ -184,7 +182,7 @@ std::string Host::finish() {
   return wrong;
 }
 
-/// Returns what to say of the first of them.
+/// Returns the message about the first of them; "" if there was none.
 std::string Host::abandon_left_open() {
   std::string first;
   for (const auto& deployment : left_open()) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/host.hpp — one process, or one simulated machine: its space, its wire, what plans made
-// on it.
+// paths/host/host.hpp — process or simulated machine: its elements, connections and deployments.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -24,76 +23,81 @@
 
 namespace paths {
 
-/// Where deployments live: whatever belongs to none of them. As a Site it is its place in the
-/// config's plan, whose numbers of hosts are those of the run.
+/// Process, or simulated machine, on which plans are deployed. It has everything that is common to
+/// its deployments. As a HostView it is the host in the config's plan, in which hosts have the
+/// numbers of the run.
 ///
-/// Owns:    space, recorder, transport and deployments; borrows the runtime.
-/// Sharing: any context may call anything.
+/// Owns: space, recorder, transport and deployments. Borrows the runtime.
+/// Thread-safe.
 class Host : public HostView {
  public:
-  /// `peers` are the plan's (peers_of()); one that is alone in its process has them made here. The
-  /// kinds outlive it.
+  /// `peers` are those of the plan (peers_of()). With nullptr they are made here, for a host that
+  /// is alone in its process. `kinds` outlives this object.
   Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
        const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
        std::shared_ptr<const Peers> peers = nullptr);
   ~Host();
 
   pastset::Space& space() { return space_; }
-  /// Over which what leaves here is delayed.
+  /// Returns the emulated links, which delay frames that leave this host.
   EmulatedLinks& links() { return links_; }
-  /// From here to any other host of the run.
+  /// Returns the endpoint for messages to all other hosts of the run.
   MessageEndpoint& lanes() { return *lanes_; }
-  /// Its lanes go through switches in this process. Before start().
+  /// Sends the lanes of this host through switches in this process.
+  /// Requires: called before start().
   void join(Switches& switches);
-  /// An element of this host, by its name in the space. Throws UsageError when there is none.
+  /// Returns an element of this host by its name in the space.
+  /// Throws: UsageError if there is none.
   std::shared_ptr<pastset::Element> element(std::string_view name);
-  /// What the config's plan made here.
+  /// Returns the deployment of the config's plan.
   Deployment& deployment() { return *deployment_; }
   const Deployment& deployment() const { return *deployment_; }
 
-  /// Wires this host's share of a further plan, together with all other hosts of it, each of which
-  /// calls this with the same label and plan; nobody leads. Its hosts are hosts of the run, by
-  /// name; their addresses are the config's. Then Threads of it may be made, by whatever context is
-  /// to be one, and finish() ends it while others go on; it outlives them.
+  /// Deploys a further plan on this host. All hosts of the plan call this with the same label and
+  /// plan, in any order. The hosts must be hosts of the run by name, and keep the addresses of the
+  /// config. Afterwards any context may construct a Thread of the deployment. Its finish() ends it
+  /// while other deployments continue. This host outlives it.
   ///
-  /// Blocks until this host's peers in the plan are wired, at most for the plan's deadline. Hosts
-  /// may call it for several labels at once, for one label one call after the other; of one label
-  /// the calls that belong together find each other also when a host skipped one: what is then left
-  /// over fails, and the next call meets (paths/connections/deployment_table.hpp).
+  /// A label has letters, digits, '_', '-' and '.'.
   ///
-  /// A label is of letters, digits, '_', '-' and '.'.
+  /// Several labels may be deployed at once, but only one call at a time for each label. Calls for
+  /// one label find each other even if a host skipped a call. The call that remains then fails, and
+  /// the next one succeeds (paths/connections/deployment_table.hpp).
   ///
-  /// Throws TravelError when a peer does not come, has another plan under that label, or its call
-  /// failed: of those who called, some may then have a deployment, of which this host is lost.
-  /// UsageError when a host is not of the run, this host is not of the plan, or the label is no
-  /// such word or in use here. ConfigError when the plan's settings are wrong.
+  /// Blocks: until this host's peers in the plan are connected, at most for the plan's deadline.
+  /// Throws: TravelError if a peer does not arrive, has another plan under the label, or has
+  ///         failed. Some peers may then have a deployment, which counts this host as lost.
+  ///         UsageError if a host is not in the run, this host is not in the plan, or the label is
+  ///         invalid or in use. ConfigError if settings of the plan are wrong.
   std::shared_ptr<Deployment> deploy(const std::string& label, std::shared_ptr<const Plan> plan);
 
-  /// Has it told of deployments that deploy() makes from now on; null: nobody. It outlives them.
+  /// Sets the watcher of the deployments that deploy() makes from now on; nullptr for none. The
+  /// watcher outlives them.
   void watch_deployments(DeploymentWatcher* watcher) { watcher_ = watcher; }
 
-  /// Returns the one that is notified when a thread of this host ends. The first caller's `make`
-  /// makes it. The host owns it.
+  /// Returns the watcher that is notified when a thread of this host ends. `make` of the first
+  /// caller makes it. The host owns it.
   ThreadWatcher& thread_watcher(std::unique_ptr<ThreadWatcher> (*make)());
-  /// A thread of a deployment of this host has ended: it joins nothing any more.
+  /// Notes that a thread of a deployment of this host has ended. It joins no group from then on.
   void thread_ended(Deployment& deployment, std::uint32_t thread);
-  /// Why one of some threads of this host joins no group any more; "": each of them may. `threads`
-  /// is the label of their deployment, ':', and an EndedThreads::list_text().
+  /// Returns why one of some threads of this host joins no group any more; "" if each of them may.
+  /// `threads` is the label of their deployment, ':', and an EndedThreads::list_text().
   std::string why_absent(std::string_view threads) const;
 
   /// Listens, then starts the deployment of the config's plan.
   void start();
-  /// Blocks until all hosts of the run have arrived or are gone, if hosts are processes and the
-  /// config has the key `lanes` (MessageEndpoint::await_all()).
+  /// Blocks until all hosts of the run have arrived or are lost. Returns immediately unless hosts
+  /// are processes and the config has the key `lanes` (MessageEndpoint::await_all()).
   void await_all() { lanes_->await_all(); }
-  /// Ends that deployment, leaves those that were not ended and ends the lanes; then says goodbye,
-  /// and ends the transport. Returns what went wrong at the end.
+  /// Ends the config's deployment. Abandons further deployments that have not ended, and ends the
+  /// lanes. Then disconnects from the peers and stops the transport. Returns what went wrong at the
+  /// end; "" if nothing did.
   std::string finish();
 
  private:
   friend class Deployment;
   void forget(const Deployment& deployment);
-  /// What the config's deployment found of a host: its lanes need not find it again.
+  /// Notifies the lanes of a host that the config's deployment has found lost.
   void peer_lost(std::uint32_t host, const std::string& reason);
   void tell_of(Deployment& deployment, void (DeploymentWatcher::*what)(Deployment&)) {
     if (DeploymentWatcher* const watcher = watcher_) (watcher->*what)(deployment);
@@ -114,7 +118,7 @@ class Host : public HostView {
   bool switches_are_here_ = false;
   std::atomic<DeploymentWatcher*> watcher_ = nullptr;
   mutable runtime::Mutex mutex_;
-  std::map<std::string, std::shared_ptr<Deployment>> further_;  // by label, that have not ended
+  std::map<std::string, std::shared_ptr<Deployment>> further_;  // not ended; keyed by label
   std::unique_ptr<ThreadWatcher> thread_watcher_;               // uses the members above
 };
 

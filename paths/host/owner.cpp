@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/owner.cpp — who is refused, and in which words.
+// paths/host/owner.cpp — check of the calling context, and its error messages.
 #include "paths/host/owner.hpp"
 
 #include <fmt/format.h>

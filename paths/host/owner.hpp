@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/owner.hpp — whose a thread's paths are, and what they are used for at the moment.
+// paths/host/owner.hpp — owner of a thread's paths, and check of their use.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,35 +10,39 @@ namespace paths {
 
 class Deployment;
 
-/// The context that makes it: a thread of the application, which alone may use its paths, and one
-/// of them at a time.
+/// Application thread that may use its paths, one at a time. The owner is the context that
+/// constructs this object.
 ///
-/// Why:     two contexts on one path would number their operations alike; joins then wait for ever.
-/// Sharing: any context of any process may call; who is not the owner is refused.
+/// Why:         two contexts on one path would give their operations the same numbers, and joins
+///              would wait for ever.
+/// Thread-safe: any context of any process may call. Contexts other than the owner get a
+///              UsageError.
 class Owner {
  public:
   Owner(const Deployment& deployment, std::uint32_t index);
   Owner(const Owner&) = delete;
   Owner& operator=(const Owner&) = delete;
 
-  /// Throws UsageError unless the owner itself calls, while its function runs. `what` was to be
-  /// done, to `subject`: "move", "path", "sum".
+  /// Throws UsageError unless the owner calls while its function runs. `what` and `subject`
+  /// describe the use, such as "move" and "path", and `name` is the name of the subject, such as
+  /// "sum".
   void check(std::string_view what, std::string_view subject, std::string_view name = {}) const {
     if (!may_call()) refuse(what, subject, name);
   }
-  bool is_caller() const;  ///< the owner, while its function runs
-  /// The thread's function has returned: from now on everybody is refused.
+  bool is_caller() const;  ///< whether the owner calls while its function runs
+  /// Refuses all callers from now on, because the thread's function has returned.
   void end() { context_ = nullptr; }
   bool has_ended() const { return context_ == nullptr; }
-  /// It is nobody's until a context takes it, which is the owner then.
+  /// Detaches the owner. The next context that calls take() becomes the owner.
   void leave() {
     if (!has_ended()) context_ = &nobody;
   }
   void take();
-  std::string thread() const;  ///< "thread alpha-0/3"
+  std::string thread() const;  ///< text such as "thread alpha-0/3"
 
-  /// check(), and that the owner is not inside another use: an operation that a reduction or an
-  /// X-function began would wait for the one that it is part of.
+  /// Span in which the owner uses its paths. The constructor calls check(). It also throws
+  /// UsageError if the owner is inside another use. An operation that a reduction or an X-function
+  /// began would otherwise wait for the operation of which it is part.
   class Use {
    public:
     Use(Owner& owner, std::string_view what, std::string_view subject, std::string_view name);
@@ -57,7 +61,7 @@ class Owner {
   static const char nobody;
   const Deployment& deployment_;
   const std::uint32_t index_;
-  std::atomic<const void*> context_;  // who is refused may ask while it changes hands
+  std::atomic<const void*> context_;  // atomic, because refused contexts read it while it changes
   const std::uint32_t process_;
   std::string_view used_for_;
 };

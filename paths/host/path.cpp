@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/path.cpp — operations as a thread calls them.
+// paths/host/path.cpp — operations of a path as a thread calls them.
 #include "paths/host/path.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 
 namespace paths {
 
-/// What was started and has not ended. It may outlive the Path that started it.
+/// Number of started operations that have not ended. It may outlive the Path that started them.
 struct Path::UnderWay {
   runtime::Mutex mutex;
   runtime::WaitList waiting;
@@ -47,11 +47,11 @@ struct Started::State final : runtime::Completion,
   std::exception_ptr error;
   const PathValues* values = nullptr;
   std::uint64_t sequence = 0;
-  const void* starter = nullptr;  // the context
+  const void* starter = nullptr;  // context that started the operation
   bool taken = false;
-  std::shared_ptr<Failure> last_failure;  // the thread's, which alone may look at it
+  std::shared_ptr<Failure> last_failure;  // shared with the thread, which alone may access it
   std::shared_ptr<Path::UnderWay> under_way;
-  std::shared_ptr<State> self;  // while it is under way
+  std::shared_ptr<State> self;  // keeps this object while the operation is under way
 
   void end() {
     const std::shared_ptr<State> mine = std::move(self);
@@ -70,12 +70,12 @@ struct Started::State final : runtime::Completion,
 
 namespace {
 
-/// Apart from where threads wait: it needs much of the stack.
+/// Has its own stack frame, because it needs much stack and threads wait in the caller.
 [[gnu::noinline]] void note(Failure& last_failure, const TravelError& error) {
   last_failure = std::make_shared<TravelError>(error);
 }
 
-/// Answers as `operation` does, and notes whether it failed.
+/// Returns the result of `operation`, and notes its failure in `last_failure`.
 template <class Operate>
 Result noting_failure(Failure& last_failure, Operate operate) {
   try {
@@ -89,7 +89,7 @@ Result noting_failure(Failure& last_failure, Operate operate) {
   }
 }
 
-/// Notes the type of a result's value, and whether it is partial, at the end of its way up.
+/// Sets the type of a result's value, and whether it is partial, at the end of its way up.
 void describe(Result& result, const PathValues& values) {
   result.path_values = &values;
   const bool is_partial = !result.is_complete();
@@ -142,14 +142,15 @@ bool Path::has_started() const {
   return under_way_->count > 0;
 }
 
-/// What the calling thread does now, if it may.
+/// Begins a use of the path by the calling thread.
+/// Throws: UsageError if the thread may not use the path now.
 Owner::Use Path::use(std::string_view what) const {
   if (released_ && owner_->is_caller())
     throw base::UsageError(fmt::format("path {}: {} after its release", graph(), what));
   return {*owner_, what, "path", graph()};
 }
 
-/// Runs a check of a move. A mistake is thrown on, and reaches the other threads of the round.
+/// Runs a check of a move. Rethrows a mistake, after it has reached the other threads of the round.
 template <class Check>
 void Path::check_move(const Check& check) {
   std::exception_ptr mistake;
@@ -175,7 +176,7 @@ void Path::refuse_memory(base::ValueType wanted) {
   base::report_bug(__FILE__, __LINE__, "memory of another type was not refused");
 }
 
-/// Contributes a failure in place of the tuple that was refused. Does not wait for the round.
+/// Contributes a failure in place of the refused tuple. Does not wait for the round.
 void Path::fail_round(std::string_view mistake) {
   if (!values_->has_rounds) return;
   Operation operation = next_operation(OperationKind::move, 0, {});
@@ -193,7 +194,7 @@ Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::P
   operation.thread = thread_;
   operation.slot = deployment_->plan().paths[path_].slot + thread_;
   operation.sequence = sequence_;
-  // Only moves are counted: they are what joins key their rounds by, on every thread alike.
+  // Only moves are counted, because joins key rounds by the number of the move on each thread.
   if (kind == OperationKind::move) ++sequence_;
   operation.number = number;
   operation.payload = std::move(payload);
@@ -205,14 +206,14 @@ Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload pay
   return run(next_operation(kind, number, std::move(payload)));
 }
 
-/// What was started may not have entered yet; this one must come behind it.
+/// Runs an operation after the started ones, which may not have entered yet.
 Result Path::run(Operation&& operation) {
   if (has_started()) return begin(std::move(operation)).wait();
   return noting_failure(
       *last_failure_, [&] { return run_stage(*deployment_, *first_stage_, std::move(operation)); });
 }
 
-/// What is wrong with the element, whoever moves into it is told.
+/// Ignores errors of the element. A move into the element reports them.
 base::Buffer Path::buffer(std::size_t bytes) {
   const Owner::Use used = use("buffer");
   for (const Stage* stage = first_stage_; stage != nullptr && !stage->wrapper->joins();
@@ -278,7 +279,7 @@ Started Path::begin(Operation operation) {
     runtime::schedule(deployment_->runtime(), state);
     return started;
   }
-  // Service contexts begin in the order they are spawned, so operations enter in sequence.
+  // Service contexts begin in the order in which they are spawned, so operations enter in sequence.
   deployment_->services()
       .spawn("operation",
              [deployment = deployment_, stage = first_stage_, state = started.state_,
@@ -383,8 +384,8 @@ void Path::withdraw(Failure failure) {
   const Owner::Use used = use("withdraw");
   try {
     run_stage(*deployment_, *first_stage_, farewell(OperationKind::withdraw, std::move(failure)));
-  } catch (const TravelError&) {    // the failure itself, or the peer is gone
-  } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
+  } catch (const TravelError&) {    // the given failure, or a lost peer
+  } catch (const runtime::Stop&) {  // cancelled, as are all threads of the run
   }
 }
 
@@ -401,13 +402,13 @@ void Path::release(Failure failure) {
   try {
     wait_while_started(1);
     run_stage(*deployment_, *first_stage_, std::move(operation));
-  } catch (const TravelError&) {    // the peer is gone and needs no release
-  } catch (const runtime::Stop&) {  // this thread is cancelled, and all of them end
+  } catch (const TravelError&) {    // a lost peer needs no release
+  } catch (const runtime::Stop&) {  // cancelled, as are all threads of the run
   }
   deployment_->releases().count(path_);
 }
 
-/// Until fewer than that are under way.
+/// Blocks while at least `at_least` started operations are under way.
 void Path::wait_while_started(std::uint64_t at_least) {
   if (!under_way_) return;
   runtime::Lock lock(under_way_->mutex);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/path.hpp — one thread's way through wrappers to an element.
+// paths/host/path.hpp — path of one thread through wrappers to an element.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,18 +25,20 @@ class Deployment;
 struct HostTraffic;  // paths/host/deployment.hpp
 struct Stage;
 
-/// An operation under way. Dropping it lets it finish unobserved.
+/// Operation under way. If this object is destroyed, the operation continues without an observer.
 ///
-/// Sharing: for the thread that started it, as long as that runs.
+/// Thread-safe: no. Only the thread that started it may use it, while its function runs.
 class Started {
  public:
   Started() = default;
   Started(Started&&) noexcept = default;
   Started& operator=(Started&&) noexcept = default;
-  /// Blocks until it has ended; throws what it threw. Throws UsageError when it was waited for
-  /// before, was never started, or is another thread's.
+  /// Blocks until the operation has ended, and returns its result.
+  /// Throws: the error of the operation. UsageError if it was waited for before, was never started,
+  ///         or belongs to another thread.
   Result wait();
-  /// For wait sets (runtime/completion.hpp). Throws UsageError when it was never started.
+  /// Returns the completion for wait sets (runtime/completion.hpp).
+  /// Throws: UsageError if the operation was never started.
   std::shared_ptr<runtime::Completion> completion() const;
 
  private:
@@ -45,37 +47,42 @@ class Started {
   std::shared_ptr<State> state_;
 };
 
-/// A chain of wrappers from one thread to an element; carries every operation of that element
-/// (Bongo et al. 2004, §III-A).
+/// Chain of wrappers from one thread to an element. A program moves its tuples and contributions
+/// down a path, and the path carries all operations of the element.
 ///
-/// Types:   a payload made of values knows their type (base/payload.hpp), which must be that of the
-///          path's template. Bytes of unknown type, and structs, are only checked for their size,
-///          where they are used.
-/// Sharing: one thread's own, as long as its function runs. Moves are numbered from 0 in the order
-///          they are started and enter each wrapper in that order.
-/// Throws:  TravelError from everything. UsageError for values of another type or number, which are
-///          not sent; threads that wait for this contribution to a round get that as its failure.
-///          UsageError from everything after the release, in a process made by
-///          fork, for another thread, and inside another operation of the thread, as a reduction or
-///          an X-function is.
+/// Moves are numbered from 0 in the order in which they are started. They enter each wrapper in
+/// that order.
+///
+/// Types:       a payload made from values has their type (base/payload.hpp), which must be the
+///              type of the path's template. For bytes of unknown type and for structs only the
+///              size is checked, where they are used.
+/// Thread-safe: no. A path belongs to one thread while its function runs.
+/// Throws:      TravelError from all operations. UsageError for values of a wrong type or number,
+///              which are not sent; threads that wait for this contribution get the mistake as its
+///              failure. UsageError also after the release, in a forked process, from another
+///              thread, and inside another operation of the thread, such as a reduction or an
+///              X-function.
+/// Paper:       Bongo et al. 2004, §III-A.
 class Path {
  public:
-  /// The owner outlives it. `last_failure` is its thread's: what its last operation on any path
-  /// failed with, if it did.
+  /// `owner` outlives this object. `last_failure` belongs to the thread. It is the failure of its
+  /// last operation on any path; nullptr if the operation succeeded.
   Path(Deployment& deployment, std::uint32_t path, std::uint32_t thread, Owner& owner,
        std::shared_ptr<Failure> last_failure = std::make_shared<Failure>());
-  Path(const Path&) = delete;  // a copy would number its moves alike
+  Path(const Path&) = delete;  // a copy would repeat the numbers of moves
   Path& operator=(const Path&) = delete;
 
-  /// Memory for a tuple that is to be moved down this path, to be written and frozen. Where the
-  /// path ends in an element that this process maps, and that has some to spare, moving it copies
-  /// nothing; else it is as any other. The first operation of a path may have to find the element.
+  /// Returns memory for a tuple, to be written, frozen and moved down this path. If the path ends
+  /// in an element that this process maps and that has free memory, the move copies nothing.
+  /// Otherwise it is ordinary memory. The element may be unknown before the first operation of a
+  /// path.
   base::Buffer buffer(std::size_t bytes);
   /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
   Result move(base::Payload payload);
-  /// The same with the bytes of the result, if one comes up, in the caller's memory and not in the
-  /// Result: copied there once, because all threads of a round share what came up. Throws
-  /// UsageError, when all is done, if they are not as many, or the result is not complete.
+  /// Moves a tuple, and copies the bytes of the result, if there are any, into the caller's memory.
+  /// The Result then has no payload. All threads of a round share the result, so one copy is
+  /// necessary.
+  /// Throws: UsageError after the operation if the sizes differ, or if the result is not complete.
   Result move(base::Payload payload, std::span<std::byte> into);
   template <class T>
   Result move(base::Payload payload, std::span<T> into) {
@@ -86,17 +93,18 @@ class Path {
   Result move_value(const T& value) {
     return move(base::Payload::of(value));
   }
-  /// The same without waiting, so that several can be under way: without a context for each where
-  /// the stages can do without, in pooled ones of the host else. Blocks while
-  /// `started_max` of this path are, until one has ended, whether or not it was waited for.
+  /// Starts a move without waiting for it, so that several can be under way. It uses a pooled
+  /// context of the host if a stage needs one.
+  /// Blocks: while `started_max` operations of this path are under way, even if none was waited
+  ///         for.
   Started start(base::Payload payload);
   static constexpr std::uint64_t started_max = 256;
-  /// Moves without waiting for anything to come back: one frame per crossing. For values of which
-  /// only the newest counts: while the link is full, a newer push of this path takes the place of
-  /// one that has not left. For rows and logs use send().
+  /// Moves a tuple without waiting for a reply: one frame per crossing. For values of which only
+  /// the newest counts. While the link is full, a newer push of this path replaces one that has not
+  /// left. Use send() for rows and logs.
   void push(base::Payload payload);
-  /// The same for tuples that all count: no newer one takes its place. What cannot leave yet is
-  /// kept, and takes memory; bounding it is up to the sender.
+  /// Pushes a tuple that no newer push may replace. Tuples that cannot leave yet stay in memory, so
+  /// the sender must bound their number.
   void send(base::Payload payload);
 
   void enter(const pastset::Template& tuple_template);
@@ -110,22 +118,25 @@ class Path {
   void axe(std::uint64_t number);
   void delete_element();
 
-  /// What each host along this path, this one and gateways included, has sent to other clusters
-  /// for the paths of `graph`. Throws UsageError when the plan has no such graph.
+  /// Returns what each host along this path has sent to other clusters for the paths of `graph`.
+  /// This host and gateways are included.
+  /// Throws: UsageError if the plan has no such graph.
   std::vector<HostTraffic> traffic(std::string_view graph);
-  /// Says that nothing more will come; done for every path when its thread ends. Waits for what
-  /// was started. With a reason, whoever still counts on this thread gets that as the failure.
+  /// Announces that this path carries nothing more, after all started operations have ended. Called
+  /// for every path when its thread ends. With a reason, threads that still wait for this one get
+  /// it as their failure.
   void release(const std::string& reason = {});
   void release(Failure failure);
-  /// Says from which round on nothing comes, without waiting for what was started.
+  /// Announces the first round without this thread, without waiting for started operations.
   void withdraw(Failure failure);
-  /// Whether release() may have to wait for what others do.
+  /// Returns whether release() may have to wait for other threads or hosts.
   bool holds_release() const;
   bool released() const { return released_; }
-  /// Whether something that was started has not ended, and until all has.
+  /// Returns whether a started operation has not ended yet.
   bool has_started() const;
+  /// Blocks until all started operations have ended.
   void wait_for_started() { wait_while_started(1); }
-  // What it is, for anybody.
+  // Properties. They are not restricted to the owner.
   Deployment& deployment() const { return *deployment_; }
   const std::string& graph() const;
   std::uint64_t moves() const { return sequence_; }
@@ -156,7 +167,7 @@ class Path {
   std::uint64_t sequence_ = 0;
   bool released_ = false;
   std::shared_ptr<Failure> last_failure_;
-  std::shared_ptr<UnderWay> under_way_;  // once something was started
+  std::shared_ptr<UnderWay> under_way_;  // nullptr until an operation is started
 };
 
 }  // namespace paths

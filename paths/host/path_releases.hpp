@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/path_releases.hpp — counts the paths through a host that were released.
+// paths/host/path_releases.hpp — count of released paths through a host.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,15 +11,16 @@
 
 namespace paths {
 
-/// Counts releases until every path that leads through a host was released.
+/// Counts releases until every path that leads through a host was released. A deployment waits for
+/// that before it ends.
 ///
-/// Sharing: any context may call anything.
+/// Thread-safe.
 class PathReleases {
  public:
-  /// What began a path: a thread of the program, or a wrapper such as prefetch.
+  /// Origin of a path: a thread of the program, or a wrapper such as prefetch.
   enum class Beginner : std::uint8_t { thread, wrapper };
 
-  /// The plan outlives this object.
+  /// `plan` outlives this object.
   PathReleases(const Plan& plan, std::uint32_t host);
 
   /// Counts one release of `path`.
@@ -27,7 +28,7 @@ class PathReleases {
   /// Returns true for the first call for `path`, false for all others.
   bool begin_release(std::uint32_t path);
   bool have_all() const;
-  /// Blocks until all paths that `beginner` began were released. Returns false if `limit` came
+  /// Blocks until all paths that `beginner` began were released. Returns false if `limit` passed
   /// first.
   bool wait_for_all(Beginner beginner, runtime::Deadline limit, const runtime::Reason& reason);
 
@@ -42,7 +43,7 @@ class PathReleases {
   const Plan& plan_;
   mutable runtime::Mutex mutex_;
   runtime::WaitList changed_;
-  std::array<Count, 2> counts_;    // by Beginner
+  std::array<Count, 2> counts_;    // indexed by Beginner
   std::set<std::uint32_t> begun_;  // paths for which begin_release() was called
 };
 

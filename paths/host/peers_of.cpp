@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/peers_of.cpp — hosts, addresses, graphs and connections, without what runs there.
+// paths/host/peers_of.cpp — hosts, addresses, graphs and connections of a plan.
 #include "paths/host/peers_of.hpp"
 
 #include <utility>
@@ -10,10 +10,11 @@
 namespace paths {
 namespace {
 
-/// One for each cluster, as switch_number() counts them, if any is emulated.
+/// Adds a peer for each cluster, as switch_number() counts them, up to the last cluster with an
+/// emulated switch.
 void add_switches(const Plan& plan, Peers& peers) {
   const auto clusters = static_cast<std::uint32_t>(plan.clusters.size());
-  std::uint32_t known = 0;  // clusters, the last of which has one
+  std::uint32_t known = 0;  // number of clusters up to the last emulated switch
   for (std::uint32_t cluster = 0; cluster < clusters; ++cluster)
     if (is_switch_emulated(plan, cluster)) known = cluster + 1;
   for (std::uint32_t cluster = 0; cluster < known; ++cluster) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/peers_of.hpp — what of a plan the hosts' connections are told.
+// paths/host/peers_of.hpp — data of a plan that connections need.
 #pragma once
 #include <memory>
 #include <optional>
@@ -9,8 +9,9 @@
 
 namespace paths {
 
-/// Made once for all hosts of a process: it is as long as the plan has hosts and paths.
-/// `run` is its id, if somebody made one.
+/// Returns the hosts, addresses and connections of a plan. Its size grows with the hosts and paths
+/// of the plan, so all hosts of a process share one object. `run` is the id of the run; by default
+/// the plan's digest is used.
 std::shared_ptr<const Peers> peers_of(const Plan& plan, std::optional<base::Digest> run = {},
                                       bool are_processes = false);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/plan_instance.cpp — makes a host's share of a plan.
+// paths/host/plan_instance.cpp — construction of a host's part of a plan.
 #include "paths/host/plan_instance.hpp"
 
 #include <spdlog/spdlog.h>
@@ -52,7 +52,7 @@ void PlanInstance::make_wrappers(const Plan::HostPlan& share, const WrapperKinds
   for (const std::uint32_t i : share.wrappers) {
     const auto& planned = deployment_.plan().wrappers[i];
     const WrapperKind* const kind = kinds.find(planned.kind);
-    ENSURE(kind != nullptr);  // finish_plan() has checked it, and the settings
+    ENSURE(kind != nullptr);  // finish_plan() has checked kinds and settings
     base::MapReader reader(planned.settings, mistakes, planned.kind);
     const MakeWrapper make =
         kind->read(reader, WrapperPlace{deployment_.plan(), i, deployment_.index(), planned.slots});
@@ -84,7 +84,7 @@ void PlanInstance::make_stages(const Plan::HostPlan& share) {
     stage.nonblocking = OperationSet::all();
     for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
       stage.nonblocking = stage.nonblocking & passed->wrapper->nonblocking_operations();
-    const Stage* last = &stage;  // that others pass, too
+    const Stage* last = &stage;  // first stage that joins or needs a context
     while (!last->wrapper->needs_context() && !last->wrapper->joins() && last->below != nullptr)
       last = last->below;
     stage.needs_context = last->wrapper->needs_context();
@@ -141,14 +141,14 @@ void PlanInstance::delete_elements() {
   });
 }
 
-/// Goes on with the next element if one fails, because processes that map an element may have
-/// damaged it.
+/// Applies `act` to each element. Continues after an error, because processes that map an element
+/// may have damaged it.
 template <class Act>
 void PlanInstance::each_element(const char* what, Act act) {
   for (const auto& element : elements_) {
     try {
       act(*element);
-    } catch (const pastset::Deleted&) {  // by the program
+    } catch (const pastset::Deleted&) {  // the program has deleted it
     } catch (const pastset::ElementError& error) {
       spdlog::warn("host {}: element {} is not {}: {}", deployment_.name(), element->name(), what,
                    error.what());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/plan_instance.hpp — elements, wrappers and stages that a plan has on one host.
+// paths/host/plan_instance.hpp — elements, wrappers and stages of a plan on one host.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -20,23 +20,23 @@ namespace paths {
 class SharedElements;
 class Deployment;
 
-/// Makes the elements and wrappers of one host, and connects them to stages.
+/// Makes the elements and wrappers that a plan has on one host, and connects them to stages.
 ///
-/// Owns:    wrappers and stages; shares the elements with the space of the host.
-/// Sharing: any context may call anything. Stages never change once they are made.
+/// Owns: wrappers and stages. Shares the elements with the space of the host.
+/// Thread-safe. Stages never change once they are made.
 class PlanInstance {
  public:
-  /// Makes everything. `deployment` and `shared` outlive this object; wrappers keep the deployment.
+  /// `deployment` and `shared` outlive this object. Wrappers keep a reference to the deployment.
   PlanInstance(Deployment& deployment, SharedElements& shared, const WrapperKinds& kinds);
 
-  /// Returns the stage, or null if it is on another host.
+  /// Returns the stage; nullptr if it is on another host.
   const Stage* stage(StageId id) const;
   /// Returns the stages below which a path leaves this host.
   const std::vector<const Stage*>& exits() const { return exits_; }
   /// Returns the paths of the plan that begin on this host.
   const std::vector<std::uint32_t>& paths() const;
-  /// Returns the types that a thread may move and read on `path`. Requires: threads of this host
-  /// begin the path.
+  /// Returns the types that a thread may move and read on `path`.
+  /// Requires: threads of this host begin the path.
   const PathValues& values_of(std::uint32_t path) const;
 
   void start_wrappers();
@@ -44,12 +44,12 @@ class PlanInstance {
   /// Blocks until the wrappers have no operation under way below them.
   void drain_wrappers();
   /// Fails the operations that wait in wrappers without a context and are late at `now`. Returns
-  /// when the next one will be late.
+  /// the next deadline.
   base::Nanos end_late(base::Nanos now);
   /// Fails all operations that wait in wrappers without a context.
   void give_up();
 
-  /// Marks the elements, so that readers of other hosts find the last tuples and then `reason`.
+  /// Marks the elements, so that readers of other hosts get the last tuples and then `reason`.
   void mark_elements(const std::string& reason);
   void delete_elements();
 
@@ -61,11 +61,11 @@ class PlanInstance {
   void each_element(const char* what, Act act);
 
   Deployment& deployment_;
-  std::vector<std::shared_ptr<pastset::Element>> elements_;  // by name
-  std::vector<std::unique_ptr<Wrapper>> wrappers_;           // as in the plan's share
-  std::unordered_map<StageId, Stage> stages_;                // nodes do not move
+  std::vector<std::shared_ptr<pastset::Element>> elements_;  // sorted by name
+  std::vector<std::unique_ptr<Wrapper>> wrappers_;           // same order as HostPlan::wrappers
+  std::unordered_map<StageId, Stage> stages_;                // nodes keep their addresses
   std::vector<const Stage*> exits_;
-  std::vector<const PathValues*> values_;  // one for each path of the share, null without threads
+  std::vector<const PathValues*> values_;  // one per path; nullptr for paths without threads
 };
 
 }  // namespace paths

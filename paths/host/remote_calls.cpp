@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/remote_calls.cpp — sends operations and questions, and refuses wrong answers.
+// paths/host/remote_calls.cpp — requests to other hosts, and refusal of wrong results.
 #include "paths/host/remote_calls.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 namespace paths {
 
-/// Peers rely on it that all connections are made in the beginning.
+/// Makes all connections at the start, because peers rely on that.
 void RemoteCalls::connect() {
   Connections& connections = deployment_.connections();
   for (const Stage* exit : deployment_.instance().exits())
@@ -46,7 +46,7 @@ void RemoteCalls::call(std::uint32_t to_host, StageId stage, Operation&& operati
   begin_call(to_host, stage, std::move(operation), responder);
 }
 
-/// In a frame of its own: very many fibers may wait below call().
+/// Has its own stack frame, because many fibers may wait below call().
 [[gnu::noinline]] void RemoteCalls::begin_call(std::uint32_t to_host, StageId stage,
                                                Operation&& operation, Responder& responder) {
   const runtime::Deadline limit = deployment_.deadline();
@@ -62,7 +62,7 @@ void RemoteCalls::call(std::uint32_t to_host, StageId stage, Operation&& operati
     responder.pop_state();
     throw;
   }
-  // Only now, because the look at deadlines does not see a call that has not begun.
+  // Called after begin_call(), because the monitor does not see a call that has not begun.
   deployment_.expect(runtime::end_of(deployment_.runtime(), limit));
 }
 
@@ -70,7 +70,7 @@ void RemoteCalls::push(std::uint32_t to_host, StageId stage, Operation operation
   deployment_.connections().sender().push(to_host, stage, std::move(operation));
 }
 
-/// Refuses the peer if no host of the plan gives this answer.
+/// Refuses the peer if no host of the plan would send this result.
 Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const OperationHead& asked,
                                   const Result& answer) {
   const std::string wrong = deployment_.dispatcher().wrong_answer(stage, asked, answer);
@@ -80,7 +80,7 @@ Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const Opera
 }
 
 RemoteCalls::ClockReading RemoteCalls::read_clock(std::uint32_t peer) {
-  StageId entrance = no_stage;  // the same connection each time
+  StageId entrance = no_stage;  // lowest entrance, for the same connection each time
   for (const Stage* exit : deployment_.instance().exits())
     if (deployment_.plan().host_of(exit->below_id) == peer)
       entrance = std::min(entrance, exit->below_id);

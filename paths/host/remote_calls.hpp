@@ -14,12 +14,12 @@ namespace paths {
 
 class Deployment;
 
-/// Sends operations to stages of other hosts, and checks the answers.
+/// Sends operations to stages of other hosts, and checks the results.
 ///
-/// Sharing: any context may call anything.
+/// Thread-safe.
 class RemoteCalls {
  public:
-  /// The deployment outlives this object.
+  /// `deployment` outlives this object.
   explicit RemoteCalls(Deployment& deployment) : deployment_(deployment) {}
 
   /// Connects to all hosts that the plan joins to this one directly. Does not wait for them.
@@ -29,21 +29,23 @@ class RemoteCalls {
 
   /// Sends `operation` to stage `stage` on `to_host`. `responder` gets the reply.
   ///
-  /// Blocks: until the reply is there, if the operation owns the context.
-  /// Throws: TravelError if the host is lost or late, and Stop. The caller still has the responder
-  ///         then.
+  /// Blocks: until the reply arrives, if the operation owns the context.
+  /// Throws: TravelError if the host is lost or late, or Stop. The caller then still has the
+  ///         responder.
   void call(std::uint32_t to_host, StageId stage, Operation&& operation, Responder& responder);
-  /// Sends `operation` in one frame, without a reply. Does not block. A push that waits for credits
-  /// is replaced by a newer one of the same path, unless it is to be kept.
+  /// Sends `operation` in one frame, without a reply. Does not block. A newer push of the same path
+  /// replaces a push that waits for credits, unless `kept` is set.
   void push(std::uint32_t to_host, StageId stage, Operation operation);
 
-  /// Times of one question to the clock of another host.
+  /// Times of one clock request to another host.
   struct ClockReading {
-    base::Nanos asked{0};     ///< on this host's clock
-    base::Nanos shown{0};     ///< on the clock of the other host
-    base::Nanos answered{0};  ///< on this host's clock
+    base::Nanos asked{0};     ///< time of the request on this host's clock
+    base::Nanos shown{0};     ///< time on the clock of the other host
+    base::Nanos answered{0};  ///< time of the reply on this host's clock
   };
-  /// Asks one of peers() for the time on its clock. Blocks and throws like call().
+  /// Requests the time on the clock of one of peers().
+  /// Blocks: as call().
+  /// Throws: as call().
   ClockReading read_clock(std::uint32_t peer);
 
  private:

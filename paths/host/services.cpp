@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/services.cpp — starts, counts and cancels the services of a host.
+// paths/host/services.cpp — start, count and cancellation of a host's services.
 #include "paths/host/services.hpp"
 
 #include <memory>
@@ -16,12 +16,12 @@ runtime::Task Services::spawn(std::string_view role, std::function<void()> work)
     const runtime::Lock lock(mutex_);
     contexts_[number] = {};
   }
-  // The context destroys this with its work, also if the work never begins.
+  // The context destroys `ended` together with its work, even if the work never begins.
   std::shared_ptr<void> ended(nullptr, [this, number](void*) { remove_context(number); });
   runtime::Task task =
       runtime_.spawn(runtime::ContextRole::service, {role, host_, number},
                      [ended = std::move(ended), work = std::move(work)]() mutable {
-                       const runtime::ApplicationCode inside;  // its reductions and X-functions
+                       const runtime::ApplicationCode inside;  // reductions and X-functions
                        std::exchange(work, nullptr)();
                      });
   const runtime::Lock lock(mutex_);
@@ -48,7 +48,7 @@ bool Services::are_running() const {
   return are_running_locked();
 }
 
-/// A context that ends after the lock is released needs no cancellation.
+/// Cancels outside of the lock. A context that ends before its cancellation needs none.
 void Services::cancel() {
   std::vector<runtime::TaskCanceller> cancellers;
   {

@@ -15,32 +15,31 @@ namespace paths {
 
 /// Starts service contexts, and counts operations that run without one.
 ///
-/// Why:     contexts and operations refer to the wrappers of a deployment. The deployment therefore
-/// waits
-///          for all of them before it destroys its wrappers.
-/// Sharing: any context may call anything.
+/// Why: contexts and operations refer to the wrappers of a deployment. The deployment therefore
+///      waits for all of them before it destroys its wrappers.
+/// Thread-safe.
 class Services {
  public:
-  /// `host` and `index` name the host in the names of contexts. `host` outlives this object.
+  /// `host` and `index` are used in the names of contexts. `host` outlives this object.
   Services(runtime::Runtime& runtime, std::string_view host, std::uint32_t index)
       : runtime_(runtime), host_(host), index_(index) {}
 
-  /// Starts `work` in a service context. The caller may detach the task. Throws if the runtime has
-  /// no memory for a context.
+  /// Starts `work` in a service context. The caller may detach the task.
+  /// Throws: if the runtime has no memory for a context.
   runtime::Task spawn(std::string_view role, std::function<void()> work);
-  /// Returns a number that no other service of this host has in its name.
+  /// Returns a number that is unique among the names of this host's services.
   std::uint64_t take_number() { return next_number_.fetch_add(1); }
 
-  /// Counts an operation that spawn() did not start, from here until remove_operation().
+  /// Counts an operation that spawn() did not start, until remove_operation().
   void add_operation() { operations_.fetch_add(1); }
   void remove_operation();
 
   bool are_running() const;
   /// Cancels the present wait of each context that spawn() started.
   void cancel();
-  /// Blocks until nothing runs. Returns false if `limit` came first.
+  /// Blocks until nothing runs. Returns false if `limit` passed first.
   bool wait_for_end(runtime::Deadline limit);
-  /// Blocks until something has ended, or `limit` came. Does not block if nothing runs.
+  /// Blocks until something has ended, or `limit` has passed. Returns immediately if nothing runs.
   void wait_for_change(runtime::Deadline limit);
 
  private:
@@ -52,10 +51,10 @@ class Services {
   const std::string_view host_;
   const std::uint32_t index_;
   std::atomic<std::uint64_t> next_number_{0};
-  std::atomic<std::uint64_t> operations_{0};  // falls under the mutex only
+  std::atomic<std::uint64_t> operations_{0};  // decreased only with mutex_ held
   mutable runtime::Mutex mutex_;
   runtime::WaitList changed_;
-  std::unordered_map<std::uint64_t, runtime::TaskCanceller> contexts_;  // by number
+  std::unordered_map<std::uint64_t, runtime::TaskCanceller> contexts_;  // keyed by number
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/shared_elements.cpp — which shared space is whose.
+// paths/host/shared_elements.cpp — shared spaces of this host and of other hosts.
 #include "paths/host/shared_elements.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,8 @@ SharedElements::SharedElements(const runtime::Runtime& runtime, const Plan& plan
       are_shared_(peers.are_processes && peers.shared_memory && !runtime.is_virtual()),
       run_(peers.run.text().substr(0, 12)) {}
 
-/// Of two runs the names differ; hosts with long names, too.
+/// Returns the name of a host's space. The run's id makes it unique among runs. A digest keeps
+/// shortened names unique.
 std::string SharedElements::space_of(std::uint32_t host) const {
   constexpr std::size_t host_letters_max = 60;
   const std::string& name = plan_.hosts[host].name;

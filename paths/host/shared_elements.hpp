@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/shared_elements.hpp — elements of a run in memory that its processes of one machine
-// map.
+// paths/host/shared_elements.hpp — elements in memory that processes of one machine share.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,21 +14,23 @@
 
 namespace paths {
 
-/// What one host shares of its own, and maps of others, each of which has a shared space of its own
-/// for what its config says is shared.
+/// Elements that a host shares with other processes of its machine, and elements that it maps from
+/// them. Each host has one shared space for the elements that the config declares as shared.
 ///
-/// Sharing: any context may call anything.
+/// Thread-safe.
 class SharedElements {
  public:
-  /// All outlive it.
+  /// All arguments outlive this object.
   SharedElements(const runtime::Runtime& runtime, const Plan& plan, std::uint32_t host,
                  const Peers& peers);
-  /// Whether hosts of this run share any: they are processes, which the plan lets share memory.
+  /// Returns whether hosts of this run share elements. They do if hosts are processes and the plan
+  /// allows shared memory.
   bool are_shared() const { return are_shared_; }
-  /// All of them are made when the first is asked for, so that nobody else makes one otherwise.
+  /// Returns a shared element of this host. The first call makes all of them, so that no other
+  /// process can make one with other options.
   std::shared_ptr<pastset::Element> make(const Plan::PlanElement& element);
-  /// One of another host, which has made it; null, after a warning, when it cannot be mapped, as
-  /// when it is not on this machine after all.
+  /// Returns an element of another host, which has already made it. Returns nullptr after a warning
+  /// if it cannot be mapped, for example because it is on another machine.
   std::shared_ptr<pastset::Element> map(const Plan::PlanElement& element);
 
  private:
@@ -42,7 +43,7 @@ class SharedElements {
   const bool are_shared_;
   const std::string run_;
   runtime::Mutex mutex_;
-  std::map<std::uint32_t, std::unique_ptr<pastset::SharedSpace>> spaces_;  // by their host
+  std::map<std::uint32_t, std::unique_ptr<pastset::SharedSpace>> spaces_;  // keyed by host
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/stages.cpp — how an operation goes from stage to stage, and how its failure does.
+// paths/host/stages.cpp — passage of operations and failures from stage to stage.
 #include <fmt/format.h>
 
 #include <exception>
@@ -16,7 +16,7 @@
 namespace paths {
 namespace {
 
-/// What is left of an operation when its contribution has failed.
+/// Returns a failed contribution in place of the operation.
 Operation failed_contribution(OperationHead head, const Failure& failure) {
   head.number = 0;
   head.contributions = 1;
@@ -42,8 +42,8 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
   std::exception_ptr stop_;
 };
 
-// Very many fibers may wait below begin_stage(), each on a stack of which it should touch one page.
-// So what begin_stage() seldom does has frames of its own.
+// Many fibers may wait below begin_stage(), each on a stack of which it should touch one page. Rare
+// work of begin_stage() therefore has its own stack frames.
 
 /// Hands the operation to a service context.
 [[gnu::noinline]] void run_in_context(Deployment& deployment, const Stage& stage,
@@ -64,15 +64,15 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
       });
 }
 
-/// Passes on an operation that failed further up, around a wrapper that does not see failures.
+/// Passes a failed operation around a wrapper that does not see failures.
 [[gnu::noinline]] void pass_by(Deployment& deployment, const Stage& stage, Operation&& operation,
                                Responder responder) {
   if (stage.below == nullptr) return responder.fail(operation.failure);
   Next(deployment, stage, nullptr).handle(std::move(operation), std::move(responder));
 }
 
-/// Fails an operation with what the wrapper threw. Stages below get the failed contribution, unless
-/// they have seen the operation (`called`); their reply tells nothing new.
+/// Fails an operation with the exception of the wrapper. Stages below get the failed contribution,
+/// unless they have seen the operation (`called`). Their reply is ignored.
 [[gnu::noinline]] void fail_here(const Next& next, const OperationHead& head, bool called,
                                  const std::exception_ptr& error, Responder responder) {
   Failure failure;
@@ -126,7 +126,7 @@ void Next::in_context(std::function<void()> work) const {
     return std::make_shared<TravelError>(failure);
   } catch (const runtime::Stop&) {
     throw;
-  } catch (const pastset::Marked& mark) {  // says itself where it began
+  } catch (const pastset::Marked& mark) {  // its text names the origin
     return std::make_shared<TravelError>("", "", "", mark.what());
   } catch (const std::exception& other) {
     return deployment_->failure(wrapper, path, other.what(), FailureCause::application);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/standing_calls.cpp — serves short frames.
+// paths/host/standing_calls.cpp — execution of operations in short frames.
 #include "paths/host/standing_calls.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace paths {
 namespace {
 
-/// Connections number theirs for themselves.
+/// Returns a unique key. Each connection numbers its standing calls separately.
 std::uint64_t key_of(ConnectionId connection, std::uint64_t standing) {
   return connection * standing_max + standing;
 }
@@ -80,7 +80,7 @@ void Dispatcher::Standing::begin(ShortFrame&& frame) {
   begin_stage(dispatcher_.deployment_, stage, operation_of(std::move(frame)), Responder(*this));
 }
 
-/// The next one may come as soon as this one is answered.
+/// Ends the request before the reply, because the next request may follow the reply immediately.
 void Dispatcher::Standing::arrived(Outcome&& outcome) noexcept {
   {
     const runtime::Lock lock(dispatcher_.mutex_);
@@ -100,7 +100,9 @@ void Dispatcher::Standing::arrived(Outcome&& outcome) noexcept {
   dispatcher_.deployment_.services().remove_operation();
 }
 
-/// Called with the mutex held. False when it is another one than before.
+/// Registers the standing call of a request. Returns false if its number belongs to a different
+/// call.
+/// Requires: mutex_ held.
 bool Dispatcher::stand(ConnectionId connection, const Frame& request) {
   const std::uint64_t key = key_of(connection, standing_of_call(request.call));
   if (const auto known = standing_.find(key); known != standing_.end())

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/standing_calls.hpp — calls that another host makes again and again.
+// paths/host/standing_calls.hpp — standing calls: moves that another host repeats at one stage.
 #pragma once
 #include "paths/host/dispatcher.hpp"
 #include "paths/host/validator.hpp"
 
 namespace paths {
 
-/// One such call: what its first request said, and room for the one that is under way. What short
-/// frames cannot say goes as frames do.
+/// Standing call of another host: repeated moves of one path at one slot of one stage. It keeps the
+/// data of the first request, and memory for the request that is under way. Requests and replies
+/// that do not fit short frames travel in whole frames.
 class Dispatcher::Standing final : ServiceRoom, public OperationState {
  public:
   Standing(Dispatcher& dispatcher, ConnectionId connection, const Frame& first,
            const Validator::Standing& admitted);
   bool is_of(const Frame& request) const;
-  /// The request as a whole frame.
+  /// Returns the request as a whole frame.
   Frame whole(ShortFrame&& frame) const;
-  /// Called with the dispatcher's mutex held. Whether a request enters, as nearly all do, which
-  /// then is under way; judge() tells of the others. If stages need contexts, the whole request is
-  /// judged instead.
+  /// Returns whether a request may enter, as nearly all may. It is then under way. validate()
+  /// checks those that may not. If stages need contexts it returns false, and run() validates the
+  /// whole request instead.
+  /// Requires: the dispatcher's mutex held.
   bool admit(const ShortFrame& frame);
+  /// Requires: the dispatcher's mutex held.
   Validator::Verdict validate(const ShortFrame& frame);
-  /// Carries out one that entered, without a context.
+  /// Runs an admitted request, without a context.
   void begin(ShortFrame&& frame);
 
   const Stage& stage;
@@ -32,7 +35,7 @@ class Dispatcher::Standing final : ServiceRoom, public OperationState {
   const ConnectionId connection_;
   const Validator::Standing admitted_;
   bool is_under_way_ = false;  // guarded by the dispatcher's mutex
-  Frame request_;              // without its tuple
+  Frame request_;              // first request, without its tuple
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/thread.cpp — finds a thread's paths in the plan.
+// paths/host/thread.cpp — life of a thread, and its paths in the plan.
 #include "paths/host/thread.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ Thread::Thread(Deployment& deployment, std::uint32_t index, std::uint64_t seed)
 
 Thread::~Thread() { end(); }
 
-/// That it began is recorded at once.
+/// Records the beginning of the thread immediately.
 eventspace::EventRecord Thread::begin_life() {
   eventspace::EventRecord life;
   life.place = rank();
@@ -90,7 +90,8 @@ void Thread::fail(const TravelError& error) {
   release_paths(std::make_shared<TravelError>(error));
 }
 
-/// Nobody is to hear of it later because a release waits for what others do.
+/// Releases all paths. A path whose release may wait for others withdraws first, so that waiters of
+/// the other paths get the failure without delay.
 void Thread::release_paths(const Failure& failure) {
   for (Path& path : paths_) {
     if (path.holds_release())
@@ -101,8 +102,8 @@ void Thread::release_paths(const Failure& failure) {
   for (Path& path : paths_) path.release(failure);
 }
 
-/// Throws UsageError unless it is the caller, or has ended, and nothing of what it began is under
-/// way.
+/// Checks that the thread may detach.
+/// Throws: UsageError if another thread calls, or if an operation that it started is under way.
 void Thread::check_leaves() {
   if (owner_.has_ended()) return;
   const Owner::Use used(owner_, "detach", "the place", {});
@@ -113,7 +114,7 @@ void Thread::check_leaves() {
                       owner_.thread(), path.graph()));
 }
 
-/// It has ended, or has released all its paths.
+/// Returns whether the thread has ended, or has released all its paths.
 bool Thread::is_over() const {
   const auto is_released = [](const Path& path) { return path.released(); };
   return owner_.has_ended() ||
@@ -122,7 +123,7 @@ bool Thread::is_over() const {
 
 void Thread::end() {
   if (!owner_.is_caller()) return;
-  host().thread_ended(*deployment_, index_);  // before what may wait for others
+  host().thread_ended(*deployment_, index_);  // not after the releases, which may wait
   release_paths(*last_failure_);
   owner_.end();
   life_.up_nanos = now().count();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/thread.hpp — what one thread of the application is given.
+// paths/host/thread.hpp — thread of a program: its rank, paths, clock and random numbers.
 #pragma once
 #include <cstdint>
 #include <list>
@@ -15,58 +15,61 @@ namespace paths {
 
 class Host;
 
-/// A thread's place in the program, its paths and its clock. The application is one function of
-/// this, the same for both clocks: it must block through this and its paths only. It ends by
-/// returning and fails by throwing; exit() ends the process with the code 1. Its life is in the
-/// trace.
+/// Thread of a program: its rank, its paths and its clock. A program is one function that takes a
+/// Thread, the same for both clocks. The function must block only through this object and its
+/// paths.
 ///
-/// Sharing: the thread's own, until its function returns; the context that makes it is the thread.
-/// Throws:  UsageError where another thread calls, or the function has returned.
+/// The thread ends when the function returns, and fails when it throws. A call of exit() ends the
+/// process with code 1. The trace records the life of the thread.
+///
+/// Thread-safe: no. It belongs to the context that constructs it, until its function returns.
+/// Throws:      UsageError if another thread calls, or if the function has returned.
 class Thread {
  public:
   Thread(Deployment& deployment, std::uint32_t index, std::uint64_t seed);
-  ~Thread();  ///< end()
+  ~Thread();  ///< calls end()
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
 
-  // What it is, for anybody.
-  std::uint32_t rank() const;     ///< in the whole program, by hosts in config order
-  std::uint32_t threads() const;  ///< of the whole program
-  std::uint32_t index() const { return index_; }  ///< among the threads of its host
+  // Properties. They are not restricted to the thread itself.
+  std::uint32_t rank() const;     ///< rank in the program; hosts count in config order
+  std::uint32_t threads() const;  ///< number of threads in the program
+  std::uint32_t index() const { return index_; }  ///< index among the threads of its host
   Deployment& deployment() const { return *deployment_; }
   Host& host() const;
   const std::string& cluster() const;
   double speed() const;
 
-  /// The thread's path of a collective or to an element, by its name in the config. Throws
-  /// UsageError when this thread has none, saying which it has.
+  /// Returns the thread's path of a collective or to an element, by its name in the config.
+  /// Throws: UsageError that lists the thread's paths if there is no such path.
   Path& path(std::string_view graph);
   bool has_path(std::string_view graph) const;
 
-  /// Throws UsageError unless the thread itself calls, while it is one: "group world: barrier
-  /// by...".
+  /// Throws UsageError unless the thread itself calls while its function runs. The arguments form
+  /// the message, such as "group world: barrier by...".
   void check_caller(std::string_view what, std::string_view subject, std::string_view name) const {
     owner_.check(what, subject, name);
   }
 
   base::Nanos now() const;
   void sleep_for(base::Nanos span);
-  /// Of the program's seed; each thread its own stream.
+  /// Returns the thread's own stream of random numbers, derived from the program's seed.
   runtime::Random& random() {
     owner_.check("random", "the numbers");
     return random_;
   }
 
-  /// Tells everyone who would wait for this thread that it failed, and releases its paths.
+  /// Releases the thread's paths with a failure. Everything that would wait for this thread
+  /// receives it.
   void fail(const std::string& reason);
   void fail(const TravelError& error);
-  /// Its function has returned: releases every path. Who waits for this thread is told that it has
-  /// ended, or, when its last operation failed, of that failure, which will be why. By the thread
-  /// itself; once.
+  /// Ends the thread after its function has returned, and releases every path. If the last
+  /// operation failed, waiters get its failure, which is probably the cause. Otherwise they get the
+  /// end of this thread. Does nothing if another thread calls, or on later calls.
   void end();
 
  private:
-  friend class SessionThread;  // where the threads of a session come and go, and the paths stay
+  friend class SessionThread;  // attaches and detaches threads, while their paths stay
   eventspace::EventRecord begin_life();
   void check_leaves();
   bool is_over() const;
@@ -76,7 +79,7 @@ class Thread {
   eventspace::EventRecord life_;
   Owner owner_;
   std::shared_ptr<Failure> last_failure_ = std::make_shared<Failure>();
-  std::list<Path> paths_;  // which do not move
+  std::list<Path> paths_;  // a list keeps their addresses
   runtime::Random random_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/traffic_counts.hpp — what a host sent for each graph of a plan.
+// paths/host/traffic_counts.hpp — traffic of a host for each graph of a plan.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -12,7 +12,8 @@
 
 namespace paths {
 
-/// What a host sent to other clusters for one graph; the bytes of a `traffic` answer's entries.
+/// Traffic of a host to other clusters for one graph. The result of a `traffic` operation is an
+/// array of these.
 struct HostTraffic {
   std::uint64_t host = 0;  ///< index in the plan
   Traffic wan;
@@ -20,21 +21,21 @@ struct HostTraffic {
 
 /// Adds up what one host sent over its connections and in messages of groups.
 ///
-/// Sharing: any context may call anything.
+/// Thread-safe.
 class TrafficCounts {
  public:
-  /// All outlive this object. `host` is the index of the host in the plan.
+  /// All arguments outlive this object. `host` is the index of the host in the plan.
   TrafficCounts(const Plan& plan, std::uint32_t host, const Connections& connections)
       : plan_(plan), host_(host), connections_(connections) {}
 
   /// Returns what this host sent to other clusters for the paths of `graph`. Each frame counts
-  /// once, on the host where it leaves the cluster. A name that is no graph has no traffic.
+  /// once, on the host where it leaves the cluster. An unknown name has no traffic.
   Traffic to_other_clusters(std::string_view graph) const;
   /// Returns all that this host sent for the paths of `graph`.
   Traffic all(std::string_view graph) const;
   /// Adds what groups sent to other clusters for a graph.
   void add_messages(std::uint32_t graph, const Traffic& wan);
-  /// Adds the entry of this host to the answer of a `traffic` operation.
+  /// Adds the entry of this host to the result of a `traffic` operation.
   void add_entry(const Operation& asked, Result& answer) const;
 
  private:
@@ -44,7 +45,7 @@ class TrafficCounts {
   const std::uint32_t host_;
   const Connections& connections_;
   mutable runtime::Mutex mutex_;
-  std::unordered_map<std::uint32_t, Traffic> messages_;  // to other clusters, by graph
+  std::unordered_map<std::uint32_t, Traffic> messages_;  // traffic to other clusters, by graph
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/validator.cpp — the rules that every operation from another host is held to.
+// paths/host/validator.cpp — rules for operations from other hosts.
 #include "paths/host/validator.hpp"
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ Validator::Verdict Validator::validate(const Frame& frame) {
     return refused(std::move(wrong));
 
   const Operation& operation = frame.operation;
-  if (operation.kind == OperationKind::clock) return {};  // for the host, not for a stage
+  if (operation.kind == OperationKind::clock) return {};  // the host handles it, not a stage
   return let_in({operation.kind, operation.slot, operation.segment, operation.sequence,
                  operation.failure != nullptr},
                 *way, slot_of(*entrance, operation.slot));
@@ -69,7 +69,7 @@ Validator::Verdict Validator::let_in(const Entering& entering, const Way& way, S
   const bool is_move = entering.kind == OperationKind::move;
   if (is_release && std::exchange(slot.is_released_by_path, true))
     return refused(fmt::format("slot {} is released twice", entering.slot));
-  // A release with a failure may overtake moves from before it.
+  // A release with a failure may overtake earlier moves.
   if (slot.is_released && !(is_move && entering.sequence < slot.released_from))
     return {.kind = Verdict::Kind::late};
   Moves& moves = slot.moves_of(entering.segment);
@@ -80,7 +80,7 @@ Validator::Verdict Validator::let_in(const Entering& entering, const Way& way, S
   if (is_move && !moves.note_next(entering.sequence, may_overtake)) {
     if (std::string wrong = moves.wrong(entering.sequence, may_overtake); !wrong.empty())
       return refused(std::move(wrong));
-    // Of a path 256 moves may be under way (Path::started_max): half of them may be overtaken.
+    // At most 256 moves of a path are under way (Path::started_max). Half of them may be overtaken.
     moves.note(entering.sequence, may_overtake, way.has_order ? 16 : 128);
   }
   if (is_release) {
@@ -141,7 +141,7 @@ bool Validator::release(StageId stage, std::uint32_t slot) {
   return !std::exchange(lost.is_released, true);
 }
 
-/// Null when nothing enters there.
+/// Returns nullptr if no path enters at the stage.
 Validator::Entrance* Validator::entrance_at(StageId stage) {
   const auto found = std::lower_bound(
       entrances_.begin(), entrances_.end(), stage,
@@ -156,7 +156,7 @@ Validator::Slot& Validator::slot_of(Entrance& entrance, std::uint32_t slot) {
   return entrance.slots[place];
 }
 
-/// What any plan bounds.
+/// Checks bounds that hold for all stages and paths.
 std::string Validator::wrong_form(const Frame& frame) const {
   const Operation& operation = frame.operation;
   if (operation.segment >= operation.segments || operation.segments > segments_max)
@@ -170,8 +170,8 @@ std::string Validator::wrong_form(const Frame& frame) const {
   return {};
 }
 
-/// A push is a move that nobody waits for, or a farewell; only those bring failures, and only moves
-/// tuples.
+/// Checks that the kind fits the frame. A push is a move without a reply, or a farewell. Only moves
+/// and farewells have failures. Only moves carry tuples; `enter` carries a template.
 std::string Validator::wrong_kind(const Frame& frame) const {
   const Operation& operation = frame.operation;
   const OperationKind kind = operation.kind;
@@ -216,7 +216,8 @@ std::string Validator::wrong_place(const Frame& frame, Entrance* entrance, const
   return {};
 }
 
-/// Follows the path down as its operations go, once for each way in. Null when it does not enter.
+/// Follows the path down as its operations travel, once for each entrance. Returns nullptr if the
+/// path does not enter there.
 const Validator::Way* Validator::way_into(Entrance& entrance, std::uint32_t path) const {
   const auto known =
       std::lower_bound(entrance.ways.begin(), entrance.ways.end(), path,
@@ -238,7 +239,7 @@ void Validator::pass(StageId stage, Way& way) const {
   const Plan::PlanStage& passed = plan_.stages[stage];
   const Plan::PlanWrapper& wrapper = plan_.wrappers[passed.wrapper];
   const WrapperKind& kind = *kinds_.find(wrapper.kind);
-  const bool joins = kind.joins();  // then it stands for all that is above it
+  const bool joins = kind.joins();  // a join represents everything above it
   way.first_slot = passed.slot + (joins ? 0 : way.first_slot);
   if (joins) way.slots = 1;
   const bool has_root = kind.collective && !kind.collective->root_slot.empty();
@@ -249,7 +250,7 @@ void Validator::pass(StageId stage, Way& way) const {
     way.inside_max += std::strtoull(rounds->text().c_str(), nullptr, 10);
 }
 
-// ---- answers ---------------------------------------------------------------------------------
+// ---- results of other hosts ------------------------------------------------------------------
 
 std::string Validator::wrong_answer(StageId stage, const OperationHead& asked,
                                     const Result& answer) {
@@ -260,10 +261,10 @@ std::string Validator::wrong_answer(StageId stage, const OperationHead& asked,
     case OperationKind::observe:
     case OperationKind::observe_number:
     case OperationKind::newest: expected = &tuples(stage, asked.path).read; break;
-    case OperationKind::traffic: return {};  // for whoever adds it up
+    case OperationKind::traffic: return {};  // checked by Path::traffic()
     default: return size == 0 ? std::string() : fmt::format("{} bytes with a number", size);
   }
-  // Of some moves no value comes back: of a reduction to somebody else, for one.
+  // Some moves return no value, for example a reduction to another root.
   if (!*expected || (size == 0 && asked.kind == OperationKind::move)) return {};
   const std::string mismatch = (*expected)->mismatch(answer.payload);
   return mismatch.empty() ? mismatch : "a tuple that is none: " + mismatch;
@@ -284,7 +285,7 @@ const Validator::Tuples& Validator::tuples(StageId stage, std::uint32_t path) {
   return known->second;
 }
 
-// ---- the moves of one slot -------------------------------------------------------------------
+// ---- moves of one slot -----------------------------------------------------------------------
 
 bool Validator::Moves::note_next(std::uint64_t sequence, bool may_overtake) {
   if (sequence != next_ || sequence == std::numeric_limits<std::uint64_t>::max()) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/validator.hpp — what may enter a host from another one.
+// paths/host/validator.hpp — check of operations that arrive from other hosts.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,102 +17,107 @@
 
 namespace paths {
 
-/// Compares operations that other hosts send with the plan, and with what came before them. Behind
-/// it, what came from outside is as good as what this host's own paths bring: its path leads in
-/// where it says, its slot is its own, and no round is entered twice.
+/// Compares operations of other hosts with the plan and with earlier operations. Stages can trust
+/// an operation that passes: it enters where its path leads, has its own slot, and enters no round
+/// twice. Keeps a few words for each slot that was used.
 ///
-/// Sharing: none; one call at a time. Keeps a few words for each slot that was entered.
+/// Thread-safe: no. The caller serializes all calls.
 class Validator {
  public:
-  /// Operations of one slot that may be inside at once, besides the `rounds` that wrappers on its
-  /// way let be under way: of a path that begins them without waiting.
+  /// Maximum number of operations of one slot that may be inside at once. The `rounds` that
+  /// wrappers on its way allow are added. A path that starts operations without waiting can have
+  /// many.
   static constexpr std::uint64_t inside_max = 4096;
 
-  static constexpr std::uint32_t segments_max = 4096;  ///< of one tuple
+  static constexpr std::uint32_t segments_max = 4096;  ///< segments of one tuple
 
   struct Verdict {
     enum class Kind : std::uint8_t {
-      enters,  ///< and counts as inside until left()
-      late,    ///< its path was released before, so that it does nothing any more
-      wrong,   ///< no host of this plan sends that
+      enters,  ///< valid; counts as inside until complete()
+      late,    ///< the path was released before, so the operation has no effect
+      wrong,   ///< invalid; no host of this plan sends it
     };
     Kind kind = Kind::enters;
-    bool is_alone = false;    ///< of one that enters: nothing else of its slot is inside
-    std::string reason = {};  ///< of wrong, a clause such as "slot 7, expected slot 3"
+    bool is_alone = false;    ///< enters: whether no other operation of its slot is inside
+    std::string reason = {};  ///< wrong: a clause such as "slot 7, expected slot 3"
   };
 
-  /// The plan and the kinds outlive it.
+  /// `plan` and `kinds` outlive this object.
   Validator(const Plan& plan, std::uint32_t host, const WrapperKinds& kinds);
 
-  /// Judges a request or push of the host that the frame is from.
+  /// Validates a request or push of the host that sent the frame.
   Verdict validate(const Frame& frame);
-  /// What entered has been carried out.
+  /// Notes that an operation that entered has ended.
   void complete(const Frame& frame);
-  /// What a request that was not wrong has in common with all of its standing call.
+  /// Common data of all requests of one standing call.
   class Standing;
+  /// Requires: `request` was not wrong.
   Standing standing_of(const Frame& request);
-  /// The same of a short one: whether it enters, as nearly all do; judge() tells of the others.
+  /// Returns whether a short request enters, as nearly all do. validate() gives the verdict on
+  /// those that do not.
   bool admit(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
              std::uint64_t contributions);
   Verdict validate(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
                    std::uint64_t contributions);
   void complete(const Standing& standing);
-  /// What is wrong with the answer to an operation that this host sent into a stage of another one;
-  /// empty when nothing is.
+  /// Returns what is wrong with the result of an operation that this host sent into a stage of
+  /// another host; empty if nothing is.
   std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
-  /// Quick; false may also mean that wrong_answer() has to look.
+  /// Returns true if the result is certainly right. Fast. After false, wrong_answer() must decide.
   bool is_surely_right(StageId stage, const OperationHead& asked, const Result& answer);
-  /// Nothing will come at this slot any more; false when that was known.
+  /// Notes that nothing more enters at this slot. Returns false if that was already known.
   bool release(StageId stage, std::uint32_t slot);
 
  private:
-  /// How a path comes to a stage of this host from another one.
+  /// Entrance of a path into a stage of this host from another host.
   struct Way {
     std::uint32_t from_host = 0;
     std::uint32_t first_slot = 0;
-    std::uint32_t slots = 1;  ///< 1 below a join, else one for each thread of the path
-    /// Rounds may overtake each other below a join whose value comes from below: whoever is there
-    /// first takes one down.
+    std::uint32_t slots = 1;  ///< 1 below a join, otherwise the number of threads of the path
+    /// False below a join that distributes a value from below without a fixed root. Its first
+    /// arriver leads, so rounds may overtake each other.
     bool has_order = true;
     std::uint64_t inside_max = Validator::inside_max;
   };
-  /// What comes back up from a stage of another host, where the plan says it.
+  /// Templates of results from a stage of another host, if the plan has them.
   using Tuples = PathValues::Templates;
-  /// Which moves of a slot have come. Those that failed may overtake others and be overtaken; the
-  /// rest come in order where there is one, though not each of them: a newer push may have taken a
-  /// place.
+  /// Moves of a slot that have arrived. Failed moves may overtake others and be overtaken. Other
+  /// moves arrive in order, if the way has an order. Some may be missing, because a newer push
+  /// replaced them.
   class Moves {
    public:
-    /// Notes the one that follows the last of all, as most do; false when it is another.
+    /// Notes the move that follows the last one, as most do. Returns false for any other move.
     bool note_next(std::uint64_t sequence, bool may_overtake);
+    /// Returns what is wrong with a move; empty if nothing is.
     std::string wrong(std::uint64_t sequence, bool may_overtake) const;
+    /// Notes a move that wrong() has accepted. Keeps at most `gaps_max` gaps.
     void note(std::uint64_t sequence, bool may_overtake, std::size_t gaps_max);
 
    private:
     bool is_new(std::uint64_t sequence) const;
-    std::uint64_t next_ = 0;           // after the last one of all
-    std::uint64_t next_in_order_ = 0;  // after the last one that might not overtake
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;  // before next_, the last few
+    std::uint64_t next_ = 0;           // one more than the highest move
+    std::uint64_t next_in_order_ = 0;  // one more than the highest move that may not overtake
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;  // last few gaps below next_
   };
   struct Slot {
-    bool is_released = false;  // by us, when its host was lost, or by its path
+    bool is_released = false;  // released by its path, or by this host after a loss
     bool is_released_by_path = false;
-    std::uint64_t released_from = 0;  // moves before that one may still come
+    std::uint64_t released_from = 0;  // lower moves may still arrive
     std::uint64_t inside = 0;
     Moves moves;
-    std::map<std::uint32_t, Moves> further;  // by segment, from 1 on: each is a round of its own
+    std::map<std::uint32_t, Moves> further;  // keyed by segment, from 1; each is its own round
     Moves& moves_of(std::uint32_t segment) { return segment == 0 ? moves : further[segment]; }
   };
-  /// A stage at which paths enter.
+  /// Stage at which paths enter.
   struct Entrance {
     StageId stage = no_stage;
     std::uint32_t first_slot = 0;
     std::vector<std::uint32_t> from_hosts = {};
-    std::vector<std::pair<std::uint32_t, Way>> ways = {};  // by path, those that were asked for
-    std::vector<Slot> slots = {};                          // from the first on, as far as used
+    std::vector<std::pair<std::uint32_t, Way>> ways = {};  // keyed by path, once used
+    std::vector<Slot> slots = {};  // first one is first_slot; grows as needed
   };
 
-  /// Of something whose place is right.
+  /// Operation at a valid place.
   struct Entering {
     OperationKind kind = OperationKind::move;
     std::uint32_t slot = 0;
@@ -133,10 +138,10 @@ class Validator {
   const Plan& plan_;
   const std::uint32_t host_;
   const WrapperKinds& kinds_;
-  const std::uint64_t threads_;                                      // of the whole plan
-  std::vector<Entrance> entrances_;                                  // by stage
-  std::unordered_map<std::uint64_t, Tuples> tuples_;                 // by stage and path
-  std::pair<std::uint64_t, const Tuples*> last_tuples_{0, nullptr};  // that were asked for
+  const std::uint64_t threads_;                                      // threads of the whole plan
+  std::vector<Entrance> entrances_;                                  // sorted by stage
+  std::unordered_map<std::uint64_t, Tuples> tuples_;                 // keyed by stage and path
+  std::pair<std::uint64_t, const Tuples*> last_tuples_{0, nullptr};  // last look-up in tuples_
 };
 
 class Validator::Standing {
@@ -148,8 +153,8 @@ class Validator::Standing {
   Entrance* entrance = nullptr;
   Way way;
   std::uint32_t slot = 0;
-  std::size_t place = 0;      // of the entrance's slots; its first request has been there
-  std::uint32_t threads = 1;  // of the path
+  std::size_t place = 0;      // index in the entrance's slots; valid after the first request
+  std::uint32_t threads = 1;  // threads of the path
 };
 
 }  // namespace paths

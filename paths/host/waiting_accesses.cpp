@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/waiting_accesses.cpp — from an element to whoever waits above.
+// paths/host/waiting_accesses.cpp — access to an element for operations with and without a context.
 #include "paths/host/waiting_accesses.hpp"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ void WaitingAccesses::handle(Operation&& operation, const Next& next, Responder&
     first_ = &waiting;
   }
   element_.begin(waiting);
-  next.expect(waiting.until);  // before it had begun, whoever looks would have passed it over
+  next.expect(waiting.until);  // not before begin(): end_late() skips what has not begun
 }
 
 void WaitingAccesses::told(Waiting& waiting) {
@@ -103,7 +103,7 @@ void WaitingAccesses::told(Waiting& waiting) {
   answer(waiting, waiting.outcome());
 }
 
-/// Called with the mutex held.
+/// Requires: mutex_ held.
 void WaitingAccesses::unlink(Waiting& waiting) {
   (waiting.previous_waiting != nullptr ? waiting.previous_waiting->next_waiting : first_) =
       waiting.next_waiting;
@@ -129,7 +129,7 @@ base::Nanos WaitingAccesses::end_late(base::Nanos now) {
         continue;
       }
       std::string text = element_.lateness(one);
-      if (!element_.cancel(one)) continue;  // it is about to be told
+      if (!element_.cancel(one)) continue;  // the element is about to notify it
       if (hint_ != nullptr && one.kind != Access::Kind::move)
         text += hint_(one.next_stages.deployment().plan(), one.path);
       one.error = std::make_exception_ptr(pastset::DeadlinePassed(text));

@@ -13,23 +13,24 @@
 
 namespace paths {
 
-/// What operate_on() does, of one wrapper: in the operation's own context, or answered later.
+/// Runs operations on the element of one wrapper. An operation waits in its own context. An
+/// operation without a context gets its reply later, when the element notifies it.
 ///
-/// Sharing: any context may call anything, or what is none.
+/// Thread-safe, also for callers without a context.
 class WaitingAccesses {
  public:
-  /// `hint` adds something to what is said of a read that is late.
+  /// Returns text that is added to the error of a late read.
   using Hint = std::string (*)(const Plan& plan, std::uint32_t path);
   explicit WaitingAccesses(pastset::Element& element, Hint hint = nullptr)
       : element_(element), hint_(hint) {}
-  ~WaitingAccesses();  ///< when none waits any more
+  ~WaitingAccesses();  ///< requires that no operation waits
   WaitingAccesses(const WaitingAccesses&) = delete;
   WaitingAccesses& operator=(const WaitingAccesses&) = delete;
 
-  /// The path ends here.
+  /// Handles an operation whose path ends here.
   void handle(Operation&& operation, const Next& next, Responder& responder);
-  base::Nanos end_late(base::Nanos now);  ///< Wrapper::end_late()
-  void give_up();                         ///< Wrapper::give_up()
+  base::Nanos end_late(base::Nanos now);  ///< see Wrapper::end_late()
+  void give_up();                         ///< see Wrapper::give_up()
 
  private:
   struct Waiting;

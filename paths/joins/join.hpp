@@ -18,12 +18,13 @@
 
 namespace paths {
 
-/// Rule for the leader of a round: the contributor that carries the round further down, and when.
+/// Rule for the leader of a round: the contributor that carries the round further down, and when it
+/// starts. With fixed_slot_after_all the others get an empty result immediately.
 enum class Leader : std::uint8_t {
-  last_arriver,          ///< after all have arrived; the others wait for the result
-  first_arriver,         ///< immediately; the others wait for the result
-  fixed_slot,            ///< immediately; the others wait for the tuple that it moves
-  fixed_slot_after_all,  ///< after all have arrived; the others get empty results immediately
+  last_arriver,          ///< starts after all have arrived; the others wait for the result
+  first_arriver,         ///< starts immediately; the others wait for the result
+  fixed_slot,            ///< starts immediately; the others wait for the tuple that it moves
+  fixed_slot_after_all,  ///< starts after all have arrived; the others do not wait
 };
 
 /// Rules of a join: its leader, its reduction, and the tuple that it expects.

@@ -27,7 +27,6 @@ namespace paths {
 ///
 /// All references are indexes into these vectors. There is no state per thread: a path represents a
 /// range of threads of one host.
-/// range of threads of one host.
 struct Plan {
   enum class Transport : std::uint8_t { tcp, ipc };
   /// Words of the enum in the config, in the same order.

@@ -17,7 +17,7 @@ namespace paths {
 struct PlanText {
   std::vector<base::Settings> stages;    ///< item of the path that made the stage
   std::vector<base::Settings> wrappers;  ///< name of the wrapper, or item written in place
-  std::vector<std::pair<std::uint32_t, base::Settings>> contributors;  ///< by wrapper: its count
+  std::vector<std::pair<std::uint32_t, base::Settings>> contributors;  ///< wrapper, count
   std::unordered_set<std::string> broken;  ///< names of wrappers that could not be read
   bool whole = true;                       ///< false if mistakes removed paths or wrappers
 

@@ -32,7 +32,7 @@ struct Ways {
     /// Returns the entries of the low-level config, except `exit` and `to`.
     std::vector<base::Settings::Entry> text() const;
   };
-  std::vector<Cluster> clusters;  ///< in the order of Plan::clusters
+  std::vector<Cluster> clusters;  ///< same order as Plan::clusters
   /// Settings of links by (from, to); null for a link that is declared without emulation.
   std::map<std::pair<std::uint32_t, std::uint32_t>, base::Settings> links;
 };
