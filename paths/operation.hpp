@@ -172,7 +172,6 @@ struct Result {
     check<T>(false);
     return payload.read<T>(offset);
   }
-  /// Returns all values.
   template <class T>
   std::vector<T> values() const {
     check<T>(false);

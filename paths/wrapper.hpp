@@ -124,7 +124,7 @@ class Next {
   Failure failure_of(const std::exception_ptr& error, std::uint32_t path) const;
   /// Runs `work` in a service context of the host.
   void in_context(std::function<void()> work) const;
-  const Stage& stage() const { return *stage_; }  ///< the wrapper's own stage
+  const Stage& stage() const { return *stage_; }
   std::uint32_t role() const { return stage_->role; }
   bool at_end() const { return stage_->below_id == no_stage; }
   Deployment& deployment() const { return *deployment_; }

@@ -82,7 +82,7 @@ class Deployment : public HostView {
   ///
   /// For the config's plan it does not wait for other hosts. On the steady clock a host that has
   /// not arrived within the deadline counts as lost. For any other plan it blocks until all hosts
-  /// have arrived to which, or from which, paths lead directly.
+  /// have arrived that paths connect directly with this one.
   ///
   /// Throws: TravelError if such a host did not arrive, or not for this call. The other hosts
   ///         receive the failure. Only the destructor may be called afterwards.
@@ -105,7 +105,6 @@ class Deployment : public HostView {
   /// Ends the deployment early. Peers receive the reason and count this host as lost. Waits for
   /// operations that are still being served. Does nothing after finish() has begun.
   void abandon(const std::string& why);
-  /// Returns the threads of this host that have ended.
   EndedThreads& ended_threads() { return ended_threads_; }
 
   /// Sets work that finish() calls after every thread's path through this host was released, before

@@ -19,7 +19,6 @@
 namespace paths {
 namespace {
 
-/// Returns the numbers that the hosts of `plan` have in the run.
 std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& run_plan,
                                       const Plan& plan) {
   std::vector<std::uint32_t> numbers;

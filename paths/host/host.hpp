@@ -55,8 +55,8 @@ class Host : public HostView {
 
   /// Deploys a further plan on this host. All hosts of the plan call this with the same label and
   /// plan, in any order. The hosts must be hosts of the run by name, and keep the addresses of the
-  /// config. Afterwards any context may construct a Thread of the deployment. Its finish() ends it
-  /// while other deployments continue. This host outlives it.
+  /// config. Afterwards any context may construct a Thread of the deployment. The deployment must
+  /// outlive its Threads. Its finish() ends it while other deployments continue.
   ///
   /// A label has letters, digits, '_', '-' and '.'.
   ///

@@ -74,8 +74,8 @@ class Path {
 
   /// Returns memory for a tuple, to be written, frozen and moved down this path. If the path ends
   /// in an element that this process maps and that has free memory, the move copies nothing.
-  /// Otherwise it is ordinary memory. The element may be unknown before the first operation of a
-  /// path.
+  /// Otherwise it is ordinary memory. Before the first operation of a path the element may be
+  /// unknown, and the memory is ordinary.
   base::Buffer buffer(std::size_t bytes);
   /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
   Result move(base::Payload payload);

@@ -23,7 +23,6 @@ class PathReleases {
   /// `plan` outlives this object.
   PathReleases(const Plan& plan, std::uint32_t host);
 
-  /// Counts one release of `path`.
   void count(std::uint32_t path);
   /// Returns true for the first call for `path`, false for all others.
   bool begin_release(std::uint32_t path);

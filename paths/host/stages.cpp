@@ -45,7 +45,6 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
 // Many fibers may wait below begin_stage(), each on a stack of which it should touch one page. Rare
 // work of begin_stage() therefore has its own stack frames.
 
-/// Hands the operation to a service context.
 [[gnu::noinline]] void run_in_context(Deployment& deployment, const Stage& stage,
                                       Operation&& operation, Responder responder) {
   const auto kept = std::make_shared<Responder>(std::move(responder));

@@ -114,7 +114,6 @@ void Thread::check_leaves() {
                       owner_.thread(), path.graph()));
 }
 
-/// Returns whether the thread has ended, or has released all its paths.
 bool Thread::is_over() const {
   const auto is_released = [](const Path& path) { return path.released(); };
   return owner_.has_ended() ||

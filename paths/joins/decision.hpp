@@ -42,7 +42,6 @@ struct Decision {
   /// Returns the result of a part that decides the condition, or of a part that some other part
   /// decided.
   Result proved(base::Payload part, std::uint64_t contributions, std::uint64_t sequence) const;
-  /// Returns the result of all contributions.
   Result complete(base::Payload value, std::uint64_t contributions, std::uint64_t sequence) const;
 
  private:

@@ -265,7 +265,6 @@ void Join::take_result(Action action, Round& round, const Failure& failure, Resp
   responder.reply(std::move(outcome));
 }
 
-/// Fails the rounds whose deadline has passed. Returns the next deadline.
 base::Nanos Join::end_late(base::Nanos now) {
   base::Nanos next = base::Nanos::max();
   runtime::DeferredWakes wakes;
@@ -302,7 +301,6 @@ namespace {
 // Threads wait below lead(), each on a stack of which it should touch few pages. Rare work
 // therefore has its own stack frames.
 
-/// Leads a round in a service context.
 template <class Lead>
 [[gnu::noinline]] void lead_in_context(const Next& next, Operation&& operation,
                                        Responder&& responder, Lead lead) {

@@ -23,7 +23,6 @@ class Withdrawals {
  public:
   explicit Withdrawals(std::uint32_t slots) : slots_(slots), next_(slots, 0) {}
 
-  /// Notes that a slot has contributed to a round.
   void note_contribution(std::uint32_t slot, std::uint64_t sequence);
   /// Notes that the slot of `operation` does not contribute from its sequence on. Returns the first
   /// missing round that was noted for the slot before.
@@ -37,7 +36,6 @@ class Withdrawals {
 
   /// Returns whether the slot does not contribute to the round.
   bool misses(std::uint32_t slot, std::uint64_t sequence) const;
-  /// Returns the slots that do not contribute to the round.
   std::vector<std::uint32_t> missing(std::uint64_t sequence) const;
   /// Returns why a slot does not contribute to a round: its failure, or the release of its path.
   Failure failure(const HostView& view, const std::string& join, std::uint32_t slot,

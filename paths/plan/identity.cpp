@@ -76,7 +76,6 @@ const std::vector<LauncherVariables>& launchers() {
   return all;
 }
 
-/// Returns the launcher that numbered this process; nullptr if there is none.
 const LauncherVariables* launcher_of_process(const Variables& variable) {
   for (const LauncherVariables& launcher : launchers())
     if (!variable(launcher.rank).empty()) return &launcher;

@@ -80,7 +80,6 @@ Structure::Wrapper wrapper_of(const Plan& plan, const Plan::PlanWrapper& wrapper
           kind.answers_in_kind};
 }
 
-/// Returns the number of streams of a link.
 /// Requires: a checked plan, in which all words are valid.
 std::uint32_t streams_of(const base::Settings& link) {
   base::Mistakes none;

@@ -90,7 +90,6 @@ std::string missing_way(const Plan& plan, std::uint32_t from, std::uint32_t to);
 /// Returns the first step from one host to another.
 /// Requires: there is a way.
 Hop next_hop(const Plan& plan, std::uint32_t from, std::uint32_t to);
-/// Returns all steps.
 std::vector<Hop> way_between(const Plan& plan, std::uint32_t from, std::uint32_t to);
 
 }  // namespace paths
