@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/acceptor.cpp — what a greeting is compared with, and who is answered by the
-// door.
+// paths/connections/acceptor.cpp — checks of hellos, and replies for deployments that are not open
 #include "paths/connections/acceptor.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +12,7 @@ namespace paths {
 
 namespace {
 
-// Greetings of calls that this host has not made, and those of them whose connection is gone.
+// Limits of the hellos that wait for calls of this host, and of those whose connection is lost.
 constexpr std::size_t greetings_max = 4096;
 constexpr std::size_t failures_max = 256;
 
@@ -90,7 +89,7 @@ void Acceptor::open_lanes(Multiplexer::SubTransport& share) {
   lanes_ = &share;
 }
 
-// ---- what comes on connections that are nobody's -----------------------------------------------
+// ---- frames on connections without a deployment ----------------------------------------------
 
 void Acceptor::deliver(ConnectionId connection, Frame&& frame) {
   Verdict verdict;
@@ -106,18 +105,18 @@ void Acceptor::deliver(ConnectionId connection, Frame&& frame) {
   for (Frame& answer : verdict.answers) {
     try {
       multiplexer_.transport().send(connection, std::move(answer));
-    } catch (const std::exception&) {  // what cannot be sent loses the connection
+    } catch (const std::exception&) {  // an unsendable frame loses the connection
     }
   }
   if (verdict.is_last) multiplexer_.transport().drop(connection);
 }
 
-/// Of no deployment that is there: as the request that it stands for. Answers are nobody's.
+/// Handles a short frame without a deployment like the request that it stands for. Drops replies.
 void Acceptor::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   if (!frame.is_reply) deliver(connection, new_frame(run_, number_, FrameKind::request));
 }
 
-/// Called with the mutex held, like all that follow.
+/// Requires: the mutex. This also holds for all functions below up to forget_if_unused().
 Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
   if (after_end_.contains(connection)) return judge_after_end(connection, frame);
   if (waits_.contains(connection)) {
@@ -125,7 +124,7 @@ Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
       fails_waiting(connection, frame.text);
     return {};
   }
-  // Signs of life of one that has parted, to one that has ended.
+  // Signs of life between a deployment that has closed its connections and one that has ended.
   if (frame.kind == FrameKind::credits || frame.kind == FrameKind::refuse) return {};
   if (frame.kind == FrameKind::lane && lanes_ != nullptr) return {.share = lanes_};
   if (frame.kind != FrameKind::hello) return refused("a frame before its hello");
@@ -148,16 +147,17 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
   switch (deployments.meaning_of(call.number)) {
     case DeploymentTable::Meaning::now:
       if (label.share != nullptr) return {.share = label.share};
-      break;  // it is being made
+      break;  // not open yet: the hello waits
     case DeploymentTable::Meaning::ended: {
       DeploymentId last = call;
       const bool is_last = call.number == deployments.number();
-      last.number = deployments.number() + (deployments.is_under_way() ? 0 : 1);  // where to meet
+      last.number = deployments.number() +
+                    (deployments.is_under_way() ? 0 : 1);  // number with which the peer can meet us
       Verdict verdict =
           refused(fmt::format("{} has ended on host {}{}{}", name_of(call), host_,
                               is_last ? ": " : "", is_last ? deployments.how_it_ended() : ""),
                   std::make_shared<const DeploymentId>(std::move(last)));
-      verdict.complaint.clear();  // no stranger
+      verdict.complaint.clear();  // the peer is known, so the refusal is not logged
       return verdict;
     }
     case DeploymentTable::Meaning::later:
@@ -181,7 +181,7 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
   return {};
 }
 
-/// The deployment has left, in good order; it may be long before its peer does.
+/// Replies for a deployment that has ended in good order. Its peers may end much later.
 Acceptor::Verdict Acceptor::judge_after_end(ConnectionId connection, const Frame& frame) {
   Verdict verdict;
   switch (frame.kind) {
@@ -214,7 +214,7 @@ Acceptor::Verdict Acceptor::refused(std::string why,
   return verdict;
 }
 
-/// The two hosts compare what they speak and which run they are of before anything else counts.
+/// Compares protocol version and run, before anything else in the hello counts.
 std::string Acceptor::wrong_run(const Frame& hello) const {
   const base::Digest theirs{hello.run_high, hello.run_low};
   if (hello.version != protocol_version)
@@ -222,14 +222,14 @@ std::string Acceptor::wrong_run(const Frame& hello) const {
                        hello.version, host_, protocol_version);
   if (theirs == run_) return {};
   if (hello.deployment != nullptr &&
-      hello.deployment->plan == theirs)  // nobody made an id for the run
+      hello.deployment->plan == theirs)  // the launcher set no id for the run
     return fmt::format("host {} runs config {}, host {} config {}", hello.text, theirs.text(),
                        host_, run_.text());
   return fmt::format("host {} is of run {}, host {} of run {}", hello.text, theirs.text(), host_,
                      run_.text());
 }
 
-/// False when no greeting on that connection waits.
+/// Returns false if no hello waits on that connection.
 bool Acceptor::fails_waiting(ConnectionId connection, const std::string& failure) {
   const auto known = waits_.find(connection);
   if (known == waits_.end()) return false;
@@ -243,7 +243,7 @@ bool Acceptor::fails_waiting(ConnectionId connection, const std::string& failure
   return true;
 }
 
-/// A call that this host makes later learns of fewer failures, and meets none of these hosts.
+/// Forgets a failure. A later call of this host does not learn of it, and does not meet that peer.
 void Acceptor::forget_oldest_failure() {
   const auto [label, connection] = std::move(failures_.front());
   failures_.pop_front();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/acceptor.hpp — finds the deployment that a new connection is for.
+// paths/connections/acceptor.hpp — assignment of incoming connections to deployments
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -20,40 +20,44 @@
 
 namespace paths {
 
-/// A host's door. Protocol and run are compared here; a greeting then goes to the deployment of
-/// whose call it is, waits until this host makes that call, or is answered with how that call
-/// ended. Connections for lanes go to whoever receives those.
+/// Peers may connect before this host calls deploy(), or after a deployment has ended. The acceptor
+/// assigns each incoming connection to the deployment that its hello names.
 ///
-/// Sharing: any context may call anything.
+/// First it compares protocol version and run. It then passes the hello to the deployment, holds it
+/// until this host calls deploy(), or replies how the deployment ended. Connections for lanes are
+/// passed to the receiver of lanes.
+///
+/// Thread-safe: all functions.
 class Acceptor final : public Receiver {
  public:
-  /// `number` is the host's in the run, `incarnation` another one each time it is started.
+  /// `number` is the host's number in the run. `incarnation` differs each time the host is started.
   Acceptor(std::string host, std::uint32_t number, base::Digest run, std::uint64_t incarnation,
            std::unique_ptr<Transport> transport);
   ~Acceptor() override;
 
   void start() { multiplexer_.start(); }
   void stop() { multiplexer_.stop(); }
-  /// Multiplexer::share().
   std::unique_ptr<Multiplexer::SubTransport> share(HostNumbers numbers = nullptr) {
     return multiplexer_.share(std::move(numbers));
   }
   RejectionLog& rejections() { return rejections_; }
 
-  /// A call of deploy() begins. Throws UsageError when one of that label is under way here.
+  /// Begins a call of deploy() and returns its id. Throws UsageError if a deployment of that label
+  /// is under way on this host.
   std::shared_ptr<const DeploymentId> begin(const std::string& label, const base::Digest& plan);
-  /// From now on it takes greetings; those that waited for it come at once. Both outlive end().
+  /// Passes later hellos of the deployment to `connections`, and at once those that waited for it.
+  /// `connections` and `share` must exist until end() is called.
   void open(const DeploymentId& call, Connections& connections, Multiplexer::SubTransport& share);
-  /// The call has ended, and how; the first word counts. What peers still say on `arrivals`,
-  /// connections that they made, is answered in its name.
+  /// Notes that the deployment has ended, and how. Only the first call has an effect. The acceptor
+  /// replies to later frames on `arrivals`, connections that peers made for the deployment.
   void end(const DeploymentId& call, const std::string& how,
            const std::vector<ConnectionId>& arrivals = {});
 
-  /// A peer said which number of that label could meet it.
+  /// Notes a number that a peer named, with which a call of that label could meet the peer.
   void hear(const DeploymentId& call, std::uint64_t number);
 
-  /// Who gets connections whose first frame is a lane's, and compares what that says. A share that
-  /// has been started.
+  /// Passes connections whose first frame is a lane's to `share`, which checks the frame's content.
+  /// Requires: `share` has been started.
   void open_lanes(Multiplexer::SubTransport& share);
 
   void deliver(ConnectionId connection, Frame&& frame) override;
@@ -61,36 +65,36 @@ class Acceptor final : public Receiver {
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   void turned_away(const std::string& source, const std::string& reason) override;
 
-  /// Labels that are remembered: those of calls that this host made, and of greetings that wait.
+  /// Returns the number of known labels: those of this host's calls, and those of hellos that wait.
   std::size_t labels() const;
 
  private:
-  /// A greeting of a call that this host has not made yet.
+  /// A hello for a call of deploy() that this host has not made yet.
   struct Waiting {
     ConnectionId connection = 0;
     std::string host;
     std::uint64_t number = 0;
     Frame hello;
     std::string source;
-    std::string failure;  ///< of that call; the connection is gone then
+    std::string failure;  ///< why that call failed; the connection is lost then
   };
   struct Label {
     DeploymentTable deployments;
-    Connections* connections = nullptr;  // of the call that is under way
+    Connections* connections = nullptr;  // nullptr unless a deployment is open
     Multiplexer::SubTransport* share = nullptr;
     std::vector<Waiting> waiting;
 
-    /// This host has made no call of it, and no greeting waits for one.
+    /// Whether this host has made no call of the label and no hello waits for one.
     bool is_unused() const {
       return waiting.empty() && deployments.number() == 0 && !deployments.is_under_way();
     }
   };
-  /// What is to be done with a frame when the mutex is let go.
+  /// Work to do for a frame after the mutex is released.
   struct Verdict {
-    Multiplexer::SubTransport* share = nullptr;  ///< to which it goes
+    Multiplexer::SubTransport* share = nullptr;  ///< nullptr if no share gets the frame
     std::vector<Frame> answers = {};
     std::string complaint = {};
-    bool is_last = false;  ///< of its connection
+    bool is_last = false;  ///< whether to drop the connection
   };
   Verdict judge(ConnectionId connection, Frame& frame);
   Verdict judge_deployment(ConnectionId connection, Frame& hello);
@@ -109,9 +113,9 @@ class Acceptor final : public Receiver {
   RejectionLog rejections_;
   mutable runtime::Mutex mutex_;
   std::map<std::string, Label, std::less<>> labels_;
-  std::unordered_map<ConnectionId, std::string> waits_;        // its label
-  std::deque<std::pair<std::string, ConnectionId>> failures_;  // label; of waiting greetings
-  std::unordered_set<ConnectionId> after_end_;  // made by peers, of deployments that ended
+  std::unordered_map<ConnectionId, std::string> waits_;        // label of the hello that waits
+  std::deque<std::pair<std::string, ConnectionId>> failures_;  // lost hellos: label, connection
+  std::unordered_set<ConnectionId> after_end_;  // connections that peers made for ended deployments
   Multiplexer::SubTransport* lanes_ = nullptr;
   Multiplexer multiplexer_;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/connection.hpp — what a host knows of one connection: credits, calls under way,
-// what is held.
+// paths/connections/connection.hpp — state of one connection: credits, pending calls, held frames
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -31,22 +30,22 @@ struct Connection;
 struct PendingCall {
   std::uint32_t to_host = 0;
   std::uint32_t path = 0;
-  base::Payload moved;  // which an answer may bring back
+  base::Payload moved;  // payload of the request, if the reply may return it
   runtime::Deadline deadline;
   Connection* connection = nullptr;
   std::uint64_t number = 0;
-  bool is_held = true;  // behind pushes that wait for credits
+  bool is_held = true;  // whether it waits behind pushes that wait for credits
   std::optional<Outcome> answered;
   std::string lost;
   runtime::WaitList waiting;
   AsynchronousCall* asynchronous = nullptr;  // set if the caller has no context
 
-  bool lacks_credits() const;  // and nothing else
-  /// Requires the mutex. Tells the caller that it was answered or lost, or may leave now.
+  bool lacks_credits() const;  // whether only credits are missing
+  /// Requires: the mutex. Wakes the caller after a reply, after a loss, or when the request leaves.
   void tell(runtime::DeferredWakes& wakes);
 };
 
-/// A call of an operation that owns no context.
+/// A call by an operation that owns no context. It resumes as a continuation after the reply.
 struct AsynchronousCall final : runtime::Waiter, runtime::Continuation {
   explicit AsynchronousCall(Requests& of) : requests(of) {}
   void notify() noexcept override;
@@ -65,24 +64,24 @@ inline void PendingCall::tell(runtime::DeferredWakes& wakes) {
     wakes.notify(*asynchronous);
 }
 
-/// What a caller has of a standing call (paths/wire/short_frame.hpp).
+/// The caller's part of a standing call (paths/wire/short_frame.hpp).
 struct StandingCall {
   StageId stage = no_stage;
   std::uint32_t path = 0;
   std::uint32_t slot = 0;
-  bool is_known = false;        // the peer knows it: a frame has left
-  PendingCall* call = nullptr;  // the one that is under way
-  bool is_given_up = false;     // its caller is gone; a reply may come
+  bool is_known = false;        // whether the peer knows it: a request has left
+  PendingCall* call = nullptr;  // call under way; nullptr if none
+  bool is_given_up = false;     // whether the caller stopped waiting; a reply may arrive
   bool is_free() const { return call == nullptr && !is_given_up; }
 };
 
-/// Receives the short frames of a connection, as long as there is the connection.
+/// Receives the short frames of a connection as long as the connection exists.
 class ConnectionEnd final : public ShortEnd {
  public:
   ConnectionEnd(Connections& connections, Connection& connection)
       : connections_(connections), connection_(&connection) {}
   bool deliver(ShortFrame&& frame) override;
-  /// Requires the mutex of the connections.
+  /// Requires: the mutex of the connections. Detaches this object from its connection.
   void let_go() { connection_ = nullptr; }
 
  private:
@@ -90,39 +89,39 @@ class ConnectionEnd final : public ShortEnd {
   Connection* connection_;
 };
 
-/// One connection of a host, made by it or by a peer.
+/// One connection of a host. Either this host or the peer made it.
 ///
-/// Sharing: guarded by the mutex of its table.
+/// Thread-safe: guarded by the mutex of its table.
 struct Connection {
   ~Connection() {
     if (short_end) short_end->let_go();
   }
   ConnectionId id = 0;
   std::uint32_t peer = 0;
-  bool is_ours = false;                 // we connected
-  bool is_welcome = false;              // and were welcomed
-  bool is_heard = false;                // since the last look
-  bool is_parting = false;              // our goodbye is still to be sent, behind what is held
-  bool has_said_goodbye = false;        // we have
-  bool has_parted = false;              // the peer has
-  bool known = false;                   // we connected, or the peer said hello and was welcomed
+  bool is_ours = false;                 // this host connected
+  bool is_welcome = false;              // this host connected and the peer replied with a welcome
+  bool is_heard = false;                // a frame has arrived since the last check
+  bool is_parting = false;              // our goodbye must be sent behind the held frames
+  bool has_said_goodbye = false;        // this host sent its goodbye
+  bool has_parted = false;              // the peer sent its goodbye
+  bool known = false;                   // this host connected, or the peer's hello was accepted
   StageId key = no_stage;               // connection_key() of the stages it leads to
-  std::string lost;                     // why, when it is
-  std::shared_ptr<ShortWay> short_way;  // of one that we made; of others from the first reply on
-  std::shared_ptr<ConnectionEnd> short_end;  // made by short_end()
+  std::string lost;                     // reason of the loss; empty while connected
+  std::shared_ptr<ShortWay> short_way;  // nullptr until the first short reply if the peer connected
+  std::shared_ptr<ConnectionEnd> short_end;  // created on demand by Connections::short_end()
   CreditWindow credits;
   std::uint64_t next_call = 0;
   using Calls = std::unordered_map<std::uint64_t, PendingCall*>;
-  Calls calls;                                // but those of standing calls
-  std::vector<Calls::node_type> spare_calls;  // so that a call takes no memory
-  std::set<std::uint64_t> given_up;           // calls that left and may still be answered
+  Calls calls;                                // all pending calls except standing ones
+  std::vector<Calls::node_type> spare_calls;  // reused nodes; save an allocation per call
+  std::set<std::uint64_t> given_up;           // abandoned calls that may get a reply
   std::vector<StandingCall> standing;
-  /// Pushes that wait for credits, and what must not overtake them. A list, because an empty deque
-  /// takes half a kilobyte of each connection.
+  /// Pushes that wait for credits, and frames that must not overtake them. A list, because an empty
+  /// deque takes half a kilobyte for each connection.
   std::list<Frame> held;
 
   bool may_bring_operations() const { return known && !is_ours && !has_parted; }
-  /// The standing call that it can be of, now.
+  /// Returns a free standing call for the operation; nullptr if it cannot travel as one now.
   StandingCall* standing_for(StageId stage, const Operation& operation) {
     if (!short_way || operation.kind != OperationKind::move || operation.failure ||
         operation.segments != 1 || operation.payload.size() > ShortFrame::payload_bytes_max)
@@ -136,15 +135,15 @@ struct Connection {
   std::uint32_t number_of(const StandingCall& one) const {
     return static_cast<std::uint32_t>(&one - standing.data());
   }
-  /// Null unless frames with that number are of one.
+  /// Returns the standing call that a frame's call number belongs to; nullptr if there is none.
   StandingCall* standing_of(std::uint64_t call) {
     return is_of_standing(call) && standing_of_call(call) < standing.size()
                ? &standing[standing_of_call(call)]
                : nullptr;
   }
 
-  /// The transport found out that it carries no short frames here. All requests still wait for the
-  /// welcome, so they become ordinary ones.
+  /// Turns standing calls into ordinary ones. The transport does not carry short frames here after
+  /// all. All requests still wait for the welcome, so none has left.
   void forget_standing() {
     short_way = nullptr;
     for (const StandingCall& one : standing) {
@@ -175,7 +174,7 @@ struct Connection {
     node.mapped() = &call;
     calls.insert(std::move(node));
   }
-  /// Its caller has the answer or has given up.
+  /// Removes a call that was answered, or whose caller stopped waiting.
   void end(const PendingCall& call) {
     const bool may_be_answered = !call.is_held && !call.answered;
     if (StandingCall* const of = standing_of(call.number)) {
@@ -186,7 +185,7 @@ struct Connection {
     if (auto node = calls.extract(call.number)) spare_calls.push_back(std::move(node));
     if (may_be_answered) given_up.insert(call.number);
   }
-  /// Null when there is none.
+  /// Returns nullptr if no such call is under way.
   PendingCall* call_of(std::uint64_t number) {
     if (is_of_standing(number)) {
       const StandingCall* const of = standing_of(number);
@@ -195,11 +194,12 @@ struct Connection {
     const auto found = calls.find(number);
     return found != calls.end() ? found->second : nullptr;
   }
-  /// Whether a call that has been given up may be answered, which this does.
+  /// Whether a reply may still arrive for a call whose caller stopped waiting.
   bool may_answer_given_up(std::uint64_t number) {
     const StandingCall* const of = standing_of(number);
     return of != nullptr ? of->is_given_up : given_up.contains(number);
   }
+  /// Notes the reply to such a call. Returns false if there is none.
   bool answer_given_up(std::uint64_t number) {
     StandingCall* const of = standing_of(number);
     return of != nullptr ? std::exchange(of->is_given_up, false) : given_up.erase(number) > 0;
@@ -216,7 +216,7 @@ struct Connection {
     return has;
   }
 
-  /// The last one of the same thread's same path, or the end.
+  /// Returns the last held frame of the same thread, path and stage; held.rend() if there is none.
   auto last_held_like(const Frame& frame) {
     return std::find_if(held.rbegin(), held.rend(), [&frame](const Frame& other) {
       return other.stage == frame.stage && other.operation.path == frame.operation.path &&
@@ -224,7 +224,7 @@ struct Connection {
     });
   }
   bool holds_like(const Frame& frame) { return last_held_like(frame) != held.rend(); }
-  /// For another push, which then waits not only for the welcome.
+  /// Whether another push may replace a held one: the peer's welcome arrived, or the list is full.
   bool has_no_room() const { return is_welcome || held.size() >= CreditWindow::size; }
 };
 

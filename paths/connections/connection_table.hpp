@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/connection_table.hpp — the connections of one host, and what its parts share.
+// paths/connections/connection_table.hpp — connections of one host and their shared state
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,12 +14,12 @@
 
 namespace paths {
 
-/// The connections of one host, by their number and by where they lead; and the mutex that guards
-/// them and all parts of Connections.
+/// The connections of one host, indexed by id and by destination, and the mutex that guards them
+/// and all parts of Connections.
 ///
-/// Owns:    the connections and the transport.
-/// Sharing: guarded by mutex(), except for what never changes: runtime(), peers(), here(), call(),
-///          transport(), frame_of(), gone().
+/// Owns: the connections and the transport.
+/// Thread-safe: guarded by mutex(), except the functions that read constant state: runtime(),
+///              peers(), host(), name(), call(), transport(), frame_of(), gone().
 class ConnectionTable {
  public:
   ConnectionTable(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
@@ -28,31 +28,30 @@ class ConnectionTable {
   runtime::Runtime& runtime() const { return runtime_; }
   const Peers& peers() const { return *peers_; }
   std::uint32_t host() const { return host_; }
-  /// Returns the name of this host.
   const std::string& name() const { return peers_->hosts[host_].name; }
   const std::string& name_of(std::uint32_t host) const { return peers_->hosts[host].name; }
   const DeploymentId& call() const { return *call_; }
   Transport& transport() const { return *transport_; }
   runtime::Mutex& mutex() { return mutex_; }
 
-  /// Returns the connection that this host made to `host` for `stage`; null if there is none.
+  /// Returns the connection that this host made to `host` for `stage`; nullptr if there is none.
   Connection* leading_to(std::uint32_t host, StageId stage);
-  /// Makes it. Does not wait for the peer. Nothing has been sent on it yet.
+  /// Makes that connection. Neither waits for the peer nor sends anything.
   Connection& connect(std::uint32_t host, StageId stage);
-  /// Returns null if there is no such connection.
+  /// Returns nullptr if there is no such connection.
   Connection* find(ConnectionId id);
   Connection& find_or_add(ConnectionId id);
-  /// Forgets a connection. Later replies on it are dropped.
+  /// Forgets a connection. Replies that are sent on it later are dropped.
   void erase(ConnectionId id);
   const std::unordered_map<ConnectionId, std::unique_ptr<Connection>>& all() const {
     return connections_;
   }
 
-  /// Returns a frame that says whose it is.
+  /// Returns a frame with the run, this host and, in handshakes, the deployment.
   Frame frame_of(FrameKind kind) const;
-  /// Returns a refusal that says why.
+  /// Returns a refuse frame with the reason `why`.
   Frame refusal(const std::string& why) const;
-  /// Returns the error of calls on a connection that is lost.
+  /// Returns the error for callers on a lost connection.
   TravelError gone(const Connection& connection, std::uint32_t path) const;
 
  private:
@@ -63,8 +62,8 @@ class ConnectionTable {
   const std::unique_ptr<Transport> transport_;
   runtime::Mutex mutex_;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
-  std::unordered_map<std::uint64_t, Connection*> by_destination_;  // host and stage
-  Connection* recent_ = nullptr;                                   // that something came in on last
+  std::unordered_map<std::uint64_t, Connection*> by_destination_;  // key: host and connection key
+  Connection* recent_ = nullptr;                                   // connection of the last frame
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/connections.cpp — what comes in on connections, and where it goes.
+// paths/connections/connections.cpp — processing of incoming frames
 #include "paths/connections/connections.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
     runtime::DeferredWakes wakes;
     const runtime::Lock lock(table_.mutex());
     Connection& connection = table_.find_or_add(id);
-    if (!connection.lost.empty()) return;  // what comes behind it is not believed either
+    if (!connection.lost.empty()) return;  // frames after a loss are ignored
     const std::string wrong = rules_.wrong(connection, frame);
     if (wrong.empty()) {
       verdict = take(connection, frame, wakes);
@@ -82,7 +82,7 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
   if (verdict.has_peer_parted) liveness_.tell_gone(peer, Goodbyes::has_ended, true);
 }
 
-/// Requires the mutex. Takes a frame with which nothing is wrong.
+/// Requires: the mutex. Takes a frame that passed the checks.
 Connections::Verdict Connections::take(Connection& connection, Frame& frame,
                                        runtime::DeferredWakes& wakes) {
   Verdict verdict;
@@ -103,7 +103,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
     case FrameKind::one_way:
       verdict.is_to_be_served = true;
       sender_.hear_failure(connection, frame.text);
-      // Replies may be long in coming, and others need those credits to be answered.
+      // Returns credits early: the reply may take long, and other requests need credits to proceed.
       if (connection.credits.owes_half()) sender_.post(connection, FrameKind::credits);
       break;
     case FrameKind::goodbye:
@@ -111,7 +111,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
       verdict.has_peer_parted = goodbyes_.take(connection, wakes);
       break;
     case FrameKind::welcome: welcome(connection, frame, wakes); break;
-    case FrameKind::heartbeat:  // answered by any frame
+    case FrameKind::heartbeat:  // any frame is a sign of life
       sender_.post(connection, FrameKind::credits);
       break;
     case FrameKind::credits:
@@ -120,7 +120,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
   return verdict;
 }
 
-/// Requires the mutex. Returns whether the host of a peer is gone with that.
+/// Requires: the mutex. Returns whether the peer is gone as a result.
 bool Connections::greet(Connection& connection, const Frame& hello, runtime::DeferredWakes& wakes) {
   if (const std::string wrong = rules_.wrong_greeting(hello); !wrong.empty()) {
     if (const auto named = table_.peers().named(hello.text)) peers_[*named].refused = wrong;
@@ -146,7 +146,7 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
   return false;
 }
 
-/// Requires the mutex. A peer has welcomed this host.
+/// Requires: the mutex. Handles the welcome of a peer.
 void Connections::welcome(Connection& connection, const Frame& frame,
                           runtime::DeferredWakes& wakes) {
   peers_[connection.peer].incarnation = frame.deployment->incarnation;
@@ -163,7 +163,7 @@ void Connections::connection_lost(ConnectionId id, const std::string& reason) {
 
 // ---- short frames -----------------------------------------------------------------------------
 
-/// As deliver() of the frame that it stands for.
+/// Handles a short frame like deliver() handles the frame that it stands for.
 void Connections::deliver_short(ConnectionId id, ShortFrame&& frame) {
   runtime::Lock lock(table_.mutex());
   Connection& connection = table_.find_or_add(id);
@@ -186,7 +186,7 @@ bool ConnectionEnd::deliver(ShortFrame&& frame) {
   return true;
 }
 
-/// Called with the mutex held, which goes before who is woken.
+/// Requires: the mutex, passed in `held`. Releases it before it wakes waiters.
 void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock held) {
   if (!connection.lost.empty()) return;
   connection.is_heard = true;

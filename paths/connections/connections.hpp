@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/connections.hpp — requests, replies and pushes of one host, as frames.
+// paths/connections/connections.hpp — a host's connections for one plan: requests, replies, pushes
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -25,19 +25,22 @@
 
 namespace paths {
 
-/// The connections of a host to other hosts, for the paths of one plan. Owns the parts, and takes
-/// the frames that come in.
+/// Paths cross from host to host. Connections carries their requests, replies and pushes as frames
+/// over the connections of one host, for one plan.
 ///
-/// Sharing: any context may call anything.
+/// It receives the frames of the transport and passes them to its parts.
+///
+/// Owns: its parts and the transport.
+/// Thread-safe: all functions.
 class Connections final : public Receiver {
  public:
-  /// Called for every request and push of a peer that was welcomed. Must not block. Replies to a
-  /// request later with FrameSender::reply(), or refuses the peer with Liveness::refuse().
+  /// Called for each request and push of an accepted peer. Must not block. The owner later replies
+  /// to a request with FrameSender::reply(), or refuses the peer with Liveness::refuse().
   using Serve = std::function<void(ConnectionId, Frame&&)>;
-  /// The same for a request of a standing call, whose first one was served.
+  /// Like Serve, for a short request of a standing call whose first request was served.
   using ServeShort = std::function<void(ConnectionId, ShortFrame&&)>;
-  /// Which call of deploy() the connections are of, and whether it fails as soon as one peer cannot
-  /// be met: then Meeting::deploy() is to follow.
+  /// The call of deploy() that the connections belong to. If `needs_all` is true, it fails as soon
+  /// as one peer cannot be met, and the owner must call Meeting::deploy().
   struct Opening {
     std::shared_ptr<const DeploymentId> id;
     bool needs_all = false;
@@ -48,16 +51,17 @@ class Connections final : public Receiver {
   ~Connections() override;
 
   void start() { table_.transport().start(*this); }
-  /// Delivers nothing from now on, and tells no peer. For after Goodbyes::part(), and for a host
-  /// whose run failed.
+  /// Stops delivery without notifying peers. Call it after Goodbyes::part(), or on a host whose run
+  /// failed.
   void close() { table_.transport().stop(); }
-  /// Connects to `host`, where what leaves for `stage` will go; does not wait for it.
+  /// Connects to `host` for operations that enter `stage` there. Does not wait for the peer.
   void meet(std::uint32_t host, StageId stage);
-  /// The same for hosts to which nothing will go. The connections only show whether they are there.
+  /// Connects to the hosts in Peers::Peer::meets. No operation uses these connections; they only
+  /// show whether those hosts are present.
   void meet_others();
-  /// Returns the connections that peers made and on which they have not said goodbye.
+  /// Returns the connections made by peers that have not sent their goodbye.
   std::vector<ConnectionId> open_arrivals() const;
-  /// Returns in one sentence which peers had to be given up; "" if none.
+  /// Returns a sentence that names the peers given up; "" if there are none.
   std::string given_up() const;
 
   Requests& requests() { return requests_; }
@@ -66,8 +70,8 @@ class Connections final : public Receiver {
   Meeting& meeting() { return meeting_; }
   Liveness& liveness() { return liveness_; }
   Goodbyes& goodbyes() { return goodbyes_; }
-  /// Returns counts of the frames that were sent for each graph. Frames that belong to no path are
-  /// only in the total.
+  /// Returns the counts of frames sent for each graph. Frames that belong to no path count only in
+  /// the total.
   const SentTraffic& traffic() const { return traffic_; }
 
   void deliver(ConnectionId connection, Frame&& frame) override;
@@ -77,7 +81,7 @@ class Connections final : public Receiver {
 
  private:
   friend class ConnectionEnd;
-  /// Work about a frame that needs the mutex released.
+  /// Work for a frame that must be done after the mutex is released.
   struct Verdict {
     bool is_to_be_served = false;
     bool is_peer_gone = false;

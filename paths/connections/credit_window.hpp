@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/credit_window.hpp — credits bound what may be under way on a connection.
+// paths/connections/credit_window.hpp — credits that bound the requests and pushes under way
 #pragma once
 #include <cstdint>
 #include <utility>
 
 namespace paths {
 
-/// Credits of one connection. Each request and push that leaves uses one. The peer returns it with
-/// its next frame, or in a frame of its own when half of all credits would be on their way back.
+/// A fast sender could fill the memory of a slow peer. Credits bound the requests and pushes under
+/// way on one connection.
 ///
+/// Each request and each push that leaves uses one credit. The peer returns it with its next frame,
+/// or in a frame of kind `credits` when it owes half of all credits.
+///
+/// Thread-safe: guarded by the mutex of the connection's table.
 /// Sharing: guarded by the mutex of the connection's table.
 class CreditWindow {
  public:
-  static constexpr std::uint32_t size = 256;  ///< credits that a connection begins with
+  static constexpr std::uint32_t size = 256;  ///< initial credits of a connection
 
   bool has_credits() const { return left_ > 0; }
   std::int64_t used() const { return size - left_; }
-  /// Requests use credits that are not there, because they do not wait for any.
+  /// Uses one credit. Requests do not wait for credits, so the balance may become negative.
   void use() { --left_; }
   void take_back(std::uint32_t credits) { left_ += credits; }
 
-  /// Notes that a frame of the peer has been served. Its credit is to go back.
+  /// Notes that a frame of the peer was taken; its credit must be returned.
   void owe() { ++owed_; }
   bool owes_half() const { return owed_ >= size / 2; }
-  /// Returns what the next frame to the peer gives back.
+  /// Returns the credits that the next frame to the peer returns.
   std::uint32_t give_back() { return std::exchange(owed_, 0); }
 
  private:

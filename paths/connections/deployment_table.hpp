@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/deployment_table.hpp — by which calls of one label on several hosts find each
-// other.
+// paths/connections/deployment_table.hpp — numbers that pair the calls of deploy() of one label
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,24 +8,27 @@
 
 namespace paths {
 
-/// A host's calls of deploy() of one label. Hosts that call it together have the same number,
-/// without anybody who leads: a call takes the next of its own, or the highest that was heard of if
-/// that is more, and uses it up however it ends. So hosts of which one skipped a call meet again.
+/// Several hosts call deploy() with one label, and their calls must find each other without a
+/// leader. The table numbers this host's calls; calls of one number belong together.
 ///
-/// Sharing: none.
+/// A call takes the number after this host's last one, or the highest known number of another
+/// host if that is larger. The number counts as used however the call ends. Hosts therefore meet
+/// again after one of them skipped a call.
+///
+/// Thread-safe: no; the owner locks.
 class DeploymentTable {
  public:
   enum class Meaning : std::uint8_t {
-    now,    ///< of the call that is under way
-    later,  ///< of one that this host has still to make
-    ended,  ///< of one that has ended here, or never was
+    now,    ///< the call under way
+    later,  ///< a call that this host has not made yet
+    ended,  ///< a call that has ended here, or was never made
   };
 
   bool is_under_way() const { return is_under_way_; }
-  std::uint64_t number() const { return number_; }          ///< of the last call, or of that one
-  const std::string& how_it_ended() const { return how_; }  ///< the last call that has
+  std::uint64_t number() const { return number_; }          ///< number of the latest call
+  const std::string& how_it_ended() const { return how_; }  ///< result of the last ended call
 
-  /// A call begins; answers its number.
+  /// Begins a call and returns its number.
   std::uint64_t begin() {
     number_ = std::max(number_ + 1, heard_);
     is_under_way_ = true;
@@ -36,7 +38,7 @@ class DeploymentTable {
     is_under_way_ = false;
     how_ = std::move(how);
   }
-  /// Another host makes, or has made, the call of that number.
+  /// Notes that another host makes, or has made, the call with that number.
   void hear(std::uint64_t number) { heard_ = std::max(heard_, number); }
   Meaning meaning_of(std::uint64_t number) const {
     if (number > number_) return Meaning::later;

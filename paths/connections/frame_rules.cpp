@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/frame_rules.cpp — what is wrong with a frame, in words.
+// paths/connections/frame_rules.cpp — checks of incoming frames and the texts of their errors
 #include "paths/connections/frame_rules.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ std::string FrameRules::wrong(Connection& connection, const Frame& frame) const 
   return connection.is_ours ? wrong_from_us(connection, frame) : wrong_to_us(connection, frame);
 }
 
-/// On a connection we made: answers, and only to what was asked.
+/// Checks a frame on a connection that this host made. Only replies to its requests may arrive.
 std::string FrameRules::wrong_from_us(Connection& connection, const Frame& frame) const {
   const std::int64_t used = connection.credits.used();
   if (frame.credits > used) return fmt::format("{} credits of {}", frame.credits, used);
@@ -68,7 +68,7 @@ std::string FrameRules::wrong(Connection& connection, const ShortFrame& frame) c
   return {};
 }
 
-/// On a connection the peer made: a hello, operations, a goodbye.
+/// Checks a frame on a connection that the peer made: a hello, operations, a goodbye.
 std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& frame) const {
   if (frame.credits != 0) return fmt::format("{} credits of 0", frame.credits);
   if (frame.kind == FrameKind::heartbeat || frame.kind == FrameKind::credits)
@@ -88,7 +88,7 @@ std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& f
   return fmt::format("stage {} on the connection to stage {}", frame.stage, connection.key);
 }
 
-/// Both hosts' calls must be of one plan before anything else counts.
+/// Checks that the calls on both hosts are of one plan, before anything else counts.
 std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greeting) const {
   const std::string& here = table_.name();
   const DeploymentId* theirs = greeting.deployment.get();
@@ -101,7 +101,7 @@ std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greetin
                      table_.call().label, theirs->plan.text(), here, table_.peers().digest.text());
 }
 
-/// The answer to a hello of ours names the call that it belongs to, always the same one.
+/// Checks that a welcome names the call of our hello, and the same incarnation each time.
 std::string FrameRules::wrong_call(std::uint32_t host, const Frame& welcome) const {
   const std::string& peer = table_.name_of(host);
   if (std::string wrong = wrong_plan(peer, welcome); !wrong.empty()) return wrong;

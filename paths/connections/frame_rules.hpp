@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/frame_rules.hpp — what peers may send.
+// paths/connections/frame_rules.hpp — checks of incoming frames against the protocol
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,18 +9,20 @@
 
 namespace paths {
 
-/// Compares each frame with what the protocol lets its sender say. Each function returns what is
-/// wrong, and "" if nothing is. The dispatcher checks what an operation may do.
+/// A faulty peer must not damage this host. FrameRules compares each incoming frame with what the
+/// protocol permits its sender at that point.
 ///
-/// Sharing: requires the mutex of the table.
+/// Each function returns a description of the error, or "" if the frame is valid. The dispatcher
+/// checks the operations in the frames.
+///
+/// Thread-safe: requires the mutex of the table.
 class FrameRules {
  public:
-  /// Both outlive this object.
   FrameRules(const ConnectionTable& table, const PeerTable& peers)
       : table_(table), peer_table_(peers) {}
   std::string wrong(Connection& connection, const Frame& frame) const;
   std::string wrong(Connection& connection, const ShortFrame& frame) const;
-  /// The same for the greeting of a peer that is not known yet.
+  /// Checks the hello of a peer that is not known yet.
   std::string wrong_greeting(const Frame& hello) const;
 
  private:

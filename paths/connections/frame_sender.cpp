@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/frame_sender.cpp — holds frames until they may leave, and counts them.
+// paths/connections/frame_sender.cpp — held frames, their release, and counts of sent frames
 #include "paths/connections/frame_sender.hpp"
 
 #include <fmt/format.h>
@@ -11,8 +11,8 @@ namespace paths {
 
 namespace {
 
-/// Requests do not wait for credits. Their callers wait for replies, which bounds their number; and
-/// the pushes that have the credits may need a request to go on.
+/// Requests do not wait for credits. Their number is bounded, because their callers wait for
+/// replies. The pushes that use the credits may also need a request to proceed.
 bool waits_for_credits(const Frame& frame) {
   return frame.kind == FrameKind::one_way && !is_farewell(frame.operation.kind);
 }
@@ -36,7 +36,7 @@ void FrameSender::push(std::uint32_t to_host, StageId stage, Operation operation
     frame.stage = stage;
     frame.operation = std::move(operation);
     const auto last = connection.last_held_like(frame);
-    // Only the last one of the path may be replaced, so that all that stays is in order.
+    // Replaces only the path's last held frame, so that the others stay in order.
     if (may_leave(connection, frame) &&
         (frame.operation.kind == OperationKind::withdraw || connection.held.empty())) {
       leave(connection, std::move(frame));
@@ -52,7 +52,7 @@ void FrameSender::push(std::uint32_t to_host, StageId stage, Operation operation
   queue_.send_posted();
 }
 
-/// Returns null if there is no such connection any more.
+/// Returns nullptr if the connection is unknown or lost.
 Connection* FrameSender::find_open(ConnectionId id) {
   Connection* const connection = table_.find(id);
   return connection == nullptr || !connection->lost.empty() ? nullptr : connection;
@@ -94,7 +94,7 @@ std::string FrameSender::failure() const {
   return failure_;
 }
 
-/// A peer that lost this host, which was stopped for long, says so: here that is the peer's view.
+/// Rewords the failure if a peer reports that this host is gone, for example after a long stop.
 void FrameSender::hear_failure(const Connection& connection, const std::string& text) {
   if (!failure_.empty()) return;
   const std::string loss = fmt::format("host {} is gone: ", table_.name());
@@ -118,7 +118,7 @@ void FrameSender::take_credits(Connection& connection, std::uint32_t credits,
                                runtime::DeferredWakes& wakes) {
   if (credits == 0) return;
   connection.credits.take_back(credits);
-  queue_.parting().wake_all(wakes);  // what is held goes on
+  queue_.parting().wake_all(wakes);  // continues held frames
   post_held(connection, wakes);
 }
 
@@ -141,12 +141,13 @@ void FrameSender::post_goodbye(Connection& connection) {
 
 void FrameSender::leave_at_last(Connection& connection, Frame&& frame,
                                 runtime::DeferredWakes& wakes) {
-  if (frame.kind == FrameKind::request)  // its caller now waits for the reply
+  if (frame.kind == FrameKind::request)  // the caller now waits for the reply
     connection.call_of(frame.call)->tell(wakes);
   leave(connection, std::move(frame));
 }
 
-/// Unlike what waits for credits, of which requests wait only behind pushes of their own thread.
+/// Checks each held frame, unlike post_held(): before the welcome, requests wait without credits
+/// being the reason. Only a held frame of the same thread and path delays a request.
 void FrameSender::post_first(Connection& connection, runtime::DeferredWakes& wakes) {
   std::list<Frame> waited = std::exchange(connection.held, {});
   for (Frame& frame : waited) {
@@ -158,7 +159,7 @@ void FrameSender::post_first(Connection& connection, runtime::DeferredWakes& wak
   post_held(connection, wakes);
 }
 
-/// No payload goes to a peer before both know that their calls of deploy() belong together.
+/// Sends no payload to a peer before both know that their calls of deploy() belong together.
 bool FrameSender::may_leave(const Connection& connection, const Frame& frame) {
   return connection.is_welcome && (connection.credits.has_credits() || !waits_for_credits(frame));
 }
@@ -187,7 +188,7 @@ void FrameSender::post(Connection& connection, Frame&& frame) {
         is_control(frame.kind) ? SentTraffic::no_graph
                                : table_.peers().graph_of_path[frame.operation.path],
         one);
-  // A gateway may have ended before our goodbye, which says it too, comes.
+  // Repeats the failure: a gateway may end before our goodbye, which reports it too, arrives.
   if (kind == OperationKind::release && frame.kind == FrameKind::one_way) frame.text = failure_;
   queue_.post(connection, std::move(frame));
 }

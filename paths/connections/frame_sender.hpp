@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/frame_sender.hpp — when frames may leave, and the credits that bound pushes.
+// paths/connections/frame_sender.hpp — sending of frames under flow control by credits
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,15 +10,16 @@
 
 namespace paths {
 
-/// Sends pushes and replies, and posts all other frames of a host.
+/// Sends pushes and replies, and posts all other frames of a host. Credits bound the pushes under
+/// way.
 ///
-/// Credits: each request and push uses one. A push that finds none left is held, and leaves in the
-///          order in which it came. A newer push of the same path replaces one that is held.
-/// Sharing: any context may call push(), reply(), end_push(), note_failure() and failure(). All
-///          other functions require the mutex of the table.
+/// Each request and each push uses one credit. A push that finds no credit is held, and held frames
+/// leave in order. A newer push of the same path may replace a held one.
+///
+/// Thread-safe: push(), reply(), end_push(), note_failure() and failure(). All other functions
+///              require the mutex of the table.
 class FrameSender {
  public:
-  /// All outlive this object.
   FrameSender(ConnectionTable& table, SendQueue& queue, SentTraffic& traffic)
       : table_(table), queue_(queue), traffic_(traffic) {}
 
@@ -26,30 +27,30 @@ class FrameSender {
   void reply(ConnectionId connection, Frame&& frame);
   /// Replies to a standing call of that path.
   void reply(ConnectionId connection, std::uint32_t path, ShortFrame&& frame);
-  /// A push that came in has been carried out: its credit goes back.
+  /// Notes that a received push has been carried out; its credit goes back to the peer.
   void end_push(ConnectionId connection);
-  /// Notes what failed. Our goodbyes tell the peers. The first failure counts, whether it was noted
-  /// here or came from a peer.
+  /// Notes a failure, which our goodbyes report to the peers. The first failure counts, whether it
+  /// was noted here or reported by a peer.
   void note_failure(const std::string& failure);
   std::string failure() const;
 
-  /// Returns the connection to `host` for `stage`. A new one begins with our hello.
+  /// Returns the connection to `host` for `stage`. Makes one if needed and posts our hello on it.
   Connection& connection_to(std::uint32_t host, StageId stage);
-  /// Notes a failure that a peer reports.
+  /// Notes a failure that a peer reported.
   void hear_failure(const Connection& connection, const std::string& text);
   void post(Connection& connection, Frame&& frame);
-  /// Posts a frame that has nothing to say but its kind.
+  /// Posts a frame without content.
   void post(Connection& connection, FrameKind kind) { post(connection, table_.frame_of(kind)); }
   void post_goodbye(Connection& connection);
   static bool may_leave(const Connection& connection, const Frame& frame);
-  /// Posts a request or a push, which uses a credit.
+  /// Posts a request or a push. Uses a credit, except for farewells (is_farewell()).
   void leave(Connection& connection, Frame&& frame);
-  /// Posts what is held and may leave now, and then our goodbye, if that waited for it.
+  /// Posts the held frames that may leave now, then our goodbye if it waited for them.
   void post_held(Connection& connection, runtime::DeferredWakes& wakes);
-  /// The same for what waited for the welcome of the peer.
+  /// Posts the held frames when the peer's welcome arrives.
   void post_first(Connection& connection, runtime::DeferredWakes& wakes);
   void take_credits(Connection& connection, std::uint32_t credits, runtime::DeferredWakes& wakes);
-  /// Counts a short frame and sends it. Releases `lock` meanwhile.
+  /// Counts a short frame and sends it. Releases `lock` meanwhile, unless sending only writes.
   void send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
             runtime::Lock& lock);
 

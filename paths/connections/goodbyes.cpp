@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/goodbyes.cpp — goodbyes and their answers.
+// paths/connections/goodbyes.cpp — exchange of goodbyes, with a deadline for each step
 #include "paths/connections/goodbyes.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,8 @@ void Goodbyes::part(runtime::Deadline deadline) {
   if (!table_.runtime().is_virtual()) part_from_those_who_stay();
 }
 
-/// Their paths into this host are released: that it closes before they part is no loss to them.
+/// Sends goodbyes to peers that stay longer. Their paths into this host are released, so they do
+/// not count its end as a loss.
 void Goodbyes::part_from_those_who_stay() {
   {
     const runtime::Lock lock(table_.mutex());
@@ -38,8 +39,8 @@ void Goodbyes::part_from_those_who_stay() {
   queue_.send_posted();
 }
 
-/// Requires the mutex. Returns by peer how many of our frames it has still to make room for or to
-/// answer.
+/// Requires: the mutex. Returns for each peer the number of outstanding steps: our held frames plus
+///           one reply per connection.
 std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   std::map<std::uint32_t, std::size_t> left;
   for (const auto& [id, connection] : table_.all())
@@ -48,11 +49,11 @@ std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   return left;
 }
 
-/// Each peer has the time that is left until `deadline` for each of its steps, whatever others do.
+/// Gives each peer the time until `deadline` for each of its steps, independently of other peers.
 void Goodbyes::await_answers(runtime::Deadline deadline) {
   runtime::Runtime& runtime = table_.runtime();
   const base::Nanos patience = deadline.at - runtime.now();
-  std::map<std::uint32_t, std::pair<std::size_t, base::Nanos>> last_step;  // what was left, until
+  std::map<std::uint32_t, std::pair<std::size_t, base::Nanos>> last_step;  // steps left; time limit
   bool is_late = false;
   runtime::Lock lock(table_.mutex());
   for (;;) {
@@ -76,7 +77,7 @@ void Goodbyes::await_answers(runtime::Deadline deadline) {
   }
 }
 
-/// Requires the mutex.
+/// Requires: the mutex. Stops waiting for the peer's replies.
 void Goodbyes::forgo(std::uint32_t peer, base::Nanos patience) {
   for (const auto& [id, connection] : table_.all())
     if (connection->is_ours && connection->peer == peer) connection->has_parted = true;

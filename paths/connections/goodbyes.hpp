@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/goodbyes.hpp — how a host parts from its peers.
+// paths/connections/goodbyes.hpp — orderly end of a host's connections
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,24 +12,23 @@
 
 namespace paths {
 
-/// Says goodbye on connections and waits for the answers.
+/// A socket that is closed early discards data that its peer has not read. Goodbyes ends the
+/// connections only after the peers have confirmed that everything arrived.
 ///
-/// Sharing: any context may call part(). take() requires the mutex of the table.
+/// Thread-safe: part(). take() requires the mutex of the table.
 class Goodbyes {
  public:
   static constexpr const char* has_ended = "it has ended";
 
-  /// All outlive this object.
   Goodbyes(ConnectionTable& table, PeerTable& peers, FrameSender& sender, SendQueue& queue)
       : table_(table), peers_(peers), sender_(sender), queue_(queue) {}
 
-  /// Says goodbye on every connection that this host made, behind what is held, and waits until the
-  /// peers answered: what was sent before has arrived then. (A socket closed earlier takes with it
-  /// what its peer did not read.) The deadline is for each step of the peers; who then has not
-  /// answered is given up.
+  /// Sends a goodbye on each connection that this host made, behind the held frames. Blocks until
+  /// the peers have replied; everything sent before has then arrived. The deadline applies to each
+  /// step of each peer separately. A peer that misses it is given up.
   void part(runtime::Deadline deadline);
-  /// Takes a peer's goodbye, and replies to it. Returns whether the peer has parted on every
-  /// connection now: its releases came before its goodbyes, and those that did not come never will.
+  /// Takes a peer's goodbye and replies to it. Returns whether the peer has now closed every
+  /// connection. Its releases precede its goodbyes, so no release can arrive later.
   bool take(Connection& connection, runtime::DeferredWakes& wakes);
 
  private:

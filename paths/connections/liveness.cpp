@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/liveness.cpp — losses of connections and peers, and their reports.
+// paths/connections/liveness.cpp — losses of connections and peers, and their reports
 #include "paths/connections/liveness.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ base::Nanos Liveness::look_pause() const {
 }
 
 void Liveness::look_after_peers() {
-  std::vector<std::pair<std::uint32_t, std::string>> silent;  // with their places
+  std::vector<std::pair<std::uint32_t, std::string>> silent;  // hosts and their addresses
   {
     const runtime::Lock lock(parts_.table.mutex());
     std::map<std::uint32_t, Connection*> asked;
@@ -163,7 +163,8 @@ TravelError Liveness::refuse_answer(std::uint32_t host, StageId stage, std::uint
   Connection* connection = nullptr;
   {
     const runtime::Lock lock(parts_.table.mutex());
-    connection = &parts_.sender.connection_to(host, stage);  // ours stay
+    connection = &parts_.sender.connection_to(
+        host, stage);  // connections made by this host are never erased
   }
   refuse(connection->id, wrong);
   const runtime::Lock lock(parts_.table.mutex());

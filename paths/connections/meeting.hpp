@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/meeting.hpp — waits until the peers of a host have arrived.
+// paths/connections/meeting.hpp — wait for the peers of a deployment
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,39 +11,40 @@
 
 namespace paths {
 
-/// Waits for the peers that the plan joins to this host, and knows whether the call of deploy()
-/// that needs them has failed.
+/// A deployment works only if the hosts that the plan connects have met. Meeting waits for them,
+/// and records whether the call of deploy() that needs them has failed.
 ///
-/// Sharing: any context may call await_peers(), deploy(), fail(why), hear_of_later_call() and
-///          number_heard(). All other functions require the mutex of the table.
+/// Thread-safe: await_peers(), deploy(), fail(why), hear_of_later_call() and number_heard(). All
+///              other functions require the mutex of the table.
 class Meeting {
  public:
-  /// Counts a peer as lost that did not come.
+  /// Called for a peer that did not arrive in time, which then counts as lost.
   using GiveUp = std::function<void(std::uint32_t peer, const std::string& why)>;
-  /// Both outlive this object. `needs_all`: the call fails as soon as one peer cannot be met; then
-  /// deploy() is to follow.
+  /// If `needs_all` is true, the call fails as soon as one peer cannot be met, and the owner must
+  /// call deploy(). Otherwise the owner calls await_peers().
   Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up);
 
-  /// Blocks until each peer was met on all connections between the two, or is gone. Prints
-  /// which peers are missing after 5 s, then ever less often. Gives up those that are missing at
-  /// `limit`.
+  /// Blocks until each peer has been met on all connections between the two, or is gone, or the
+  /// call has failed. Prints the missing peers after 5 s, then at growing intervals. Gives up the
+  /// peers that are still missing at `limit`.
   void await_peers(runtime::Deadline limit);
-  /// The same of a call that needs all. Returns why it has failed, at once, or "". Until it
-  /// succeeds, losses of peers are not reported.
+  /// Like await_peers(), for a call that needs all peers. Returns "" or the reason of the failure,
+  /// as soon as it is known. Losses of peers are not reported before it succeeds.
   std::string deploy(runtime::Deadline limit);
-  /// Fails the call, unless it has succeeded or failed before.
+  /// Fails the call, unless it has succeeded or failed already.
   void fail(const std::string& why);
   void fail(const std::string& why, runtime::DeferredWakes& wakes);
-  /// Another host makes a call of a higher number. That fails this one, unless the two were wired.
+  /// Notes that another host makes a call with a higher number. Fails this call, unless the two
+  /// hosts have met in it.
   void hear_of_later_call(const std::string& host, const DeploymentId& theirs);
-  /// Notes that the call, or its deployment, was left.
+  /// Notes that the call or its deployment was abandoned.
   void note_abandoned(const std::string& why);
   bool has_failed() const { return !failed_.empty(); }
-  /// A peer has arrived, or is lost. Wakes those that wait.
+  /// Wakes waiters after a peer has arrived or was lost.
   void note_change(runtime::DeferredWakes& wakes) { waiting_.wake_all(wakes); }
-  /// A peer that refused this host named a number of a call of its label.
+  /// Notes the number of a call of this label that a refusing peer named.
   void hear_number(const DeploymentId& theirs);
-  /// Returns the highest of those numbers.
+  /// Returns the highest number from hear_number().
   std::uint64_t number_heard() const;
 
  private:
@@ -52,8 +53,8 @@ class Meeting {
   ConnectionTable& table_;
   PeerTable& peers_;
   const GiveUp give_up_;
-  bool is_wired_;       // or needs not all
-  std::string failed_;  // why the call has, before it was wired
+  bool is_wired_;       // true from the start if not all peers are needed
+  std::string failed_;  // reason; empty unless the call failed or was abandoned
   std::uint64_t number_heard_ = 0;
   runtime::WaitList waiting_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/peer_table.cpp — counts hellos and departures.
+// paths/connections/peer_table.cpp — counts of hellos and departures
 #include "paths/connections/peer_table.hpp"
 
 #include <fmt/format.h>

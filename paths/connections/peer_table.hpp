@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/peer_table.hpp — what a host knows of the hosts that it is joined to.
+// paths/connections/peer_table.hpp — state of the peers of a host: arrived, departed, refused
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,54 +15,55 @@
 
 namespace paths {
 
-/// The peers of one host: which of their connections have arrived, which peers have left, which
-/// were refused.
+/// The peers of one host. The table records which of their connections have arrived, and which
+/// peers have departed or were refused.
 ///
-/// Sharing: guarded by the mutex of the connection table.
+/// Thread-safe: guarded by the mutex of the connection table.
 class PeerTable {
  public:
   struct Peer {
     bool has_departed = false;
-    std::string why;                   ///< it departed
+    std::string why;                   ///< reason of the departure
     std::string refused;               ///< why a host that used its name was refused
-    std::map<StageId, bool> comes_on;  ///< connections that it is to make; true = it has
-    std::uint32_t greeted_on = 0;      ///< number of those with a hello
-    std::uint32_t parted_from = 0;     ///< number of those with a goodbye
+    std::map<StageId, bool> comes_on;  ///< expected connections by key; true = has arrived
+    std::uint32_t greeted_on = 0;      ///< number of expected connections with a hello
+    std::uint32_t parted_from = 0;     ///< number of expected connections with a goodbye
     Silence silence;
-    std::optional<std::uint64_t> incarnation = {};  ///< the call that ours is wired with
+    std::optional<std::uint64_t> incarnation = {};  ///< incarnation of the peer that this host met
     bool is_another(const DeploymentId& call) const {
       return incarnation && *incarnation != call.incarnation;
     }
   };
 
-  /// Counts the connections that the plan has peers make. A goodbye on one may overtake the hello
-  /// of another. `peers` outlives this object.
+  /// Reads from `peers` which connections the plan has peers make. They are counted in advance,
+  /// because a goodbye on one connection may overtake the hello on another.
   PeerTable(const Peers& peers, std::uint32_t host);
 
-  /// Returns the entry of a peer, which may be new.
+  /// Returns the entry of a peer, and creates it if needed.
   Peer& operator[](std::uint32_t host) { return met_[host]; }
-  /// Returns null if nothing is known of the host.
+  /// Returns nullptr if nothing is known of the host.
   const Peer* find(std::uint32_t host) const;
-  /// Returns the hosts from which a connection is still to come.
+  /// Returns the hosts from which a connection has not arrived yet.
   std::vector<std::uint32_t> not_come() const;
-  /// Notes that nothing more comes from a peer. Returns whether that is news.
+  /// Notes that nothing more will arrive from a peer. Returns false if that was known.
   bool depart(std::uint32_t host, const std::string& why);
-  /// Returns where a peer should be, and why one that was there was refused.
+  /// Returns a peer's address, and why a host that used the peer's name was refused.
   std::string place_of(std::uint32_t host) const;
 
   void note_given_up(std::string what) { given_up_.push_back(std::move(what)); }
-  /// Returns in one sentence which peers had to be given up. Empty if none.
+  /// Returns a sentence that names the peers given up; "" if there are none.
   std::string given_up() const;
 
  private:
   const Peers& peers_;
   const std::uint32_t host_;
-  std::unordered_map<std::uint32_t, Peer> met_;  // not of all hosts: there may be very many
+  std::unordered_map<std::uint32_t, Peer> met_;  // only known hosts; a plan may have many
   std::vector<std::string> given_up_;
 };
 
-/// Returns as what stages are known that share a connection. There is one connection per way out of
-/// a host, as a path has its own in Bongo et al. 2004, §III-A, unless the plan has hosts share one.
+/// Returns the key under which connections for `stage` are found. Each way out of a host has its
+/// own connection, as each path has in Bongo et al. 2004, §III-A. If the plan has hosts share one
+/// connection, the key is the same for all stages.
 inline StageId connection_key(const Peers& peers, StageId stage) {
   return peers.shares_connections ? no_stage : stage;
 }

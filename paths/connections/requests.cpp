@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/requests.cpp — from the request to its reply, with a context and without.
+// paths/connections/requests.cpp — requests and replies, with and without a context
 #include "paths/connections/requests.hpp"
 
 #include <fmt/format.h>
@@ -35,8 +35,9 @@ Result Requests::call(std::uint32_t to_host, StageId stage, Operation&& operatio
   return result_of(call);
 }
 
-/// The far host answers a wait there that its own deadline ended, and names who was missing; ours
-/// is for a host that answers nothing at all. Its death is noticed before either.
+/// Returns when the caller stops waiting. If a wait on the far host expires there, its reply names
+/// the missing host. The limit here is one deadline later, and catches a host that does not reply
+/// at all. A dead host is noticed before either.
 runtime::Deadline Requests::limit_of(const PendingCall& call) const {
   if (call.lacks_credits()) return call.deadline;
   return {call.deadline.at + table_.peers().deadline, call.deadline.written};
@@ -51,7 +52,7 @@ TravelError Requests::late(const PendingCall& call) const {
       FailureCause::deadline);
 }
 
-/// What came of a call that was answered or lost; throws what the answer says.
+/// Returns the result of a call that was answered. Throws if it failed or its connection was lost.
 Result Requests::result_of(PendingCall& call) const {
   if (!call.answered) throw table_.gone(*call.connection, call.path);
   if (call.answered->failure) throw TravelError(*call.answered->failure);
@@ -116,7 +117,7 @@ base::Nanos Requests::end_late(base::Nanos now) {
   return next;
 }
 
-/// Called with the mutex held; leave() is to follow. Answers whether it goes as a short frame.
+/// Requires: the mutex; leave() must follow. Returns whether the request travels as a short frame.
 bool Requests::request(PendingCall& call, std::uint32_t to_host, StageId stage,
                        Operation& operation) {
   call.to_host = to_host;
@@ -142,7 +143,7 @@ bool Requests::request(PendingCall& call, std::uint32_t to_host, StageId stage,
   return false;
 }
 
-/// Called with the mutex held, which is let go to send.
+/// Requires: the mutex, which it releases while it sends.
 void Requests::leave(const PendingCall& call, bool is_short, Operation& operation,
                      runtime::Lock& lock) {
   if (!is_short) return queue_.send_posted(lock);
@@ -155,8 +156,8 @@ void Requests::leave(const PendingCall& call, bool is_short, Operation& operatio
   sender_.send(*call.connection, operation.path, std::move(frame), lock);
 }
 
-/// Its caller has the answer, or has given up: then it need not leave any more. Called with the
-/// mutex held, lets it go.
+/// Requires: the mutex, which it may release and lock again. Removes a call that was answered or
+///           abandoned. An abandoned request that is still held never leaves.
 void Requests::forget(const PendingCall& call, runtime::Lock& lock) {
   if (call.connection == nullptr) return;
   Connection& connection = *call.connection;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/requests.hpp — requests of this host and the replies their callers wait for.
+// paths/connections/requests.hpp — requests of this host to others, and their replies
 #pragma once
 #include <cstdint>
 
@@ -9,28 +9,26 @@
 
 namespace paths {
 
-/// Calls of other hosts that wait for replies.
+/// Calls to other hosts that wait for replies.
 ///
-/// Sharing: any context may call the public functions, except answer(), which requires the mutex
-///          of the table.
+/// Thread-safe: all public functions except answer(), which requires the mutex of the table.
 class Requests {
  public:
-  /// All outlive this object.
   Requests(ConnectionTable& table, FrameSender& sender, SendQueue& queue)
       : table_(table), sender_(sender), queue_(queue) {}
 
   /// Sends the operation and returns the reply.
   ///
-  /// Blocks: until the reply is there, or until the deadline of the run after `deadline`.
-  /// Throws:  TravelError if the reply says so, or if the peer is lost or late.
+  /// Blocks: until the reply arrives, or until `deadline` plus the run's deadline.
+  /// Throws: TravelError if the reply is an error, or if the peer is lost or late.
   Result call(std::uint32_t to_host, StageId stage, Operation&& operation,
               runtime::Deadline deadline);
-  /// The same without a context: the reply goes to `responder`, which the caller still has if this
-  /// throws.
+  /// Sends the operation for a caller without a context. The reply goes to `responder`. If this
+  /// throws, the caller still owns `responder`.
   void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
                   runtime::Deadline deadline, Responder& responder);
-  /// Fails calls without a context whose reply is late at `now`. Returns when
-  /// the next reply is late.
+  /// Fails the calls without a context whose reply is late at `now`. Returns when the next reply is
+  /// late; Nanos::max() if there is none.
   base::Nanos end_late(base::Nanos now);
 
   static void answer(Connection& connection, Frame&& frame, runtime::DeferredWakes& wakes);

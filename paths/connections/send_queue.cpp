@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/send_queue.cpp — one context sends for all.
+// paths/connections/send_queue.cpp — transfer of posted frames to the transport
 #include "paths/connections/send_queue.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 namespace paths {
 
-/// What cannot be handed over loses its connection; the frames behind it go on.
+/// Sends one frame. If that fails, its connection is lost, and the frames behind it still leave.
 template <class Send>
 void SendQueue::hand_over(ConnectionId connection, Send send) {
   try {
@@ -28,7 +28,7 @@ void SendQueue::send(const Connection& connection, ShortFrame&& frame, runtime::
     posted_.emplace_back(id, ShortOne{connection.short_way, std::move(frame)});
     return send_posted(lock);
   }
-  ShortWay& way = *connection.short_way;  // who sends is who ends connections
+  ShortWay& way = *connection.short_way;  // valid: only the sending context drops connections
   if (way.only_writes()) {
     try {
       return way.send(frame);
@@ -56,7 +56,7 @@ void SendQueue::send_posted(runtime::Lock& lock) {
   send_all(lock);
 }
 
-/// Called by the context that sends. Returns when nothing is left.
+/// Requires: is_sending_ was set by the caller. Returns when nothing is left to send.
 void SendQueue::send_all(runtime::Lock& lock) {
   while (has_posted()) {
     sent_.swap(posted_);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/send_queue.hpp — frames leave in the order in which they were posted.
+// paths/connections/send_queue.hpp — queue of frames for the transport, sent by one context at a
+// time
 #pragma once
 #include <exception>
 #include <memory>
@@ -12,30 +13,31 @@
 
 namespace paths {
 
-/// Hands posted frames to the transport. One context at a time does that, for all: without the
-/// mutex, because within one process the transport runs the peer's deliver().
+/// Frames of one connection must leave in the order in which they were posted, although many
+/// contexts send. One context at a time passes the posted frames of all to the transport.
 ///
-/// Sharing: post(), drop() and the functions that take a lock require the mutex of the table.
+/// Why: within one process the transport runs the peer's deliver(), so the mutex must not be held.
+/// Thread-safe: send_posted(). All other functions require the mutex of the table.
 class SendQueue {
  public:
-  /// Both outlive this object. `receiver` learns which connections cannot carry a
-  /// frame.
+  /// Reports connections that cannot carry a frame to `receiver`.
   SendQueue(ConnectionTable& table, Receiver& receiver) : table_(table), receiver_(receiver) {}
 
   void post(const Connection& connection, Frame&& frame) {
     posted_.emplace_back(connection.id, std::move(frame));
   }
-  /// Gives the connection up behind what was posted. The table forgets one that a peer made.
+  /// Drops the connection after the frames that were posted. The table forgets it if a peer made
+  /// it.
   void drop(const Connection& connection) { dropped_.push_back(connection.id); }
   bool has_posted() const { return !posted_.empty() || !dropped_.empty(); }
   bool is_sending() const { return is_sending_; }
-  /// Sends what was posted, unless another context does already. Releases `lock` meanwhile.
+  /// Sends the posted frames, unless another context already does. Releases `lock` meanwhile.
   void send_posted(runtime::Lock& lock);
   void send_posted();
-  /// Sends a short frame behind what was posted: at once if there is nothing. Releases `lock` if
-  /// sending may come back to this host.
+  /// Sends a short frame behind the posted ones; at once if there are none. Keeps `lock` held only
+  /// if sending reaches no receiver before it returns.
   void send(const Connection& connection, ShortFrame&& frame, runtime::Lock& lock);
-  /// Contexts that wait until peers answer our goodbyes, or until no context sends any more.
+  /// Returns the contexts that wait for replies to our goodbyes and for the end of sending.
   runtime::WaitList& parting() { return parting_; }
 
  private:
@@ -52,7 +54,7 @@ class SendQueue {
   ConnectionTable& table_;
   Receiver& receiver_;
   std::vector<std::pair<ConnectionId, AnyFrame>> posted_;
-  std::vector<std::pair<ConnectionId, AnyFrame>> sent_;  // by the context that sends
+  std::vector<std::pair<ConnectionId, AnyFrame>> sent_;  // used only by the sending context
   std::vector<ConnectionId> dropped_;
   bool is_sending_ = false;
   runtime::WaitList parting_;

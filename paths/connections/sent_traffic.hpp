@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/sent_traffic.hpp — counts what a host sent, for each graph of its plan.
+// paths/connections/sent_traffic.hpp — counts of sent frames for each graph of a plan
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -10,11 +10,11 @@
 
 namespace paths {
 
-/// Frames that left a host, counted once where they are sent.
+/// Counts of frames that left a host. A frame is counted where it is sent.
 struct Traffic {
   std::uint64_t messages = 0;  ///< requests, replies, errors, pushes
-  std::uint64_t bytes = 0;     ///< their payloads
-  std::uint64_t control = 0;   ///< handshakes, credits, releases, this count itself: messages
+  std::uint64_t bytes = 0;     ///< bytes of their payloads
+  std::uint64_t control = 0;   ///< frames: handshakes, credits, releases, count collection
   Traffic& operator+=(const Traffic& other) {
     messages += other.messages;
     bytes += other.bytes;
@@ -23,19 +23,18 @@ struct Traffic {
   }
 };
 
-/// Counts the frames that a host sent. A graph is known by its index in Peers::graphs.
+/// Counts the frames that a host sent, by the index of the graph in Peers::graphs.
 ///
-/// Sharing: any context may read. count() requires that its caller holds the mutex.
+/// Thread-safe: all readers. count() requires the mutex.
 class SentTraffic {
  public:
-  /// For frames that belong to no path, such as handshakes. Only total() has them.
+  /// Stands for frames that belong to no path, such as handshakes. Only total() includes them.
   static constexpr std::uint32_t no_graph = std::numeric_limits<std::uint32_t>::max();
 
-  /// The mutex outlives this object.
   explicit SentTraffic(runtime::Mutex& mutex) : mutex_(mutex) {}
   void count(std::uint32_t graph, bool leaves_cluster, const Traffic& sent) {
     if (last_.second == nullptr || last_.first != graph)
-      last_ = {graph, &by_graph_[graph]};  // nodes do not move
+      last_ = {graph, &by_graph_[graph]};  // pointers to map nodes stay valid
     last_.second->all += sent;
     if (leaves_cluster) last_.second->to_other_clusters += sent;
   }
@@ -60,7 +59,7 @@ class SentTraffic {
   }
 
   runtime::Mutex& mutex_;
-  /// Holds graphs that something was sent for. A plan may have a graph for each host.
+  /// Holds only graphs with traffic: a plan may have one graph per host.
   std::unordered_map<std::uint32_t, Counted> by_graph_;
   std::pair<std::uint32_t, Counted*> last_{no_graph, nullptr};
 };
