@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/links/due_queue.hpp — what is to be done when.
+// paths/links/due_queue.hpp — queue of work by due time
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace paths {
 
-/// What goes first of what happens at one moment, on the virtual clock: prices have the same order
-/// (collectives/cost/evaluator.hpp), so that what is simulated is what was priced.
+/// Order of work at the same time on the virtual clock. The predicted times use the same order
+/// (collectives/cost/evaluator.hpp), so that simulation and prediction agree.
 enum class Turn : std::uint8_t {
-  events,   ///< what ends or has come
-  heads,    ///< of frames at links that hosts share, by where they began
-  choices,  ///< of what is sent next, when everything that may be is known
+  events,   ///< ends and arrivals
+  heads,    ///< heads of frames at shared links, by source host
+  choices,  ///< choice of the next frame, after all candidates are known
 };
 
-/// Work by time and turn; of one turn by `rank`, and then in the order in which it was put down.
+/// Work ordered by time and turn. Within one turn it is ordered by `rank`, then by insertion.
 ///
-/// Sharing: guarded by its owner's mutex.
+/// Thread-safe: guarded by its owner's mutex.
 class DueQueue {
  public:
   using Work = std::function<void()>;
@@ -33,7 +33,7 @@ class DueQueue {
   base::Nanos next() const { return entries_.top().place.at; }
   Turn next_turn() const { return entries_.top().place.turn; }
   Work take() {
-    // The order of the rest does not depend on the work.
+    // The cast is safe: the order of the entries depends only on their places.
     Work work = std::move(const_cast<Entry&>(entries_.top()).work);
     entries_.pop();
     return work;
@@ -50,7 +50,7 @@ class DueQueue {
   struct Entry {
     Place place;
     Work work;
-    bool operator<(const Entry& other) const { return other.place < place; }  // the largest first
+    bool operator<(const Entry& other) const { return other.place < place; }  // largest first
   };
   std::priority_queue<Entry> entries_;
   std::uint64_t next_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/links/emulated_links.hpp — the emulated links of one host, by name.
+// paths/links/emulated_links.hpp — emulated links of one host, by name
 #pragma once
 #include <cstdint>
 #include <map>
@@ -22,14 +22,14 @@ struct EmulatedLink {
   tuning::LinkInstance instance;
 };
 
-/// What leaves a host by one link takes it from all else that does: declared paths of any
-/// deployment, and lanes. So each has one home, under the name of its wrapper.
+/// All traffic that leaves a host over one link shares its bandwidth: paths of any deployment, and
+/// lanes. EmulatedLinks therefore keeps one link under each name.
 ///
-/// Sharing: any context may call.
+/// Thread-safe: all functions.
 class EmulatedLinks {
  public:
-  /// The link of that name, made by the first who asks; "" is one of its own each time. Throws
-  /// UsageError when there is one of that name that behaves otherwise.
+  /// Returns the link of that name, and makes it on the first call. The name "" makes a new link
+  /// each time. Throws UsageError if the link exists with another model.
   std::shared_ptr<EmulatedLink> named(std::string_view name, const tuning::LinkModel& model);
 
  private:
@@ -37,15 +37,17 @@ class EmulatedLinks {
   std::map<std::string, std::shared_ptr<EmulatedLink>, std::less<>> links_;
 };
 
-/// What a link on a way that is there is like. Throws ConfigError when its trace cannot be read.
+/// Returns the properties of a link on a way. Throws ConfigError if its trace cannot be read.
+/// Requires: link.is_there().
 tuning::Link link_of(const HopLink& link);
 
-/// A way between two hosts, as long as nothing else is on it.
+/// Cost of an otherwise idle way between two hosts.
 struct WayCost {
-  double bits_per_second = 0;  ///< of its slowest link; 0: unlimited
+  double bits_per_second = 0;  ///< rate of the slowest link; 0 = unlimited
   base::Nanos latency{0};
 };
-/// Of links that change, the worst but for a twentieth of the time.
+/// Returns the cost of a way. A link that varies counts with its worst values except for 5 % of the
+/// time.
 WayCost cost_of(const Plan& plan, std::uint32_t from, std::uint32_t to);
 
 }  // namespace paths

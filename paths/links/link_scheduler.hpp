@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/links/link_scheduler.hpp — frames that leave a host, over the links on their way.
+// paths/links/link_scheduler.hpp — queues and delays of frames on emulated links
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,40 +22,40 @@
 
 namespace paths {
 
-/// Credit for lateness ends there, for each frame: what a machine does too late beyond that is
-/// late for good, and counted.
+/// Limit of the lateness that is made up for, for each frame. Lateness beyond it remains, and is
+/// counted.
 inline constexpr base::Nanos lateness_max = std::chrono::milliseconds(20);
 
-/// Where what began on a host is recorded when it crosses to another cluster; null: nowhere.
+/// Returns the recorder for a host's transfers to other clusters; nullptr if there is none.
 using RecorderOf = std::function<eventspace::Recorder*(std::uint32_t source)>;
 
-/// Sends a frame the next step of its way, of a host or of a switch: when the link there, if one is
-/// emulated, begins to take it, with the moment at which its head should come; the next host keeps
-/// it until then. At once where none is. Frames wait here for streams of a link; of other links
-/// each is told at once when it will have passed.
+/// Emulated links must delay frames exactly, although the machine itself is sometimes late.
+/// LinkScheduler sends a frame one step on its way from a host or switch.
 ///
-/// Why:     what a machine takes to hand a frame over passes beside the link's latency, and not on
-///          top of it.
-/// Time:    moments are ideal: what a machine does late is made good by the next host, which
-///          goes on from when it should have been. On the virtual clock frames leave when they
-///          come.
-/// Records: what crosses to another cluster, if it was told where.
-/// Sharing: guarded by its owner's mutex.
+/// A frame leaves when the link begins to take it, and carries the ideal arrival time of its head.
+/// The next host keeps it until then. Without an emulated link it leaves at once. Frames wait here
+/// only for streams of a link; on other links their passage is computed at once.
+///
+/// Why: the time that the machine needs to pass on a frame then overlaps the latency of the link.
+/// Units: times are ideal. The next host makes up for lateness by continuing from the ideal time.
+///        On the virtual clock, frames leave when they arrive.
+/// Thread-safe: guarded by its owner's mutex.
+/// Records: transfers to other clusters, after record_transfers().
 class LinkScheduler {
  public:
-  /// All outlive it. `place`: a host, or a switch by its number.
+  /// All arguments outlive it. `place` is the number of a host or switch.
   LinkScheduler(runtime::Runtime& runtime, const Plan& plan, std::uint32_t place,
                 EmulatedLinks& links, DueQueue& due_queue)
       : runtime_(runtime), plan_(plan), place_(place), links_(links), due_queue_(due_queue) {}
 
-  /// Before the first departs.
+  /// Requires: no frame has departed yet.
   void record_transfers(RecorderOf recorder_of) { recorder_of_ = std::move(recorder_of); }
 
-  /// A frame whose head is here at `head`. Answers when its link has taken it; what waits for a
-  /// stream counts as taken.
+  /// Sends a frame whose head is here at `head`. Returns the time when its link has taken it. A
+  /// frame that waits for a stream counts as taken at once.
   base::Nanos depart(LaneFrame frame, base::Nanos head);
-  /// The link that what goes to that host leaves by, frame by frame; null when none is emulated
-  /// here, or frames wait for its streams.
+  /// Returns the link by which frames for `target` leave. Returns nullptr if none is emulated here,
+  /// or if frames wait for its streams.
   EmulatedLink* link_to(std::uint32_t target) {
     const Step& step = step_to(target);
     return step.waiting == nullptr ? step.link.get() : nullptr;
@@ -63,14 +63,14 @@ class LinkScheduler {
   bool waits_for_streams(std::uint32_t target) { return step_to(target).waiting != nullptr; }
   std::uint32_t next_host(std::uint32_t target) { return step_to(target).to; }
 
-  /// What is to be handed over now, in order, each with the host it goes to.
+  /// Frames to pass on now, in order, each with its next host.
   using Leaving = std::vector<std::pair<std::uint32_t, LaneFrame>>;
   Leaving& leaving() { return leaving_; }
-  /// The ideal moment at which a frame came that has just been delivered.
+  /// Returns the ideal arrival time of a frame that was just delivered.
   base::Nanos came_at(const LaneFrame& frame);
-  /// How much lateness was no longer made good.
+  /// Returns the total lateness that was not made up for.
   base::Nanos lateness_lost() const { return lateness_lost_; }
-  /// The later of a moment and 20 ms ago.
+  /// Returns `moment`, or the time 20 ms ago if that is later.
   base::Nanos not_long_ago(base::Nanos moment);
 
  private:
@@ -80,12 +80,12 @@ class LinkScheduler {
         : link(std::move(over)), streams(model, striping) {}
     std::shared_ptr<EmulatedLink> link;
     tuning::Streams<LaneFrame> streams;
-    base::Nanos looks_at{-1};  ///< again, when the link is free
+    base::Nanos looks_at{-1};  ///< time of the next check; -1 = none
   };
   struct Step {
     std::uint32_t to = 0;
     std::shared_ptr<EmulatedLink> link;
-    Waiting* waiting = nullptr;  ///< if the link has streams
+    Waiting* waiting = nullptr;  ///< nullptr if the link has no streams
     bool leaves_cluster = false;
   };
   using MessageKey = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t,
@@ -102,12 +102,12 @@ class LinkScheduler {
   const std::uint32_t place_;
   EmulatedLinks& links_;
   DueQueue& due_queue_;
-  std::unordered_map<std::uint32_t, Step> steps_;            // of targets in use
-  std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // by link
+  std::unordered_map<std::uint32_t, Step> steps_;            // only targets in use
+  std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // by link name
   Leaving leaving_;
   base::Nanos lateness_lost_{0};
   RecorderOf recorder_of_;
-  std::map<MessageKey, base::Nanos> crossing_;  // since when, of messages in frames
+  std::map<MessageKey, base::Nanos> crossing_;  // start times of messages in several frames
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channel_failures.hpp — lanes and channels that carry nothing more.
+// paths/messages/channel_failures.hpp — failures of lanes and channels
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,42 +11,42 @@
 
 namespace paths {
 
-/// Ends lanes and channels. Waits on them fail with the reason.
+/// A wait must not hang on a lane or channel that cannot carry its message. ChannelFailures ends
+/// lanes and channels, and fails their waits with the reason.
 ///
-/// Sharing: guarded by the mutex of the endpoint.
+/// Thread-safe: guarded by the mutex of the endpoint.
 class ChannelFailures {
  public:
-  /// All outlive it.
   ChannelFailures(EndpointState& state, GroupTable& groups, CreditIssuer& credit,
                   OutgoingLanes& outgoing)
       : state_(state), groups_(groups), credit_(credit), outgoing_(outgoing) {}
 
-  /// Fails what waits on lanes with a peer.
+  /// Fails waits on lanes with a peer. The error names group and peer.
   void fail(const GroupState& group, std::uint32_t peer, const EndpointState::Waits& waits,
             const std::string& reason);
-  /// The same with a reason that says all.
+  /// Fails waits with `reason` as the whole text.
   void fail_as_said(const EndpointState::Waits& waits, const std::string& reason,
                     FailureCause cause = FailureCause::other);
-  /// Whether an operation of a thread here has failed.
+  /// Whether an operation of a thread on this host has failed.
   bool is_delivered() const { return is_delivered_; }
 
-  /// Nothing more comes from that peer, nor goes there.
+  /// Ends the lanes to and from a peer.
   void end_lanes(GroupState& group, std::uint32_t peer, const std::string& reason);
-  /// The same for all peers whose way leads to or through a host that is lost.
+  /// Ends the lanes of all peers whose way leads to or through a lost host.
   void end_lanes_over(GroupState& group, std::uint32_t lost, const std::string& reason);
-  /// Refuses a frame and all else that its source sends in the group.
+  /// Refuses a frame, and ends the lanes of its source in the group.
   void refuse(const LaneFrame& frame, const std::string& wrong);
 
-  /// Notes for what a host uses a channel. If two hosts differ, the channel and all with higher
-  /// numbers fail, because the hosts differ about those, too.
+  /// Records what a host uses a channel for. If two hosts differ, the channel and all higher ones
+  /// fail, because the hosts differ about those, too.
   void compare_signatures(GroupState& group, std::uint64_t channel,
                           const GroupState::Meaning& said);
-  /// The channels carry nothing more on this host.
+  /// Ends channels on this host.
   void end_channels(GroupState& group, const Channels& which, const std::string& why);
-  /// Ends channels, and tells the peers.
+  /// Ends channels and notifies the peers.
   void fail_channels(GroupState& group, const Channels& which, const std::string& why);
   void tell(GroupState& group, std::uint32_t peer, std::uint64_t channel);
-  /// A peer tells of channels that have failed.
+  /// Takes a peer's report of failed channels.
   void take(GroupState& group, const LaneFrame& frame);
 
  private:

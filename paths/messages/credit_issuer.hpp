@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/credit_issuer.hpp — tells sources what they may send.
+// paths/messages/credit_issuer.hpp — credit and grants for sources of messages
 #pragma once
 #include <cstdint>
 #include <list>
@@ -11,32 +11,32 @@
 
 namespace paths {
 
-/// Issues credit to sources, as far as the inbox of this host goes, and requests messages that have
-/// a receive here.
+/// Messages without a receive must not fill the memory of a host. CreditIssuer issues credit to
+/// sources within the limit of the inbox, and grants messages that have a receive here.
 ///
-/// Sharing: guarded by the mutex of the endpoint.
+/// Thread-safe: guarded by the mutex of the endpoint.
 class CreditIssuer {
  public:
-  /// All outlive it. `inbox` also outlives the groups.
+  /// All arguments outlive it. `inbox` also outlives the groups.
   CreditIssuer(EndpointState& state, GroupTable& groups, Inbox& inbox)
       : state_(state), groups_(groups), inbox_(inbox) {}
 
-  /// Returns the lane from a peer, which may be new.
+  /// Returns the lane from a peer; makes it if needed.
   InboundChannel& lane_from(GroupState& group, std::uint32_t source);
 
   void issue(GroupState& group, std::uint32_t source);
-  /// Issues what has returned from a source. Those that found no room before are served first.
+  /// Issues credit that a source has returned. Lanes that found the inbox full are served first.
   void issue_returned(GroupState& group, std::uint32_t source);
   void issue_to_short();
 
-  /// Requests a message from its source. Holds the request back if the source can send by credit.
+  /// Grants a message to its source. Delays the grant if the source can send by credit.
   void ask_for(const GroupState& group, std::uint32_t source, InboundChannel& lane,
                const NamedMessage& which, MessageName name);
-  /// Asks for what was held back, unless the lane has ample credit.
+  /// Sends the delayed grants, unless the lane has ample credit.
   void ask_if_short(const GroupState& group, std::uint32_t source, InboundChannel& lane);
-  /// Asks for all that was held back and has not come.
+  /// Sends all delayed grants whose messages have not arrived.
   void ask_for_all();
-  /// Returns when ask_for_all() must be called.
+  /// Returns when ask_for_all() must be called; Nanos::max() if no grant is delayed.
   base::Nanos asks_at() const { return asks_at_; }
 
  private:
@@ -50,8 +50,7 @@ class CreditIssuer {
   EndpointState& state_;
   GroupTable& groups_;
   Inbox& inbox_;
-  std::list<std::pair<std::uint64_t, std::uint32_t>>
-      short_;  // lanes that the inbox had no room for
+  std::list<std::pair<std::uint64_t, std::uint32_t>> short_;  // lanes that found the inbox full
   base::Nanos asks_at_ = base::Nanos::max();
 };
 

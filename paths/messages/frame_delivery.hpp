@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/frame_delivery.hpp — frames that come to an endpoint, and where they go.
+// paths/messages/frame_delivery.hpp — delivery of incoming frames, to this host or onwards
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,12 +15,12 @@
 
 namespace paths {
 
-/// Takes what neighbours hand over: for this host, or for one further on.
+/// Takes the frames that neighbours pass on, for this host or for one further on. Delays them as
+/// emulated links demand.
 ///
-/// Sharing: any context may call deliver(). counts() requires the mutex of the endpoint.
+/// Thread-safe: deliver(). counts() requires the mutex of the endpoint.
 class FrameDelivery {
  public:
-  /// The parts of the endpoint that FrameDelivery uses. All outlive it.
   struct Parts {
     EndpointState& state;
     GroupTable& groups;
@@ -32,16 +32,16 @@ class FrameDelivery {
     Gathering& ends;
     MessageClock& clock;
   };
-  /// `receiving`: the emulated link by which this host receives; nullptr if there is none.
+  /// `receiving` is the emulated link by which this host receives; nullptr if there is none.
   FrameDelivery(const Parts& parts, std::shared_ptr<EmulatedLink> receiving);
 
   void deliver(std::uint32_t from, LaneFrame frame);
-  /// Does the work when all frames that were handed over until now have arrived.
+  /// Does the work after all frames passed on so far have arrived.
   void when_all_has_come(const DueQueue::Work& work);
 
   struct Counts {
-    std::uint64_t frames = 0;   ///< data that came, for this host or others
-    std::uint64_t control = 0;  ///< all else that came
+    std::uint64_t frames = 0;   ///< received data frames, for this host or others
+    std::uint64_t control = 0;  ///< other received frames
   };
   const Counts& counts() const { return counts_; }
 
@@ -56,7 +56,7 @@ class FrameDelivery {
   const Parts parts_;
   EndpointState& state_;
   const std::shared_ptr<EmulatedLink> receiving_;
-  base::Nanos all_come_by_{0};  // when all that was handed over has arrived
+  base::Nanos all_come_by_{0};  // arrival time of the last frame under way
   Counts counts_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/gathering.hpp — how the hosts of a run learn that something holds for all of them.
+// paths/messages/gathering.hpp — agreement among all hosts that they have arrived or ended
 #pragma once
 #include <cstdint>
 #include <set>
@@ -13,50 +13,52 @@
 
 namespace paths {
 
-/// Spreads one piece of news among all hosts of a run: that all have arrived, or that the threads
-/// of all have ended. Hosts tell the exits of their clusters. Exits tell each other, in rounds if
-/// they are very many (Hoefler et al. 2006), and then their hosts. A switch gathers only the ends
-/// of the hosts of its cluster.
+/// A run begins and ends together on all hosts. A Gathering spreads one fact: that all hosts have
+/// arrived, or that the threads of all have ended.
 ///
-/// Sharing: guarded by the mutex of the endpoint.
+/// Hosts report to the exits of their clusters. Exits report to each other, in rounds if there are
+/// very many, and then to their hosts. A switch gathers only the ends of the hosts of its cluster.
+///
+/// Thread-safe: guarded by the mutex of the endpoint.
+/// Paper: Hoefler et al. 2006.
 class Gathering {
  public:
-  /// Both outlive it. `kind` is that of the frames with the news.
+  /// `kind` is the kind of the frames that carry the fact.
   Gathering(LaneKind kind, EndpointState& state, const LostHosts& lost)
       : kind_(kind), state_(state), lost_(lost) {}
 
-  /// It holds for this host.
+  /// Notes that the fact holds for this host.
   void begin();
-  /// News from another host.
+  /// Takes a report from another host.
   void take(const LaneFrame& frame);
-  /// Tells others what they can know now. To be called after everything that may change it.
+  /// Sends the reports that are possible now. Call it after each change that may permit one.
   void resume();
   bool is_here() const { return is_here_; }
   bool is_everywhere() const { return is_everywhere_; }
-  /// Blocks until wake(). `what` says for what, for reports.
+  /// Blocks until wake() or `until`. `what` names the awaited event for reports.
   runtime::Woken wait(runtime::Lock& lock, runtime::Deadline until, std::string_view what) {
     return waiting_.wait(lock, until, {what, state_.name, state_.host});
   }
-  /// Wakes those that wait, if it holds for all.
+  /// Wakes the waiters if the fact holds for all.
   void wake(runtime::DeferredWakes& wakes) {
     if (is_everywhere_) waiting_.wake_all(wakes);
   }
-  /// Returns how far it has got here. 0 = it does not hold for this host, 1 = it does. 2 + n = this
-  /// exit has reported its cluster in round n. All bits set = it holds for all.
+  /// Returns the progress on this host. 0 = the fact does not hold for it. 1 = it does. 2 + n =
+  /// this exit has reported its cluster in round n. All bits set = it holds for all.
   std::uint64_t progress() const;
-  /// Returns the progress() from which on a host has sent the news that this one waits for.
+  /// Returns the progress() from which on a host has sent the report that this one waits for.
   std::uint64_t progress_needed(std::uint32_t of) const;
-  /// Returns the hosts whose news this one waits for.
+  /// Returns the hosts whose reports are awaited.
   std::vector<std::uint32_t> awaited() const;
-  /// Returns in words which hosts this one waits for; "" if none of them has given a sign of life.
+  /// Returns a text about the awaited hosts that have given a sign of life; "" if there are none.
   std::string awaited_text() const;
 
-  /// It holds for a host of this switch.
+  /// Notes that the fact holds for a host of this switch.
   void note_host(std::uint32_t host);
-  /// It may not hold for a host any more, which came late.
+  /// Withdraws that note for a host that arrived late.
   void forget_host(std::uint32_t host) { hosts_.erase(host); }
   bool has(std::uint32_t host) const { return hosts_.contains(host); }
-  /// Looks whether it holds for all hosts of the switch that are not lost.
+  /// Checks whether the fact holds for all hosts of the switch that are not lost.
   void look_at_hosts();
 
  private:
@@ -68,14 +70,14 @@ class Gathering {
   const LaneKind kind_;
   EndpointState& state_;
   const LostHosts& lost_;
-  // Hosts for which it holds: of this cluster, if this is its exit; of this switch.
+  // Hosts for which the fact holds: of this cluster on its exit, of the switch on a switch.
   std::set<std::uint32_t> hosts_;
-  std::vector<std::uint32_t> mine_;  // the hosts of this cluster, if this is its exit
-  // (round, cluster): the reports of other clusters, if this is an exit.
+  std::vector<std::uint32_t> mine_;  // hosts of this cluster; on its exit only
+  // Reports of other clusters as (round, cluster); on exits only.
   std::set<std::pair<std::uint64_t, std::uint32_t>> heard_;
-  std::uint64_t round_ = 0;  // the round that this exit is in
+  std::uint64_t round_ = 0;  // current round of this exit
   bool is_here_ = false;
-  bool is_told_ = false;  // this host has reported, an exit in this round
+  bool is_told_ = false;  // whether this host has reported; on an exit, in this round
   bool is_everywhere_ = false;
   runtime::WaitList waiting_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/group_calls.hpp — what the handles of groups and messages ask of an endpoint.
+// paths/messages/group_calls.hpp — calls of group and message handles into an endpoint
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,12 +16,11 @@
 
 namespace paths {
 
-/// The calls of LaneGroup and LaneHandle (paths/messages/group.hpp), by the id of the group.
+/// The calls of MessageGroup and LaneHandle (paths/messages/group.hpp), with the group's id.
 ///
-/// Sharing: any context may call anything.
+/// Thread-safe: all functions.
 class GroupCalls {
  public:
-  /// The parts of the endpoint that GroupCalls uses. All outlive it.
   struct Parts {
     EndpointState& state;
     GroupTable& groups;
@@ -34,8 +33,8 @@ class GroupCalls {
   };
   explicit GroupCalls(const Parts& parts) : parts_(parts), state_(parts.state) {}
 
-  /// Makes a group, whose hosts have been checked. Returns its id. Throws UsageError while this
-  /// host is in a group of that name.
+  /// Makes a group whose hosts have been checked. Returns its id. Throws UsageError if this host is
+  /// in a group of that name.
   std::uint64_t join(std::string_view name, SharedHosts hosts, const GroupOptions& options);
   void send(std::uint64_t group, std::uint32_t to, std::uint64_t channel, base::Payload message,
             const std::shared_ptr<LaneWait>& wait);
@@ -54,9 +53,9 @@ class GroupCalls {
   void leave(std::uint64_t group, const std::string& why = "", const Participation& part = {});
   /// Leaves all groups.
   void leave_all();
-  /// Blocks until it is complete. Throws TravelError if it failed or is late.
+  /// Blocks until the message is complete. Throws TravelError if it failed or is late.
   void wait(LaneWait& one, const std::string& what);
-  /// Returns why something has not come, as far as this host knows.
+  /// Returns known causes of a missing message; "" if there are none.
   std::string known_cause_text() const;
 
  private:

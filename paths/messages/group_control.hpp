@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/group_control.hpp — what hosts of a group tell and ask each other.
+// paths/messages/group_control.hpp — control frames between the hosts of a group
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,17 +16,16 @@
 
 namespace paths {
 
-/// Takes frames about groups that are not data: credit, grants, questions, farewells, failures.
-/// Keeps those of groups that this host has still to make.
+/// Takes the control frames of groups: credit, grants, questions, farewells, failures. Keeps those
+/// of groups that this host has not made yet.
 ///
-/// Sharing: guarded by the mutex of the endpoint.
+/// Thread-safe: guarded by the mutex of the endpoint.
 class GroupControl {
  public:
-  /// Returns why one of the threads will never join a group; "" if that is not known. Called with
-  /// the mutex held.
+  /// Returns why one of the threads will never join a group; "" if not known. Called with the mutex
+  /// held.
   using WhyAbsent = std::function<std::string(std::string_view threads)>;
 
-  /// The parts of the endpoint that GroupControl uses. All outlive it.
   struct Parts {
     EndpointState& state;
     GroupTable& groups;
@@ -36,16 +35,17 @@ class GroupControl {
   };
   explicit GroupControl(const Parts& parts) : parts_(parts) {}
 
-  /// Has questions about threads of this host answered. Before any group is made.
+  /// Sets the function that replies to questions about threads. Requires: no group was made yet.
   void answer_for_threads(WhyAbsent why_absent) { why_absent_ = std::move(why_absent); }
   void take(LaneFrame frame, base::Nanos moment);
-  /// Takes the frames that came before the group was made here.
+  /// Takes the frames that arrived before the group was made here.
   void take_early(std::uint64_t group);
-  /// The threads of this host have ended. Replies to frames of groups that none of them will make.
+  /// Notes that this host's threads have ended. Replies to frames of groups that it will never
+  /// make.
   void end_threads();
-  /// Asks the hosts for which a channel waits.
+  /// Sends a question to the hosts that a channel waits for.
   void ask(GroupState& group, const LaneQuestion& question);
-  /// Returns the frame that tells a peer that this host has left a group.
+  /// Returns the frame that reports to a peer that this host has left a group.
   LaneFrame farewell(std::uint32_t peer, std::uint64_t group, const Participation& part) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/lost_hosts.hpp — hosts and switches that are gone.
+// paths/messages/lost_hosts.hpp — table of lost hosts and switches
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,29 +11,28 @@
 
 namespace paths {
 
-/// Which hosts and switches are lost to this host, and why.
+/// The hosts and switches that are lost to this host, with reasons.
 ///
-/// Sharing: guarded by the mutex of the endpoint.
+/// Thread-safe: guarded by the mutex of the endpoint.
 class LostHosts {
  public:
-  /// It outlives the object.
   explicit LostHosts(const EndpointState& state) : state_(state) {}
-  /// Returns whether that is news.
+  /// Returns false if the loss was known.
   bool add(std::uint32_t host, const std::string& why) { return lost_.emplace(host, why).second; }
-  /// Notes that a lost one had ended as it should.
+  /// Notes that a lost host had ended as it should.
   void mark_ended(std::uint32_t host) { ended_.insert(host); }
   bool has(std::uint32_t host) const { return lost_.contains(host); }
   bool has_ended(std::uint32_t host) const { return ended_.contains(host); }
   const std::map<std::uint32_t, std::string>& all() const { return lost_; }
 
-  /// Notes the text about the first one that had not ended.
+  /// Notes the text about the first lost host that had not ended.
   void note_first(std::uint32_t host, const std::string& why);
-  /// Returns it; "" if there is none.
+  /// Returns that text; "" if there is none.
   const std::string& first_text() const { return first_text_; }
 
-  /// Returns the place that is lost on the way to a target of a frame that passes here.
+  /// Returns a lost place on the way from here to `target`.
   std::optional<std::uint32_t> on_way_to(std::uint32_t target) const;
-  /// Whether nothing will be heard from the exit of a cluster, or nothing can be.
+  /// Whether the exit of a cluster cannot be reached, or cannot reach this host.
   bool has_cluster(std::uint32_t cluster) const;
 
  private:

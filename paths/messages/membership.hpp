@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/membership.hpp — neighbours of a host, and what it does when a host is gone.
+// paths/messages/membership.hpp — neighbours of a host, and reports of lost hosts
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,12 +14,12 @@
 
 namespace paths {
 
-/// Knows the neighbours of a host, and tells them which hosts are lost.
+/// A host must learn of the loss of hosts that it has no connection to. Membership records the
+/// neighbours of a host and reports losses to them.
 ///
-/// Sharing: guarded by the mutex of the endpoint.
+/// Thread-safe: guarded by the mutex of the endpoint.
 class Membership {
  public:
-  /// The parts of the endpoint that Membership uses. All outlive it.
   struct Parts {
     EndpointState& state;
     LostHosts& lost;
@@ -30,28 +30,28 @@ class Membership {
   };
   explicit Membership(const Parts& parts) : parts_(parts) {}
 
-  /// Something came from or goes to `place`, on its way from or to `end`. A host does not count a
-  /// switch as its neighbour, but the next host on the way to `end`. Sends each new neighbour the
-  /// hosts that were lost before, because only neighbours of that time got them.
+  /// Notes traffic with `place` that is on its way from or to `end`. A host counts as neighbour the
+  /// next host on the way to `end`, never a switch. A new neighbour receives the losses so far,
+  /// because only earlier neighbours were notified of them.
   void note_neighbour(std::uint32_t place, std::uint32_t end);
-  /// Opens connections to neighbours if switches are processes. By these, switches, hosts and other
+  /// Opens connections to neighbours if switches are processes. Over these connections, hosts and
   /// switches notice the end of each other.
   void look_at_neighbours();
   bool has_neighbours() const { return !neighbours_.empty(); }
   bool has_neighbour(std::uint32_t host) const { return neighbours_.contains(host); }
 
-  /// A host is gone. It ends all that waits for it, and other hosts receive it.
+  /// Ends all waits for a host that is gone, and reports it to the neighbours.
   void lose(std::uint32_t host, const std::string& why);
-  /// The same of a host that is lost to its carrier. Also tells the exit of the cluster, because
-  /// who waits for all threads of a cluster may have nothing to do with that host.
+  /// Handles a loss that the carrier reports. Also notifies the cluster's exit, which waits for all
+  /// threads of the cluster but may have no connection to that host.
   void lose_and_tell_exit(std::uint32_t host, const std::string& why);
-  /// A host has ended as it should. Others are not told: word of it would overtake what the host
-  /// has sent them. It has said itself that it left its groups.
+  /// Notes that a host has ended as it should. Other hosts are not notified: the report would
+  /// overtake the host's last frames, and the host itself has reported that it left its groups.
   void note_end(std::uint32_t host);
-  /// Tells the source of a frame that passes here if the frame will not get to its target.
+  /// Notifies the source of a passing frame if the frame cannot reach its target.
   void tell_of_loss(std::uint32_t from, const LaneFrame& frame);
 
-  /// Whether a frame is of a switch, or to one, and goes to a neighbour by no way.
+  /// Whether a frame is from or to a switch, and concerns only the two neighbours.
   bool is_of_neighbour(std::uint32_t from, const LaneFrame& frame) const;
   void take_of_neighbour(const LaneFrame& frame);
   /// Takes the report of a loss.
@@ -64,7 +64,7 @@ class Membership {
   void tell(std::uint32_t place, LaneFrame frame);
 
   const Parts parts_;
-  /// Hosts that something came from or went to; of a switch also other switches.
+  /// Hosts with traffic to or from here; on a switch also other switches.
   std::set<std::uint32_t> neighbours_;
 };
 

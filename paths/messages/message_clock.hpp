@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/message_clock.hpp — who does what is due, and hands over what then leaves.
+// paths/messages/message_clock.hpp — timing of an endpoint's work and transfer of its frames
 #pragma once
 #include <memory>
 
@@ -11,16 +11,14 @@
 
 namespace paths {
 
-/// Does the work on the agenda of an endpoint when its time comes, hands frames to the carrier and
-/// completes what has ended.
+/// Emulated links and small delays need work at given times, without a thread per host.
+/// MessageClock does the due work of an endpoint, passes frames to the carrier and completes waits.
 ///
-/// Context: threads of the host that wait do what is due while they look. While none looks, one
-///          service context does it, which exists as long as there is work.
-/// Sharing: functions that take a lock require the mutex of the endpoint. Any context may call
-///          stop().
+/// Thread-safe: stop(). Functions that take a lock require the mutex of the endpoint.
+/// Context: waiting threads of the host do due work while they poll. While none polls, one service
+///          context does it. It exists only while there is work.
 class MessageClock {
  public:
-  /// The parts of the endpoint that the clock uses. All outlive it.
   struct Parts {
     EndpointState& state;
     OutgoingLanes& outgoing;
@@ -32,15 +30,14 @@ class MessageClock {
   explicit MessageClock(const Parts& parts);
   ~MessageClock();
 
-  /// Hands over what leaves, wakes those that wait, and starts the service context if it is needed.
-  /// One context at a time does that, so that what goes to a host stays in order. The mutex is
-  /// released meanwhile, because within one process this runs the other host's deliver(), which may
-  /// reply. `lock` may be released in the end.
+  /// Passes frames to the carrier, wakes waiters, and starts the service context if needed. One
+  /// context at a time does this, so frames to a host stay in order. Releases the mutex meanwhile:
+  /// within one process this runs the other host's deliver(), which may reply. `lock` may be
+  /// released on return.
   void settle(runtime::Lock& lock);
-  /// Blocks until the agenda is empty and no context hands over. Returns whether that was before
-  /// `limit`.
+  /// Blocks until no work is due and no context sends. Returns false at `limit`.
   bool drain(runtime::Lock& lock, runtime::Deadline limit);
-  /// From here on nothing moves. Blocks until the service context has ended.
+  /// Stops all transfers. Blocks until the service context has ended.
   void stop();
   bool is_stopped() const { return is_stopped_; }
 
@@ -60,12 +57,12 @@ class MessageClock {
     LinkScheduler::Leaving leaving;
     EndpointState::Waits ended;
   };
-  Settled settled_;          // what the sending context hands over; kept for its memory
-  bool is_put_off_ = false;  // what goes on, to when others have had their turn
+  Settled settled_;          // used by the sending context; kept to reuse its memory
+  bool is_put_off_ = false;  // whether sending continues later, after other due work
   bool is_stopped_ = false;
   std::unique_ptr<Service> service_;
   std::unique_ptr<Lookers> lookers_;
-  runtime::WaitList quiet_;  // notified if the agenda is empty
+  runtime::WaitList quiet_;  // notified when no work is left
 };
 
 }  // namespace paths

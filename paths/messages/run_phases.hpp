@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/run_phases.hpp — how the hosts of a run begin together and end together.
+// paths/messages/run_phases.hpp — joint beginning and joint end of the hosts of a run
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,10 +17,9 @@ namespace paths {
 
 /// Waits until all hosts of a run have arrived, and until the threads of all have ended.
 ///
-/// Sharing: any context may call anything, each function once.
+/// Thread-safe: all functions; each may be called once.
 class RunPhases {
  public:
-  /// The parts of the endpoint that RunPhases uses. All outlive it.
   struct Parts {
     EndpointState& state;
     LostHosts& lost;
@@ -35,11 +34,11 @@ class RunPhases {
 
   /// Reports the arrival of this host to all others. Does not block.
   void begin();
-  /// Blocks until all hosts have arrived or are gone, if begin() was called: two deadlines at most.
-  /// Prints what it waits for after 5 s, then ever less often.
+  /// Blocks until all hosts have arrived or are gone, if begin() was called; at most two deadlines.
+  /// Prints the missing hosts after 5 s, then at growing intervals.
   void await_all();
-  /// Blocks until the threads of all hosts have ended. See MessageEndpoint::finish(). Returns what
-  /// went wrong; "" if nothing did.
+  /// Blocks until the threads of all hosts have ended. See MessageEndpoint::finish(). Returns an
+  /// error text; "" if there was no error.
   std::string finish(bool has_failed);
 
  private:
@@ -56,8 +55,9 @@ class RunPhases {
 
   const Parts parts_;
   EndpointState& state_;
-  runtime::Deadline begins_by_ = runtime::Deadline::never();  // then threads run all the same
-  std::map<std::uint32_t, base::Nanos> overdue_;  // hosts whose news of the end is, and since when
+  runtime::Deadline begins_by_ = runtime::Deadline::never();  // threads start then in any case
+  // Hosts whose report of their end is overdue, and since when.
+  std::map<std::uint32_t, base::Nanos> overdue_;
   std::string wrong_;
 };
 

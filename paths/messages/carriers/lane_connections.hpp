@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/carriers/lane_connections.hpp — the connections that lanes of a host go over.
+// paths/messages/carriers/lane_connections.hpp — connections that carry a host's lanes
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,29 +19,31 @@
 
 namespace paths {
 
-/// One connection for each host that something was sent to, one step away, opened when the first
-/// frame goes there. What another host sends comes on the connection that it made. Of too many the
-/// one that was idle for longest is closed; what then leaves for its host opens one again.
+/// The n hosts of a run have n (n - 1) directed pairs, but few of them exchange messages.
+/// LaneConnections opens one connection to each neighbour that this host sends to, when the first
+/// frame leaves.
 ///
-/// Why:     of n hosts, n (n - 1) could talk; those that do, each way, are what this grows with.
-/// Owns:    its share of the transport.
-/// Sharing: any context may call anything; send() one at a time.
+/// Frames of another host arrive on the connection that it made. Above `connections_most`
+/// connections, the one that was idle for longest is closed; a later frame opens one again.
+///
+/// Owns: its share of the transport.
+/// Thread-safe: all functions; calls of send() must not overlap.
 class LaneConnections final : public LaneCarrier, public Receiver {
  public:
-  /// All outlive it. `lanes` receives; it is called from start() on.
+  /// All arguments outlive it. `lanes` receives frames from start() on.
   LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
                   std::unique_ptr<Transport> transport, std::size_t connections_most = 256);
   ~LaneConnections() override;
 
   void start(MessageEndpoint& lanes);
-  /// What leaves by a switch goes there, from now on; outlives it.
+  /// Sets the switches of this process, which then take frames to switches. `switches` outlives it.
   void reach(Switches& switches) { switches_ = &switches; }
   void send(std::uint32_t host, LaneFrame frame) override;
   bool tells_of_room(std::uint32_t host) const override;
   bool has_room(std::uint32_t host) override;
-  /// Says goodbye on each connection that it made, and waits for the answers: what was sent before
-  /// has arrived then. A host that does not answer in time is left behind. Then says goodbye on the
-  /// connections that others made, so that they know a host that has ended from one that is gone.
+  /// Sends a goodbye on each connection that this host made, and waits for the replies. Everything
+  /// sent before has then arrived. Does not wait beyond the deadline. Then sends a goodbye on the
+  /// connections that others made, so that they can tell an ended host from a lost one.
   void part(runtime::Deadline deadline);
   void stop() { transport_->stop(); }
 
@@ -56,13 +58,13 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   void connection_lost(ConnectionId connection, const std::string& reason) override;
 
  private:
-  struct Outward {  // that this host made
+  struct Outward {  // a connection made by this host
     ConnectionId id = 0;
     bool is_welcome = false, has_parted = false;
     Silence silence;
-    bool has_no_room = false;        ///< and stays: who asked is told on it when it has
-    std::uint64_t used = 0;          ///< when: frames are counted
-    std::uint64_t end_progress = 0;  ///< the last that its host reported
+    bool has_no_room = false;        ///< whether room_made() must report room later
+    std::uint64_t used = 0;          ///< frame count at the last use
+    std::uint64_t end_progress = 0;  ///< latest report of its host
   };
   Frame frame_of(LaneFrame lane) const;
   Frame frame_of(LaneKind kind) const;
@@ -80,14 +82,14 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   const std::size_t connections_most_;
   RejectionLog rejections_;
   MessageEndpoint* lanes_ = nullptr;
-  Switches* switches_ = nullptr;  // null: there are none
+  Switches* switches_ = nullptr;  // nullptr if there are none
   mutable runtime::Mutex mutex_;
   std::map<std::uint32_t, Outward> outward_;  // by host
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
   SharedClocks clocks_;
-  std::set<std::uint32_t> ended_;   // hosts that said goodbye
-  std::set<std::uint32_t> gone_;    // those that were forgotten
-  std::set<ConnectionId> closing_;  // that this host made, and does not need any more
+  std::set<std::uint32_t> ended_;   // hosts that sent their goodbye
+  std::set<std::uint32_t> gone_;    // hosts passed to forget()
+  std::set<ConnectionId> closing_;  // idle connections of this host under closing
   std::uint64_t frames_ = 0;
   bool is_parting_ = false;
   runtime::WaitList parting_;

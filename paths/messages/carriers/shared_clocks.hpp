@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/carriers/shared_clocks.hpp — hosts that read the same clock as this one.
+// paths/messages/carriers/shared_clocks.hpp — hosts that share this host's clock
 #pragma once
 #include <cstdint>
 #include <set>
@@ -10,23 +10,22 @@
 
 namespace paths {
 
-/// Knows which hosts proved to read the clock that this host reads, and measures with it how long
-/// their frames took.
+/// Two hosts can measure the time of a frame between them only if they read the same clock.
+/// SharedClocks records the hosts that have proved it, and measures how long their frames took.
 ///
-/// Why:     an address is no proof: behind forwarded ports there are other machines, and containers
-///          of one machine may have clocks of their own.
-/// Sharing: guarded by its owner's mutex, except identity() and add_lateness().
+/// Why: an address is no proof. Forwarded ports lead to other machines, and containers of one
+///      machine may have separate clocks.
+/// Thread-safe: identity() and add_lateness(). Otherwise guarded by its owner's mutex.
 class SharedClocks {
  public:
-  /// Both outlive this object.
   SharedClocks(runtime::Runtime& runtime, const Peers& peers, std::uint32_t host);
   /// Returns the identity of this host's clock; 0 = the virtual clock.
   std::uint64_t identity() const { return identity_; }
-  /// Compares the identity that a host said its clock has.
+  /// Compares a host's clock identity with ours; records the host if they are equal.
   void compare(std::uint32_t host, std::uint64_t identity);
   bool has(std::uint32_t host) const { return hosts_.contains(host); }
-  /// Adds the time that the frame took from its sender to here, which one clock shows. It was no
-  /// one clock if that is less than nothing, or more than any wait.
+  /// Adds the time that a frame took to its lateness. Ignores times below zero or above the
+  /// deadline, because the two clocks are then not the same.
   void add_lateness(LaneFrame& frame) const;
 
  private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/carriers/switches.hpp — the emulated switches of clusters, in one process with all
-// hosts.
+// paths/messages/carriers/switches.hpp — emulated switches of clusters in a one-process run
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,31 +9,33 @@
 
 namespace paths {
 
-/// Of each cluster whose hosts reach others through a switch: where what they send queues for the
-/// links to other clusters, one queue for each. They take no time of their own, and are neither
-/// hosts nor steps of a way. Where hosts are processes, each is one as well: paths/run/run_switch.
+/// Hosts of some clusters reach other clusters through a switch. A switch holds the queues for the
+/// links to the other clusters, one queue for each link.
 ///
-/// Sharing: any context may call, once all hosts are there.
+/// Switches add no time of their own. They are neither hosts nor steps of a way. If hosts are
+/// processes, each switch is a process, too: paths/run/run_switch.
+///
+/// Thread-safe: deliver(), after all hosts were added.
 class Switches {
  public:
   Switches(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan);
   ~Switches();
 
-  /// Where frames for that host go, and where what it sends to other clusters is recorded; both
-  /// outlive it.
+  /// Sets the endpoint that receives frames for a host, and the recorder of the frames that it
+  /// sends to other clusters. Both outlive this object.
   void add(std::uint32_t host, MessageEndpoint& lanes, eventspace::Recorder& recorder);
-  /// Nothing passes them any more: all hosts have ended.
+  /// Stops the switches. Requires: all hosts have ended.
   void stop();
-  /// Whether that is the number of a switch, not of a host.
+  /// Whether `place` is the number of a switch, not of a host.
   bool has(std::uint32_t place) const { return place >= hosts_.size(); }
-  /// What a host sends by the switch of that number.
+  /// Takes a frame that a host sends through the switch of that number.
   void deliver(std::uint32_t from, std::uint32_t number, LaneFrame frame);
 
  private:
   struct One;
   std::vector<MessageEndpoint*> hosts_;
   std::vector<eventspace::Recorder*> recorders_;  // by host
-  std::vector<std::unique_ptr<One>> switches_;    // by cluster; null: it has none
+  std::vector<std::unique_ptr<One>> switches_;    // by cluster; nullptr = no switch
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/accounts.hpp — who may send how many bytes that nobody has asked for yet.
+// paths/messages/channels/accounts.hpp — flow control for messages without a receive
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -8,31 +8,31 @@
 
 namespace paths {
 
-/// What a frame counts against credit: its payload, and something for itself, so that very many
-/// small ones are bounded, too.
+/// Bytes of credit that a frame uses: its payload and a fixed overhead. The overhead bounds the
+/// number of small frames.
 inline constexpr std::uint64_t frame_overhead_bytes = 128;
 constexpr std::uint64_t charge_of(std::uint64_t payload_bytes) {
   return payload_bytes + frame_overhead_bytes;
 }
 
-/// A message of a lane: the n-th of its channel.
+/// Identifies a message of a lane: the n-th message of its channel.
 struct MessageName {
   std::uint64_t channel = 0;
   std::uint64_t ordinal = 0;
   friend auto operator<=>(const MessageName&, const MessageName&) = default;
 };
 
-/// The memory of a host for messages that nobody there has asked for. Credit that was issued and
-/// not returned never exceeds it, so neither does what lies there.
+/// Messages that arrive without a receive must not exhaust a host's memory. The inbox bounds them:
+/// credit that was issued and not returned never exceeds its size.
 ///
-/// Sharing: guarded by its owner's mutex, as all in this file.
+/// Thread-safe: guarded by its owner's mutex, like all types of this file.
 class Inbox {
  public:
   explicit Inbox(std::uint64_t bytes) : bytes_(bytes) {}
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t issued() const { return issued_; }
   std::uint64_t free() const { return bytes_ - issued_; }
-  /// What lies there, and the most that ever did.
+  /// Bytes that messages use now, and the maximum so far.
   std::uint64_t held() const { return held_; }
   std::uint64_t held_most() const { return held_most_; }
 
@@ -42,30 +42,33 @@ class Inbox {
   std::uint64_t issued_ = 0, held_ = 0, held_most_ = 0;
 };
 
-/// A receiver's side of one (group, source): what it issued. No credit is presumed by anybody.
+/// The receiver's side of the credit of one (group, source). All credit is issued explicitly.
 class Account {
  public:
-  /// It aims at so many bytes, and issues no less than `least` at once, unless the source has so
-  /// little left: a control frame for each frame would double their number.
+  /// `aim` is the target for issued credit. `least` is the smallest amount that is issued at once,
+  /// unless the source has less than that left. A credit frame for each frame would double their
+  /// number.
   Account(Inbox& inbox, std::uint64_t aim, std::uint64_t least)
       : inbox_(inbox), aim_(aim), least_(least) {}
   ~Account() { close(); }
   Account(const Account&) = delete;
   Account& operator=(const Account&) = delete;
 
-  /// Issues what is missing, as far as the inbox goes: how much, for the source to be told.
+  /// Issues the missing credit within the limit of the inbox. Returns the bytes to report to the
+  /// source.
   std::uint64_t issue();
-  /// Whether issue() would give more if the inbox had room.
+  /// Whether issue() would issue credit if the inbox had room.
   bool is_short() const { return !is_closed_ && wants() > 0; }
-  /// A frame has come that credit paid for. False, and nothing happened, when it was not issued.
+  /// Takes a frame that was paid for by credit. Returns false, without effect, if the credit was
+  /// not issued.
   bool take(std::uint64_t charge);
-  /// Its bytes were taken or dropped.
+  /// Returns credit after bytes were taken or dropped.
   void give_back(std::uint64_t charge);
-  /// Nothing of it will be used any more: all of it returns.
+  /// Returns all credit. None will be used any more.
   void close();
 
-  std::uint64_t unused() const { return issued_ - held_; }  ///< that the source may still use
-  /// It may use so much of what this aims at that nothing of it waits for more.
+  std::uint64_t unused() const { return issued_ - held_; }  ///< bytes that the source may still use
+  /// Whether at least half of the target is unused, so that no frame waits for credit.
   bool is_ample() const { return unused() >= aim_ / 2 && unused() > 0; }
   std::uint64_t held() const { return held_; }
 
@@ -73,22 +76,22 @@ class Account {
   std::uint64_t wants() const;
   Inbox& inbox_;
   const std::uint64_t aim_, least_;
-  std::uint64_t issued_ = 0;  // and not returned
-  std::uint64_t held_ = 0;    // of it, by what has come
+  std::uint64_t issued_ = 0;  // issued and not returned
+  std::uint64_t held_ = 0;    // part of issued_ used by arrived frames
   bool is_closed_ = false;
 };
 
-/// The sender's side of the same.
+/// The sender's side of the credit of one (group, target).
 class Window {
  public:
   std::uint64_t credit() const { return credit_; }
   void add(std::uint64_t bytes) { credit_ += bytes; }
-  /// No byte of that message, which is to come, needs credit.
+  /// Notes that a message, which may come later, needs no credit.
   void grant(MessageName name) { granted_.insert(name); }
   bool is_granted(MessageName name) const { return granted_.contains(name); }
   bool can_pay(std::uint64_t charge) const { return charge <= credit_; }
   void pay(std::uint64_t charge) { credit_ -= charge; }
-  /// Whether it was granted, which is not kept any longer.
+  /// Forgets a grant. Returns whether there was one.
   bool forget(MessageName name) { return granted_.erase(name) > 0; }
   void forget_channel(std::uint64_t channel) {
     granted_.erase(granted_.lower_bound({channel, 0}),

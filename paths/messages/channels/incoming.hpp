@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/incoming.hpp — the receiver's side of one lane: what came, and who waits
-// for it.
+// paths/messages/channels/incoming.hpp — receiving side of one lane
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,10 +15,10 @@
 
 namespace paths {
 
-/// Of a group, from one host. Bytes that nobody asked for yet lie here and are paid for by credit;
-/// the others go straight to their place.
+/// The messages of a group from one host. Bytes without a receive are kept here and paid for by
+/// credit. Other bytes are placed directly in the memory of their message.
 ///
-/// Sharing: guarded by its owner's mutex.
+/// Thread-safe: guarded by its owner's mutex.
 class InboundChannel {
  public:
   InboundChannel(Inbox& inbox, std::uint64_t aim, std::uint64_t least)
@@ -28,44 +27,45 @@ class InboundChannel {
   Account& account() { return account_; }
   const Account& account() const { return account_; }
 
-  /// What came of asking for the next message of a channel.
+  /// Result of a receive.
   struct Asked {
     MessageName name;
-    bool is_complete = false;  ///< it was all here
+    bool is_complete = false;  ///< whether all of the message had arrived
   };
   Asked receive(std::uint64_t channel, std::shared_ptr<LaneWait> wait);
   Asked receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait);
 
-  /// Whether a message of that channel is waited for.
+  /// Whether a receive waits for a message of that channel.
   bool awaits(std::uint64_t channel) const;
   std::uint64_t messages_arrived() const { return arrived_; }
 
-  /// Its source is not told yet that it is waited for; `signature_digest` goes with that.
+  /// Delays the grant of a message. `signature_digest` is sent with the grant.
   void hold_back(MessageName name, std::uint64_t signature_digest);
   bool holds_back() const { return holds_back_; }
   struct HeldBack {
     MessageName name;
     std::uint64_t signature_digest = 0;
   };
-  /// Those that are still waited for, now to be asked for.
+  /// Removes and returns the delayed grants that are still needed.
   std::vector<HeldBack> take_held_back();
 
-  /// A frame has come: what is wrong about it, or "". Those whose message is now complete go to
-  /// `ended`.
+  /// Takes a frame. Appends waits that are now complete to `ended`. Returns an error text; "" if
+  /// the frame is valid.
   std::string take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended);
 
-  /// What is here of those channels is dropped: who waits for it, to be told.
+  /// Drops messages of the channels. Returns their waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> close(const Channels& which);
-  /// A frame of a channel that nothing is wanted of: what is wrong about it, or "".
+  /// Drops a frame of a failed channel. Returns an error text; "" if the frame is valid.
   std::string discard(const LaneFrame& frame);
 
-  /// The source sends no more than so many messages in all. Those who wait for others, to be told.
+  /// Notes the total number of messages from the source. If all have arrived, returns the remaining
+  /// waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> end_after(std::uint64_t messages);
-  /// Who still waits, to be told that it is in vain.
+  /// Removes and returns all waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> take_waiting();
-  /// Nothing more comes, and what came is dropped: all who wait, to be told.
+  /// Closes the lane and drops its messages. Returns all waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> drop();
-  /// Whether the source has left, and all that it sent is here.
+  /// Whether the source has left the group and all of its messages have arrived.
   bool is_over() const { return last_message_ && arrived_ >= *last_message_; }
 
  private:
@@ -74,16 +74,17 @@ class InboundChannel {
     base::Payload bytes;
   };
   struct Message {
-    std::optional<std::uint64_t> size;  ///< once something of it has come
-    std::uint64_t arrived = 0;          ///< bytes
-    std::vector<Piece> pieces;          ///< that lie in the inbox
-    std::uint64_t charge = 0;           ///< for them
-    base::Payload begin;  ///< of one that is waited for: pieces that follow each other in memory
-    std::shared_ptr<std::byte[]> place;      ///< or for all of it, where they do not
-    std::shared_ptr<LaneWait> wait;          ///< null while nobody asked
-    std::optional<std::uint64_t> held_back;  ///< its meaning, while the source is not told
+    std::optional<std::uint64_t> size;  ///< nullopt until the first frame arrives
+    std::uint64_t arrived = 0;          ///< bytes received
+    std::vector<Piece> pieces;          ///< pieces in the inbox
+    std::uint64_t charge = 0;           ///< credit used by the pieces
+    /// First piece of an awaited message, with later ones that follow it in memory.
+    base::Payload begin;
+    std::shared_ptr<std::byte[]> place;      ///< memory for all of it; otherwise nullptr
+    std::shared_ptr<LaneWait> wait;          ///< nullptr until a receive
+    std::optional<std::uint64_t> held_back;  ///< digest of a delayed grant
     bool is_complete() const { return size && arrived == *size; }
-    /// Goes to memory that was lent for it.
+    /// Whether the message is written into lent memory. Requires: wait and size are set.
     bool has_place() const { return !wait->lent.empty() && wait->lent.size() == *size; }
   };
   Asked receive(MessageName name, std::shared_ptr<LaneWait> wait);
@@ -92,10 +93,10 @@ class InboundChannel {
   std::string wrong(const Message* message, const LaneFrame& frame) const;
 
   Account account_;
-  std::map<MessageName, Message> messages_;      // asked for or come, not both whole
-  std::map<std::uint64_t, std::uint64_t> next_;  // ordinal of the next one asked for, by channel
-  bool holds_back_ = false;                      // perhaps
-  std::uint64_t arrived_ = 0;                    // messages, all of them
+  std::map<MessageName, Message> messages_;      // with a receive or a frame; not complete
+  std::map<std::uint64_t, std::uint64_t> next_;  // ordinal of the next receive, by channel
+  bool holds_back_ = false;                      // whether grants may be delayed
+  std::uint64_t arrived_ = 0;                    // number of complete messages
   std::optional<std::uint64_t> last_message_;
 };
 

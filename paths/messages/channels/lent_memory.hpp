@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/lent_memory.hpp — where a message lies at who sends it, or is to lie at
-// who gets it.
+// paths/messages/channels/lent_memory.hpp — the caller's memory for a message, in pieces
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,10 +10,10 @@
 
 namespace paths {
 
-/// Memory of the caller's in pieces, whose bytes follow each other. Frames are copied out of it as
-/// they leave, and into it as they come, so that no message lies anywhere as a whole besides.
+/// Large messages must not be stored twice. A LentMemory describes the caller's memory as pieces
+/// that form one sequence of bytes. Outgoing frames are copied out of it, incoming frames into it.
 ///
-/// Owns:    nothing; who lends it says until when (paths/messages/group.hpp).
+/// Owns: nothing. The lender defines how long the memory is valid (paths/messages/group.hpp).
 class LentMemory {
  public:
   LentMemory() = default;
@@ -22,7 +21,7 @@ class LentMemory {
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // What lies within it:
+  // // Require that the range lies within the memory:
   base::Payload copy(std::uint64_t offset, std::uint64_t bytes) const;
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/outbound_channel.hpp — the sender's side of one lane: messages that are
-// not sent yet.
+// paths/messages/channels/outbound_channel.hpp — sending side of one lane: unsent messages
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,20 +14,20 @@
 
 namespace paths {
 
-/// Messages of a group to one host.
+/// The messages of a group to one host.
 ///
-/// Sharing: guarded by its owner's mutex.
+/// Thread-safe: guarded by its owner's mutex.
 struct OutboundChannel {
   struct Message {
     MessageName name;
     std::uint64_t signature_digest = 0;
-    std::uint64_t order = 0;  ///< rank of a named one among those that wait
-    base::Payload payload;    ///< or in memory that was lent
+    std::uint64_t order = 0;  ///< rank of a named message; the least goes first
+    base::Payload payload;    ///< empty if the message is in lent memory
     bool waits_for_grant = false;
     base::Nanos ready_at{0};
     std::shared_ptr<LaneWait> wait;
-    std::uint64_t sent = 0;    ///< bytes of it
-    std::uint64_t serial = 0;  ///< counted by its channel
+    std::uint64_t sent = 0;    ///< bytes sent so far
+    std::uint64_t serial = 0;  ///< number within its channel
     bool is_granted = false;
     std::uint64_t bytes() const { return wait->lent.empty() ? payload.size() : wait->lent.size(); }
     base::Payload part(std::uint64_t offset, std::uint64_t size) const {
@@ -36,28 +35,29 @@ struct OutboundChannel {
     }
   };
 
-  /// Messages of a channel in the order in which they leave. What a message waits for decides where
-  /// it lies, so that the next one is found at once however many there are.
+  /// Messages of a channel in the order of sending. They are sorted by what they wait for, so that
+  /// the next one is found quickly among many.
   class Channel {
    public:
     OutboundChannel* lane = nullptr;
     std::uint64_t next_ordinal = 0;
-    bool is_named = false;    ///< its messages are, of whatever channels, and leave in their order
-    bool is_listed = false;   ///< at its outlet
-    bool was_idle = true;     ///< since it was last listed nothing of it was sent
+    bool is_named = false;    ///< whether it holds all named messages, of any channel
+    bool is_listed = false;   ///< whether its outlet lists it
+    bool was_idle = true;     ///< whether it sent nothing since it was last listed
     base::Nanos ready_at{0};  ///< no message leaves before the last missing permission
 
     bool empty() const { return paying_.empty() && granted_.empty() && waiting_.empty(); }
-    /// Messages do not move.
+    /// Adds a message. Its address stays valid until it ends or is dropped.
     void put(Message message);
-    /// Null if there is none of that name.
+    /// Returns nullptr if there is none of that name.
     Message* find(MessageName name);
-    /// Whether one of that channel number has not left, and has not been withdrawn.
+    /// Whether a message of that channel number is unsent and not withdrawn.
     bool holds(std::uint64_t number) const;
-    /// It needs no credit from now on.
+    /// Marks a message as granted: it needs no credit any more.
     void grant(Message& message);
-    /// The first one that may move: credit goes to the first that was not granted; one that was
-    /// granted overtakes it. `can_pay(message)`: whether there is credit for what is next of it.
+    /// Returns the next message that may move; nullptr if there is none. A granted message
+    /// overtakes an earlier ungranted one only while that lacks credit. `can_pay(message)` returns
+    /// whether there is credit for the next frame.
     template <class CanPay>
     Message* movable(const CanPay& can_pay) {
       Message* const granted = first(granted_);
@@ -66,9 +66,9 @@ struct OutboundChannel {
           paying != nullptr && (granted == nullptr || place_of(*paying) < place_of(*granted));
       return is_paying_first && can_pay(*paying) ? paying : granted;
     }
-    /// All of it was sent.
+    /// Removes a message that was sent completely.
     void end(Message& message);
-    /// Nothing more of those leaves: their waits go to `waiting`.
+    /// Drops messages of the channels. Appends their waits to `waiting`.
     void drop(const Channels& which, std::vector<std::shared_ptr<LaneWait>>& waiting);
     template <class See>
     void for_each(const See& see) const {
@@ -78,15 +78,15 @@ struct OutboundChannel {
 
    private:
     using Place = std::pair<std::uint64_t, std::uint64_t>;  // order, serial
-    using Messages = std::map<Place, Message>;              // nodes do not move
+    using Messages = std::map<Place, Message>;              // node addresses stay valid
     static Place place_of(const Message& message) { return {message.order, message.serial}; }
     Messages& list_of(const Message& message);
     Message* first(Messages& messages);
     const Message* find_at(const Place& place) const;
 
-    Messages paying_;  // with credit
+    Messages paying_;  // need credit
     Messages granted_;
-    Messages waiting_;  // not movable: without a grant, or withdrawn
+    Messages waiting_;  // cannot move: need a grant, or were withdrawn
     std::set<std::pair<MessageName, Place>> places_;
     std::uint64_t serials_ = 0;
   };
@@ -96,18 +96,18 @@ struct OutboundChannel {
   Window window;
   bool has_asked = false;
   std::uint64_t messages_sent = 0;
-  std::map<std::uint64_t, Channel> channels;  // nodes do not move
+  std::map<std::uint64_t, Channel> channels;  // node addresses stay valid
   Channel named;
 
-  /// All that have or had messages.
+  /// Visits all channels that have or had messages.
   template <class See>
   void for_each(const See& see) {
     for (auto& [number, channel] : channels) see(channel);
     see(named);
   }
-  /// Whether a named message of that channel has not left.
+  /// Whether a named message of that channel is unsent.
   bool holds(std::uint64_t channel) const { return named.holds(channel); }
-  /// The one that has messages of that channel number.
+  /// Returns the channel object that holds messages of that channel number.
   Channel& channel_of(std::uint64_t number) {
     const auto found = channels.find(number);
     return found != channels.end() ? found->second : named;

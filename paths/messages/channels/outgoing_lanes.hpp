@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/outgoing_lanes.hpp — messages that a host sends, cut into frames that
-// take turns.
+// paths/messages/channels/outgoing_lanes.hpp — fair sending of a host's messages in frames
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -16,15 +15,18 @@
 
 namespace paths {
 
-/// What a host sends by itself, as against what passes through it. Of each outgoing link, one frame
-/// at a time is offered, the next when the link has taken it; channels take turns, and one that has
-/// just become active goes first. So a small message beside large ones waits for one frame. Where
-/// no link says how fast, whoever carries frames says when there is room for more.
+/// A small message must not wait behind a large one. OutgoingLanes cuts the messages that a host
+/// sends into frames, and channels take turns.
 ///
-/// Sharing: guarded by its owner's mutex. A lane stays where it is while it has messages here.
+/// Each outgoing link takes one frame at a time. A channel that has just become active goes first,
+/// so a small message waits for one frame only. Without a link, the carrier reports when there is
+/// room for more. Frames that pass through the host are not sent here.
+///
+/// Thread-safe: guarded by its owner's mutex.
+/// Requires: a lane does not move while it has messages here.
 class OutgoingLanes {
  public:
-  /// All outlive it. `frame_bytes`: 0 for whole messages.
+  /// All arguments outlive it. `frame_bytes` is the payload size of a frame; 0 = whole messages.
   OutgoingLanes(runtime::Runtime& runtime, std::uint32_t host, std::uint64_t frame_bytes,
                 LinkScheduler& link_scheduler, DueQueue& due_queue)
       : runtime_(runtime),
@@ -37,16 +39,17 @@ class OutgoingLanes {
             std::shared_ptr<LaneWait> wait);
   void send(OutboundChannel& lane, const NamedMessage& which, base::Payload payload,
             std::shared_ptr<LaneWait> wait);
-  /// That message needs no credit. False when it is not here: it was sent, or is to come.
+  /// Notes that a message needs no credit. Returns false if it is not here: it was sent or will
+  /// come.
   bool grant(OutboundChannel& lane, MessageName name);
-  /// Credit or a grant came at that moment: what waited for it goes on.
+  /// Continues the messages of a lane after credit or a grant arrived at `moment`.
   void unblock(OutboundChannel& lane, base::Nanos moment);
-  /// Nothing more of it leaves: those who wait for its messages, to be told why.
+  /// Drops all messages of a lane. Returns their waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> drop(OutboundChannel& lane);
-  /// The same of some channels.
+  /// Drops the messages of some channels. Returns their waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> drop(OutboundChannel& lane, const Channels& which);
-  /// All that has left was handed over: what goes to a host for which `has_room` goes on. Whether
-  /// something does; who has none is asked for again after room_made().
+  /// Continues full outlets after all frames were passed on, to hosts for which `has_room` is true.
+  /// Returns whether one continued. The others wait for room_made().
   template <class HasRoom>
   bool go_on(const HasRoom& has_room) {
     bool has_gone_on = false;
@@ -61,19 +64,19 @@ class OutgoingLanes {
   }
   bool may_go_on() const { return !full_.empty(); }
   void room_made(std::uint32_t host);
-  /// Which messages have been sent, since it was asked last.
+  /// Returns the waits of messages sent since the caller last cleared the list.
   std::vector<std::shared_ptr<LaneWait>>& sent() { return sent_; }
 
  private:
-  /// The channels that go out by one link, or to one host where there is none.
+  /// The channels that leave over one link, or to one next host if there is no link.
   struct Outlet {
     std::deque<OutboundChannel::Channel*> fresh, turns;
     base::Nanos taken{0};  ///< when the link took the last frame
     bool has_link = false;
     bool is_waiting = false;
-    std::uint32_t host = 0;     ///< the next one, where there is no link
-    std::uint64_t in_hand = 0;  ///< bytes that left, and were perhaps not handed over
-    bool has_no_room = false;   ///< with as much in hand as may be
+    std::uint32_t host = 0;     ///< next host; used only without a link
+    std::uint64_t in_hand = 0;  ///< bytes that left and may not have been passed on
+    bool has_no_room = false;   ///< whether it is full and the carrier has no room
   };
   bool is_full(const Outlet& outlet) const;
   Outlet& outlet_to(std::uint32_t target);
@@ -97,8 +100,8 @@ class OutgoingLanes {
   LinkScheduler& link_scheduler_;
   DueQueue& due_queue_;
   std::unordered_map<const void*, Outlet> by_link_;    // nodes do not move
-  std::unordered_map<std::uint32_t, Outlet> by_host_;  // likewise
-  std::vector<Outlet*> full_;                          // of those, with as much in hand as may be
+  std::unordered_map<std::uint32_t, Outlet> by_host_;  // node addresses stay valid
+  std::vector<Outlet*> full_;                          // full outlets of by_host_
   std::vector<std::shared_ptr<LaneWait>> sent_;
 };
 
