@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channel_failures.cpp — how failures reach those that wait.
+// paths/messages/channel_failures.cpp — failures of lanes and channels, and their reports
 #include "paths/messages/channel_failures.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ void ChannelFailures::fail(const EndpointState::Waits& waits, const Failure& fai
 void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
                            const EndpointState::Waits& waits, const std::string& reason) {
   if (waits.empty()) return;
-  // The host gave the reason itself when it left.
+  // The text is complete: the peer itself gave this reason when it left.
   if (group.said.contains(peer)) return fail_as_said(waits, reason);
   fail_as_said(
       waits,
@@ -88,7 +88,7 @@ void ChannelFailures::end_channels(GroupState& group, const Channels& which,
   for (auto& [peer, lane] : group.in) credit_.issue_returned(group, peer);
 }
 
-/// Also passes on failures that other hosts reported, because those may not have reached all.
+/// Also passes on failures that other hosts reported, because those may not have reached all hosts.
 void ChannelFailures::fail_channels(GroupState& group, const Channels& which,
                                     const std::string& why) {
   end_channels(group, which, why);

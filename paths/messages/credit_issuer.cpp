@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/credit_issuer.cpp — how much credit a lane is worth.
+// paths/messages/credit_issuer.cpp — size of a lane's credit, and delay of grants
 #include "paths/messages/credit_issuer.hpp"
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 namespace paths {
 namespace {
 
-/// The window of a way without a limit is made for this rate.
+/// Rate that the window of an unlimited way is designed for.
 constexpr double unlimited_as_bits_per_second = 10e9;
 constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
-/// Little messages that have not arrived by then are requested.
+/// Delay after which small messages that have not arrived are granted.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -28,8 +28,8 @@ InboundChannel& CreditIssuer::lane_from(GroupState& group, std::uint32_t source)
   return *lane;
 }
 
-/// Returns the bytes that the way from the source and back can hold, and two frames more, because
-/// the host takes time to serve one.
+/// Returns the bytes that the way from the source and back can hold, plus two frames, because the
+/// host takes time to serve one.
 std::uint64_t CreditIssuer::bytes_under_way(std::uint32_t source) const {
   const Plan& plan = *state_.plan;
   const WayCost there = cost_of(plan, source, state_.host),
@@ -76,8 +76,9 @@ void CreditIssuer::ask_for(const GroupState& group, std::uint32_t source, Inboun
   asks_at_ = std::min(asks_at_, state_.runtime.now() + asks_after);
 }
 
-/// A source that has credit for more than a frame sends what is little without being asked. If
-/// another message holds it up, that message lies here, and the credit is not ample.
+/// Whether the grant may be delayed. A source with credit for more than a frame sends small
+/// messages without one. If another message is in front, that message uses up credit here, and the
+/// credit is no longer ample.
 bool CreditIssuer::may_wait_to_ask(const InboundChannel& lane, const NamedMessage& which) const {
   return which.is_little && !which.is_grant_at_once && !state_.runtime.is_virtual() &&
          has_ample_credit(lane);
@@ -109,7 +110,7 @@ void CreditIssuer::ask_if_short(const GroupState& group, std::uint32_t source,
   if (lane.holds_back() && !has_ample_credit(lane)) grant_held_back(group, source, lane);
 }
 
-/// Hosts may have parted ways about those that do not come.
+/// Sends all delayed grants. If the hosts disagree about a message, the grant reveals it.
 void CreditIssuer::ask_for_all() {
   asks_at_ = base::Nanos::max();
   for (const auto& [id, group] : groups_.all())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/frame_delivery.cpp — along the links of a way, into a lane.
+// paths/messages/frame_delivery.cpp — passage of incoming frames, along links or into a lane
 #include "paths/messages/frame_delivery.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
   if (frame.target != state_.host && frame.kind != LaneKind::lost)
     parts_.membership.tell_of_loss(from, frame);
   frame.lag = std::min(frame.lag, state_.farthest());
-  // Read before the clock is: a frame of no emulated link came at the moment of this call.
+  // Must precede the reading of the clock: a frame of no emulated link arrived at this call.
   const base::Nanos came_at = state_.link_scheduler.came_at(frame);
   const base::Nanos now = state_.runtime.now();
   const base::Nanos came = std::min(came_at, now + state_.farthest());
@@ -63,7 +63,7 @@ bool FrameDelivery::has_way(const LaneFrame& frame) const {
          state_.leads_to(frame.target);
 }
 
-/// From a host of the cluster, or from outside where a switch leads to all hosts.
+/// Whether the frame crossed this host's network: it is from the cluster, or a switch leads here.
 bool FrameDelivery::comes_by_network(std::uint32_t from) const {
   const Plan& plan = *state_.plan;
   const std::uint32_t here = state_.cluster();
@@ -71,7 +71,7 @@ bool FrameDelivery::comes_by_network(std::uint32_t from) const {
          (from < plan.hosts.size() && plan.hosts[from].cluster == here);
 }
 
-/// Sends a frame on by the next link, or takes it if this is its target.
+/// Sends a frame on over the next link, or takes it if this host is its target.
 void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   const bool is_data = frame.kind == LaneKind::data;
   if (is_data && is_received) {
@@ -95,8 +95,8 @@ void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   }
 }
 
-/// Waits twice, because the time that the receiving side of this host takes is only known when the
-/// last frame has begun to pass it.
+/// Waits twice, because the time that the receiving link takes is only known after the last frame
+/// has entered it.
 void FrameDelivery::when_all_has_come(const DueQueue::Work& work) {
   state_.due_queue.put(
       all_come_by_, [this, work] { state_.due_queue.put(all_come_by_, work, Turn::choices); },

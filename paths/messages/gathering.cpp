@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/gathering.cpp — rounds among the exits of clusters.
+// paths/messages/gathering.cpp — reports to the exits of clusters, and rounds among the exits
 #include "paths/messages/gathering.hpp"
 
 #include <fmt/format.h>
@@ -14,9 +14,9 @@
 namespace paths {
 namespace {
 
-/// LaneFrame::bytes of news. 2 + n, for n > 0: a cluster in round n.
+/// Values of LaneFrame::bytes in reports. 2 + n, for n > 0, is the report of a cluster in round n.
 constexpr std::uint64_t of_host = 0, of_cluster = 1, of_all = 2;
-/// progress() of a host that knows that it holds for all.
+/// Value of progress() on a host that knows that the fact holds for all.
 constexpr std::uint64_t knows_all = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
@@ -34,7 +34,7 @@ void Gathering::take(const LaneFrame& frame) {
   else if (frame.bytes == of_host)
     hosts_.insert(frame.source);
   else if (const std::uint64_t round = frame.bytes == of_cluster ? 0 : frame.bytes - 2;
-           round < state_.plan->clusters.size())  // none has more: what is kept is bounded
+           round < state_.plan->clusters.size())  // bounds heard_: no run has more rounds
     heard_.emplace(round, state_.plan->hosts[frame.source].cluster);
   resume();
 }
@@ -85,7 +85,7 @@ std::vector<std::uint32_t> Gathering::awaited() const {
   return hosts;
 }
 
-/// Connections of paths name hosts that are not there at all.
+/// Skips silent hosts: the connections of paths report hosts that never arrived.
 std::string Gathering::awaited_text() const {
   const Plan& plan = *state_.plan;
   const std::set<std::uint32_t> silent = state_.carrier.silent();
@@ -104,7 +104,7 @@ std::string Gathering::awaited_text() const {
 LaneFrame Gathering::news(std::uint32_t target, std::uint64_t bytes) const {
   LaneFrame frame = state_.control(kind_, target, 0);
   frame.bytes = bytes;
-  frame.is_at_once = kind_ == LaneKind::here;  // a run begins no later for links it emulates
+  frame.is_at_once = kind_ == LaneKind::here;  // emulated links do not delay the start of a run
   return frame;
 }
 
@@ -124,7 +124,7 @@ void Gathering::tell_all() {
     if (host != state_.host && !lost_.has(host)) state_.post(news(host, of_all));
 }
 
-// ---- of a switch ------------------------------------------------------------------------------
+// ---- switches ---------------------------------------------------------------------------------
 
 void Gathering::note_host(std::uint32_t host) { hosts_.insert(host); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/group.cpp — handles of groups, and of messages under way.
+// paths/messages/group.cpp — handles of groups and of messages under way
 #include "paths/messages/group.hpp"
 
 #include <fmt/format.h>
@@ -15,10 +15,10 @@
 namespace paths {
 namespace {
 
-/// Of a handle. Throws UsageError when the host has ended.
+/// Returns the endpoint of a handle. Throws UsageError if the host has ended.
 MessageEndpoint& lanes_of(const std::weak_ptr<MessageEndpoint>& held, std::string_view kind,
                           std::string_view name) {
-  // Nobody uses a handle while its host ends: what is there now is there until the call is over.
+  // The reference stays valid: no caller uses a handle while its host ends.
   const auto lanes = held.lock();
   if (lanes == nullptr) throw base::UsageError(fmt::format("{}{}: its host has ended", kind, name));
   if (!lanes->is_of_this_process())
@@ -66,7 +66,7 @@ Handle MessageGroup::handle(std::uint32_t peer, std::uint64_t channel, LentMemor
 }
 
 Sending MessageGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
-  message.set_type(base::ValueType::unknown);  // it arrives as bytes, in this process, too
+  message.set_type(base::ValueType::unknown);  // messages arrive as bytes, also within one process
   MessageEndpoint& lanes = lanes_for("send", to, channel);
   auto sending = handle<Sending>(to, channel);
   lanes.calls_.send(id_, to, channel, std::move(message), sending.wait_);
@@ -81,7 +81,7 @@ Receiving MessageGroup::receive(std::uint32_t from, std::uint64_t channel) {
 }
 
 Sending MessageGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
-  message.set_type(base::ValueType::unknown);  // it arrives as bytes, in this process, too
+  message.set_type(base::ValueType::unknown);  // messages arrive as bytes, also within one process
   MessageEndpoint& lanes = lanes_for("send", to, which.channel);
   auto sending = handle<Sending>(to, which.channel);
   lanes.calls_.send(id_, to, which, std::move(message), sending.wait_);
@@ -179,7 +179,7 @@ std::string LaneHandle::text() const {
 }
 
 void LaneHandle::wait_until_through() {
-  const auto lanes = lanes_.lock();  // is there until this is over, as is said above
+  const auto lanes = lanes_.lock();  // valid throughout the call; see lanes_of()
   if (lanes != nullptr && lanes->is_of_this_process() && wait_->completion.done())
     return lanes->calls_.wait(*wait_, "");
   const std::string what = text();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/group_calls.cpp — sends, receives and leaves.
+// paths/messages/group_calls.cpp — sends, receives and leaves by group id
 #include "paths/messages/group_calls.hpp"
 
 #include <fmt/format.h>
@@ -13,14 +13,15 @@
 namespace paths {
 namespace {
 
-/// Groups of more hosts get their credit when they first ask.
+/// Largest group in which hosts issue credit at once. In larger ones, sources ask for it first.
 constexpr std::size_t told_hosts_max = 64;
-/// Frames are copied out of lent memory under the mutex, so they must not be large.
+/// Limit of a frame in lent memory, which is copied while the mutex is held.
 constexpr std::uint64_t lent_frame_bytes_max = std::uint64_t{1} << 20;
 
 }  // namespace
 
-/// A host that has left the group has said why before it was lost.
+/// Ends the lanes over lost hosts only after the early frames, because a lost host that left the
+/// group before has reported its reason in them.
 std::uint64_t GroupCalls::join(std::string_view name, SharedHosts hosts,
                                const GroupOptions& options) {
   runtime::Lock lock(state_.mutex);
@@ -153,7 +154,7 @@ void GroupCalls::ask(std::uint64_t id, const LaneQuestion& question) {
   parts_.clock.settle(lock);
 }
 
-// ---- the end ----------------------------------------------------------------------------------
+// ---- leaving groups ---------------------------------------------------------------------------
 
 EndpointState::Waits GroupCalls::unsent(std::uint64_t id) {
   const runtime::Lock lock(state_.mutex);
@@ -188,7 +189,7 @@ void GroupCalls::leave(std::uint64_t id, const std::string& why, const Participa
   parts_.clock.settle(lock);
 }
 
-/// Requires the mutex.
+/// Requires: the mutex.
 void GroupCalls::leave_peer(GroupState& group, std::uint32_t peer, LaneFrame left) {
   constexpr const char* has_left = "this host has left the group";
   if (const auto lane = group.out.find(peer); lane != group.out.end()) {
@@ -209,7 +210,7 @@ void GroupCalls::leave_all() {
   for (const std::uint64_t id : ids) leave(id);
 }
 
-// ---- waits ------------------------------------------------------------------------------------
+// ---- waiting ----------------------------------------------------------------------------------
 
 void GroupCalls::wait(LaneWait& one, const std::string& what) {
   if (!one.completion.wait(state_.deadline(), {"what a lane carries,", what}))

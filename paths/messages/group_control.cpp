@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/group_control.cpp — credit, grants, questions and farewells of groups.
+// paths/messages/group_control.cpp — credit, grants, questions and farewells of groups
 #include "paths/messages/group_control.hpp"
 
 #include <fmt/format.h>
@@ -10,9 +10,9 @@
 namespace paths {
 namespace {
 
-/// Control that came before the group it is for was made here.
+/// Largest number of early control frames, for groups that were not made here yet.
 constexpr std::size_t early_frames_max = 65'536;
-/// Count of messages in a question by a host that waits to send: none is larger.
+/// Number of messages in a question from a host that waits to send: larger than any count.
 constexpr std::uint64_t waits_to_send = std::numeric_limits<std::uint64_t>::max();
 
 bool is_question(const LaneFrame& frame) {
@@ -74,7 +74,7 @@ void GroupControl::take_permission(GroupState& group, const LaneFrame& frame, ba
   parts_.outgoing.unblock(lane, moment);
 }
 
-/// A grant of a message that was sent means nothing.
+/// Applies a grant. Ignores it if the message was sent already.
 void GroupControl::take_grant(OutboundChannel& lane, const LaneFrame& frame) {
   const MessageName name{frame.channel, frame.ordinal};
   const auto channel = lane.channels.find(name.channel);
@@ -130,8 +130,8 @@ void GroupControl::ask(GroupState& group, const LaneQuestion& question) {
   }
 }
 
-/// A closed channel has sent all that it ever will. If all that this host sent has arrived there,
-/// the message that the other host waits for does not exist.
+/// Replies to a question. A closed channel has sent all of its messages. If all messages of this
+/// host have arrived there, the message that the other host waits for does not exist.
 void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
   if (group.over.contains(frame.source)) return;
   if (!group.is_closed(frame.channel)) {
@@ -153,7 +153,7 @@ void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
     parts_.failures.tell(group, frame.source, frame.channel);
 }
 
-/// Returns why this host will not be in the group that a frame is for; "" if it may be.
+/// Returns why this host will never join the group that a frame is for; "" if it may.
 std::string GroupControl::why_never_here(const LaneFrame& frame) const {
   const bool wants_answer = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
                             frame.kind == LaneKind::ask;
@@ -165,8 +165,9 @@ std::string GroupControl::why_never_here(const LaneFrame& frame) const {
   return why_absent_ ? why_absent_(frame.text) : std::string();
 }
 
-/// Members make the parts of a split while they are in the group that is split: one that has left
-/// it, or that the split failed for, makes none.
+/// Returns why this host will never make a part of a split group; "" if it may. Members make the
+/// parts while they are in the group. A host that has left it, or where the split failed, makes
+/// none.
 std::string GroupControl::why_never_split(const LaneFrame& question) const {
   if (const GroupTable::Ended* const ended = parts_.groups.ended(question.ordinal)) {
     const Participation& part = ended->part;
@@ -187,7 +188,7 @@ std::string GroupControl::why_never_split(const LaneFrame& question) const {
 void GroupControl::keep_for_later(LaneFrame frame) {
   if (const std::string why = why_never_here(frame); !why.empty())
     return answer_for_good(frame.source, frame.group, why);
-  if (is_question(frame)) return;  // it is asked again
+  if (is_question(frame)) return;  // the other host repeats it
   const bool is_useful = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
                          frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
                          frame.kind == LaneKind::failed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/group_state.cpp — channels that are closed or have failed.
+// paths/messages/group_state.cpp — closed and failed channels of a group
 #include "paths/messages/group_state.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +49,8 @@ void GroupState::mark_mismatch(std::uint64_t channel) {
     entry->second.is_mismatch = true;
 }
 
-/// Those that have failed are done with, too, unless nothing comes behind them.
+/// Closes a channel. Failed channels below closed ones are forgotten, unless all higher ones
+/// failed.
 void GroupState::close(std::uint64_t channel) {
   if (channel == closed_before)
     ++closed_before;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/message_clock.cpp — the service context, and threads that look while they wait.
+// paths/messages/message_clock.cpp — due work, done by a service context or by polling threads
 #include "paths/messages/message_clock.hpp"
 
 #include <algorithm>
@@ -11,22 +11,22 @@
 namespace paths {
 namespace {
 
-/// How often more is copied where there is room for it, before others get a turn.
+/// Number of times that sending continues before other work gets a turn.
 constexpr int rounds_max = 16;
 
 }  // namespace
 
-/// Runs while something is due, in a service context.
+/// The service context. It runs while work is due.
 class MessageClock::Service final : public runtime::Work {
  public:
   explicit Service(MessageClock& clock) : clock_(clock) {}
   using Work::cancel;
   void begin() { clock_.state_.runtime.begin({"lanes of", clock_.state_.name}, *this); }
 
-  // Guarded by the mutex of the endpoint:
+  // // Guarded by the mutex of the endpoint:
   bool is_running = false;
   base::Nanos sleeps_until = base::Nanos::min();
-  runtime::WaitList earlier;  // notified if something is due earlier
+  runtime::WaitList earlier;  // notified when earlier work is added
 
  private:
   void run() override { clock_.run(); }
@@ -44,19 +44,19 @@ class MessageClock::Service final : public runtime::Work {
   MessageClock& clock_;
 };
 
-/// Threads that wait do what is due, so that no context has to be woken. While no thread looks, the
-/// service runs. A context that adds work sees the threads that look, or the last of these threads
-/// sees the work.
+/// Polling threads do due work, which saves waking a context. While none polls, the service context
+/// runs. No work is missed: a context that adds work sees the polling threads, or the last of these
+/// threads sees the work.
 class MessageClock::Lookers final : public runtime::Poller {
  public:
   explicit Lookers(MessageClock& clock) : clock_(clock) {}
-  /// Returns when none of the threads is in the endpoint. Requires that the mutex is not held.
+  /// Returns after all polling threads have left the endpoint. Requires: the mutex is not held.
   void part() {
     if (are_known_) clock_.state_.runtime.remove_poller(*this);
   }
   bool are_there() const { return count_.load() > 0; }
 
-  // With the mutex of the endpoint held:
+  // // Requires: the mutex of the endpoint.
   void know(const DueQueue& due_queue) {
     next_.store(due_queue.empty() ? base::Nanos::max().count() : due_queue.next().count());
     if (due_queue.empty() || clock_.is_stopped_ || clock_.state_.runtime.is_virtual()) return;
@@ -71,7 +71,7 @@ class MessageClock::Lookers final : public runtime::Poller {
       return false;
     runtime::Lock lock(clock_.state_.mutex, std::try_to_lock);
     if (lock && !clock_.is_stopped_) clock_.do_what_is_due(lock, Turn::choices);
-    return false;  // what was due tells of nothing else
+    return false;  // due work completes no wait of this thread
   }
   void end_polling() override {
     if (count_.fetch_sub(1) > 1 || next_.load() == base::Nanos::max().count()) return;
@@ -83,7 +83,7 @@ class MessageClock::Lookers final : public runtime::Poller {
   MessageClock& clock_;
   bool are_known_ = false;
   std::atomic<int> count_{0};
-  std::atomic<base::Nanos::rep> next_{base::Nanos::max().count()};  // when the next work is due
+  std::atomic<base::Nanos::rep> next_{base::Nanos::max().count()};  // due time of the next work
 };
 
 MessageClock::MessageClock(const Parts& parts)
@@ -118,7 +118,8 @@ void MessageClock::settle(runtime::Lock& lock) {
     }
     leaving.clear();
     ended.clear();
-    if (state_.runtime.is_virtual()) settled_ = {};  // simulations have very many hosts
+    if (state_.runtime.is_virtual())
+      settled_ = {};  // saves memory: simulations have very many hosts
     lock.lock();
   }
   is_sending_ = false;
@@ -131,8 +132,9 @@ void MessageClock::settle(runtime::Lock& lock) {
   lock.unlock();
 }
 
-/// Continues messages that wait until the frames before were handed over. After some rounds it
-/// leaves the rest to the context that does due work, so that a receiver does not send for long.
+/// Continues messages that wait until earlier frames were passed on. After `rounds_max` rounds it
+/// queues the rest as due work, so that a receiver does not send for long. Returns whether to
+/// settle again.
 bool MessageClock::go_on(int& rounds) {
   if (!parts_.outgoing.may_go_on() || is_put_off_) return false;
   if (++rounds <= rounds_max)
@@ -143,7 +145,7 @@ bool MessageClock::go_on(int& rounds) {
   return true;
 }
 
-/// Returns when the service has work. Threads that look do the work on the agenda.
+/// Returns when the service context has work. Polling threads do the queued work instead of it.
 base::Nanos MessageClock::next_due() const {
   const bool has_work = !state_.due_queue.empty() && !lookers_->are_there();
   return has_work ? std::min(state_.due_queue.next(), parts_.credit.asks_at())
@@ -154,7 +156,7 @@ bool MessageClock::is_needed() const { return !is_stopped_ && next_due() != base
 
 void MessageClock::run() {
   runtime::Lock lock(state_.mutex);
-  // On the virtual clock a wait until now ends after all other contexts have had their turn.
+  // On the virtual clock, a wait until the present ends after all other contexts have run.
   auto turn = state_.runtime.is_virtual() ? Turn::events : Turn::choices;
   base::Nanos turn_at = state_.runtime.now();
   while (is_needed()) {
@@ -203,7 +205,7 @@ void MessageClock::stop() {
   lock.unlock();
   lookers_->part();
   lock.lock();
-  // On the virtual clock contexts end with the run.
+  // On the virtual clock, contexts end with the run.
   while (service_->is_running && (!state_.runtime.is_virtual() || runtime::is_inside_a_run()))
     quiet_.wait(lock, runtime::Deadline::never(),
                 {"the end of the clock of", state_.name, state_.host});

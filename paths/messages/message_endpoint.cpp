@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/message_endpoint.cpp — makes the parts of an endpoint, and joins groups.
+// paths/messages/message_endpoint.cpp — construction of an endpoint, and joining of groups
 #include "paths/messages/message_endpoint.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace paths {
 namespace {
 
-/// Returns the emulated link by which a host receives; nullptr for a switch, and if there is none.
+/// Returns the emulated link by which a host receives; nullptr for a switch, or if there is none.
 std::shared_ptr<EmulatedLink> receiving_of(const EndpointState& state, EmulatedLinks& links) {
   if (state.is_switch()) return nullptr;
   const HopLink network = receiving_link(*state.plan, state.host);
@@ -94,7 +94,7 @@ void MessageEndpoint::check_hosts(std::string_view name,
   if (twice != hosts.end()) refuse(fmt::format("host {} twice", plan.hosts[*twice].name));
   if (!std::binary_search(hosts.begin(), hosts.end(), state_.host))
     refuse(fmt::format("host {} is not in it", state_.name));
-  std::vector<bool> is_reached(plan.clusters.size());  // all hosts of a cluster are alike
+  std::vector<bool> is_reached(plan.clusters.size());  // all hosts of a cluster have the same ways
   for (const std::uint32_t peer : hosts) {
     if (is_reached[plan.hosts[peer].cluster]) continue;
     is_reached[plan.hosts[peer].cluster] = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/run_phases.cpp — waits for all hosts, at the beginning and at the end.
+// paths/messages/run_phases.cpp — waits for all hosts, at the beginning and end of a run
 #include "paths/messages/run_phases.hpp"
 
 #include <fmt/format.h>
@@ -16,9 +16,9 @@
 namespace paths {
 namespace {
 
-/// A host that is silent, or whose news is overdue, is lost after this many looks: a deadline.
+/// Number of looks in one deadline. A host that is silent or overdue for all of them is lost.
 constexpr std::uint32_t looks_in_a_deadline = 4;
-/// Looks of a switch are a deadline apart.
+/// Number of looks of a switch, each one deadline apart, before a silent host is lost.
 constexpr std::uint32_t looks_of_switch = 2;
 constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 
@@ -26,7 +26,7 @@ constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 
 RunPhases::RunPhases(const Parts& parts) : parts_(parts), state_(parts.state) {}
 
-/// Hands over what leaves, and holds the mutex again.
+/// Calls MessageClock::settle() and locks the mutex again.
 void RunPhases::settle(runtime::Lock& lock) {
   parts_.clock.settle(lock);
   if (!lock.owns_lock()) lock.lock();
@@ -83,7 +83,7 @@ void RunPhases::finish_host(runtime::Lock& lock, bool has_failed) {
   settle(lock);
   await_end(lock, has_failed);
   drain(lock);
-  // A program that got an error and went on has decided for itself.
+  // If the program received an error and continued, the loss is not reported again.
   if (!parts_.lost.first_text().empty() && !parts_.failures.is_delivered())
     note_wrong(parts_.lost.first_text());
 }
@@ -94,7 +94,7 @@ void RunPhases::drain(runtime::Lock& lock) {
                          base::format_time(state_.plan->deadline)));
 }
 
-/// The first mistake counts.
+/// Keeps the first error.
 void RunPhases::note_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = fmt::format("host {}: {}", state_.name, what);
 }
@@ -118,7 +118,7 @@ runtime::Deadline RunPhases::next_look(bool has_failed) const {
                                        std::min(state_.plan->deadline / looks_in_a_deadline, most));
 }
 
-/// Asks all for a sign of life, and loses those that gave none in that many looks.
+/// Asks all hosts for a sign of life. Loses those that were silent in `looks` consecutive looks.
 void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std::string& why) {
   lock.unlock();
   const std::set<std::uint32_t> silent = state_.carrier.look_after(looks);
@@ -130,8 +130,8 @@ void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std:
   }
 }
 
-/// A host that has told another one so, and says so when it is asked, has lost what it sent then:
-/// neither of the two would ever end.
+/// Loses hosts that are ahead of their report. If such a host reported its end before, and confirms
+/// it when asked, the report itself is lost, and neither host would ever end.
 void RunPhases::lose_overdue() {
   const base::Nanos now = state_.runtime.now();
   std::map<std::uint32_t, base::Nanos> overdue;
@@ -149,8 +149,8 @@ void RunPhases::lose_overdue() {
                             base::format_time(state_.plan->deadline)));
 }
 
-/// Opens connections to hosts that this one never exchanged anything with. Without a connection,
-/// their loss would not be noticed.
+/// Opens connections to hosts that this one never exchanged frames with. Without a connection,
+/// their loss would go unnoticed.
 void RunPhases::look_at_all() {
   const Plan& plan = *state_.plan;
   const std::uint32_t here = state_.cluster();
@@ -167,7 +167,7 @@ void RunPhases::look_at_all() {
   }
 }
 
-/// Hosts wait for hosts behind the switch. Only the switch sees which of them are silent.
+/// Waits for the hosts of this switch. Only the switch sees which hosts behind it are silent.
 void RunPhases::finish_switch(runtime::Lock& lock) {
   const Plan& plan = *state_.plan;
   const std::string limit_text = base::format_time(plan.deadline);

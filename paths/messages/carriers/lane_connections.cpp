@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/carriers/lane_connections.cpp — hello, frames, goodbye.
+// paths/messages/carriers/lane_connections.cpp — handshakes, frames and goodbyes of lanes
 #include "paths/messages/carriers/lane_connections.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace paths {
 namespace {
 
-/// Returns what is wrong with the first frame on a connection; "" if nothing is.
+/// Returns what is wrong with the first frame on a connection; "" if it is valid.
 std::string wrong_hello(const Frame& frame, const Peers& peers, std::uint32_t here) {
   if (frame.kind != FrameKind::lane || frame.version != protocol_version ||
       frame.lane->kind != LaneKind::hello)
@@ -123,8 +123,8 @@ ConnectionId LaneConnections::connection_to(std::uint32_t host) {
   return connection;
 }
 
-/// Makes room for one. Switches hear of a host's end by its connection, which therefore stays, as
-/// does one that is not idle.
+/// Closes the connection that was idle for longest if there are too many. Keeps connections to
+/// switches, which notice a host's end by them, and connections without room.
 void LaneConnections::close_idle() {
   ConnectionId idle = 0;
   {
@@ -168,7 +168,7 @@ void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) 
     runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     is_closed = is_goodbye && closing_.erase(connection) > 0;
-    if (is_goodbye && !is_closed && !is_parting_) {  // no answer to one of ours
+    if (is_goodbye && !is_closed && !is_parting_) {  // not a reply to a goodbye of ours
       ended = to_[connection];
       ended_.insert(ended);
     }
@@ -202,7 +202,7 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   }
   if (from == host_) return greet(connection, frame);
   if (!is_lane) return;
-  if (frame.lane->kind == LaneKind::hello)  // again: whether we are alive
+  if (frame.lane->kind == LaneKind::hello)  // repeated hello: asks for a sign of life
     return transport_->send(connection, frame_of(LaneKind::welcome));
   if (frame.lane->kind != LaneKind::goodbye) {
     frame.lane->text = std::move(frame.text);
@@ -236,7 +236,8 @@ void LaneConnections::connection_lost(ConnectionId connection, const std::string
       outward_[host].has_parted = true;
       parting_.wake_all(wakes);
     }
-    if (ended_.contains(host) || is_parting_) return;  // after its own end nothing is a loss
+    if (ended_.contains(host) || is_parting_)
+      return;  // no loss counts after the end of either side
   }
   if (host != host_) lanes_->host_lost(host, reason);
 }
@@ -260,7 +261,7 @@ void LaneConnections::part(runtime::Deadline deadline) {
 }
 
 void LaneConnections::wait_for_goodbyes(runtime::Deadline deadline) {
-  // Who never came, or went before it answered, needs nothing of what hosts sent that are over.
+  // A switch does not wait for hosts that never replied: they need none of its frames.
   const auto has_parted = [&](const auto& entry) {
     return entry.second.has_parted || (peers_->hosts[host_].is_switch && !entry.second.is_welcome);
   };

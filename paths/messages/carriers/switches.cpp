@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/carriers/switches.cpp — frames between hosts of one process and their switches.
+// paths/messages/carriers/switches.cpp — frames between hosts of one process and their switches
 #include "paths/messages/carriers/switches.hpp"
 
 #include <utility>

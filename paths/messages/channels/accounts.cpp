@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/accounts.cpp — credit that is issued, used and returned.
+// paths/messages/channels/accounts.cpp — issue, use and return of credit
 #include "paths/messages/channels/accounts.hpp"
 
 #include <algorithm>

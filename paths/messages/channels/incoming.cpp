@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/incoming.cpp — pieces become messages.
+// paths/messages/channels/incoming.cpp — assembly of messages from their frames
 #include "paths/messages/channels/incoming.hpp"
 
 #include <fmt/format.h>
@@ -73,8 +73,8 @@ std::string InboundChannel::discard(const LaneFrame& frame) {
   return {};
 }
 
-/// Called when its size is known. What comes from a host of this process was one array there, and
-/// is taken as it lies.
+/// Adds bytes to a message. Requires: the message's size and wait are set. Pieces from a host of
+/// this process lie in one array, and are joined without a copy.
 void InboundChannel::put(Message& message, std::uint64_t offset, const base::Payload& bytes) {
   if (message.wait->is_let_go) return;
   if (message.has_place()) return message.wait->lent.write(offset, bytes.bytes());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/lent_memory.cpp — which pieces some bytes lie in.
+// paths/messages/channels/lent_memory.cpp — copies between lent pieces and frames
 #include "paths/messages/channels/lent_memory.hpp"
 
 #include <algorithm>

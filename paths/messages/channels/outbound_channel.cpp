@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/outbound_channel.cpp — messages by what they wait for, in their order,
-// and by name.
+// paths/messages/channels/outbound_channel.cpp — lists of unsent messages, and an index by name
 #include "paths/messages/channels/outbound_channel.hpp"
 
 #include "base/errors.hpp"
@@ -34,7 +33,7 @@ bool OutboundChannel::Channel::holds(std::uint64_t number) const {
   return false;
 }
 
-/// The list that a message lies in.
+/// Returns the list that holds a message.
 OutboundChannel::Channel::Messages& OutboundChannel::Channel::list_of(const Message& message) {
   for (Messages* list : {&paying_, &granted_})
     if (list->contains(place_of(message))) return *list;
@@ -47,7 +46,7 @@ void OutboundChannel::Channel::grant(Message& message) {
   granted_.insert(list_of(message).extract(place_of(message)));
 }
 
-/// Messages whose memory is their owner's again are put where nothing moves.
+/// Returns the first message. Moves withdrawn messages, whose memory must not be read, to waiting_.
 OutboundChannel::Message* OutboundChannel::Channel::first(Messages& messages) {
   while (!messages.empty() && messages.begin()->second.wait->is_let_go)
     waiting_.insert(messages.extract(messages.begin()));

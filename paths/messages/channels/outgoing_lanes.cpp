@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/outgoing_lanes.cpp — whose frame is next.
+// paths/messages/channels/outgoing_lanes.cpp — choice of the next frame, and its departure
 #include "paths/messages/channels/outgoing_lanes.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace paths {
 namespace {
 
-/// Handed over before more is copied, on the steady clock: while it lies in a processor's cache.
+/// Bytes to pass on before more is copied, on the steady clock. They fit a processor's cache.
 constexpr std::uint64_t in_hand_max = std::uint64_t{64} << 10;
 
 }  // namespace
@@ -105,8 +105,8 @@ OutboundChannel::Channel* OutgoingLanes::choose(Outlet& outlet,
   return nullptr;
 }
 
-/// Whose turn it is; where that is a group with named messages, the one of its lanes that has the
-/// first of them.
+/// Removes and returns the channel whose turn it is. If it holds named messages, the lane of its
+/// group with the least `order` goes first.
 OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   auto& turn = outlet.fresh.empty() ? outlet.turns : outlet.fresh;
   if (turn.empty()) return nullptr;
@@ -133,7 +133,8 @@ OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   return chosen;
 }
 
-/// What a link takes next is chosen when all is known that happens at this moment.
+/// Sends frames that the outlet can take. On the virtual clock, a link's next frame is chosen after
+/// all events of the same time.
 void OutgoingLanes::want(Outlet& outlet) {
   if (outlet.is_waiting) return;
   if (outlet.has_link && runtime_.is_virtual())
@@ -142,7 +143,7 @@ void OutgoingLanes::want(Outlet& outlet) {
     pump(outlet);
 }
 
-/// What waited for it was not late.
+/// Continues an outlet from now: frames that waited for room were not late.
 void OutgoingLanes::room_made(std::uint32_t host) {
   const auto found = by_host_.find(host);
   if (found == by_host_.end() || !std::exchange(found->second.has_no_room, false)) return;
