@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/block.hpp — the rows of one thread, an iteration at a time.
+// bench/sor/block.hpp — rows of one thread, relaxed one iteration at a time
 #pragma once
 #include <array>
 #include <cstddef>
@@ -9,27 +9,28 @@
 
 namespace bench {
 
-/// A thread's rows and one more on each side, which holds what the neighbour last told.
+/// A thread's rows, and one more row on each side with the neighbour's last border.
 ///
-/// An iteration: relax_border(red) where there are neighbours, so that they can be told at once;
-/// relax_inside(), which is all that needs no other thread's red cells; relax_border(black) when
-/// the neighbours' red cells are there.
+/// One iteration: relax_border(red) next to neighbours, so that the border can be sent early;
+/// relax_inside(), for all cells that need no other thread's red cells; relax_border(black), after
+/// the neighbours' red cells have arrived.
 class Block {
  public:
-  /// `above`, `below`: is there a neighbour, rather than the fixed edge of the grid?
+  /// `above` and `below`: whether there is a neighbour, not the fixed edge of the grid.
   Block(const DataSet& data, RowRange rows, double omega, bool above, bool below);
 
   RowRange rows() const { return rows_; }
   GridRows& cells() { return cells_; }
   const GridRows& cells() const { return cells_; }
 
-  /// Each answers how many half rows it has relaxed.
+  /// Both functions return the number of half rows that they relaxed.
   std::size_t relax_border(Colour colour);
-  /// Black cells follow the red ones by a row, so that rows are read and written once while they
-  /// are in the processor's cache; the values are those of two passes.
+  /// Black cells follow the red ones by one row, so each row is read and written once while it is
+  /// in the processor's cache. The values equal those of two passes.
   std::size_t relax_inside();
 
-  /// Of the iteration: of each row its red and its black changes, rows in order.
+  /// Returns the sum of changes in the iteration: for each row its red and its black changes, rows
+  /// in order.
   double change() const { return change(rows_); }
   double change(RowRange rows) const;
 
@@ -41,7 +42,7 @@ class Block {
   double omega_;
   bool above_, below_;
   GridRows cells_;
-  std::array<std::vector<double>, 2> changes_;  // by colour and row
+  std::array<std::vector<double>, 2> changes_;  // indexed by colour and row
 };
 
 }  // namespace bench

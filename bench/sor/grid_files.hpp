@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/grid_files.hpp — a grid, and what threads contributed, as files.
+// bench/sor/grid_files.hpp — files of a grid and of the threads' contributions
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -12,21 +12,21 @@
 
 namespace bench {
 
-/// Fills in a row of the grid.
+/// Writes a row of the grid into `cells`.
 using FillRow = std::function<void(std::size_t row, std::span<double> cells)>;
 
-/// f64 numbers, little-endian, row after row. Throws std::runtime_error when it cannot be written,
-/// as all of these do.
+/// Writes f64 numbers, little-endian, row after row. All functions that write throw
+/// std::runtime_error on failure.
 void write_raw(const std::string& file, std::size_t size, const FillRow& fill);
-/// A portable pixmap (PPM), a pixel for each cell: from black for the least cell over red and
-/// yellow to white for the greatest.
+/// Writes a portable pixmap (PPM) with a pixel per cell. Colours run from black for the least cell
+/// over red and yellow to white for the greatest.
 void write_image(const std::string& file, std::size_t size, const FillRow& fill);
-/// A row for each iteration, a number for each thread: what Values reads. Each is the shortest text
-/// that reads back to the same bits.
+/// Writes a row per iteration with a number per thread, as Values reads. Each number is the
+/// shortest text that reads back to the same bits.
 void write_values(const std::string& file, const std::string& comment,
                   const std::vector<std::span<const double>>& by_rank);
 
-/// Of the digests of all rows in order, so that it does not depend on who has which rows.
+/// Returns the digest of all row digests in order, so it does not depend on how rows are divided.
 base::Digest grid_digest(std::span<const base::Digest> rows);
 base::Digest grid_digest(std::size_t size, const FillRow& fill);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/grid_rows.hpp — some rows of a grid, the two colours of each apart.
+// bench/sor/grid_rows.hpp — rows of a grid, stored by colour
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace bench {
 
-/// Red are the cells whose row and column add up to an even number: all neighbours of a cell have
-/// the other colour.
+/// Cells whose row and column add up to an even number are red. All neighbours of a cell have the
+/// other colour.
 enum class Colour : std::uint8_t { red, black };
 
-/// Rows begin .. end-1.
+/// The rows begin to end - 1.
 struct RowRange {
   std::size_t begin = 0, end = 0;
   std::size_t size() const { return end - begin; }
@@ -23,23 +23,24 @@ struct RowRange {
   friend bool operator==(const RowRange&, const RowRange&) = default;
 };
 
-/// Rows of a square grid, in order. Each is kept as its red and its black half, so that what an
-/// update reads and writes lies side by side.
+/// Rows of a square grid, in order. Each row is stored as a red and a black half, so that the data
+/// of an update is contiguous.
 class GridRows {
  public:
-  GridRows(const DataSet& data, RowRange rows);  ///< as the data set has them
+  GridRows(const DataSet& data, RowRange rows);  ///< initial cells from the data set
 
   RowRange rows() const { return rows_; }
-  /// The cells of a colour by column. Where there are fewer of one colour, the last is none.
+  /// Returns the cells of a colour by column. If a colour has one cell less, the last entry is
+  /// unused.
   std::span<double> half(std::size_t row, Colour colour);
   std::span<const double> half(std::size_t row, Colour colour) const;
   std::size_t half_size() const { return (columns_ + 1) / 2; }
   void get_row(std::size_t row, std::span<double> cells) const;
 
-  /// Relaxes the cells of a colour that are not on the grid's edge; the rows above and below must
-  /// be here, too. Answers the sum of all changes as relax() says.
+  /// Relaxes the cells of a colour that are not on the grid's edge. Returns the sum of all changes,
+  /// added as in relax(). Requires: the rows above and below are stored here, too.
   double update(std::size_t row, Colour colour, double omega);
-  /// The red cells of a row, then the black ones of the row above it.
+  /// Relaxes the red cells of a row, then the black ones of the row above it.
   Changes update_both(std::size_t row, double omega);
 
  private:
@@ -54,14 +55,14 @@ class GridRows {
 
   std::size_t columns_;
   RowRange rows_;
-  std::size_t lines_;  // of a half row
+  std::size_t lines_;  // lines per half row
   std::vector<Line> cells_;
 };
 
 inline Colour other(Colour colour) { return colour == Colour::red ? Colour::black : Colour::red; }
 
-/// The inner rows of a grid for that many blocks, as even as can be: larger ones first. Throws
-/// std::invalid_argument when there are fewer rows than blocks.
+/// Divides the inner rows of a grid into blocks as evenly as possible, larger ones first. Throws
+/// std::invalid_argument if there are fewer rows than blocks.
 std::vector<RowRange> row_blocks(std::size_t size, std::size_t blocks);
 
 }  // namespace bench

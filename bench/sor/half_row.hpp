@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/half_row.hpp — relaxes the points of one colour in one row.
+// bench/sor/half_row.hpp — relaxation of the points of one colour in one row
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 namespace bench {
 
-/// Points of one colour in a row, side by side, and where their neighbours are, which have the
-/// other colour: point k has above[k], below[k], and side[k] and side[k + 1] in its own row.
+/// Contiguous points of one colour in a row, and their neighbours of the other colour. Point k has
+/// the neighbours above[k], below[k], and side[k] and side[k + 1] in its own row.
 struct HalfRow {
   double* own;
   const double* above;
@@ -16,20 +16,22 @@ struct HalfRow {
   std::size_t count;
 };
 
-/// Points whose changes are added up apart from each other, by k modulo this.
+/// Number of partial sums of changes. Point k belongs to sum k modulo this number.
 inline constexpr std::size_t change_lanes = 8;
 
-/// With which vectors: those of this processor, or what every processor of its kind has.
+/// Choice of vector instructions: the widest of this processor, or those of every processor of its
+/// kind.
 enum class Vectors : std::uint8_t { widest, narrowest };
 
-/// old + omega * ((((above + below) + left) + right) / 4 - old) for each point; answers the sum of
-/// all |new - old|: each lane's by itself in order of k, then
-/// ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)). The same bits on every machine, whatever its vectors.
+/// Sets each point to old + omega * ((((above + below) + left) + right) / 4 - old). Returns the sum
+/// of all |new - old|. Each lane is summed in order of k; the total is ((0 + 4) + (2 + 6)) + ((1 +
+/// 5) + (3 + 7)). The result has the same bits on every machine and with all vectors.
 double relax(const HalfRow& points, double omega, Vectors vectors = Vectors::widest);
 
-/// Two half rows at once, with the values and sums of one after the other: `lower`, then the half
-/// of the other colour in the row above it, so that lower.above is upper.own and upper.below is
-/// lower.own. Cells that both need are read once, and what comes from memory comes evenly.
+/// Relaxes two half rows at once, with the same values and sums as one after the other. `lower`
+/// comes first, then `upper`, the half of the other colour in the row above; lower.above is
+/// upper.own, and upper.below is lower.own. Shared cells are read once, and memory is read at an
+/// even rate.
 struct Changes {
   double lower = 0, upper = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/halo.hpp — how far neighbours of different clusters are kept up with.
+// bench/sor/halo.hpp — depth of the halo between neighbours in different clusters
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,45 +11,47 @@
 
 namespace bench {
 
-/// Between which two threads an exchange crosses clusters, and what that takes.
+/// A border between two threads of different clusters, and the cost of an exchange over it.
 struct FarBorder {
-  std::uint32_t above = 0;        ///< rank; the other one is the next
-  base::Nanos latency{0};         ///< one-way, of the slower direction; of a trace, rarely exceeded
-  base::Nanos row_passage{0};     ///< of one row's cells through the links of the slower one
-  std::size_t rows = 0;           ///< of the larger block
-  std::uint64_t latency_max = 0;  ///< how many iterations of halo the smaller block has rows for
+  std::uint32_t above = 0;  ///< rank above the border; the other rank is the next one
+  /// One-way latency of the slower direction. A trace rarely exceeds it.
+  base::Nanos latency{0};
+  base::Nanos row_passage{0};  ///< time for one row's cells on the links of the slower direction
+  std::size_t rows = 0;        ///< rows of the larger block
+  /// Greatest number of halo iterations that the smaller block has rows for.
+  std::uint64_t latency_max = 0;
 
-  /// What an iteration takes: of the slowest thread of all, and of the slower one at this border,
-  /// without what it does for its neighbour.
+  /// Time per iteration: of the slowest of all threads, and of the slower one at this border,
+  /// without its work for the neighbour.
   struct Pace {
     base::Nanos of_all{0}, of_border{0};
   };
-  /// Does a state arrive while that many iterations pass? Redundant rows take time, too, and each
-  /// of a state's rows its passage.
+  /// Whether a state arrives within `depth.latency` iterations. Includes the time for redundant
+  /// rows and for sending the state's rows.
   bool hides(HaloDepth depth, Pace pace) const;
-  /// The fewest iterations that hide the latency, and one more against what varies; no more than
-  /// there are rows for. Period and latency are alike: with that, redundant rows are the fewest.
+  /// Returns the smallest depth that hides the latency, plus one iteration of reserve, limited by
+  /// the available rows. Period and latency are equal, which minimizes the redundant rows.
   HaloDepth hiding(Pace pace) const;
 };
 
-/// What --halo says.
+/// Value of the option --halo.
 struct HaloChoice {
   enum class Kind : std::uint8_t { plain, hidden, given };
   Kind kind = Kind::plain;
-  std::uint64_t iterations = 0;  ///< given
+  std::uint64_t iterations = 0;  ///< given depth in iterations
   /// Throws std::invalid_argument.
   static HaloChoice parse(const std::string& text);
   std::string text() const;
 };
 
-/// The borders of an exchange that lie between clusters, by rank. Throws std::invalid_argument for
-/// a plan without such an exchange.
+/// Returns the borders of an exchange between clusters, by rank. Throws std::invalid_argument if
+/// the plan has no such exchange.
 std::vector<FarBorder> far_borders(const paths::Plan& plan, const std::string& exchange,
                                    const std::vector<RowRange>& blocks, std::size_t size);
-/// Throws std::invalid_argument when a border has too few rows for what was chosen.
+/// Throws std::invalid_argument if a border has too few rows for the choice.
 void check_halo(const HaloChoice& choice, const std::vector<FarBorder>& borders);
 
-/// The names of an exchange's elements.
+/// Return the names of an exchange's elements.
 std::string inbox_from_previous(const std::string& exchange, std::uint32_t rank);
 std::string inbox_from_next(const std::string& exchange, std::uint32_t rank);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/neighbour.hpp — border rows of the block above or below ours.
+// bench/sor/neighbour.hpp — border rows of the block above or below ours
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,15 +12,16 @@
 
 namespace bench {
 
-/// Which rows of cells go to one neighbour and come from it: an exchange's two inboxes.
+/// Rows of cells to and from one neighbour, through the two inboxes of an exchange.
 ///
-/// Sharing: one thread's own.
+/// Thread-safe: no; owned by one thread.
 class RowChannel {
  public:
   RowChannel(paths::Thread& thread, paths::Path& to, paths::Path& from)
       : thread_(thread), to_(to), from_(from) {}
   void send(std::span<const double> cells);
-  /// The oldest that was not received yet. Throws std::runtime_error when it is not `count` cells.
+  /// Returns the oldest row not received yet. Throws std::runtime_error if it has not `count`
+  /// cells.
   std::vector<double> receive(std::size_t count);
   base::Nanos waited() const { return waited_; }
   paths::Path& to() { return to_; }
@@ -32,22 +33,22 @@ class RowChannel {
   base::Nanos waited_{0};
 };
 
-/// The block above or below ours. Half-sweeps are counted: the red one of iteration i is 2i, the
-/// black one 2i + 1. Neighbours tell each other the cells that a half-sweep changed in their border
-/// rows.
+/// The block above or below ours. Half-sweeps are numbered: the red one of iteration i is 2i, the
+/// black one 2i + 1. Neighbours send each other the cells of their border rows that a half-sweep
+/// changed.
 class Neighbour {
  public:
   virtual ~Neighbour() = default;
-  /// Before an iteration begins.
+  /// Prepares an iteration.
   virtual void begin(std::uint64_t /*iteration*/, const Block& /*block*/) {}
   virtual void tell(std::uint64_t sweep, std::span<const double> border) = 0;
-  /// Fills in the neighbour's border after that half-sweep.
+  /// Reads the neighbour's border after that half-sweep into `border`.
   virtual void ask(std::uint64_t sweep, std::span<double> border) = 0;
-  /// Half rows of the neighbour that were relaxed here, too.
+  /// Returns the number of the neighbour's half rows that were also relaxed here.
   virtual std::uint64_t redundant_half_rows() const { return 0; }
 };
 
-/// Sends each border as it is, and waits for the neighbour's.
+/// A neighbour that receives each border unchanged, and whose border is awaited.
 class PlainNeighbour final : public Neighbour {
  public:
   explicit PlainNeighbour(RowChannel& channel) : channel_(channel) {}
@@ -58,26 +59,27 @@ class PlainNeighbour final : public Neighbour {
   RowChannel& channel_;
 };
 
-/// How a neighbour far away is kept up with: every `period` iterations the state of `rows` rows is
-/// sent, and used `latency` iterations later.
+/// Exchange with a distant neighbour: every `period` iterations the state of `rows` rows is sent.
+/// It is used `latency` iterations later.
 struct HaloDepth {
   std::uint64_t latency = 1, period = 1;
-  /// Relaxing a half-sweep takes the outermost row's neighbours to be there, so each half-sweep
-  /// leaves one row less that is right; a state serves until the next one has caught up.
+  /// Returns the rows of a state. Each half-sweep leaves one row less that is correct, because the
+  /// outermost row lacks a neighbour. A state must serve until the next one has caught up.
   std::size_t rows() const { return static_cast<std::size_t>(2 * (latency + period)); }
-  /// Relaxed in a mean iteration: a state's rows, one less in each half-sweep, until it is used up.
+  /// Returns the mean number of redundantly relaxed rows per iteration. A state's rows shrink by
+  /// one in each half-sweep until the next state is used.
   std::size_t redundant_rows() const {
     return static_cast<std::size_t>(rows() * (rows() - 1) / (4 * period));
   }
 };
 
-/// Relaxes the neighbour's nearest rows here, as it does itself, so that its borders are there at
-/// once; for that the neighbour sends many rows now and then. When such a state comes, it is some
-/// iterations old: it is brought up to date by relaxing with our own border rows as they were in
-/// each half-sweep since.
+/// A distant neighbour. Its nearest rows are also relaxed here, so its borders are available at
+/// once. For that the neighbour sends the state of many rows at intervals. A state is some
+/// iterations old when it arrives. It is brought up to date with our own border rows of each
+/// half-sweep since then.
 class FarNeighbour final : public Neighbour {
  public:
-  /// `ours` are the rows of our block, `is_above` says on which side of them the neighbour is.
+  /// `ours` are the rows of our block; `is_above` is whether the neighbour is above them.
   FarNeighbour(RowChannel& channel, Work& work, const DataSet& data, double omega, RowRange ours,
                bool is_above, HaloDepth depth);
   void begin(std::uint64_t iteration, const Block& block) override;
@@ -98,10 +100,10 @@ class FarNeighbour final : public Neighbour {
   const HaloDepth depth_;
   const RowRange theirs_;
   const std::size_t our_border_, their_border_;
-  GridRows cells_;           // theirs, and our border row
-  std::uint64_t state_ = 0;  // how many half-sweeps had been done when theirs were sent
-  std::uint64_t next_ = 0;   // the half-sweep that theirs are to do
-  std::vector<std::vector<double>> told_;  // our border row after the last half-sweeps
+  GridRows cells_;                         // neighbour's rows and our border row
+  std::uint64_t state_ = 0;                // half-sweeps done when the neighbour sent its rows
+  std::uint64_t next_ = 0;                 // next half-sweep of the neighbour's rows
+  std::vector<std::vector<double>> told_;  // our border row after the latest half-sweeps
   std::uint64_t relaxed_ = 0;
 };
 

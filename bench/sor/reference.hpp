@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/reference.hpp — the solver written down plainly, to compare with.
+// bench/sor/reference.hpp — simple sequential solver for comparison
 #pragma once
 #include <cstddef>
 #include <span>
@@ -9,23 +9,23 @@
 
 namespace bench {
 
-/// Which thread has which rows, and where it is: for the order in which changes are added up.
+/// Rows and location of a thread. They determine the order in which changes are added.
 struct ReferenceThread {
   std::size_t cluster = 0, host = 0;
   std::size_t row_begin = 0, row_end = 0;
 };
 
-/// One thread, one array, scalar numbers; shares with the parallel solver the data set, and no
-/// line of what computes. Adds up all changes of an iteration as every algorithm does: of each
-/// thread, of the threads of a host, of the hosts of a cluster, of the clusters.
+/// A solver with one thread, one array and scalar numbers. It shares only the data set with the
+/// parallel solver, none of the computation. It adds all changes of an iteration in the order of
+/// every algorithm: within a thread, a host, a cluster, then over clusters.
 class ReferenceSolver {
  public:
-  /// `threads` in order of their rank.
+  /// Requires: `threads` is in order of rank.
   ReferenceSolver(const DataSet& data, double omega, std::vector<ReferenceThread> threads);
 
-  /// Answers the sum of all changes.
+  /// Does one iteration. Returns the sum of all changes.
   double iterate();
-  /// Of the last iteration, by rank.
+  /// Returns the changes of the last iteration, by rank.
   std::span<const double> changes() const { return changes_; }
   std::span<const double> row(std::size_t row) const;
 

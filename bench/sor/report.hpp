@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/report.hpp — what solving took, as JSON and as a table.
+// bench/sor/report.hpp — results of a run of the solver, as JSON and as a table
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// What of a run is not in the parts.
+/// Properties of a run that the parts lack.
 struct SorRun {
   std::string data;
   std::uint64_t data_seed;
@@ -19,24 +19,27 @@ struct SorRun {
   const Collective& collective;
 };
 
-/// All but `provenance`, the same bytes for the same run of a virtual clock with declared costs:
+/// Returns all results except `provenance`. On the virtual clock with declared costs, equal runs
+/// give equal bytes:
 ///
-/// iterations           that the grid has had; stop_iteration: the one whose sum of changes said
-///                      stop, counted from 1, null if none did
-/// halo_iterations      for how many a border between clusters may be on its way: the most there is
-/// ms_per_iteration, compute_ms, allreduce_ms, clusters, hosts   as noise_allreduce defines them
-/// exchange_ms          waiting for border rows: mean over threads and iterations
-/// compute_ms_by_thread least and most of what a thread computed in a mean iteration
-/// wan                  as noise_allreduce defines it: of the collective and the exchange together,
-///                      and of each
-/// redundant_rows_share rows relaxed for neighbours of other clusters, over the threads' own; most:
-///                      of one thread
-/// grid_digest          of the whole grid, however it was divided; null where parts are missing
+///   iterations           iterations done; stop_iteration: the one whose sum of changes ended the
+///   run,
+///                        counted from 1, null if none did
+///   halo_iterations      greatest latency, in iterations, of a border between clusters
+///   ms_per_iteration, compute_ms, allreduce_ms, clusters, hosts   as in noise_allreduce
+///   exchange_ms          wait for border rows: mean over threads and iterations
+///   compute_ms_by_thread least and greatest mean computation time per iteration of a thread
+///   wan                  as in noise_allreduce: for the collective and the exchange, and for each
+///   redundant_rows_share rows relaxed for neighbours of other clusters, divided by the threads'
+///   own;
+///                        most: greatest share of one thread
+///   grid_digest          digest of the whole grid, independent of its division; null if parts are
+///                        missing
 nlohmann::ordered_json sor_figures(const SorRun& run, const std::map<std::uint32_t, SorPart>& parts,
                                    const paths::RunSummary& summary);
-/// The JSON as a person reads it.
+/// Returns the JSON as readable text.
 std::string sor_table(const nlohmann::ordered_json& json);
-/// Empty when all threads learnt the same conditions, otherwise who learnt what.
+/// Returns "" if all threads learned the same conditions; otherwise the differences.
 std::string sor_disagreement(const std::map<std::uint32_t, SorPart>& parts,
                              const paths::RunSummary& summary);
 

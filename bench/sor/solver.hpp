@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/solver.hpp — one thread's share of solving.
+// bench/sor/solver.hpp — one thread of the parallel solver
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace bench {
 
-/// What all threads of a run know.
+/// Settings shared by all threads of a run.
 struct SorTask {
   DataSet data;
   double omega = 1;
@@ -28,41 +28,42 @@ struct SorTask {
   std::vector<FarBorder> far_borders;
   HaloChoice halo;
   WorkCost cost;
-  /// What each thread's rows take, where that is declared.
+  /// Declared time of each thread's rows; empty unless costs are declared.
   std::vector<base::Nanos> iteration_times = {};
   bool keeps_changes = false, keeps_cells = false;
-  bool asks_for_traffic = false;  ///< of the hosts its borders cross, which are other processes
-  /// Rank 0 calls it before each iteration, and when one fails, with what those so far took.
+  /// Whether to query the traffic of the hosts that the borders pass, which are other processes.
+  bool asks_for_traffic = false;
+  /// Called by rank 0 before each iteration, and after a failure, with the durations so far.
   std::function<void(const std::vector<base::Nanos>&)> watch = {};
 };
 
-/// What a thread learnt of the condition, of which iteration: under a relaxation an older one than
-/// the last it did.
+/// A decision that a thread learned, and its iteration. Under a relaxation it may be older than the
+/// thread's last iteration.
 struct SorDecision {
   std::uint64_t iteration = 0;  ///< counted from 0
   bool is_stop = false;
 };
 
-/// What one thread has done.
+/// Results of one thread.
 struct SorPart {
   ThreadFigures figures = {};
-  base::Nanos exchange{0};  ///< waiting for border rows
+  base::Nanos exchange{0};  ///< wait for border rows
   std::uint64_t iterations = 0;
   std::optional<std::uint64_t> stop_iteration = std::nullopt;  ///< counted from 1
   std::uint64_t half_rows = 0, redundant_half_rows = 0;
-  std::uint64_t halo = 0;  ///< for how many iterations a border may be on its way
+  std::uint64_t halo = 0;  ///< halo depth in iterations: how long a border may be under way
   RowRange rows = {};
   std::vector<base::Digest> row_digests = {};
-  std::vector<SorDecision> decisions = {};  ///< of rank 0
-  std::vector<base::Nanos> durations = {};  ///< of rank 0, of each iteration
-  std::vector<double> changes = {};         ///< if kept: what it contributed
-  std::vector<double> cells = {};           ///< if kept: row after row
-  /// If asked for, by host: what its borders sent over links between clusters; and, of one thread
-  /// of a host, what the collective did.
+  std::vector<SorDecision> decisions = {};  ///< rank 0 only
+  std::vector<base::Nanos> durations = {};  ///< rank 0 only: duration of each iteration
+  std::vector<double> changes = {};         ///< contributions, if kept
+  std::vector<double> cells = {};           ///< cells row by row, if kept
+  /// Traffic between clusters by host, if queried: of the thread's borders, and of the collective
+  /// (reported by one thread of a host).
   std::map<std::uint32_t, paths::Traffic> exchange_wan = {}, collective_wan = {};
 };
 
-/// Solves with the other threads: until a result says stop, or so many iterations are done.
+/// The part of one thread in solving. It ends when a result stops it, or after `iterations_max`.
 class SorThread {
  public:
   SorThread(paths::Thread& thread, const SorTask& task);

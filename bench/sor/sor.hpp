@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/sor.hpp — the solver as a program: options, threads, files, figures.
+// bench/sor/sor.hpp — program of the solver: options, threads, files, results
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,35 +20,37 @@ struct SorOptions {
   std::string data = "frosty";
   std::size_t size = 1380;
   std::uint64_t data_seed = 1;
-  std::optional<double> omega;              ///< the best for the size
-  std::optional<std::uint64_t> iterations;  ///< at most
-  std::string collective;                   ///< "" is the only one of the config
+  std::optional<double> omega;              ///< default: best for the size
+  std::optional<std::uint64_t> iterations;  ///< maximum
+  std::string collective;                   ///< "" = the only one of the config
   std::string exchange = "rows";
-  std::string compute;  ///< "" is declared on the virtual clock
+  std::string compute;  ///< "" = declared on the virtual clock
   std::string cost_per_row = "10us";
   std::string halo = "plain";
   std::string image, raw, values, json;
   bool check = false;
 };
 
-/// Red-black successive over-relaxation (the application of Bongo et al. 2004, §V-B). One object
-/// per process: threads of all its hosts run in it and leave their parts here. When a host is a
-/// process of its own, the first thread of each moves its host's parts into the element `report`,
-/// from where thread 0 observes them.
+/// Red-black successive over-relaxation, the application of Bongo et al. 2004, §V-B.
+///
+/// One object per process: the threads of all its hosts run in it and leave their parts here. If
+/// each host is a process, the first thread of each moves its host's parts into the element
+/// `report`, and thread 0 observes them there.
 class Sor {
  public:
   explicit Sor(SorOptions options) : options_(std::move(options)) {}
 
-  /// Throws std::invalid_argument and base::ConfigError for what does not fit together.
+  /// Throws std::invalid_argument or base::ConfigError if options, config and run do not fit.
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
-  /// One thread of the application.
+  /// Runs one thread of the application.
   void run(paths::Thread& thread);
-  /// In the process of thread 0: compares, prints the table and writes the files; elsewhere it does
-  /// nothing. Throws std::runtime_error when threads learnt different conditions, the check finds a
-  /// difference, or a file cannot be written.
+  /// Compares and prints the results and writes the files, in the process of thread 0; elsewhere
+  /// does nothing. Throws std::runtime_error if threads learned different conditions, if the check
+  /// finds a difference, or if a file cannot be written.
   void finish(const paths::RunSummary& summary);
 
-  /// What is known in this process when all its threads have ended, but `provenance`.
+  /// Returns the results known in this process after all its threads have ended, without
+  /// `provenance`.
   nlohmann::ordered_json figures(const paths::RunSummary& summary) const;
   const std::map<std::uint32_t, SorPart>& parts() const { return parts_; }  ///< by rank
 
@@ -70,10 +72,10 @@ class Sor {
   bool is_virtual_ = false, is_ours_ = false, is_split_ = false;
   Collective collective_;
   std::unique_ptr<SorTask> task_;
-  std::optional<Interruption> interruption_;  // in the process of thread 0, as the next
+  std::optional<Interruption> interruption_;  // in the process of thread 0, like progress_
   std::optional<Progress> progress_;
 
-  runtime::Mutex mutex_;  // guards what follows
+  runtime::Mutex mutex_;  // guards the members below
   runtime::WaitList ended_;
   std::map<std::uint32_t, SorPart> parts_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/work.hpp — what relaxing rows costs on the clock of the run.
+// bench/sor/work.hpp — cost of relaxing rows on the clock of the run
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,25 +10,25 @@
 
 namespace bench {
 
-/// How long relaxing takes, as the threads see it.
+/// Source of the time that relaxing takes for the threads.
 struct WorkCost {
   enum class Kind : std::uint8_t {
-    real,      ///< as long as it takes: on the steady clock
-    measured,  ///< the processor time it took, on the virtual clock
-    declared,  ///< a given time for each row
+    real,      ///< actual time, on the steady clock
+    measured,  ///< measured processor time, on the virtual clock
+    declared,  ///< given time for each row
   };
   Kind kind = Kind::real;
-  base::Nanos per_row{0};  ///< declared, for both colours of a row
+  base::Nanos per_row{0};  ///< declared time for both colours of a row
 };
 
-/// One thread's relaxing. What is measured or declared is divided by the speed of its host.
+/// The relaxation work of one thread. Measured or declared times are divided by its host's speed.
 class Work {
  public:
-  /// Relaxes rows and answers how many half rows they were.
+  /// Relaxes rows and returns the number of half rows.
   using Relax = std::function<std::size_t()>;
 
   Work(paths::Thread& thread, WorkCost cost) : thread_(thread), cost_(cost) {}
-  /// Relaxes, and lets the time of it pass.
+  /// Relaxes rows and advances the clock by their cost.
   void run(const Relax& relax);
   base::Nanos took() const { return took_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/collective.hpp — what a plan says of an allreduce: algorithm, reduction, condition.
+// bench/support/collective.hpp — properties of an allreduce in a plan
 #pragma once
 #include <optional>
 #include <string>
@@ -12,17 +12,17 @@ namespace bench {
 
 struct Collective {
   std::string name;
-  std::string algorithm;  ///< as paths::algorithm_text() says it; "unknown" when the plan does not
+  std::string algorithm;  ///< as in paths::algorithm_text(); "unknown" if the plan has none
   paths::Reduction reduction;
   std::optional<paths::ConditionSpec> condition;
-  /// The outcome that a part of the contributions can establish, whether or not the algorithm
-  /// makes use of it.
+  /// Returns the outcome that some of the contributions can prove, whether or not the algorithm
+  /// uses it; nullopt if there is none.
   std::optional<bool> provable_outcome() const;
 };
 
-/// The allreduce of that name; "" stands for the only one: of graphs that the plan says to be one.
-/// Throws std::invalid_argument when there is none or the name does not say which, and for one
-/// that does not reduce a single scalar.
+/// Returns the allreduce of that name; "" stands for the only one of the plan. Throws
+/// std::invalid_argument if there is none, if the name is ambiguous, or if the allreduce does not
+/// reduce a single scalar.
 Collective find_collective(const paths::Plan& plan, const std::string& name);
 
 }  // namespace bench

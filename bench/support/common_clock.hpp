@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/common_clock.hpp — the clock by which hosts of a run begin something together.
+// bench/support/common_clock.hpp — clock for a simultaneous start on several hosts
 #pragma once
 #include "base/units.hpp"
 #include "paths/host/thread.hpp"
 
 namespace bench {
 
-/// The run's clock on the virtual one, otherwise UTC as this machine has it.
+/// Returns the time of the virtual clock, or UTC of this machine.
 base::Nanos common_clock(const paths::Thread& thread);
 
-/// Blocks until the common clock shows `moment`, which another host named just now. Throws
-/// std::runtime_error when that moment is far away: then the hosts have no clock in common, and
-/// times between them would mean nothing.
+/// Blocks until the common clock shows `moment`, which another host has just chosen. Throws
+/// std::runtime_error if `moment` is more than a minute away: the hosts' clocks then differ, and
+/// times between hosts would be meaningless.
 void sleep_until_common(paths::Thread& thread, base::Nanos moment);
 
 }  // namespace bench

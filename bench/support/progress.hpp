@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/progress.hpp — progress of a program, and its end by Ctrl-C.
+// bench/support/progress.hpp — progress line of a program, and its end by Ctrl-C
 #pragma once
 #include <cstdint>
 #include <string>
 
 namespace bench {
 
-/// A line on standard error that is written over, if that is a terminal.
+/// A progress line on standard error, if that is a terminal. Each update overwrites it.
 ///
 /// Thread-safe: no.
 class Progress {
  public:
-  /// `all` = 0: how many there will be is not known.
+  /// `all` is the expected total; 0 = unknown.
   Progress(std::string what, std::uint64_t all, bool is_wanted = true);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  /// Shows about every hundredth of them.
+  /// Shows the progress about once for each hundredth of the total.
   void at(std::uint64_t done);
   void clear();
 
@@ -28,11 +28,11 @@ class Progress {
   std::uint64_t next_ = 0;
 };
 
-/// Ctrl-C in a process that has figures: it may print those so far. A second Ctrl-C ends the
-/// process at once, and so do five seconds in which the program did not look.
+/// Handler of Ctrl-C in a process that has figures: it may print those measured so far. A second
+/// Ctrl-C ends the process at once. So do five seconds without a call of is_asked().
 class Interruption {
  public:
-  Interruption();  ///< from here on, unless the process ignores Ctrl-C
+  Interruption();  ///< handles Ctrl-C from here on, unless the process ignores it
   bool is_asked() const;
   /// Prints the text and ends the process by the signal.
   [[noreturn]] void end(const std::string& text) const;

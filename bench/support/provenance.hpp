@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/provenance.hpp — where figures come from, and what it cost to get them.
+// bench/support/provenance.hpp — time, machine, version and cost of a measurement
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -7,10 +7,10 @@
 
 namespace bench {
 
-/// When, on which machine and with which version; how long it took, where that is worth telling.
+/// Returns date, machine and version, and the wall time if it is given.
 nlohmann::ordered_json provenance(std::optional<double> wall_seconds = std::nullopt);
 
-/// The most memory that this process has had.
+/// Returns the peak memory of this process.
 std::uint64_t peak_memory_bytes();
 
 }  // namespace bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/report_element.hpp — the element in which hosts that are processes tell thread 0.
+// bench/support/report_element.hpp — element in which host processes report to thread 0
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -11,14 +11,14 @@ namespace bench {
 
 inline constexpr std::string_view report_element = "report";
 
-/// That of thread 0.
+/// Returns the host of thread 0.
 std::uint32_t first_host(const paths::Plan& plan);
-/// Whose threads reach the element `report`, in order.
+/// Returns the hosts whose threads reach the element `report`, in order.
 std::vector<std::uint32_t> reporting_hosts(const paths::Plan& plan);
-/// Whether all hosts with threads do.
+/// Whether all hosts with threads reach it.
 bool do_all_report(const paths::Plan& plan);
-/// Throws std::invalid_argument when the config has such an element that would not take or keep
-/// what hosts tell.
+/// Throws std::invalid_argument if the config has an element of that name that cannot take or keep
+/// the reports.
 void check_report_element(const paths::Plan& plan);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/sites.hpp — networks of sites that are far from each other and unlike.
+// bench/support/sites.hpp — random networks of distant, unequal sites
 #pragma once
 #include <chrono>
 #include <random>
@@ -9,10 +9,10 @@
 
 namespace bench {
 
-/// Sites of so many hosts, and what one stream has between any two hosts of two sites, or of one.
+/// Sites with their numbers of hosts, and latency and rate of one stream between two hosts.
 struct Sites {
   std::vector<std::size_t> hosts;
-  std::vector<pricing::Side> between;  ///< by sites: from * sites + to; from == to in a site
+  std::vector<pricing::Side> between;  ///< index: from * sites + to; from == to within a site
 
   std::size_t count() const { return hosts.size(); }
   const pricing::Side& side(std::size_t from, std::size_t to) const {
@@ -20,8 +20,8 @@ struct Sites {
   }
 };
 
-/// Hosts send and receive at their site's rate. A way from a site to another has so many streams,
-/// each as fast as it says, or any number of them with 0; one takes a whole message.
+/// Returns a network in which hosts send and receive at their site's rate. A way between two sites
+/// has `streams` streams, each at that way's rate; 0 = unlimited. A stream carries a whole message.
 inline pricing::Network network_of(const Sites& sites, std::size_t streams) {
   pricing::Network network;
   network.topology =
@@ -45,14 +45,14 @@ inline pricing::Network network_of(const Sites& sites, std::size_t streams) {
   return network;
 }
 
-/// The same on every machine, which those of the standard library are not.
+/// Deterministic distributions. Those of the standard library differ between machines.
 inline std::uint64_t below(std::mt19937_64& chance, std::uint64_t end) { return chance() % end; }
 inline double between(std::mt19937_64& chance, double least, double most) {
   return least + (most - least) * static_cast<double>(chance() >> 11) / 9007199254740992.0;
 }
 
-/// Sites of 2 to `most_hosts` hosts, streams of 1 to 20 Mbit/s, each direction up to 20% more or
-/// less, 5 to 80 ms.
+/// Returns sites of 2 to `most_hosts` hosts. Streams between sites have rates of 1 to 20 Mbit/s, up
+/// to 20 % more or less in each direction, and latencies of 5 to 80 ms.
 inline Sites random_sites(std::mt19937_64& chance, std::size_t sites, std::size_t most_hosts) {
   using namespace std::chrono_literals;
   Sites all{std::vector<std::size_t>(sites), std::vector<pricing::Side>(sites * sites)};
@@ -69,7 +69,7 @@ inline Sites random_sites(std::mt19937_64& chance, std::size_t sites, std::size_
   return all;
 }
 
-/// Five of them with 2 to 8 hosts each, and 1, 2, 4 or 8 streams of each way.
+/// Returns a network of five sites with 2 to 8 hosts each, and 1, 2, 4 or 8 streams per way.
 inline pricing::Network random_network(std::uint64_t seed) {
   std::mt19937_64 chance(seed);
   const std::size_t streams = std::size_t{1} << below(chance, 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/values.hpp — what each thread contributes in each iteration.
+// bench/support/values.hpp — contributions of each thread in each iteration
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,27 +11,28 @@
 
 namespace bench {
 
-/// Contributions for every thread and iteration (counted from 0).
+/// Contributions of each thread in each iteration (counted from 0).
 ///
-/// best:  every contribution proves the condition by itself, so that a cluster knows without the
-///        others; but in the last iteration the condition turns, which needs every contribution.
-/// worst: the condition turns in every iteration, so that nothing is ever proved by a part.
-/// Both are made from the declared condition, and are the same whatever the algorithm. Without a
-/// condition that a part can establish, every contribution is zero.
+/// best:  each contribution alone proves the condition, so a cluster decides without the others. In
+/// the last iteration the condition changes, which needs every contribution.
+/// worst: the condition changes in every iteration, so a part never proves anything.
 ///
-/// A file holds a table of numbers: a row for an iteration, a column for each thread's rank or one
-/// for all, separated by blanks, commas or semicolons; what follows a # is a comment. The first row
-/// follows the last.
+/// Both are derived from the declared condition, and do not depend on the algorithm. Without a
+/// condition that a part can prove, all contributions are zero.
+///
+/// A file holds a table of numbers. Each row is an iteration; the columns are the ranks, or one
+/// column for all threads. Blanks, commas or semicolons separate the numbers; # starts a comment.
+/// After the last row, the first one follows.
 class Values {
  public:
-  /// `which` is "best", "worst" or a file. Throws std::invalid_argument when the condition cannot
-  /// turn, and base::ConfigError with all that is wrong with a file.
+  /// `which` is "best", "worst" or a file. Throws std::invalid_argument if the condition cannot
+  /// change. Throws base::ConfigError with all errors of a file.
   Values(const Collective& collective, const std::string& which, std::uint64_t iterations,
          std::uint32_t threads);
 
   base::Payload of(std::uint32_t rank, std::uint64_t iteration) const;
-  /// For rounds before the first iteration: one that all clusters must wait for, so that they
-  /// begin together. Of a file, its first row.
+  /// Returns the contribution to rounds before the first iteration. All clusters must wait for it,
+  /// so they begin together. With a file, it is the first row.
   base::Payload warming_up(std::uint32_t rank) const;
 
  private:
@@ -44,9 +45,9 @@ class Values {
   Set set_ = Set::best;
   std::uint64_t iterations_;
   base::Scalar scalar_;
-  base::Payload proving_;         // of every thread
-  base::Payload turning_;         // of rank 0
-  base::Payload turning_others_;  // of the others
+  base::Payload proving_;         // every thread
+  base::Payload turning_;         // rank 0
+  base::Payload turning_others_;  // other ranks
   std::vector<std::byte> table_;
   std::size_t rows_ = 0;
   std::size_t columns_ = 0;
