@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/allgathers.cpp — what all ways to gather take on a network, beside what nothing can beat.
+// bench/allgathers.cpp — predicted times of all allgathers on a network, and the lower bound
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -26,12 +26,12 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr base::Nanos overhead = std::chrono::microseconds(50);  // as planners have it
+constexpr base::Nanos overhead = std::chrono::microseconds(50);  // same value as in the planners
 constexpr std::uint64_t networks_max = 100'000;
 
 struct Options {
   std::string config;
-  std::vector<std::uint64_t> seeds;  ///< first and last
+  std::vector<std::uint64_t> seeds;  ///< first and last seed
   std::vector<std::string> sizes{"256KiB"};
   bool is_half_duplex = false, blocks = false, carries_grants = false;
   bool lists_crossings = false, times_planning = false;
@@ -73,7 +73,8 @@ std::vector<Bytes> read_sizes(const Options& options) {
   return sizes;
 }
 
-/// The fastest first; of Min³+, which has no half duplex, only its fastest.
+/// Returns the contenders, fastest first. Min³+ contributes only its fastest, and none with half
+/// duplex.
 std::vector<Contender> compared(const pricing::Network& network, const Counts& counts,
                                 const Options& options) {
   std::vector<Contender> all =
@@ -94,7 +95,7 @@ std::vector<Contender> compared(const pricing::Network& network, const Counts& c
   return all;
 }
 
-/// Bytes between clusters, and when each message was on a link.
+/// Returns the bytes between clusters, and the times of each message on a link.
 Json crossings_of(const Contender& one, const pricing::Network& network, const Counts& counts) {
   const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
                                          counts};
@@ -106,7 +107,7 @@ Json crossings_of(const Contender& one, const pricing::Network& network, const C
   return {{"bytes", price.across.bytes}, {"on_links_ms", std::move(on_links)}};
 }
 
-/// Microseconds of a core, the least of twenty.
+/// Returns microseconds of CPU time, the least of twenty tries.
 template <class Make>
 double time_of(const Make& make) {
   double least = std::numeric_limits<double>::max();

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/allreduce_rate.cpp — how long an allreduce takes, one after the other, for thread 0.
+// bench/allreduce_rate.cpp — time of consecutive allreduces, measured by thread 0
 //
 //   paths run CONFIG -- allreduce_rate [--by tree|group|loop] [--bytes 32MiB]
 //
-// By the tree that the config declares, the group of all, or a loop over memory that all share.
+// The allreduce uses the tree that the config declares, the group of all, or a loop over shared
+// memory.
 //
-// The tree is that of a collective `sum` of doubles. The loop is what no framework could beat: each
-// thread adds up its part of all vectors, and stores it in all; it is of threads of one process.
+// The tree is that of a collective `sum` of doubles. The loop is a lower bound for any framework:
+// each thread adds one part of all vectors, and writes the sums to every vector. It works only
+// among threads of one process.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

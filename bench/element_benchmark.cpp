@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/element_benchmark.cpp — moving tuples into an element and observing them, uncontended.
+// bench/element_benchmark.cpp — uncontended moves into an element and observations of it
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/frame_benchmark.cpp — frames to bytes and back.
+// bench/frame_benchmark.cpp — encoding and decoding of frames
 #include <benchmark/benchmark.h>
 
 #include <vector>

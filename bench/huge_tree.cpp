@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/huge_tree.cpp — one allreduce tree over very many threads on the virtual clock: what the
-// simulation itself costs, as JSON.
+// bench/huge_tree.cpp — cost of simulating one allreduce tree over very many threads
 //
 //   huge_tree --clusters 1000 --hosts 10 --threads 10 --allreduces 10
 #include <fmt/format.h>
@@ -29,7 +28,7 @@ struct Options {
   std::size_t stack_kib = 32;
 };
 
-/// All clusters are a link away from the first one, where the tree's root is.
+/// Returns a config in which each cluster has a link to the first one, which has the tree's root.
 std::string config(const Options& options) {
   std::string text = "clusters:\n";
   for (std::uint32_t i = 0; i < options.clusters; ++i)
@@ -41,7 +40,8 @@ std::string config(const Options& options) {
   return text + "collectives:\n  sum: {operation: sum, template: i64, algorithm: sequential}\n";
 }
 
-/// Wall seconds since the last look; its own clock runs while the other one is virtual.
+/// Wall seconds since the last lap. It has a steady clock of its own while the run uses the virtual
+/// one.
 class StopWatch {
  public:
   double lap() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/join_benchmark.cpp — an 8-byte allreduce of P threads that meet in one join.
+// bench/join_benchmark.cpp — 8-byte allreduce of P threads in one join
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -20,8 +20,8 @@ std::shared_ptr<const paths::Plan> plan_of(std::int64_t threads) {
       paths::read_plan(base::parse_settings(config, "join.yaml"), wrappers::all_kinds()));
 }
 
-/// Fibers on the virtual clock: what a round costs without waiting. Each run has many, so that
-/// starting the fibers is not what is seen.
+/// Fibers on the virtual clock: the cost of a round without waiting. Each run has many rounds, so
+/// that starting the fibers does not count.
 void fibers(benchmark::State& state) {
   constexpr std::int64_t rounds = 100;
   const auto plan = plan_of(state.range(0));
@@ -39,8 +39,8 @@ void fibers(benchmark::State& state) {
 }
 BENCHMARK(fibers)->RangeMultiplier(8)->Range(2, 1024)->Unit(benchmark::kMillisecond);
 
-/// OS threads: the time of a round, of the second half of a run, so that neither the beginning of
-/// the threads nor what waiting has to learn is seen.
+/// OS threads: the time of a round in the second half of a run. Neither the start of the threads
+/// nor the adaptation of their waits counts.
 void os_threads(benchmark::State& state) {
   const auto plan = plan_of(state.range(0));
   const std::int64_t rounds = 200'000 / state.range(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/large_benchmark.cpp — an allreduce of large arrays of P threads that meet in one join.
+// bench/large_benchmark.cpp — allreduce of large arrays of P threads in one join
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -27,10 +27,10 @@ std::shared_ptr<const paths::Plan> plan_of(std::int64_t threads, std::size_t cou
       paths::read_plan(base::parse_settings(config, "large.yaml"), wrappers::all_kinds()));
 }
 
-/// What a program does with its arrays in a round.
+/// Handling of a program's arrays in a round.
 enum class Arrays {
-  copied,   ///< into the contribution, and the result out of the payload: MPI_Allreduce's contract
-  adopted,  ///< the contribution is the thread's array, the result read where it is
+  copied,   ///< copied to the contribution and from the result, as in MPI_Allreduce
+  adopted,  ///< array used as the contribution, and the result read in place
 };
 
 double round_of(paths::Path& path, Arrays arrays, const std::vector<double>& mine,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/prices.cpp — what the best schedules take on networks of the papers, and others.
+// bench/prices.cpp — predicted times of the best schedules on networks of papers and others
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -81,7 +81,7 @@ void print_blocks() {
     print_best(collective, mebibyte, network);
 }
 
-/// Of canonical sums, which any operation may have.
+/// Prints results for canonical sums, which all operations support.
 void print_canonical() {
   const Network network = network_of({4, 4}, 100e6, 1e9);
   for (const Count bytes : {64 * kibibyte, 256 * kibibyte, mebibyte, 32 * mebibyte})
@@ -98,8 +98,8 @@ void print_windows() {
     print_best(collective, 32 * mebibyte, network);
 }
 
-/// Matsuda et al. 2006: 2 x 16 hosts at 1 Gbit, 10 Gbit between them; how many times faster than
-/// the first of each collective.
+/// Prints results for Matsuda et al. 2006: 2 x 16 hosts at 1 Gbit/s with 10 Gbit/s between them.
+/// Ratios are relative to the first row of each collective.
 void print_matsuda(Bytes frame) {
   Network network = network_of({16, 16}, 1e9, 10e9);
   network.frame = frame;
@@ -132,7 +132,7 @@ void print_matsuda(Bytes frame) {
   print(Collective::allreduce, allreduces);
 }
 
-/// How long an evaluation takes: 128 participants, 64 segments.
+/// Prints the time of an evaluation with 128 participants and 64 segments.
 void print_speed() {
   const Network network = network_of({64, 64}, 1e9, 10e9);
   for (const auto& [collective, algorithm, parameters] :

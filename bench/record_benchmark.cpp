@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/record_benchmark.cpp — what a record costs who makes it, in the mean and one by one.
+// bench/record_benchmark.cpp — cost of making a record, on average and individually
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void take_all(eventspace::Recorder& recorder) {
   });
 }
 
-/// add() alone. Somebody else would take the records away; here it is not counted.
+/// Measures add() alone. Removing the records is another thread's work and is not counted.
 void add(benchmark::State& state) {
   static eventspace::Recorder recorder(lane_records);
   eventspace::EventRecord record;
@@ -43,7 +43,7 @@ void add(benchmark::State& state) {
 }
 BENCHMARK(add)->Threads(1)->Threads(2);
 
-/// What an operation pays in a collector that is not switched on.
+/// Measures the cost of a disabled collector for an operation.
 void add_when_off(benchmark::State& state) {
   static eventspace::Recorder recorder;
   const eventspace::EventRecord record;
@@ -58,8 +58,8 @@ double percentile(std::vector<std::int64_t>& values, double share) {
   return static_cast<double>(*place);
 }
 
-/// A whole record one by one, as a collector makes it: two looks at the clock and add(). The clock
-/// looked at for measuring is one of the two.
+/// Measures single records as a collector makes them: two clock readings and add(). The reading for
+/// the measurement is one of the two.
 void stamp_and_add(benchmark::State& state) {
   static eventspace::Recorder recorder(lane_records);
   std::vector<std::int64_t> spans;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/shared_element_benchmark.cpp — elements in memory that two processes map: moving alone, two
-// who move, there and back, large tuples; beside paths of two hosts, which map them or send
-// messages, and beside sockets.
+// bench/shared_element_benchmark.cpp — elements in memory shared by two processes
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -43,7 +41,7 @@ std::unique_ptr<SharedSpace> make_space(std::size_t bytes = std::size_t{64} << 2
   return SharedSpace::make("benchmark-" + std::to_string(getpid()), {.bytes = bytes});
 }
 
-/// Another process, which does something until that ends or it is killed.
+/// Another process. It runs until its function returns, or until this object kills it.
 class Other {
  public:
   explicit Other(const std::function<void()>& act) : pid_(fork()) {
@@ -51,7 +49,7 @@ class Other {
     act();
     _exit(0);
   }
-  /// One that maps the space.
+  /// Creates a process that maps the space.
   Other(const SharedSpace& space, runtime::Waiting waiting,
         const std::function<void(SharedSpace&)>& act)
       : Other([&] {
@@ -71,7 +69,7 @@ class Other {
   bool is_over_ = false;
 };
 
-/// A tuple of zeros, written where the element or the path wants it.
+/// Returns a tuple of zeros, written in the memory of the element or path.
 template <class Where>
 base::Payload built_in(Where& where, std::int64_t bytes) {
   base::Buffer buffer = where.buffer(static_cast<std::size_t>(bytes));
@@ -82,7 +80,7 @@ base::Payload built_in(Where& where, std::int64_t bytes) {
 enum Makes : std::int64_t { copied, written_in_place, handed_on };
 constexpr std::array<const char*, 3> made{"copied", "written in place", "handed on"};
 
-/// Every line of it.
+/// Reads one byte of every cache line.
 void touch(std::span<const std::byte> bytes) {
   std::size_t sum = 0;
   for (std::size_t at = 0; at < bytes.size(); at += 64) sum += static_cast<std::size_t>(bytes[at]);
@@ -119,7 +117,7 @@ void move_observe_and_axe_alone(benchmark::State& state) {
 }
 BENCHMARK(move_observe_and_axe_alone);
 
-/// Of all moves, both processes'.
+/// Counts the moves of both processes.
 void two_movers(benchmark::State& state) {
   const auto space = make_space();
   const auto element = space->enter("e", any_value, {.keep_newest = 1});
@@ -145,7 +143,7 @@ pastset::Stored observe(Element& element, std::int64_t wait) {
     if (auto stored = element.try_observe()) return std::move(*stored);
 }
 
-/// A tuple there and another one back.
+/// Sends a tuple to the other process, which sends one back.
 void there_and_back(benchmark::State& state) {
   const std::int64_t wait = state.range(0);
   const auto waiting =
@@ -175,8 +173,8 @@ void there_and_back(benchmark::State& state) {
 }
 BENCHMARK(there_and_back)->ArgName("waiting")->Arg(0)->Arg(1)->Arg(2)->UseRealTime();
 
-/// Copied in by one process, written there by it, or only handed on, as where it came from another
-/// element; read in place by the other, every line of it.
+/// One process copies a large tuple in, writes it in place, or passes on one that lies in the
+/// element. The other process reads every cache line in place.
 void large_tuples(benchmark::State& state) {
   const std::int64_t makes = state.range(0), bytes = state.range(1);
   const auto any = *pastset::Template::parse("u8[" + std::to_string(bytes) + "]");
@@ -205,7 +203,7 @@ BENCHMARK(large_tuples)
     ->ArgsProduct({{copied, written_in_place, handed_on}, {1 << 20, 32 << 20}})
     ->UseRealTime();
 
-// ---- paths of two hosts, a process each ---------------------------------------------------------
+// ---- paths between two host processes -----------------------------------------------------------
 
 std::shared_ptr<const paths::Plan> two_hosts(bool maps, std::int64_t wait, std::int64_t bytes) {
   const std::string text = fmt::format(R"(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor_alone.cpp — one thread solves a grid by successive over-relaxation.
+// bench/sor_alone.cpp — sequential successive over-relaxation of a grid
 //
-// How fast is that, and what would threads contribute if the rows were divided among them? No
-// config, no paths: 5485 iterations on 1380 x 1380 cells take seconds.
+// Measures its speed, and computes the contributions of threads if the rows were divided among
+// them. Uses neither a config nor paths: 5485 iterations on 1380 x 1380 cells take seconds.
 //
 //   sor_alone --data frosty --size 1380 --blocks 140 --values frosty.values
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ void add_options(CLI::App& app, Options& options) {
   paths::set_examples(app, "  sor_alone --data frosty --size 1380 --blocks 140 --values FILE\n");
 }
 
-/// The vectorised solver and the reference, each an iteration at a time.
+/// The vectorised solver or the reference, one iteration at a time.
 class Solver {
  public:
   Solver(const bench::DataSet& data, double omega, bool is_reference,
@@ -77,7 +77,8 @@ class Solver {
       block_.emplace(data, all, omega, false, false);
   }
 
-  /// Answers the sum of all changes, and appends those of each block to `changes`.
+  /// Does one iteration. Returns the sum of all changes, and appends those of each block to
+  /// `changes`.
   double iterate(std::vector<std::vector<double>>& changes) {
     if (reference_)
       reference_->iterate();
@@ -118,7 +119,7 @@ void write_files(const Options& options, const Solver& solver,
                         {changes.begin(), changes.end()});
 }
 
-/// No sum of changes is less than zero or than what is no number: only --iterations ends that.
+/// A sum of changes is never below zero, nor below NaN. Such an epsilon requires --iterations.
 double epsilon_of(const Options& options, const bench::DataSet& data) {
   const double epsilon = options.epsilon.value_or(data.epsilon());
   if (epsilon > 0 || options.iterations) return epsilon;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor_kernel_benchmark.cpp — relaxing a grid beside what the machine can do at most.
+// bench/sor_kernel_benchmark.cpp — speed of relaxation compared with the limits of the machine
 //
-// What it can do: move as many bytes (copy_in_place, which as relaxing reads and writes every
-// number once), and calculate as much (relax_rows, whose rows stay in the nearest cache).
+// The limits are memory bandwidth (copy_in_place, which reads and writes every number once, like
+// relaxing) and arithmetic (relax_rows, whose rows stay in the nearest cache).
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -20,11 +20,11 @@ constexpr double omega = 1.99;
 void count_cells(benchmark::State& state, std::size_t cells) {
   const auto all = static_cast<double>(state.iterations()) * static_cast<double>(cells);
   state.counters["cells"] = benchmark::Counter(all, benchmark::Counter::kIsRate);
-  // Where colours follow each other by a row, each cell is read and written once.
+  // Each cell is read and written once if black cells follow red ones by one row.
   state.counters["bytes"] = benchmark::Counter(16 * all, benchmark::Counter::kIsRate);
 }
 
-/// Black cells a row behind the red ones, as the solver has it.
+/// Black cells follow the red ones by one row, as in the solver.
 void relax_one_pass(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   const bench::DataSet data("random", size, 1);
@@ -36,7 +36,7 @@ void relax_one_pass(benchmark::State& state) {
   count_cells(state, (size - 2) * (size - 2));
 }
 
-/// All red cells, then all black ones.
+/// All red cells are relaxed, then all black ones.
 void relax_two_passes(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   const bench::DataSet data("random", size, 1);
@@ -58,7 +58,7 @@ void relax_row(benchmark::State& state) {
   count_cells(state, size - 2);
 }
 
-/// The same of two half rows at once, as the solver does.
+/// Two half rows are relaxed at once, as in the solver.
 void relax_rows(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   const bench::DataSet data("random", size, 1);
@@ -67,7 +67,7 @@ void relax_rows(benchmark::State& state) {
   count_cells(state, size - 2);
 }
 
-/// One multiplication and addition for each number of a grid.
+/// One multiplication and one addition for each number of a grid.
 void copy_in_place(benchmark::State& state) {
   const auto size = static_cast<std::size_t>(state.range(0));
   std::vector<double> cells(size * size, 1.0);

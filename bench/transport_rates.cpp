@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/transport_rates.cpp — two processes and one transport: round trips, and bytes in a second.
+// bench/transport_rates.cpp — round trips and throughput of transports between two processes
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -20,11 +20,11 @@ namespace {
 
 using namespace paths;
 
-/// Counts what arrives; at the far end answers each frame, or the last of so many.
+/// Counts arriving frames. At the far end it replies to each frame, or to the last of a batch.
 class Counter final : public Receiver {
  public:
   Transport* transport = nullptr;
-  std::uint64_t answers_each = 0;  // so many frames; 0: none
+  std::uint64_t answers_each = 0;  // frames per reply; 0 = no replies
 
   void deliver(ConnectionId connection, Frame&& frame) override {
     runtime::DeferredWakes wakes;
@@ -52,9 +52,9 @@ class Counter final : public Receiver {
 struct Ask {
   std::string transport;
   std::size_t bytes = 8;
-  std::uint64_t frames = 1000;  // in each of
+  std::uint64_t frames = 1000;  // frames per repetition
   std::uint64_t repetitions = 7;
-  std::uint64_t answers_each = 1;  // 1: round trips
+  std::uint64_t answers_each = 1;  // 1 = round trips
 };
 
 std::unique_ptr<Transport> make(runtime::Runtime& runtime, const Ask& ask, std::uint32_t host) {
@@ -80,7 +80,7 @@ void answer(const Ask& ask) {
   });
 }
 
-/// Seconds of each repetition, sorted.
+/// Returns the seconds of each repetition, sorted.
 std::vector<double> measure(const Ask& ask) {
   std::vector<double> seconds;
   runtime::Runtime runtime;
@@ -102,7 +102,7 @@ std::vector<double> measure(const Ask& ask) {
         if (i % ask.answers_each == ask.answers_each - 1) counter.await(++awaited);
       }
       const double span = std::chrono::duration<double>(runtime.now() - began).count();
-      if (repetition > 0) seconds.push_back(span);  // the first gets ready
+      if (repetition > 0) seconds.push_back(span);  // the first is a warm-up
     }
   });
   std::sort(seconds.begin(), seconds.end());
@@ -110,7 +110,7 @@ std::vector<double> measure(const Ask& ask) {
 }
 
 void run(const Ask& ask) {
-  const pid_t far = fork();  // before this process starts any thread
+  const pid_t far = fork();  // must precede the start of any thread
   if (far == 0) {
     answer(ask);
     _exit(0);

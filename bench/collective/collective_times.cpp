@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/collective/collective_times.cpp — agreeing on moments, measuring, printing.
+// bench/collective/collective_times.cpp — synchronized starts, measurements and their output
 #include "bench/collective/collective_times.hpp"
 
 #include <fmt/format.h>
@@ -29,10 +29,10 @@
 namespace bench {
 namespace {
 
-/// Behind the slowest message that members agree by.
+/// Time reserve for the slowest message of an agreement.
 constexpr base::Nanos spare = std::chrono::milliseconds(20);
 
-/// Hosts hand over messages as they become ready.
+/// Value of groups::Call: hosts send messages as they become ready.
 constexpr std::size_t all_that_is_ready = std::numeric_limits<std::size_t>::max();
 
 std::vector<collectives::Collective> read_collectives(const std::string& text) {
@@ -56,7 +56,7 @@ std::vector<collectives::Collective> read_collectives(const std::string& text) {
   return read;
 }
 
-/// Doubled from the first to the last; whole values of 8 bytes, of some bytes at least one.
+/// Returns sizes doubled from the first to the last, rounded to whole 8-byte values, at least one.
 std::vector<std::uint64_t> read_sizes(const std::string& text) {
   const std::size_t colon = text.find(':');
   const auto least = base::parse_bytes(text.substr(0, colon));
@@ -87,7 +87,7 @@ std::uint32_t read_root(const std::string& text, std::uint32_t threads) {
 
 double milliseconds(base::Nanos time) { return static_cast<double>(time.count()) / 1e6; }
 
-/// The time that so many of a hundred are not above.
+/// Returns the time that `percent` per cent of all times do not exceed.
 base::Nanos percentile(std::vector<base::Nanos> times, std::size_t percent) {
   std::sort(times.begin(), times.end());
   return times[std::min(times.size() - 1, times.size() * percent / 100)];
@@ -144,7 +144,7 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions& 
         fmt::format("--prices: expected one thread on each host, found {} threads on {} hosts",
                     threads_, participants_));
   const auto participants = groups::participants_of(plan);
-  // Prices and links are its affair alone: others need not have the file.
+  // Only the first host needs prices and the file of links.
   const bool has_first = !run.is_one_host || run.host == participants.front();
   if (has_first) interruption_.emplace();
   if (has_first && (options_.prices_only || groups::is_planned(options_.schedule))) {
@@ -173,7 +173,7 @@ void CollectiveTimes::check_operation(const std::string& name) {
       name, near && operation == nullptr ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
-/// The latest of all members' moments.
+/// Returns the latest time of all members.
 base::Nanos CollectiveTimes::agree(groups::Group& group, base::Nanos mine) {
   const std::vector<std::int64_t> in{mine.count()};
   std::vector<std::int64_t> out(1);
@@ -183,7 +183,7 @@ base::Nanos CollectiveTimes::agree(groups::Group& group, base::Nanos mine) {
 
 pricing::Ports ports_of(const CollectiveOptions& options) { return {.receiving = options.ports}; }
 
-/// What one member gives and gets, and what has to come.
+/// Arrays of one member for a call: its contribution and its expected result.
 class CollectiveTimes::Arrays {
  public:
   Arrays(const CollectiveOptions& options, collectives::Collective collective, std::uint64_t bytes,
@@ -216,7 +216,7 @@ class CollectiveTimes::Arrays {
     std::vector<std::int64_t>& values = gives_out ? out_ : in_;
     for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = given(me_, i);
   }
-  /// Throws std::runtime_error.
+  /// Throws std::runtime_error if the result is wrong.
   void check() const {
     const bool gets_nothing = call.collective == collectives::Collective::exscan && me_ == 0;
     for (std::uint64_t i = 0; i < out_.size() && !gets_nothing; ++i)
@@ -247,7 +247,7 @@ class CollectiveTimes::Arrays {
       default: return folded(members_, index);
     }
   }
-  /// What a member gives; products of many stay small.
+  /// Returns a member's contribution. For products it is 1 or -1, so that the result stays small.
   std::int64_t given(std::uint32_t rank, std::uint64_t index) const {
     const std::int64_t value = element(salt_, rank, index);
     return call.operation == "product" ? 1 - 2 * (value & 1) : value;
@@ -271,7 +271,7 @@ class CollectiveTimes::Arrays {
   std::vector<std::int64_t> in_, out_;
 };
 
-/// From the moment that all have agreed on until the last has ended.
+/// Returns the time from a common start until the last member has ended.
 base::Nanos CollectiveTimes::time_one(paths::Thread& thread, groups::Group& group,
                                       const std::function<void()>& work) const {
   const base::Nanos asked = common_clock(thread);
@@ -283,7 +283,7 @@ base::Nanos CollectiveTimes::time_one(paths::Thread& thread, groups::Group& grou
   return agree(group, common_clock(thread)) - begin;
 }
 
-/// Takes a processor for that long, where there are some.
+/// Computes for that time: keeps a processor busy, or sleeps on the virtual clock.
 void CollectiveTimes::compute(paths::Thread& thread, base::Nanos time) {
   if (thread.host().runtime().is_virtual()) return thread.sleep_for(time);
   for (const base::Nanos end = common_clock(thread) + time; common_clock(thread) < end;) {
@@ -338,7 +338,7 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
   if (is_first) show(std::move(row));
 }
 
-/// The rows so far have been printed.
+/// After Ctrl-C: writes the results so far as JSON and ends the process. Their rows were printed.
 void CollectiveTimes::end_if_asked() {
   if (!interruption_ || !interruption_->is_asked()) return;
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
@@ -350,7 +350,8 @@ void CollectiveTimes::end_if_asked() {
       prints ? fmt::format("# interrupted: the figures of {} sizes so far\n", rows_.size()) : "");
 }
 
-/// Other hosts may end first by the same Ctrl-C.
+/// Measures. If it fails after Ctrl-C, which may end other hosts first, the results are still
+/// written.
 void CollectiveTimes::measure_or_end(paths::Thread& thread, groups::Group& group,
                                      collectives::Collective collective, std::uint64_t bytes) {
   try {
@@ -361,7 +362,7 @@ void CollectiveTimes::measure_or_end(paths::Thread& thread, groups::Group& group
   }
 }
 
-/// What a group would take.
+/// Returns the schedule that a group would select.
 std::shared_ptr<const groups::Selection> CollectiveTimes::choose(collectives::Collective collective,
                                                                  std::uint64_t bytes,
                                                                  std::uint32_t root) const {
@@ -411,11 +412,11 @@ std::uint64_t CollectiveTimes::Row::wan(std::uint64_t pricing::Flow::*what) cons
 void CollectiveTimes::show(Row row) {
   row.bound /= std::max<std::int64_t>(static_cast<std::int64_t>(row.prices.size()), 1);
   if (!is_standard_output(options_.json)) print(row);
-  std::fflush(stdout);  // a reader of a pipe sees each row when it is known
+  std::fflush(stdout);  // shows each row at once to a reader of a pipe
   rows_.push_back(std::move(row));
 }
 
-/// Prices are those of hosts with one thread each.
+/// Adds the predicted time, for hosts with one thread each.
 void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
   const auto task = collectives::make_spec(row.collective, network_->topology, row.bytes / 8, root);
   const pricing::Bytes element_bytes = row.collective == collectives::Collective::barrier ? 0 : 8;
@@ -517,7 +518,7 @@ nlohmann::ordered_json CollectiveTimes::json_of(const Row& row) const {
   json["bound_ms"] = optional(row.bound);
   json["ratio"] =
       row.bound.count() > 0 ? nlohmann::ordered_json(median / milliseconds(row.bound)) : nullptr;
-  if (row.prices.empty())  // of which it would be
+  if (row.prices.empty())  // no schedule to count messages of
     json["wan"] = nullptr;
   else
     json["wan"] = {{"messages", row.wan(&pricing::Flow::messages)},

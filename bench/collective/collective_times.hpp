@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/collective/collective_times.hpp — how long collectives of a group take, beside their
-// prices.
+// bench/collective/collective_times.hpp — measured and predicted times of collectives of a group
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -21,7 +20,7 @@
 namespace bench {
 
 struct CollectiveOptions {
-  std::string collectives;  ///< "broadcast,allreduce"
+  std::string collectives;  ///< comma-separated, such as "broadcast,allreduce"
   std::string sizes = "8:1MiB";
   std::uint64_t iterations = 5;
   std::uint64_t warmup = 1;
@@ -29,29 +28,32 @@ struct CollectiveOptions {
   bool checks = false;
   bool prices_only = false;
   bool overlaps = false;
-  bool shares_arrays = false;  ///< all threads lend the same, of which nobody looks at values
+  bool shares_arrays = false;  ///< all threads lend the same memory; values do not matter
   std::string schedule = "best";
-  std::string links = {};  ///< a file of `paths measure`
+  std::string links = {};  ///< file from `paths measure`
   std::string operation = "sum";
-  std::string root = "0";  ///< a rank, or "each"
-  std::size_t window = 0;  ///< as of groups::Call
-  std::size_t ports = 0;   ///< receiving ones, likewise
+  std::string root = "0";  ///< rank, or "each"
+  std::size_t window = 0;  ///< as in groups::Call
+  std::size_t ports = 0;   ///< receiving ports, as in groups::Call
   std::string json;
 };
 
-/// All threads of a config do collectives of 64-bit integers, one size after the other, and take
-/// the times. In each iteration they begin at one moment, which they have agreed on by the clock of
-/// the machine or of the run; its time lasts until the last of them has ended. A size is that of
-/// the vector, of gather, scatter, allgather, reduce_scatter and alltoall that of a block. With
-/// "each" all threads take their turn as the root, as in the program of Karonis et al. 2002, and
-/// figures are those of all of them. Where only prices are wanted nothing is sent; where arrays are
-/// shared all is sent, but no values (groups::Call::has_values).
+/// All threads of a config run collectives of 64-bit integers, one size after the other, and
+/// measure the times.
 ///
-/// Sharing: one for all threads of a process.
+/// In each iteration the members agree on a start time, by the clock of the machine or of the run.
+/// The iteration lasts from then until the last member has ended. The size is that of the vector;
+/// for gather, scatter, allgather, reduce_scatter and alltoall it is that of a block.
+///
+/// With root "each", every thread is the root in turn, as in the program of Karonis et al. 2002,
+/// and figures cover all roots. With `prices_only` nothing is sent. With `shares_arrays` everything
+/// is sent, but without values (groups::Call::has_values).
+///
+/// Thread-safe: one object serves all threads of a process.
 class CollectiveTimes {
  public:
   explicit CollectiveTimes(CollectiveOptions options) : options_(std::move(options)) {}
-  /// Throws std::invalid_argument for what options are wrong.
+  /// Throws std::invalid_argument if options are wrong.
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   void run(paths::Thread& thread);
   void finish(const paths::RunSummary& run);
@@ -61,13 +63,13 @@ class CollectiveTimes {
     collectives::Collective collective;
     std::uint64_t bytes = 0;
     std::vector<std::string> algorithms = {};  ///< by root
-    std::vector<base::Nanos> times = {};       ///< as often for each root; none: only priced
-    std::vector<double> overlapped = {};       ///< with as long a computation, in times of one
-    std::vector<pricing::Price> prices = {};   ///< by root
-    base::Nanos bound{0};                      ///< of several roots the mean
-    base::Nanos price() const;                 ///< likewise
-    std::string algorithm() const;             ///< of several roots what they have in common
-    std::uint64_t wan(std::uint64_t pricing::Flow::*what) const;  ///< of all roots
+    std::vector<base::Nanos> times = {};       ///< equally many per root; empty if only predicted
+    std::vector<double> overlapped = {};  ///< with an equally long computation, in multiples of it
+    std::vector<pricing::Price> prices = {};  ///< predicted times, by root
+    base::Nanos bound{0};                     ///< lower bound; the mean over roots
+    base::Nanos price() const;                ///< predicted time; the mean over roots
+    std::string algorithm() const;            ///< common part over roots
+    std::uint64_t wan(std::uint64_t pricing::Flow::*what) const;  ///< total over all roots
   };
   class Arrays;
   void find_prices(collectives::Collective collective, std::uint64_t bytes);
@@ -78,7 +80,7 @@ class CollectiveTimes {
   static void compute(paths::Thread& thread, base::Nanos time);
   static base::Nanos agree(groups::Group& group, base::Nanos mine);
   static void check_operation(const std::string& name);
-  /// The first root, and behind the last one.
+  /// Returns the first root and the one after the last.
   std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;
   std::shared_ptr<const groups::Selection> choose(collectives::Collective collective,
                                                   std::uint64_t bytes, std::uint32_t root) const;
@@ -96,9 +98,9 @@ class CollectiveTimes {
   std::vector<collectives::Collective> collectives_;
   std::vector<std::uint64_t> sizes_;
   std::unique_ptr<pricing::Network> network_;
-  std::unique_ptr<groups::Selector> selector_;  // where only prices are wanted, or a plan
+  std::unique_ptr<groups::Selector> selector_;  // nullptr unless prices or a plan are wanted
   std::uint32_t participants_ = 0, threads_ = 0;
-  std::optional<std::uint32_t> root_;  // none: each
+  std::optional<std::uint32_t> root_;  // nullopt = each
   std::vector<Row> rows_;
   std::optional<Interruption> interruption_;  // in the process of thread 0
 };

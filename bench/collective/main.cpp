@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/collective/main.cpp — collective: how long collectives of all threads of a config take.
+// bench/collective/main.cpp — program `collective`: times of collectives over all threads
 #include "wrappers/main.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/fixed_work/fixed_work.cpp — what was asked for, and what the samples of a thread say.
+// bench/fixed_work/fixed_work.cpp — defaults of the options, and analysis of a thread's samples
 #include "bench/fixed_work/fixed_work.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t samples_max = 50'000'000;
 constexpr int units_by_interval = 1000, shortest_looks_of_a_detour = 9;
-/// Looking at the clock after each unit must not be most of it.
+/// Shortest unit, so that reading the clock after each unit is a small part of it.
 constexpr Nanos shortest_unit{200};
 
 double ratio(Nanos part, Nanos of) {
@@ -36,7 +36,7 @@ Nanos sum(std::span<const Detour> detours) {
   return total;
 }
 
-/// What a piece took longer than the shortest one, as if it came when the piece began.
+/// Treats the excess of a piece over the shortest one as a detour at the start of the piece.
 void analyze_pieces(const Samples& samples, const Options& options, Findings& findings) {
   std::vector<Nanos> times;
   Nanos begin{0};
@@ -52,11 +52,11 @@ void analyze_pieces(const Samples& samples, const Options& options, Findings& fi
   findings.periods = periods(lost_by_bin(lost, samples.span, options.interval), options.interval);
 }
 
-/// One detour may last over intervals in which nothing was done. It then reached from the first
-/// of them into the next, which says when in the first it began.
+/// Joins lost times to detours. A detour may span intervals without any work. It then extends from
+/// the first of them into the next, which determines its start in the first.
 std::vector<Detour> joined(const Samples& samples, Nanos interval, const std::vector<Nanos>& lost) {
   std::vector<Detour> detours;
-  bool goes_on = false;  // the interval before was part of the last detour
+  bool goes_on = false;  // whether the last detour continues
   for (std::size_t i = 0; i < lost.size(); ++i) {
     const Nanos begin = interval * static_cast<std::int64_t>(i);
     if (lost[i] == Nanos(0)) {
@@ -73,7 +73,7 @@ std::vector<Detour> joined(const Samples& samples, Nanos interval, const std::ve
   return detours;
 }
 
-/// An interval lost what is missing to the one in which most was done.
+/// The time lost in an interval is its deficit of work against the best interval.
 void analyze_units(const Samples& samples, const Options& options, Findings& findings) {
   const double most = *std::max_element(samples.done.begin(), samples.done.end());
   const auto interval = static_cast<double>(options.interval.count());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/fixed_work/fixed_work.hpp — how much of a processor's time something else takes: measuring,
-// and what the measured numbers say.
+// bench/fixed_work/fixed_work.hpp — measurement and analysis of the noise of a processor
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -16,12 +15,12 @@ namespace bench::fixed_work {
 using base::Nanos;
 
 enum class Method : std::uint8_t {
-  fixed_work,  ///< fwq: the same piece of work again and again, each of them timed
-  fixed_time,  ///< ftq: units of work done in each interval of a grid that does not drift
-  detour,      ///< looks at the clock all the time and keeps the gaps
+  fixed_work,  ///< fwq: times the same piece of work repeatedly
+  fixed_time,  ///< ftq: counts units of work in each interval of a drift-free grid
+  detour,      ///< reads the clock continuously and keeps the gaps
 };
 
-/// A time in which a thread did not run: since its measurement began.
+/// An interval in which a thread did not run. `start` counts from the start of the measurement.
 struct Detour {
   Nanos start{0};
   Nanos duration{0};
@@ -31,83 +30,84 @@ struct Detour {
 struct Options {
   Method method = Method::fixed_work;
   Nanos duration = std::chrono::seconds(10);
-  /// A piece of fwq, by default 100us; a unit of ftq, by default a thousandth of the interval
-  /// but not under 200ns.
+  /// Length of a piece (fwq, default 100us) or of a unit (ftq, default a thousandth of the
+  /// interval, at least 200ns).
   std::optional<Nanos> work = std::nullopt;
-  /// Of ftq's grid; also how finely periods are searched for.
+  /// Interval of ftq's grid, and resolution of the search for periods.
   Nanos interval = std::chrono::milliseconds(1);
-  /// Longer is a detour. Default: a hundredth of the shortest piece (fwq) or of the interval,
-  /// two units at least (ftq), nine times the shortest look at the clock (detour).
+  /// Shortest detour. Default: a hundredth of the shortest piece (fwq); a hundredth of the
+  /// interval, at least two units (ftq); nine times the shortest clock reading (detour).
   std::optional<Nanos> threshold = std::nullopt;
   std::uint32_t threads = 1;
 
   Nanos work_or_default() const;
-  Nanos gap_threshold(Nanos shortest_look) const;  ///< of detour
-  std::size_t samples() const;                     ///< of fwq and ftq, by thread
-  std::string mistake() const;  ///< what cannot be measured like this; empty: nothing
+  Nanos gap_threshold(Nanos shortest_look) const;  ///< threshold of the method detour
+  std::size_t samples() const;                     ///< per thread; for fwq and ftq
+  std::string mistake() const;                     ///< error in the options; "" if there is none
 };
 
-/// The numbers of one thread, as measured.
+/// Measured numbers of one thread.
 struct Samples {
   std::uint32_t processor = 0;
-  Nanos span{0};                    ///< from its begin to its end
-  std::vector<Nanos> ends;          ///< fwq: of each piece; the next one begins there
+  Nanos span{0};                    ///< from its start to its end
+  std::vector<Nanos> ends;          ///< fwq: end of each piece, and start of the next
   std::vector<std::uint32_t> done;  ///< ftq: units of work in each interval
-  std::vector<Detour> gaps;         ///< detour: between two looks at the clock, over the threshold
-  Nanos shortest_look{0};           ///< detour: what a gap is without anything in it
-  bool is_full = false;             ///< detour: ended early, there was no room for more gaps
+  std::vector<Detour> gaps;         ///< detour: gaps between clock readings above the threshold
+  Nanos shortest_look{0};           ///< detour: length of an empty gap
+  bool is_full = false;             ///< detour: ended early, as there was no room for more gaps
 };
 
-/// Of durations, by nearest rank.
+/// Percentiles of a set of durations (nearest-rank method).
 struct Distribution {
   std::size_t count = 0;
   Nanos min{0}, p50{0}, p99{0}, p99_9{0}, max{0};
   double mean_nanos = 0;
 };
 
-/// Noise that comes again and again.
+/// Periodic noise.
 struct Period {
   double nanos = 0;
-  double explains = 0;  ///< share of the variation of lost time that goes when it goes
+  double explains = 0;  ///< share of the variation of lost time that this period explains
 };
 
-/// What the samples of one thread say.
+/// Results for one thread.
 struct Findings {
   std::uint32_t processor = 0;
   Nanos span{0};
   Nanos threshold{0};
-  double noise_share = 0;  ///< time that was lost, over the span
+  double noise_share = 0;  ///< lost time divided by the span
   std::vector<Detour> detours;
   Distribution detour;
-  /// fwq: time of a piece. ftq: time lost in an interval. detour: empty.
+  /// Fixed work: time of a piece. Fixed time: time lost in an interval. Detour: empty.
   Distribution work;
-  std::vector<Period> periods;  ///< the strongest first
+  std::vector<Period> periods;  ///< strongest first
   bool is_full = false;
 };
 
-/// Those this process may run on.
+/// Returns the processors that this process may use.
 std::vector<std::uint32_t> usable_processors();
-/// Real time passes, on as many threads as `options` say, each alone on one of the first usable
-/// processors. Throws std::runtime_error when there are fewer.
+/// Measures in real time, on `options.threads` threads, each pinned to one of the first usable
+/// processors. Throws std::runtime_error if there are too few processors.
 std::vector<Samples> measure(const Options& options);
 
 // The rest is arithmetic. ---------------------------------------------------------------------
 
 Findings analyze(const Samples& samples, const Options& options);
 Distribution distribution(std::vector<Nanos> durations);
-/// How much of each bin was lost; a detour counts in every bin it lasts in.
+/// Returns the time lost in each bin. A detour counts in every bin that it overlaps.
 std::vector<double> lost_by_bin(std::span<const Detour> detours, Nanos span, Nanos bin);
-/// At most three, of two bins to a tenth of the whole. What follows from chance alone is left out
-/// (but for one run in a thousand), and so is a fraction of a period that was found.
+/// Returns at most three periods, from two bins to a tenth of the measured time. Periods that
+/// chance explains are omitted (except in one run of a thousand), and so are fractions of a period
+/// found.
 std::vector<Period> periods(std::vector<double> lost, Nanos bin);
 
 nlohmann::ordered_json to_json(const Options& options, std::span<const Findings> threads);
-/// The JSON as a person reads it.
+/// Returns the JSON as readable text.
 std::string to_text(const nlohmann::ordered_json& json);
-/// The samples themselves, a line for each.
+/// Returns the samples, one line each.
 std::string to_csv(const Options& options, std::span<const Samples> threads);
-/// Lines "start_ns<tab>duration_ns"; the last one, of 0, says when the measurement ended, so that
-/// a replay begins again there.
+/// Returns lines "start_ns<tab>duration_ns". The last one has duration 0 and marks the end of the
+/// measurement, where a replay starts over.
 std::string to_noise(const Findings& findings);
 
 }  // namespace bench::fixed_work

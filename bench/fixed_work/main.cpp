@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/fixed_work/main.cpp — measures the noise of this host, before anybody blames a tree for it.
+// bench/fixed_work/main.cpp — program `fixed_work`: measures the noise of this host
 //
 //   fixed_work --method ftq --duration 30s --json noise.json
 //   fixed_work --method detour --threads 1 --noise noise.txt
@@ -114,7 +114,7 @@ std::filesystem::path noise_file(const Options& options, std::uint32_t processor
   return path.replace_filename(fmt::format("{}-{}{}", path.stem().string(), processor, extension));
 }
 
-/// Before anything is measured, which may take long.
+/// Checks options and files before the measurement, which may take long.
 void check(const Options& options) {
   const std::string mistake = options.measured.mistake();
   const auto end = mistake.find(':');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/fixed_work/measure.cpp — three ways to measure what else a processor does.
+// bench/fixed_work/measure.cpp — three methods to measure the noise of a processor
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -20,13 +20,13 @@ using Clock = std::chrono::steady_clock;  // tidy: real time
 constexpr std::size_t gaps_max = 1'000'000;
 constexpr Nanos head_start = std::chrono::milliseconds(50);
 
-/// So many steps, each of which needs the one before, all in registers: nothing but the processor
-/// and who else uses it decides how long they take.
+/// Does dependent steps in registers only. Their time depends on nothing but the processor and its
+/// other users.
 void work(std::uint64_t steps) {
   std::uint64_t value = steps;
   for (std::uint64_t i = 0; i < steps; ++i) {
     value = value * 6364136223846793005ULL + 1442695040888963407ULL;
-    asm volatile("" : "+r"(value));  // or the compiler works all of it out, or nothing
+    asm volatile("" : "+r"(value));  // keeps the compiler from removing or precomputing the loop
   }
 }
 
@@ -40,8 +40,8 @@ Nanos shortest_time(std::uint64_t steps, int tries) {
   return std::max(shortest, Nanos(1));
 }
 
-/// How many steps take `target` when nothing comes between: corrected until the shortest of many
-/// tries is within 0.5%, as netgauge does; of long pieces there are fewer tries.
+/// Returns the number of steps that take `target` without disturbance. It is corrected until the
+/// shortest of many tries is within 0.5 %, as in netgauge. Long pieces get fewer tries.
 std::uint64_t calibrated_steps(Nanos target) {
   const Nanos budget = std::chrono::milliseconds(100);
   const int tries = static_cast<int>(std::clamp<std::int64_t>(budget / target, 5, 200));
@@ -57,7 +57,7 @@ std::uint64_t calibrated_steps(Nanos target) {
   return steps;
 }
 
-/// Until a hundred looks in a row brought nothing shorter.
+/// Returns the shortest clock reading; stops after a hundred readings without a shorter one.
 Nanos shortest_look() {
   Nanos shortest = Nanos::max();
   auto last = Clock::now();
@@ -80,7 +80,7 @@ void stay_on(std::uint32_t processor) {
     throw std::runtime_error(fmt::format("cannot stay on processor {}", processor));
 }
 
-/// Busy until then, so that the processor is awake and at speed; answers when it really was.
+/// Spins until then, so that the processor is awake and at full speed. Returns the actual time.
 Clock::time_point spin_until(Clock::time_point when) {
   auto now = Clock::now();
   while (now < when) now = Clock::now();
@@ -99,7 +99,7 @@ void measure_pieces(Samples& samples, std::uint64_t steps, Nanos duration,
   samples.ends.resize(pieces);
 }
 
-/// A unit belongs to the interval in which it began; whole intervals may pass without one.
+/// A unit counts in the interval in which it began. Intervals without a unit are possible.
 void measure_units(Samples& samples, std::uint64_t steps, Nanos interval, Clock::time_point begin) {
   begin = spin_until(begin);
   auto end = begin + interval;
@@ -131,8 +131,8 @@ void measure_gaps(Samples& samples, Nanos threshold, Nanos duration, Clock::time
   samples.gaps.resize(found);
 }
 
-/// Everything that needs memory happens before the measurement begins: all of it is written to
-/// once, so that no page is missing then.
+/// Measures on this thread. All memory is allocated and written before the measurement begins, so
+/// that no page fault occurs in it.
 Samples measure_here(const Options& options, std::uint32_t processor, std::uint64_t steps,
                      Clock::time_point begin) {
   stay_on(processor);
@@ -181,7 +181,7 @@ std::vector<Samples> measure(const Options& options) {
   std::vector<Samples> samples(options.threads);
   runtime::Runtime runtime;
   runtime.run([&] {
-    // A time to begin at instead of a barrier: nobody waits for one who failed.
+    // A start time replaces a barrier, so that no thread waits for a failed one.
     const auto begin = Clock::now() + head_start;
     std::vector<runtime::Task> tasks;
     for (std::uint32_t i = 0; i < options.threads; ++i)

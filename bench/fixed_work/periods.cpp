@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/fixed_work/periods.cpp — noise that comes again and again, found by its spectrum.
+// bench/fixed_work/periods.cpp — search for periodic noise in the spectrum of lost time
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -18,7 +18,7 @@ constexpr double chance_of_false_period = 0.001, explains_least = 0.02;
 
 using Complex = std::complex<double>;
 
-/// In place; the size is a power of two (Cooley and Tukey 1965).
+/// Transforms in place (Cooley and Tukey 1965). Requires: the size is a power of two.
 void transform(std::vector<Complex>& values) {
   const std::size_t size = values.size();
   for (std::size_t i = 1, j = 0; i < size; ++i) {
@@ -47,7 +47,7 @@ double mean(const std::vector<double>& values) {
   return total / static_cast<double>(values.size());
 }
 
-/// How far the values are from their mean, squared, in all.
+/// Returns the sum of the squared deviations from the mean.
 double variation(const std::vector<double>& values) {
   const double middle = mean(values);
   double total = 0;
@@ -56,13 +56,13 @@ double variation(const std::vector<double>& values) {
 }
 
 struct Spectrum {
-  std::vector<double> power;  ///< of frequency i / size, in turns by bin
+  std::vector<double> power;  ///< by frequency: index / size, in turns per bin
   std::size_t size = 0;
-  std::size_t spread = 0;  ///< places over which one frequency spreads to each side
+  std::size_t spread = 0;  ///< places over which one frequency spreads on each side
 };
 
-/// At four times as many frequencies as there are, so that none falls between two; windowed
-/// (Hann), so that a strong one does not hide the rest.
+/// Returns the power at four times as many frequencies as there are, so that none falls between
+/// two. A Hann window keeps a strong frequency from hiding others.
 Spectrum spectrum(const std::vector<double>& values) {
   const double middle = mean(values);
   std::vector<Complex> padded(std::bit_ceil(4 * values.size()));
@@ -76,16 +76,16 @@ Spectrum spectrum(const std::vector<double>& values) {
   return found;
 }
 
-/// What chance alone stays under, octave by octave, for noise is rarely white: the power of a
-/// frequency by chance is distributed exponentially, which the median tells without being moved
-/// by the peaks.
+/// Returns the power that chance alone stays below, for each octave, because noise is rarely white.
+/// The power of a frequency by chance is distributed exponentially. The median, which peaks do not
+/// affect, gives its scale.
 std::vector<double> chance_limits(const Spectrum& spectrum, std::size_t first) {
   const double factor =
       std::log(static_cast<double>(spectrum.power.size()) / chance_of_false_period) /
       std::numbers::ln2;
   std::vector<double> limits(spectrum.power.size(), 0);
   for (std::size_t begin = first; begin < limits.size(); begin *= 2) {
-    // The last octave may be a rest of a few: it reaches back.
+    // The last octave may have few places, so its sample extends back.
     const std::size_t end = std::min(2 * begin, limits.size());
     const std::size_t from = std::max(first, std::min(begin, end - end / 2));
     std::vector<double> octave(spectrum.power.begin() + static_cast<std::ptrdiff_t>(from),
@@ -98,7 +98,8 @@ std::vector<double> chance_limits(const Spectrum& spectrum, std::size_t first) {
   return limits;
 }
 
-/// Where between its neighbours the top of a peak is: that of a parabola through the logarithms.
+/// Returns the position of a peak's top: that of a parabola through the logarithms of its
+/// neighbours.
 double top(const Spectrum& spectrum, std::size_t peak) {
   const auto level = [&](std::size_t i) {
     return std::log(std::max(spectrum.power[i], std::numeric_limits<double>::min()));
@@ -109,9 +110,9 @@ double top(const Spectrum& spectrum, std::size_t peak) {
   return static_cast<double>(peak) + (bend < 0 ? (left - right) / (2 * bend) : 0);
 }
 
-/// Short detours have harmonics nearly as strong as their fundamental, so that the strongest may
-/// be any of them: it is a multiple of the lowest frequency whose multiples up to it are all
-/// strong.
+/// Returns the fundamental frequency. Short detours have harmonics nearly as strong as it, so the
+/// strongest may be any of them. The fundamental is the lowest frequency whose multiples up to the
+/// strongest are all strong.
 double fundamental(const Spectrum& spectrum, std::size_t first, std::size_t strongest) {
   const double frequency = top(spectrum, strongest);
   const auto is_strong = [&](double at) {
@@ -126,8 +127,8 @@ double fundamental(const Spectrum& spectrum, std::size_t first, std::size_t stro
   return frequency;
 }
 
-/// The mean course of a period taken off. Answers the share of the variation that goes with it,
-/// less what any course of so many places would take along.
+/// Subtracts the mean course of a period. Returns the share of the variation that this removes,
+/// less the share that any course with as many places would remove.
 double take_off(std::vector<double>& lost, double period) {
   const auto places = static_cast<std::size_t>(std::max(2.0, std::round(period)));
   const auto place_of = [&](std::size_t i) {
@@ -148,7 +149,7 @@ double take_off(std::vector<double>& lost, double period) {
   return before == 0 ? 0 : 1 - after / before;
 }
 
-/// Bins so much wider that there are not too many.
+/// Widens the bins until there are at most bins_max.
 Nanos coarsen(std::vector<double>& lost, Nanos bin) {
   while (lost.size() > bins_max) {
     for (std::size_t i = 0; i + 1 < lost.size(); i += 2) lost[i / 2] = lost[i] + lost[i + 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/fixed_work/report.cpp — the findings for programs and for people, and the samples.
+// bench/fixed_work/report.cpp — findings as JSON and as text, and samples as CSV
 #include <fmt/format.h>
 
 #include <iterator>

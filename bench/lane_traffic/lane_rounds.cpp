@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/lane_traffic/lane_rounds.cpp — a word to begin, messages, a word of when they came.
+// bench/lane_traffic/lane_rounds.cpp — synchronized rounds of messages, and their times
 #include "bench/lane_traffic/lane_rounds.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-/// Of words between the first host and the others; messages have those of their senders.
+/// Channel for synchronization between the first host and the others. Messages use other channels.
 constexpr std::uint64_t words = 0;
 
 }  // namespace

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/lane_traffic/lane_rounds.hpp — hosts that send each other the same bytes at once, again and
-// again, to compare the clocks.
+// bench/lane_traffic/lane_rounds.hpp — repeated simultaneous messages, to compare the two clocks
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,24 +12,27 @@
 namespace bench {
 
 struct LaneRoundsOptions {
-  std::string pattern;  ///< `opposite`: each host of the first cluster to the one across from it in
-                        ///< the second; `incast`: all others to the first host
+  /// `opposite`: each host of the first cluster sends to its counterpart in the second. `incast`:
+  /// all others send to the first host.
+  std::string pattern;
   std::uint64_t bytes = std::uint64_t{1} << 20;
   std::uint64_t rounds = 11;
 };
 
-/// How long it takes from the moment at which all begin until the last byte is there. The first
-/// host says when that moment is, which needs one clock of all: that of the machine, or the virtual
-/// one.
+/// Measures the time from a common start until the last byte has arrived. The first host chooses
+/// the start, so all hosts need the same clock: that of the machine, or the virtual one.
 ///
-/// Sharing: one for all threads of a process; the first of each host takes part.
+/// Thread-safe: one object serves all threads of a process; the first thread of each host takes
+///              part.
 class LaneRounds {
  public:
   explicit LaneRounds(const LaneRoundsOptions& options) : options_(options) {}
-  /// Before any thread runs. Throws std::invalid_argument where the config has no such hosts.
+  /// Must be called before any thread runs. Throws std::invalid_argument if the config lacks
+  /// suitable hosts.
   void prepare(const paths::Plan& plan);
   void run(paths::Thread& thread);
-  /// Milliseconds of each round, sorted, where the first host is; else none.
+  /// Returns the times of the rounds in milliseconds, sorted; empty except in the process of the
+  /// first host.
   const std::vector<double>& took() const { return took_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/lane_traffic/lane_traffic.cpp — messages drawn, sent, received and compared.
+// bench/lane_traffic/lane_traffic.cpp — drawing, sending, receiving and checking of messages
 #include "bench/lane_traffic/lane_traffic.hpp"
 
 #include <fmt/format.h>
@@ -47,12 +47,12 @@ void LaneTraffic::prepare(const paths::Plan& plan) {
   }
 }
 
-/// Bytes that outlive the run, and so need no owner.
+/// Returns bytes of the pattern. They outlive the run, so the payload needs no owner.
 base::Payload LaneTraffic::payload_of(const Message& message) const {
   return base::Payload::adopt(std::span(pattern_).subspan(message.offset, message.bytes), [] {});
 }
 
-/// Each pair of threads has one.
+/// Returns the channel of a pair of threads.
 std::uint64_t LaneTraffic::channel_of(const Message& message) const {
   return std::uint64_t{message.from} * host_of_.size() + message.to;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/lane_traffic/main.cpp — lane_traffic: random messages between all threads of a config, or
-// the same ones again and again.
+// bench/lane_traffic/main.cpp — program `lane_traffic`: random or repeated messages
 #include "wrappers/main.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/noise_allreduce/main.cpp — each thread computes, then all threads allreduce 8 bytes.
+// bench/noise_allreduce/main.cpp — program `noise_allreduce`: compute, then allreduce 8 bytes
 //
 //   paths run configs/one-host.yaml -- noise_allreduce --iterations 100
 //   paths run configs/multicluster.yaml --clock virtual -- noise_allreduce --algorithm conditional

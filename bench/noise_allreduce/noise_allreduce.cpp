@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/noise_allreduce/noise_allreduce.cpp — iterations, and figures on their way to thread 0.
+// bench/noise_allreduce/noise_allreduce.cpp — iterations, and reports of figures to thread 0
 #include "bench/noise_allreduce/noise_allreduce.hpp"
 
 #include <fmt/format.h>
@@ -72,7 +72,7 @@ double process_cpu_seconds() {
 
 }  // namespace
 
-/// Each thread keeps how long each of its iterations took.
+/// Checks the memory for the durations: each thread keeps one per iteration.
 void NoiseAllreduce::check_durations(const paths::Plan& plan, const paths::RunOptions& run) const {
   const std::uint64_t threads =
       run.is_one_host ? plan.hosts[run.host].threads : plan.thread_count();
@@ -96,7 +96,7 @@ void NoiseAllreduce::prepare(const paths::Plan& plan, const paths::RunOptions& r
                                             base::expected_time(options_.compute_time),
                                             options_.compute_time));
   compute_.time = *time;
-  for (const auto& host : plan.hosts) at_speed(*time, host.speed);  // says when that is too long
+  for (const auto& host : plan.hosts) at_speed(*time, host.speed);  // throws if too long
   if (std::filesystem::is_directory(options_.replay)) {
     compute_.times = std::make_shared<const ComputationTimes>(options_.replay, collective_.name,
                                                               plan.thread_count());
@@ -166,7 +166,8 @@ void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
   mine.spread = spread_of(std::move(durations));
 }
 
-/// Other hosts may end first by the same Ctrl-C.
+/// Moves a value. If it fails after Ctrl-C, which may end other hosts first, the figures are
+/// written.
 paths::Result NoiseAllreduce::move(paths::Path& path, std::uint32_t rank, std::uint64_t iteration,
                                    const std::vector<Nanos>& durations) {
   try {
@@ -193,7 +194,7 @@ void NoiseAllreduce::note(paths::Thread& thread, ThreadFigures& mine, std::uint6
                                              result.origin});
 }
 
-// ---- from process to process ----------------------------------------------------------------
+// ---- reports between processes --------------------------------------------------------------
 
 void NoiseAllreduce::report(paths::Thread& thread) {
   wait_for_siblings(thread);
@@ -258,14 +259,14 @@ void NoiseAllreduce::decode_report(const base::Payload& tuple) {
   by_host_[report.at("host")] = std::move(threads);
   cpu_seconds_[report.at("host")] = report.at("cpu");
   for (const auto& entry : report.at("wan")) {
-    // Gateways are in the reports of several hosts; what was counted last is the most.
+    // Several hosts report the same gateway; the latest count is the largest.
     paths::Traffic& wan = wan_[entry.at(0)];
     wan.messages = std::max(wan.messages, entry.at(1).get<std::uint64_t>());
     wan.bytes = std::max(wan.bytes, entry.at(2).get<std::uint64_t>());
   }
 }
 
-// ---- at the end -----------------------------------------------------------------------------
+// ---- after the run --------------------------------------------------------------------------
 
 Figures NoiseAllreduce::figures(const paths::RunSummary& summary) const {
   Figures figures{summary.plan};
@@ -290,7 +291,7 @@ Figures NoiseAllreduce::figures(const paths::RunSummary& summary) const {
   return figures;
 }
 
-/// Of the clusters whose first threads are in this process.
+/// Writes the decisions of the clusters whose first threads are in this process.
 void NoiseAllreduce::write_decisions(const paths::Plan& plan) const {
   if (options_.decisions.empty()) return;
   const std::vector<std::string> clusters = computing_clusters(plan);

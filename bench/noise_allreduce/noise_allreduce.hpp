@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/noise_allreduce/noise_allreduce.hpp — the microbenchmark: threads compute, then allreduce.
+// bench/noise_allreduce/noise_allreduce.hpp — microbenchmark that computes and then allreduces
 #pragma once
 #include <cstdint>
 #include <map>
@@ -18,35 +18,37 @@
 namespace bench {
 
 struct NoiseOptions {
-  std::string collective;  ///< "" is the only one of the config
+  std::string collective;  ///< "" = the only one of the config
   std::uint64_t iterations = 1000;
-  std::optional<std::uint64_t> warmup;  ///< rounds; none on the virtual clock, 10 on the steady one
-  std::string compute;                  ///< "" is declared on the virtual clock, else sort
+  /// Warm-up rounds. Default: none on the virtual clock, 10 on the steady one.
+  std::optional<std::uint64_t> warmup;
+  std::string compute;  ///< default: declared on the virtual clock, sort otherwise
   std::string compute_time = "30ms";
   std::string replay;
-  std::vector<std::string> noise;  ///< to inject: InjectedNoise
+  std::vector<std::string> noise;  ///< noise to inject: InjectedNoise
   double variation_percent = 0;
   std::string values = "best";
   std::string json;
-  std::string decisions;  ///< a file for how each round of each cluster was decided
+  std::string decisions;  ///< file of the decision of each round in each cluster
 };
 
-/// The noise-allreduce microbenchmark of Bongo et al. 2004, §V-A. One object per process: threads
-/// of all its hosts run in it and leave their figures here. When a host is a process of its own,
-/// the first thread of each moves its host's figures into the element `report`, from where thread
-/// 0 observes them.
+/// The noise-allreduce microbenchmark of Bongo et al. 2004, §V-A.
+///
+/// One object per process: the threads of all its hosts run in it and leave their figures here. If
+/// each host is a process, the first thread of each moves its host's figures into the element
+/// `report`, and thread 0 observes them there.
 class NoiseAllreduce {
  public:
   explicit NoiseAllreduce(NoiseOptions options) : options_(std::move(options)) {}
 
-  /// Reads what the options name. Throws std::invalid_argument and base::ConfigError.
+  /// Reads the inputs that the options name. Throws std::invalid_argument or base::ConfigError.
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
-  /// One thread of the application.
+  /// Runs one thread of the application.
   void run(paths::Thread& thread);
-  /// What is known in this process when all its threads have ended.
+  /// Returns the figures known in this process after all its threads have ended.
   Figures figures(const paths::RunSummary& summary) const;
-  /// Prints the table and writes the JSON, in the process of thread 0; elsewhere it does nothing.
-  /// Throws std::runtime_error when threads learnt different conditions, or the file cannot be
+  /// Prints the table and writes the JSON in the process of thread 0; elsewhere does nothing.
+  /// Throws std::runtime_error if threads learned different conditions, or if the file cannot be
   /// written.
   void finish(const paths::RunSummary& summary) const;
 
@@ -67,18 +69,18 @@ class NoiseAllreduce {
   NoiseOptions options_;
   std::uint64_t warmup_ = 0;
   bool is_virtual_ = false, is_split_ = false;
-  std::vector<std::uint32_t> reporting_hosts_;  // whose threads all reach the element `report`
+  std::vector<std::uint32_t> reporting_hosts_;  // hosts whose threads all reach `report`
   Collective collective_;
   std::optional<Values> values_;
   ComputeOptions compute_;
   std::optional<Interruption> interruption_;  // in the process of thread 0
 
-  runtime::Mutex mutex_;  // guards what follows
+  runtime::Mutex mutex_;  // guards the members below
   runtime::WaitList ended_;
   std::map<std::uint32_t, std::vector<ThreadFigures>> by_host_;
   std::vector<Nanos> iterations_of_thread_0_;
-  std::map<std::uint32_t, paths::Traffic> wan_;            // by host, what reports say
-  std::map<std::uint32_t, double> cpu_seconds_;            // likewise
+  std::map<std::uint32_t, paths::Traffic> wan_;            // by host, from reports
+  std::map<std::uint32_t, double> cpu_seconds_;            // by host, from reports
   std::map<std::uint32_t, std::vector<Decided>> decided_;  // by the first host of a cluster
 };
 

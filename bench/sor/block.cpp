@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/block.cpp — in which order rows are relaxed.
+// bench/sor/block.cpp — order in which a block's rows are relaxed
 #include "bench/sor/block.hpp"
 
 namespace bench {

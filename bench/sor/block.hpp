@@ -11,9 +11,11 @@ namespace bench {
 
 /// A thread's rows, and one more row on each side with the neighbour's last border.
 ///
-/// One iteration: relax_border(red) next to neighbours, so that the border can be sent early;
-/// relax_inside(), for all cells that need no other thread's red cells; relax_border(black), after
-/// the neighbours' red cells have arrived.
+/// One iteration calls in this order:
+///
+/// - relax_border(red) next to neighbours, so that the border can be sent early;
+/// - relax_inside(), for all cells that need no other thread's red cells;
+/// - relax_border(black), after the neighbours' red cells have arrived.
 class Block {
  public:
   /// `above` and `below`: whether there is a neighbour, not the fixed edge of the grid.

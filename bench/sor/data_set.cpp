@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/data_set.cpp — the three data sets.
+// bench/sor/data_set.cpp — cells of the three data sets
 #include "bench/sor/data_set.hpp"
 
 #include <fmt/format.h>

@@ -13,9 +13,9 @@ namespace bench {
 
 /// A square grid of numbers before the first iteration. Its outermost rows and columns are fixed.
 ///
-///   frosty:      a plate with its top row at 27760 degrees Celsius and all other cells at -273.15.
-///   tridiagonal: random on the main diagonal and three diagonals on each side, zero elsewhere.
-///   random:      random everywhere.
+/// - frosty: a plate with its top row at 27760 degrees Celsius and all other cells at -273.15.
+/// - tridiagonal: random on the main diagonal and three diagonals on each side, zero elsewhere.
+/// - random: random everywhere.
 ///
 /// Random numbers are uniform in [0, 10000). runtime::Random(seed, row) draws a row's numbers by
 /// column, so any host can make any row.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/grid_files.cpp — writes numbers, pixels and a table.
+// bench/sor/grid_files.cpp — files of numbers, pixels and contributions
 #include "bench/sor/grid_files.hpp"
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ void for_rows(std::size_t size, const FillRow& fill,
   }
 }
 
-/// `heat` from 0 to 1: red, green and blue rise one after the other.
+/// Returns the colour for a `heat` from 0 to 1: red, green and blue rise one after the other.
 std::array<char, 3> pixel(double heat) {
   std::array<char, 3> colours{};
   for (int i = 0; i < 3; ++i) {

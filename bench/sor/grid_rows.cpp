@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/grid_rows.cpp — where the cells of a row are.
+// bench/sor/grid_rows.cpp — layout of a row's cells in memory
 #include "bench/sor/grid_rows.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ GridRows::GridRows(const DataSet& data, RowRange rows)
 std::span<const double> GridRows::half(std::size_t row, Colour colour) const {
   ENSURE(rows_.contains(row));
   const std::size_t line = ((row - rows_.begin) * 2 + (colour == Colour::red ? 0 : 1)) * lines_;
-  // A cell on the grid's left edge ends a line, so that those to relax begin with the next one.
+  // Places a cell of the grid's left edge at the end of a line, so that the others start a line.
   const bool has_edge = first_column(row, colour) == 0;
   return {cells_[line].cells + (has_edge ? line_cells - 1 : 0), half_size()};
 }
@@ -61,8 +61,9 @@ void GridRows::get_row(std::size_t row, std::span<double> cells) const {
 HalfRow GridRows::points(std::size_t row, Colour colour) {
   const std::size_t column = first_column(row, colour);
   const Colour around = other(colour);
-  // Cell k of the half is in column 2k or 2k + 1, and so are those above and below. The first to
-  // relax is in column 2 or 1; left of it is cell 0 of the other half. The last column is fixed.
+  // Cell k of a half row is in column 2k or 2k + 1, like those above and below. The first cell to
+  // relax is in column 2 or 1; its left neighbour is cell 0 of the other half. The last column is
+  // fixed.
   const std::size_t first = 1 - column;
   return {half(row, colour).data() + first, half(row - 1, around).data() + first,
           half(row + 1, around).data() + first, half(row, around).data(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/half_row.cpp — one loop, compiled for vectors of different widths.
+// bench/sor/half_row.cpp — relaxation loop, compiled for several widths of vectors
 #include "bench/sor/half_row.hpp"
 
 #include <cmath>
@@ -11,11 +11,11 @@ namespace {
 
 using Lanes = double[change_lanes];
 
-/// How far ahead cells are called for that were not used in the row before: left to itself, the
-/// processor begins anew with each page.
+/// Distance of prefetches, for cells that the row before did not use. The hardware prefetcher alone
+/// restarts at each page.
 constexpr std::size_t cells_ahead = 256;
 
-/// Points from `begin` on, which is a multiple of the lanes.
+/// Relaxes the points from `begin` on. Requires: `begin` is a multiple of change_lanes.
 void relax_one_by_one(const HalfRow& points, std::size_t begin, double omega, Lanes& lanes) {
   for (std::size_t k = begin; k < points.count; ++k) {
     const double old = points.own[k];
@@ -33,15 +33,14 @@ struct Wide {
   using Bits [[gnu::vector_size(width * sizeof(double))]] = std::int64_t;
 };
 
-/// This and what calls it is inlined into functions that are
-/// compiled for a kind of processor; vectors are never passed by value, because how depends on
-/// that.
+/// This function and its callers are inlined into functions for one kind of processor. Vectors are
+/// never passed by value, because their calling convention depends on that kind.
 template <class Vector>
 [[gnu::always_inline]] inline void load(Vector& vector, const double* cells) {
   std::memcpy(&vector, cells, sizeof vector);
 }
 
-/// Relaxes `own`, and adds what it changed by to `sum`.
+/// Relaxes `own` and adds its changes to `sum`.
 template <std::size_t width, class Vector = typename Wide<width>::Vector>
 [[gnu::always_inline]] inline void relax_vector(Vector& own, const Vector& above,
                                                 const Vector& below, const double* side,
@@ -85,8 +84,8 @@ template <std::size_t width, class Vector = typename Wide<width>::Vector>
   std::memcpy(upper.own + at, &upper_own, sizeof upper_own);
 }
 
-/// Sums of all lanes. They have names, because the elements of an array would stay in memory
-/// unless much is optimized; those that a width does not need are not used.
+/// Sums of all lanes. They are named members, because array elements would stay in memory without
+/// much optimization. A width ignores the members that it does not need.
 template <std::size_t width>
 struct Sums {
   typename Wide<width>::Vector first = {}, second = {}, third = {}, fourth = {};
@@ -109,7 +108,7 @@ double sum_of(const Lanes& lanes) {
          ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/// Whole groups of lanes.
+/// Relaxes whole groups of lanes.
 template <std::size_t width>
 [[gnu::always_inline]] inline void relax_groups(const HalfRow& points, double omega, Lanes& lanes) {
   const std::size_t end = whole_groups(points);
@@ -142,7 +141,7 @@ template <std::size_t width>
   up.put(upper_lanes);
 }
 
-/// What one kind of processor can do.
+/// The functions compiled for one kind of processor.
 struct Kernels {
   void (*relax)(const HalfRow&, double, Lanes&);
   void (*relax_both)(const HalfRow&, const HalfRow&, double, Lanes&, Lanes&);
@@ -156,8 +155,8 @@ constexpr Kernels narrowest = {
        Lanes& upper_lanes) { relax_groups<2>(lower, upper, omega, lower_lanes, upper_lanes); }};
 
 #if defined(__x86_64__)
-// Each clears the upper halves of the registers when it is done, which the compiler leaves to us
-// here: all other code would wait for them with each scalar operation.
+// Each function clears the upper halves of the registers at its end, which the compiler does not do
+// here. Otherwise every later scalar operation would wait for them.
 [[gnu::target("avx2")]] void relax_avx2(const HalfRow& points, double omega, Lanes& lanes) {
   relax_groups<4>(points, omega, lanes);
   __builtin_ia32_vzeroupper();

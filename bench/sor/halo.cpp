@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/halo.cpp — reads links back from the wrappers of a plan.
+// bench/sor/halo.cpp — latency and bandwidth of borders, from the wrappers of a plan
 #include "bench/sor/halo.hpp"
 
 #include <fmt/format.h>
@@ -19,14 +19,14 @@ namespace {
 using base::Nanos;
 
 constexpr std::string_view link_kind = "emulate_link", row_template = "f64[]";
-constexpr std::uint32_t role_down = 0;  // of a link: what is sent one way passes only these
+constexpr std::uint32_t role_down = 0;  // role of a link's stages for data sent one way
 constexpr std::uint64_t iterations_max = 1'000'000'000;
-constexpr std::size_t rows_per_iteration_of_latency = 4;  // when the period is as long
+constexpr std::size_t rows_per_iteration_of_latency = 4;  // if the period equals the latency
 
-/// How much of the time a link from a trace may be slower than what is planned with.
+/// Share of time in which a link from a trace may be slower than planned.
 constexpr double slower_share = 0.01;
 
-/// What is sent along a path passes these links.
+/// Cost of the links along a path.
 struct Way {
   Nanos latency{0};
   Nanos row_passage{0};
@@ -52,7 +52,7 @@ Way way_of(const paths::Plan& plan, const paths::Plan::PlanPath& path, std::size
   return way;
 }
 
-/// The path of a thread to an element, where it is one of its paths.
+/// Returns the path of a thread to an element; nullptr if it has none.
 const paths::Plan::PlanPath* path_of(const paths::Plan& plan, std::uint32_t rank,
                                      const std::string& graph) {
   const auto found = std::find_if(plan.paths.begin(), plan.paths.end(), [&](const auto& path) {
@@ -68,7 +68,7 @@ std::vector<std::uint32_t> cluster_by_rank(const paths::Plan& plan) {
   return clusters;
 }
 
-/// Rows of any length: those that hide a halo travel many at a time.
+/// Requires rows of any length, because a hidden halo travels in many rows at a time.
 void check_template(const paths::Plan& plan, const std::string& exchange,
                     const std::string& inbox) {
   const auto element = std::find_if(plan.elements.begin(), plan.elements.end(),

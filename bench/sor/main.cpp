@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/main.cpp — threads solve a grid by successive over-relaxation until its changes are
-// small.
+// bench/sor/main.cpp — program `sor`: parallel successive over-relaxation of a grid
 //
 //   paths run configs/sor-one-host.yaml -- sor --data frosty
 //   paths run configs/sor-two-clusters.yaml --clock virtual -- sor --size 1380 --halo hidden

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/neighbour.cpp — neighbours near and far.
+// bench/sor/neighbour.cpp — exchange of borders with near and distant neighbours
 #include "bench/sor/neighbour.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-using CellsBytes = std::uint32_t;  // before the cells: how a tuple of "f64[]" is written
+using CellsBytes = std::uint32_t;  // length before the cells in a tuple of type "f64[]"
 
 Colour colour_of(std::uint64_t sweep) { return sweep % 2 == 0 ? Colour::red : Colour::black; }
 
@@ -22,7 +22,7 @@ constexpr Colour colours[] = {Colour::red, Colour::black};
 
 }  // namespace
 
-// ---- what carries rows ------------------------------------------------------------------------
+// ---- transfer of rows -------------------------------------------------------------------------
 
 void RowChannel::send(std::span<const double> cells) {
   to_.send(base::Payload::filled(sizeof(CellsBytes) + cells.size_bytes(), [&](auto bytes) {
@@ -47,7 +47,7 @@ std::vector<double> RowChannel::receive(std::size_t count) {
   return cells;
 }
 
-// ---- near -------------------------------------------------------------------------------------
+// ---- near neighbours --------------------------------------------------------------------------
 
 void PlainNeighbour::tell(std::uint64_t, std::span<const double> border) { channel_.send(border); }
 
@@ -56,7 +56,7 @@ void PlainNeighbour::ask(std::uint64_t, std::span<double> border) {
   std::copy(cells.begin(), cells.end(), border.begin());
 }
 
-// ---- far --------------------------------------------------------------------------------------
+// ---- distant neighbours -----------------------------------------------------------------------
 
 FarNeighbour::FarNeighbour(RowChannel& channel, Work& work, const DataSet& data, double omega,
                            RowRange ours, bool is_above, HaloDepth depth)
@@ -92,7 +92,7 @@ void FarNeighbour::tell(std::uint64_t sweep, std::span<const double> border) {
 }
 
 void FarNeighbour::ask(std::uint64_t sweep, std::span<double> border) {
-  // The black half-sweep of an iteration is asked for when the next one begins.
+  // The black half-sweep of an iteration is requested at the start of the next iteration.
   const std::uint64_t begun = sweep / 2 + 1;
   const bool is_black = colour_of(sweep) == Colour::black;
   const bool is_due = begun > depth_.latency && (begun - depth_.latency) % depth_.period == 0;
@@ -114,7 +114,7 @@ void FarNeighbour::receive_state(std::uint64_t iteration) {
   state_ = next_ = 2 * iteration;
 }
 
-/// Rows that have all they need for that half-sweep.
+/// Returns the rows that are still correct after that half-sweep.
 RowRange FarNeighbour::right_after(std::uint64_t sweep) const {
   const auto lost = static_cast<std::size_t>(sweep - state_ + 1);
   ENSURE(lost < theirs_.size());
@@ -125,7 +125,7 @@ RowRange FarNeighbour::right_after(std::uint64_t sweep) const {
 std::size_t FarNeighbour::relax_until(std::uint64_t sweep) {
   std::size_t half_rows = 0;
   for (; next_ <= sweep; ++next_) {
-    if (next_ > 0) {  // before the first half-sweep ours is as the data set has it
+    if (next_ > 0) {  // our row then still has its initial cells
       const std::vector<double>& ours = told(next_ - 1);
       std::copy(ours.begin(), ours.end(), cells_.half(our_border_, colour_of(next_ - 1)).begin());
     }

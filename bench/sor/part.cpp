@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/part.cpp — a part as CBOR, which keeps every bit of a number.
+// bench/sor/part.cpp — a part as CBOR, which keeps all bits of numbers
 #include "bench/sor/part.hpp"
 
 #include <cstring>
@@ -15,7 +15,7 @@ namespace {
 
 using base::Nanos;
 
-/// Plain values, one after the other.
+/// Returns the bytes of plain values, one after the other.
 template <class T>
 nlohmann::json::binary_t binary(const std::vector<T>& values) {
   static_assert(std::is_trivially_copyable_v<T>);

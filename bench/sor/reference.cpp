@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/reference.cpp — red, then black, cell by cell.
+// bench/sor/reference.cpp — sequential relaxation, cell by cell
 #include "bench/sor/reference.hpp"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/report.cpp — sums over threads and hosts.
+// bench/sor/report.cpp — sums over the parts of threads and hosts
 #include "bench/sor/report.hpp"
 
 #include <fmt/format.h>
@@ -30,18 +30,19 @@ std::uint64_t iterations_of(const Parts& parts) {
   return parts.empty() ? 0 : parts.begin()->second.iterations;
 }
 
-/// Gateways are in the answers that several hosts got; what was counted last is the most.
+/// Keeps the larger counts. Several hosts report the same gateway; the latest count is the largest.
 void keep_most(paths::Traffic& known, const paths::Traffic& other) {
   known.messages = std::max(known.messages, other.messages);
   known.bytes = std::max(known.bytes, other.bytes);
 }
 
-/// A process that has all hosts counts there. One that does not has asked: along each border for
-/// that border only, so these add up; for the collective along ways that meet.
+/// Traffic between clusters. A process with all hosts reads its own counts. Otherwise threads
+/// queried the hosts. Counts for the exchange cover one border each and are added; counts for the
+/// collective overlap.
 struct WanTraffic {
   std::map<std::uint32_t, paths::Traffic> collective;
   paths::Traffic exchange;
-  std::vector<std::uint32_t> collective_unknown, exchange_unknown;  ///< hosts that sent
+  std::vector<std::uint32_t> collective_unknown, exchange_unknown;  ///< unknown senders
 
   WanTraffic(const SorRun& run, const Parts& parts, const paths::RunSummary& summary) {
     for (const paths::Host* host : summary.hosts)
@@ -99,7 +100,7 @@ Json wan_to_json(const WanTraffic& wan, std::uint64_t iterations, const paths::P
   return all;
 }
 
-/// The first and the last row of the grid are nobody's, and as the data set has them.
+/// Includes the first and last row of the grid, which belong to no thread and never change.
 Json digest_to_json(const SorTask& task, const Parts& parts) {
   if (parts.size() < task.blocks.size()) return nullptr;
   std::vector<double> row(task.data.size());

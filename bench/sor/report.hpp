@@ -20,21 +20,20 @@ struct SorRun {
 };
 
 /// Returns all results except `provenance`. On the virtual clock with declared costs, equal runs
-/// give equal bytes:
+/// give equal bytes.
 ///
-///   iterations           iterations done; stop_iteration: the one whose sum of changes ended the
-///   run,
-///                        counted from 1, null if none did
-///   halo_iterations      greatest latency, in iterations, of a border between clusters
-///   ms_per_iteration, compute_ms, allreduce_ms, clusters, hosts   as in noise_allreduce
-///   exchange_ms          wait for border rows: mean over threads and iterations
-///   compute_ms_by_thread least and greatest mean computation time per iteration of a thread
-///   wan                  as in noise_allreduce: for the collective and the exchange, and for each
-///   redundant_rows_share rows relaxed for neighbours of other clusters, divided by the threads'
-///   own;
-///                        most: greatest share of one thread
-///   grid_digest          digest of the whole grid, independent of its division; null if parts are
-///                        missing
+/// - iterations: number of iterations done.
+/// - stop_iteration: the iteration whose sum of changes ended the run, counted from 1; null if none
+///   did.
+/// - halo_iterations: greatest latency, in iterations, of a border between clusters.
+/// - ms_per_iteration, compute_ms, allreduce_ms, clusters, hosts: as in noise_allreduce.
+/// - exchange_ms: wait for border rows; mean over threads and iterations.
+/// - compute_ms_by_thread: least and greatest mean computation time per iteration of a thread.
+/// - wan: as in noise_allreduce, for the collective and the exchange together, and for each of
+///   them.
+/// - redundant_rows_share: rows relaxed for neighbours of other clusters, divided by the threads'
+///   own rows; `most` is the greatest share of one thread.
+/// - grid_digest: digest of the whole grid, independent of its division; null if parts are missing.
 nlohmann::ordered_json sor_figures(const SorRun& run, const std::map<std::uint32_t, SorPart>& parts,
                                    const paths::RunSummary& summary);
 /// Returns the JSON as readable text.

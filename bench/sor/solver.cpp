@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/solver.cpp — relax, tell the neighbours, reduce, until all know it is enough.
+// bench/sor/solver.cpp — iterations of a thread: relax, exchange borders, reduce
 #include "bench/sor/solver.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ std::unique_ptr<Neighbour> SorThread::make_neighbour(RowChannel& channel, bool i
                                         depth);
 }
 
-/// The same on both sides.
+/// Returns the halo depth, which is the same on both sides of the border.
 HaloDepth SorThread::depth_of(const FarBorder& border, RowChannel& channel) {
   if (task_.halo.kind == HaloChoice::Kind::given)
     return {task_.halo.iterations, task_.halo.iterations};
@@ -87,8 +87,8 @@ HaloDepth SorThread::depth_of(const FarBorder& border, RowChannel& channel) {
   return depth;
 }
 
-/// How long our rows take, once they are where they will be; the shortest of a few is the one that
-/// nothing disturbed.
+/// Returns the time to relax our rows once they are cached. The minimum of several tries is the
+/// undisturbed one.
 Nanos SorThread::measured_iteration() {
   constexpr int tries = 4;
   Block block(task_.data, rows_, task_.omega, false, false);
@@ -141,7 +141,7 @@ void SorThread::iterate(std::uint64_t iteration) {
   exchange(black, false);
 }
 
-/// Tells the neighbours of a half-sweep that we have done, or asks for theirs.
+/// Sends our borders after a half-sweep to the neighbours, or reads theirs.
 void SorThread::exchange(std::uint64_t sweep, bool asks) {
   const Colour colour = sweep % 2 == 0 ? Colour::red : Colour::black;
   for (Side& side : sides_) {
@@ -152,7 +152,7 @@ void SorThread::exchange(std::uint64_t sweep, bool asks) {
   }
 }
 
-/// Contributes the iteration's change. False when the result says stop.
+/// Contributes the iteration's change. Returns false if the result ends the run.
 bool SorThread::reduce(SorPart& part) {
   const double change = block_.change();
   if (task_.keeps_changes) part.changes.push_back(change);

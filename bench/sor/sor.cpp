@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/sor.cpp — a run of the solver from its options to its files.
+// bench/sor/sor.cpp — a run of the solver, from its options to its files
 #include "bench/sor/sor.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@
 namespace bench {
 namespace {
 
-constexpr base::Nanos cost_max = std::chrono::hours(1);  // so that all rows' fits into Nanos
+constexpr base::Nanos cost_max = std::chrono::hours(1);  // keeps the time of all rows within Nanos
 constexpr double epsilon_may_differ_by = 1e-3;
 
 void check_collective(const Collective& collective) {
@@ -43,7 +43,7 @@ std::optional<double> constant_of(const Collective& collective) {
   return constant == nullptr ? std::nullopt : std::optional(*constant);
 }
 
-/// The config says when to stop; it may have been written for another size.
+/// Warns if the config's stop condition does not fit the size; it may be written for another size.
 void warn_of_epsilon(const Collective& collective, const DataSet& data) {
   const auto constant = constant_of(collective);
   if (!constant || std::abs(*constant - data.epsilon()) <= epsilon_may_differ_by * data.epsilon())
@@ -120,7 +120,8 @@ void Sor::watch() {
   };
 }
 
-/// The rows of this process are kept once, again for a file, and all of them for --check.
+/// Checks the memory of the rows: one copy in this process, one more for a file, and the whole grid
+/// for --check.
 void Sor::check_grid(const paths::Plan& plan, const paths::RunOptions& run) const {
   std::uint64_t rows = 0;
   const auto& host = plan.hosts[run.host];
@@ -133,7 +134,7 @@ void Sor::check_grid(const paths::Plan& plan, const paths::RunOptions& run) cons
                       fmt::format("--size: a grid of {0} x {0} cells", options_.size));
 }
 
-/// What is of the whole grid needs the parts of all threads.
+/// Checks that all threads report, if an option needs the whole grid.
 void Sor::check_report(const paths::Plan& plan) const {
   if (!is_split_) return;
   check_report_element(plan);
@@ -219,7 +220,7 @@ void Sor::report(paths::Thread& thread) {
     return;
   }
   for (std::uint32_t i = 0; i < plan.hosts[thread.host().index()].threads; ++i) {
-    SorPart& part = parts_.at(thread.rank() + i);  // nobody changes it any more
+    SorPart& part = parts_.at(thread.rank() + i);  // not modified any more
     if (i == 0)
       for (const auto& [host, wan] : path.traffic(collective_.name))
         part.collective_wan[static_cast<std::uint32_t>(host)] = wan;
@@ -244,8 +245,7 @@ void Sor::wait_for_siblings(paths::Thread& thread) {
           fmt::format("the threads of host {} did not end in time to report", host.name()));
 }
 
-// ---- at the end
-// -----------------------------------------------------------------------------------
+// ---- after the run ------------------------------------------------------------------------------
 
 nlohmann::ordered_json Sor::figures(const paths::RunSummary& summary) const {
   return sor_figures({options_.data, options_.data_seed, *task_, collective_}, parts_, summary);
@@ -258,7 +258,7 @@ void Sor::fill_row(std::size_t row, std::span<double> cells) const {
     std::copy_n(kept.begin(), cells.size(), cells.begin());
     return;
   }
-  task_->data.fill_row(row, cells);  // on the edge
+  task_->data.fill_row(row, cells);  // row on the grid's edge
 }
 
 void Sor::write_files() const {
@@ -275,8 +275,8 @@ void Sor::write_files() const {
                by_rank);
 }
 
-/// Empty when a solver that shares nothing with ours has the same cells, and its sums the same
-/// outcome in every iteration of which ours learnt one.
+/// Returns "" if an independent solver gets the same cells, and its sums have the same outcome in
+/// every iteration whose outcome ours learned.
 std::string Sor::check(const paths::Plan& plan) const {
   const SorPart& ours = parts_.at(0);
   ReferenceSolver reference(task_->data, task_->omega, reference_threads(plan, task_->blocks));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/work.cpp — real, measured and declared time.
+// bench/sor/work.cpp — real, measured and declared cost of relaxation
 #include "bench/sor/work.hpp"
 
 #include "bench/support/compute.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/benchmark_main.cpp — the main() of what has none: benchmarks.
+// bench/support/benchmark_main.cpp — main() of the Google Benchmark programs
 #include <benchmark/benchmark.h>
 
 #include <CLI/CLI.hpp>
@@ -9,14 +9,14 @@
 
 int main(int argc, char** argv) {
   CLI::App app("", argv[0]);
-  // The options are Google Benchmark's, but for one that other programs here have.
+  // Accepts Google Benchmark's options, and --json as in the other programs here.
   static char json[] = "--benchmark_format=json";
   for (int i = 1; i < argc; ++i)
     if (std::string_view(argv[i]) == "--json") argv[i] = json;
   return paths::run_main(app, 1, argv, [&] {
     benchmark::Initialize(&argc, argv, [] {
       benchmark::PrintDefaultHelp();
-      throw CLI::Success();  // else the library exits, and nobody sees whether that was written
+      throw CLI::Success();  // otherwise the library exits before the output is checked
     });
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
     benchmark::RunSpecifiedBenchmarks();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/collective.cpp — finds an allreduce among the graphs of a plan.
+// bench/support/collective.cpp — search for an allreduce among the graphs of a plan
 #include "bench/support/collective.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ Collective read_collective(const Graph& graph) {
     throw std::invalid_argument(
         fmt::format("collective {}: every thread contributes one scalar, but its template is '{}'",
                     graph.name, graph.settings.find("template")->text()));
-  base::Mistakes told;  // when the plan was read
+  base::Mistakes told;  // unused: the plan's reader reported mistakes
   base::MapReader reader(
       base::Settings::map({{base::Settings::scalar("condition"), graph.condition}}), told,
       graph.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/common_clock.cpp — UTC of a machine, and moments that other hosts name by theirs.
+// bench/support/common_clock.cpp — UTC of a machine, and waits for times of other hosts
 #include "bench/support/common_clock.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/compute.cpp — sorting, spinning, sleeping, and delays from a recording.
+// bench/support/compute.cpp — sorting, spinning, sleeping, and recorded delays
 #include "bench/support/compute.hpp"
 
 #include <fmt/format.h>
@@ -195,7 +195,7 @@ void Compute::compute() {
   thread_.sleep_for(options_.noise->stretched(noise_begins_ + thread_.now(), time));
 }
 
-/// Normal, within four standard deviations (Box and Muller 1958).
+/// Returns a time with normal variation, cut off at four standard deviations (Box and Muller 1958).
 Nanos Compute::varied_time() {
   if (options_.variation == 0) return time_;
   const double radius = std::sqrt(-2 * std::log(1 - thread_.random().unit()));
@@ -210,9 +210,9 @@ void Compute::sort() {
   std::sort(integers_.begin(), integers_.end());
 }
 
-/// Time grows nearly in proportion to the number of integers, so two corrections suffice. The
-/// shortest of a few is the one that nothing disturbed. All threads of a machine tune at once, so
-/// only their processor time counts.
+/// Finds the number of integers. Sort time is nearly proportional to it, so two corrections
+/// suffice. The shortest of several tries is the undisturbed one. Only processor time counts,
+/// because all threads of a machine tune at once.
 void Compute::tune() {
   const auto measured = [this](std::size_t count) {
     integers_.resize(std::clamp(count, integers_min, integers_max));

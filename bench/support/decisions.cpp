@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/decisions.cpp — counting origins of results.
+// bench/support/decisions.cpp — counts of the origins of results
 #include "bench/support/decisions.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/figures.cpp — sums, means and percentiles of a run.
+// bench/support/figures.cpp — sums, means and percentiles of a run
 #include "bench/support/figures.hpp"
 
 #include <fmt/format.h>
@@ -21,11 +21,12 @@ struct Sums {
   Nanos compute{0};
   Nanos allreduce{0};
   Nanos longest{0};
-  Spread slowest;  // p50 and p99 of one thread, max of all
+  Spread slowest;  // p50 and p99 from one thread, max from all
   std::uint64_t proved = 0;
   paths::Traffic wan;
   std::vector<std::uint32_t> wan_unknown;
-  const Decisions* decisions = nullptr;  // of one thread: all threads of a cluster learn the same
+  // Decisions of one thread: all threads of a cluster learn the same.
+  const Decisions* decisions = nullptr;
 
   void add(const ThreadFigures& thread) {
     if (decisions == nullptr) decisions = &thread.decisions;
@@ -66,7 +67,7 @@ std::uint32_t host_of(const paths::Plan& plan, std::uint32_t rank) {
   const auto after = std::upper_bound(
       plan.hosts.begin(), plan.hosts.end(), rank,
       [](std::uint32_t number, const auto& host) { return number < host.first_thread; });
-  // Of hosts that begin at the same rank only the last has threads.
+  // If several hosts begin at the same rank, only the last one has threads.
   return static_cast<std::uint32_t>(after - plan.hosts.begin()) - 1;
 }
 
@@ -93,7 +94,7 @@ Json decided_to_json(const Decisions& decisions, const std::vector<std::string>&
           {"waits", std::move(waits)}};
 }
 
-/// Where hosts are processes of their own.
+/// Requires: hosts are processes; otherwise the result is empty.
 Json cpu_to_json(const Figures& figures) {
   Json hosts = Json::object();
   for (const auto& [host, seconds] : figures.cpu_seconds)

@@ -43,24 +43,22 @@ struct ThreadFigures {
 
 /// Results of one run. The JSON and the table define their figures as follows:
 ///
-///   ms_per_iteration  mean: thread with the longest total time; p50, p99: thread with the longest
-///                     p50; max: all threads. (Under a relaxation a cluster may run ahead of others
-///                     until it must wait for them, so the slowest thread sets the pace.)
-///   compute, allreduce  means over threads and iterations.
-///   wan               frames between clusters and bytes of their payloads, over all rounds
-///   including
-///                     the warm-up, without control frames. A cluster's figures are those it sent.
-///                     null, with the hosts in `unknown_hosts`, if a process does not know what
-///                     others sent.
-///   proved_share      share of iterations whose result a part of the contributions proved; mean
-///   over
-///                     the cluster's threads.
-///   decided           iterations by how the cluster's result was decided; remote: not decided by
-///   its
-///                     own values; wait_ms: means over waits for other clusters.
-///   stop_iteration    about: first iteration whose condition held; known: iteration that learned
-///   it. cpu_ms            CPU time per iteration of each host that is a process, computation
-///   included. hosts             number of hosts with threads.
+/// - ms_per_iteration: mean is of the thread with the longest total time. p50 and p99 are of the
+///   thread with the longest p50, max is over all threads. Under a relaxation a cluster may run
+///   ahead of others until it must wait for them, so the slowest thread sets the pace.
+/// - compute, allreduce: means over threads and iterations.
+/// - wan: frames between clusters and bytes of their payloads, without control frames. They cover
+///   all rounds, including the warm-up. A cluster's figures are those that it sent. All are null,
+///   with the hosts in `unknown_hosts`, if a process does not know what others sent.
+/// - proved_share: share of iterations whose result a part of the contributions proved; mean over
+///   the cluster's threads.
+/// - decided: iterations by how the cluster's result was decided. `remote` counts those that its
+///   own values did not decide. `waits` holds count, mean and maximum of the waits for each
+///   cluster.
+/// - stop_iteration: `about` is the first iteration whose condition held, `known` the iteration
+///   that brought this result.
+/// - cpu_ms: CPU time per round of each host that is a process, computation included.
+/// - hosts: number of hosts with threads.
 struct Figures {
   const paths::Plan& plan;
   Collective collective = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/output_files.cpp — errors that name the option.
+// bench/support/output_files.cpp — checks and writes of files, with errors that name the option
 #include "bench/support/output_files.hpp"
 
 #include <fmt/format.h>

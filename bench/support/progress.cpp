@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/progress.cpp — a line that is written over; a handler that only takes a note.
+// bench/support/progress.cpp — overwritten progress line, and a handler of Ctrl-C that sets a flag
 #include "bench/support/progress.hpp"
 
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ void Interruption::end(const std::string& text) const {
   std::fflush(stdout);
   std::signal(SIGINT, SIG_DFL);
   std::raise(SIGINT);
-  std::abort();  // SIGINT is blocked
+  std::abort();  // only reached if SIGINT is blocked
 }
 
 }  // namespace bench

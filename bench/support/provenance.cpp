@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/provenance.cpp — asks the system.
+// bench/support/provenance.cpp — queries of the system for time, machine and memory
 #include "bench/support/provenance.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/report_element.cpp — looks for it in a plan.
+// bench/support/report_element.cpp — search for the element `report` in a plan
 #include "bench/support/report_element.hpp"
 
 #include <fmt/format.h>

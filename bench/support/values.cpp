@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/support/values.cpp — values made from a condition, or read from a table.
+// bench/support/values.cpp — contributions derived from a condition, or read from a table
 #include "bench/support/values.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t mistakes_shown_max = 20;
 constexpr std::string_view separators = " \t\r,;";
 
-/// Values on either side of a constant, and those that need none.
+/// Returns 0 and 1, and values next to and equal to a condition's constant.
 std::vector<base::Payload> candidates(const paths::ConditionSpec& spec) {
   return base::with_scalar(spec.scalar, [&](auto sample) {
     using T = decltype(sample);
@@ -61,7 +61,7 @@ bool is_allowed(const paths::Reduction& reduction, const base::Payload& value) {
   }
 }
 
-/// The bytes of the number that `text` is, appended to `table`.
+/// Appends the bytes of the number in `text` to `table`. Returns false if it is not one.
 bool append_number(base::Scalar scalar, std::string_view text, std::vector<std::byte>& table) {
   return base::with_scalar(scalar, [&](auto sample) {
     using T = decltype(sample);
@@ -82,7 +82,7 @@ bool append_number(base::Scalar scalar, std::string_view text, std::vector<std::
   });
 }
 
-/// Calls `use` with each word of a line and the column it begins in.
+/// Calls `use` with each word of a line and its column, counted from 1.
 template <class Use>
 void for_words(std::string_view line, Use&& use) {
   line = line.substr(0, line.find('#'));
@@ -131,7 +131,8 @@ void Values::choose(const Collective& collective) {
         paths::sign_name(reduction.sign)));
   proving_ = *proving;
   turning_ = *turning;
-  // Added up, the result of all is what rank 0 contributes; of every other operation too.
+  // With a sum, the result is rank 0's contribution, as the others add 0. Other operations get
+  // equal values.
   turning_others_ = reduction.operation->name == "sum" ? zero : *turning;
 }
 
