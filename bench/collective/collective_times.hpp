@@ -62,7 +62,7 @@ class CollectiveTimes {
   struct Row {
     collectives::Collective collective;
     std::uint64_t bytes = 0;
-    std::vector<std::string> algorithms = {};  ///< by root
+    std::vector<std::string> algorithms = {};  ///< indexed by root
     std::vector<base::Nanos> times = {};       ///< equally many per root; empty if only predicted
     std::vector<double> overlapped = {};  ///< with an equally long computation, in multiples of it
     std::vector<pricing::Price> prices = {};  ///< predicted times, by root

@@ -90,7 +90,7 @@ std::vector<std::uint32_t> usable_processors();
 /// processors. Throws std::runtime_error if there are too few processors.
 std::vector<Samples> measure(const Options& options);
 
-// The rest is arithmetic. ---------------------------------------------------------------------
+// Pure functions on measured samples. ----------------------------------------------------------
 
 Findings analyze(const Samples& samples, const Options& options);
 Distribution distribution(std::vector<Nanos> durations);

@@ -56,7 +56,7 @@ double variation(const std::vector<double>& values) {
 }
 
 struct Spectrum {
-  std::vector<double> power;  ///< by frequency: index / size, in turns per bin
+  std::vector<double> power;  ///< indexed by frequency: index / size, in turns per bin
   std::size_t size = 0;
   std::size_t spread = 0;  ///< places over which one frequency spreads on each side
 };

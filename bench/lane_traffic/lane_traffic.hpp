@@ -60,11 +60,11 @@ class LaneTraffic {
   const LaneTrafficOptions options_;
   std::vector<std::byte> pattern_;
   std::vector<Message> messages_;
-  std::vector<std::uint32_t> host_of_;               // by rank
-  std::vector<std::vector<std::size_t>> sent_by_;    // by rank; indices of messages
-  std::vector<std::vector<std::size_t>> coming_to_;  // by rank; indices of messages
+  std::vector<std::uint32_t> host_of_;               // indexed by rank
+  std::vector<std::vector<std::size_t>> sent_by_;    // indexed by rank; indices of messages
+  std::vector<std::vector<std::size_t>> coming_to_;  // indexed by rank; indices of messages
   runtime::Mutex mutex_;
-  std::map<std::uint32_t, HostGroup> groups_;  // by host
+  std::map<std::uint32_t, HostGroup> groups_;  // indexed by host
   Figures figures_;
 };
 

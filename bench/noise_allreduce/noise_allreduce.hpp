@@ -79,9 +79,9 @@ class NoiseAllreduce {
   runtime::WaitList ended_;
   std::map<std::uint32_t, std::vector<ThreadFigures>> by_host_;
   std::vector<Nanos> iterations_of_thread_0_;
-  std::map<std::uint32_t, paths::Traffic> wan_;            // by host, from reports
-  std::map<std::uint32_t, double> cpu_seconds_;            // by host, from reports
-  std::map<std::uint32_t, std::vector<Decided>> decided_;  // by the first host of a cluster
+  std::map<std::uint32_t, paths::Traffic> wan_;            // indexed by host, from reports
+  std::map<std::uint32_t, double> cpu_seconds_;            // indexed by host, from reports
+  std::map<std::uint32_t, std::vector<Decided>> decided_;  // indexed by the first host of a cluster
 };
 
 }  // namespace bench

@@ -24,7 +24,7 @@ struct SorTask {
   double omega = 1;
   std::uint64_t iterations_max = 0;
   std::string collective, exchange;
-  std::vector<RowRange> blocks;  ///< by rank
+  std::vector<RowRange> blocks;  ///< indexed by rank
   std::vector<FarBorder> far_borders;
   HaloChoice halo;
   WorkCost cost;

@@ -52,7 +52,7 @@ class Sor {
   /// Returns the results known in this process after all its threads have ended, without
   /// `provenance`.
   nlohmann::ordered_json figures(const paths::RunSummary& summary) const;
-  const std::map<std::uint32_t, SorPart>& parts() const { return parts_; }  ///< by rank
+  const std::map<std::uint32_t, SorPart>& parts() const { return parts_; }  ///< indexed by rank
 
  private:
   void choose_cost();

@@ -26,7 +26,7 @@ Collective read_collective(const Graph& graph) {
     throw std::invalid_argument(
         fmt::format("collective {}: every thread contributes one scalar, but its template is '{}'",
                     graph.name, graph.settings.find("template")->text()));
-  base::Mistakes told;  // unused: the plan's reader reported mistakes
+  base::Mistakes told;  // ignored: the mistakes were reported when the plan was read
   base::MapReader reader(
       base::Settings::map({{base::Settings::scalar("condition"), graph.condition}}), told,
       graph.name);

@@ -65,7 +65,7 @@ class ComputationTimes {
   Nanos of(std::uint32_t rank, std::uint64_t iteration) const;
 
  private:
-  std::vector<std::vector<std::int64_t>> nanos_;  // by rank
+  std::vector<std::vector<std::int64_t>> nanos_;  // indexed by rank
 };
 
 /// Kind, length and disturbance of the computation, for all threads.

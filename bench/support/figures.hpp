@@ -68,9 +68,10 @@ struct Figures {
   std::uint64_t seed = 0;
   std::vector<ThreadFigures> threads = {};           ///< known threads, by rank
   std::vector<Nanos> iterations_of_thread_0 = {};    ///< duration of each iteration
-  std::map<std::uint32_t, paths::Traffic> wan = {};  ///< by sending host
+  std::map<std::uint32_t, paths::Traffic> wan = {};  ///< indexed by sending host
   std::vector<std::uint32_t> wan_unknown = {};       ///< sending hosts that are not in `wan`
-  std::map<std::uint32_t, double> cpu_seconds = {};  ///< by host; only hosts that are processes
+  std::map<std::uint32_t, double> cpu_seconds =
+      {};  ///< indexed by host; only hosts that are processes
 };
 
 /// Returns the hosts that send operations of this graph, or replies to them, to another cluster,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/connection_table.cpp — makes, finds and forgets connections.
+// paths/connections/connection_table.cpp — creation, search and removal of connections
 #include "paths/connections/connection_table.hpp"
 
 #include <fmt/format.h>

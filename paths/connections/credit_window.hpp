@@ -13,7 +13,6 @@ namespace paths {
 /// or in a frame of kind `credits` when it owes half of all credits.
 ///
 /// Thread-safe: guarded by the mutex of the connection's table.
-/// Sharing: guarded by the mutex of the connection's table.
 class CreditWindow {
  public:
   static constexpr std::uint32_t size = 256;  ///< initial credits of a connection

@@ -146,8 +146,8 @@ void FrameSender::leave_at_last(Connection& connection, Frame&& frame,
   leave(connection, std::move(frame));
 }
 
-/// Checks each held frame, unlike post_held(): before the welcome, requests wait without credits
-/// being the reason. Only a held frame of the same thread and path delays a request.
+/// Checks all held frames; post_held() stops at the first that may not leave. Requests were held
+/// for the welcome and need no credits. Only a held frame of the same thread and path delays them.
 void FrameSender::post_first(Connection& connection, runtime::DeferredWakes& wakes) {
   std::list<Frame> waited = std::exchange(connection.held, {});
   for (Frame& frame : waited) {

@@ -50,7 +50,7 @@ class FrameSender {
   /// Posts the held frames when the peer's welcome arrives.
   void post_first(Connection& connection, runtime::DeferredWakes& wakes);
   void take_credits(Connection& connection, std::uint32_t credits, runtime::DeferredWakes& wakes);
-  /// Counts a short frame and sends it. Releases `lock` meanwhile, unless sending only writes.
+  /// Counts a short frame and sends it. May release `lock` meanwhile.
   void send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
             runtime::Lock& lock);
 

@@ -34,8 +34,8 @@ class SendQueue {
   /// Sends the posted frames, unless another context already does. Releases `lock` meanwhile.
   void send_posted(runtime::Lock& lock);
   void send_posted();
-  /// Sends a short frame behind the posted ones; at once if there are none. Keeps `lock` held only
-  /// if sending reaches no receiver before it returns.
+  /// Sends a short frame behind the posted ones; at once if there are none. May release `lock`
+  /// meanwhile.
   void send(const Connection& connection, ShortFrame&& frame, runtime::Lock& lock);
   /// Returns the contexts that wait for replies to our goodbyes and for the end of sending.
   runtime::WaitList& parting() { return parting_; }

@@ -103,7 +103,7 @@ class LinkScheduler {
   EmulatedLinks& links_;
   DueQueue& due_queue_;
   std::unordered_map<std::uint32_t, Step> steps_;            // only targets in use
-  std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // by link name
+  std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // indexed by link name
   Leaving leaving_;
   base::Nanos lateness_lost_{0};
   RecorderOf recorder_of_;

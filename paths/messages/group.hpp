@@ -193,8 +193,8 @@ class MessageGroup {
   /// them, and are small enough. If so, send from lent memory, because nothing is copied in
   /// advance. Otherwise send a payload, which several messages may share.
   bool is_paced(std::uint32_t to) const;
-  /// Send from or receive into the caller's memory. Frames are copied one by one. Requires: no
-  /// other thread reads or writes that memory meanwhile, except that a sent message may be read.
+  /// Send from or receive into the caller's memory. Frames are copied one by one. No other thread
+  /// may read or write that memory meanwhile.
   Sending send(std::uint32_t to, const NamedMessage& which, LentMemory message);
   Receiving receive(std::uint32_t from, const NamedMessage& which, LentMemory place = {});
   /// Closes a channel: this host neither sends nor receives on it any more, and its state is

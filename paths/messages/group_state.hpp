@@ -17,7 +17,6 @@ namespace paths {
 /// A group as one of its hosts sees it: lanes, hosts that left, and closed or failed channels.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
-/// Sharing: guarded by the mutex of the endpoint.
 struct GroupState {
   struct Failed {
     std::uint64_t last = 0;
@@ -35,8 +34,8 @@ struct GroupState {
   std::string name;
   SharedHosts hosts;  ///< sorted
   GroupOptions options;
-  std::map<std::uint32_t, OutboundChannel> out;                 ///< by target; addresses are stable
-  std::map<std::uint32_t, std::unique_ptr<InboundChannel>> in;  ///< by source
+  std::map<std::uint32_t, OutboundChannel> out;  ///< indexed by target; addresses are stable
+  std::map<std::uint32_t, std::unique_ptr<InboundChannel>> in;  ///< indexed by source
   std::map<std::uint32_t, std::string> over;     ///< peers that send nothing more, and why
   std::set<std::uint32_t> said;                  ///< peers in `over` that gave the reason
   std::map<std::uint32_t, Participation> parts;  ///< parts taken by peers that left

@@ -16,9 +16,9 @@
 namespace paths {
 namespace {
 
-/// Number of looks in one deadline. A host that is silent or overdue for all of them is lost.
+/// Number of checks in one deadline. A host that is silent or overdue in all of them is lost.
 constexpr std::uint32_t looks_in_a_deadline = 4;
-/// Number of looks of a switch, each one deadline apart, before a silent host is lost.
+/// Number of checks by a switch, one deadline apart, before a silent host is lost.
 constexpr std::uint32_t looks_of_switch = 2;
 constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 
@@ -118,7 +118,7 @@ runtime::Deadline RunPhases::next_look(bool has_failed) const {
                                        std::min(state_.plan->deadline / looks_in_a_deadline, most));
 }
 
-/// Asks all hosts for a sign of life. Loses those that were silent in `looks` consecutive looks.
+/// Asks all hosts for a sign of life. Loses those that stayed silent in `looks` consecutive calls.
 void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std::string& why) {
   lock.unlock();
   const std::set<std::uint32_t> silent = state_.carrier.look_after(looks);

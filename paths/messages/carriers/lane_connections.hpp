@@ -84,7 +84,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   MessageEndpoint* lanes_ = nullptr;
   Switches* switches_ = nullptr;  // nullptr if there are none
   mutable runtime::Mutex mutex_;
-  std::map<std::uint32_t, Outward> outward_;  // by host
+  std::map<std::uint32_t, Outward> outward_;  // indexed by host
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
   SharedClocks clocks_;
   std::set<std::uint32_t> ended_;   // hosts that sent their goodbye

@@ -34,8 +34,8 @@ class Switches {
  private:
   struct One;
   std::vector<MessageEndpoint*> hosts_;
-  std::vector<eventspace::Recorder*> recorders_;  // by host
-  std::vector<std::unique_ptr<One>> switches_;    // by cluster; nullptr = no switch
+  std::vector<eventspace::Recorder*> recorders_;  // indexed by host
+  std::vector<std::unique_ptr<One>> switches_;    // indexed by cluster; nullptr = no switch
 };
 
 }  // namespace paths

@@ -99,7 +99,7 @@ class OutgoingLanes {
   const std::uint64_t frame_bytes_;
   LinkScheduler& link_scheduler_;
   DueQueue& due_queue_;
-  std::unordered_map<const void*, Outlet> by_link_;    // nodes do not move
+  std::unordered_map<const void*, Outlet> by_link_;    // node addresses stay valid
   std::unordered_map<std::uint32_t, Outlet> by_host_;  // node addresses stay valid
   std::vector<Outlet*> full_;                          // full outlets of by_host_
   std::vector<std::shared_ptr<LaneWait>> sent_;
