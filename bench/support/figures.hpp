@@ -70,8 +70,7 @@ struct Figures {
   std::vector<Nanos> iterations_of_thread_0 = {};    ///< duration of each iteration
   std::map<std::uint32_t, paths::Traffic> wan = {};  ///< indexed by sending host
   std::vector<std::uint32_t> wan_unknown = {};       ///< sending hosts that are not in `wan`
-  std::map<std::uint32_t, double> cpu_seconds =
-      {};  ///< indexed by host; only hosts that are processes
+  std::map<std::uint32_t, double> cpu_seconds = {};  ///< CPU time of host processes
 };
 
 /// Returns the hosts that send operations of this graph, or replies to them, to another cluster,

@@ -116,7 +116,8 @@ void Acceptor::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   if (!frame.is_reply) deliver(connection, new_frame(run_, number_, FrameKind::request));
 }
 
-/// Requires: the mutex. This also holds for all functions below up to forget_if_unused().
+/// Decides what to do with a frame.
+/// Requires: the mutex, like all functions below up to forget_if_unused().
 Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
   if (after_end_.contains(connection)) return judge_after_end(connection, frame);
   if (waits_.contains(connection)) {
@@ -151,8 +152,8 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
     case DeploymentTable::Meaning::ended: {
       DeploymentId last = call;
       const bool is_last = call.number == deployments.number();
-      last.number = deployments.number() +
-                    (deployments.is_under_way() ? 0 : 1);  // number with which the peer can meet us
+      // With this number the peer can meet this host.
+      last.number = deployments.number() + (deployments.is_under_way() ? 0 : 1);
       Verdict verdict =
           refused(fmt::format("{} has ended on host {}{}{}", name_of(call), host_,
                               is_last ? ": " : "", is_last ? deployments.how_it_ended() : ""),

@@ -41,7 +41,8 @@ struct PendingCall {
   AsynchronousCall* asynchronous = nullptr;  // set if the caller has no context
 
   bool lacks_credits() const;  // whether only credits are missing
-  /// Requires: the mutex. Wakes the caller after a reply, after a loss, or when the request leaves.
+  /// Wakes the caller after a reply, after a loss, or when the request leaves.
+  /// Requires: the mutex.
   void tell(runtime::DeferredWakes& wakes);
 };
 

@@ -82,7 +82,8 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
   if (verdict.has_peer_parted) liveness_.tell_gone(peer, Goodbyes::has_ended, true);
 }
 
-/// Requires: the mutex. Takes a frame that passed the checks.
+/// Takes a frame that passed the checks.
+/// Requires: the mutex.
 Connections::Verdict Connections::take(Connection& connection, Frame& frame,
                                        runtime::DeferredWakes& wakes) {
   Verdict verdict;
@@ -120,7 +121,8 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
   return verdict;
 }
 
-/// Requires: the mutex. Returns whether the peer is gone as a result.
+/// Returns whether the peer is gone as a result.
+/// Requires: the mutex.
 bool Connections::greet(Connection& connection, const Frame& hello, runtime::DeferredWakes& wakes) {
   if (const std::string wrong = rules_.wrong_greeting(hello); !wrong.empty()) {
     if (const auto named = table_.peers().named(hello.text)) peers_[*named].refused = wrong;
@@ -146,7 +148,8 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
   return false;
 }
 
-/// Requires: the mutex. Handles the welcome of a peer.
+/// Handles the welcome of a peer.
+/// Requires: the mutex.
 void Connections::welcome(Connection& connection, const Frame& frame,
                           runtime::DeferredWakes& wakes) {
   peers_[connection.peer].incarnation = frame.deployment->incarnation;

@@ -39,8 +39,9 @@ void Goodbyes::part_from_those_who_stay() {
   queue_.send_posted();
 }
 
-/// Requires: the mutex. Returns for each peer the number of outstanding steps: our held frames plus
-///           one reply per connection.
+/// Returns for each peer the number of outstanding steps: our held frames plus one reply per
+/// connection.
+/// Requires: the mutex.
 std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   std::map<std::uint32_t, std::size_t> left;
   for (const auto& [id, connection] : table_.all())
@@ -77,7 +78,8 @@ void Goodbyes::await_answers(runtime::Deadline deadline) {
   }
 }
 
-/// Requires: the mutex. Stops waiting for the peer's replies.
+/// Stops waiting for the peer's replies.
+/// Requires: the mutex.
 void Goodbyes::forgo(std::uint32_t peer, base::Nanos patience) {
   for (const auto& [id, connection] : table_.all())
     if (connection->is_ours && connection->peer == peer) connection->has_parted = true;

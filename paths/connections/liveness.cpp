@@ -163,8 +163,8 @@ TravelError Liveness::refuse_answer(std::uint32_t host, StageId stage, std::uint
   Connection* connection = nullptr;
   {
     const runtime::Lock lock(parts_.table.mutex());
-    connection = &parts_.sender.connection_to(
-        host, stage);  // connections made by this host are never erased
+    // The pointer stays valid: connections made by this host are never erased.
+    connection = &parts_.sender.connection_to(host, stage);
   }
   refuse(connection->id, wrong);
   const runtime::Lock lock(parts_.table.mutex());

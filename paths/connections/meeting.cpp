@@ -18,8 +18,8 @@ constexpr base::Nanos first_word_after = std::chrono::seconds(5);
 Meeting::Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up)
     : table_(table), peers_(peers), give_up_(std::move(give_up)), is_wired_(!needs_all) {}
 
-/// Requires: the mutex. Returns the peers with a connection that has not arrived or not been
-///           accepted.
+/// Returns the peers with a connection that has not arrived or not been accepted.
+/// Requires: the mutex.
 std::set<std::uint32_t> Meeting::absent() const {
   const auto not_come = peers_.not_come();
   std::set<std::uint32_t> absent(not_come.begin(), not_come.end());

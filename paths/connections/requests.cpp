@@ -156,8 +156,9 @@ void Requests::leave(const PendingCall& call, bool is_short, Operation& operatio
   sender_.send(*call.connection, operation.path, std::move(frame), lock);
 }
 
-/// Requires: the mutex, which it may release and lock again. Removes a call that was answered or
-///           abandoned. An abandoned request that is still held never leaves.
+/// Removes a call that was answered or abandoned. An abandoned request that is still held never
+/// leaves.
+/// Requires: the mutex, which it may release and lock again.
 void Requests::forget(const PendingCall& call, runtime::Lock& lock) {
   if (call.connection == nullptr) return;
   Connection& connection = *call.connection;

@@ -26,11 +26,11 @@ using SharedHosts = std::shared_ptr<const std::vector<std::uint32_t>>;
 /// State of one message at its sender or receiver. The handle and the lanes share it.
 struct LaneWait {
   runtime::Completion completion;
-  // // Written before completion:
+  // Written before completion:
   base::Payload message;  ///< received message, unless it is in lent memory
   bool is_in_place = false;
   Failure failure;  ///< nullptr on success
-  // // Guarded by the mutex of the endpoint until completion:
+  // Guarded by the mutex of the endpoint until completion:
   LentMemory lent;         ///< memory to send from, or place for a message of that size
   bool is_let_go = false;  ///< whether the handle was dropped, which ends the loan of the memory
 };
@@ -77,7 +77,7 @@ struct Participation {
 struct LaneQuestion {
   std::uint64_t channel = 0;
   std::uint64_t signature_digest = 0;  ///< what the asking host uses the channel for; never 0
-  // // The group that this one was split from, and the channel of the split; both 0 if there is
+  // The group that this one was split from, and the channel of the split; both 0 if there is
   // none.
   std::uint64_t parent = 0;
   std::uint64_t parent_channel = 0;
@@ -193,7 +193,7 @@ class MessageGroup {
   /// them, and are small enough. If so, send from lent memory, because nothing is copied in
   /// advance. Otherwise send a payload, which several messages may share.
   bool is_paced(std::uint32_t to) const;
-  /// Send from or receive into the caller's memory. Frames are copied one by one. No other thread
+  /// Sends from or receives into the caller's memory. Frames are copied one by one. No other thread
   /// may read or write that memory meanwhile.
   Sending send(std::uint32_t to, const NamedMessage& which, LentMemory message);
   Receiving receive(std::uint32_t from, const NamedMessage& which, LentMemory place = {});

@@ -23,7 +23,7 @@ class MessageClock::Service final : public runtime::Work {
   using Work::cancel;
   void begin() { clock_.state_.runtime.begin({"lanes of", clock_.state_.name}, *this); }
 
-  // // Guarded by the mutex of the endpoint:
+  // Guarded by the mutex of the endpoint:
   bool is_running = false;
   base::Nanos sleeps_until = base::Nanos::min();
   runtime::WaitList earlier;  // notified when earlier work is added
@@ -56,7 +56,7 @@ class MessageClock::Lookers final : public runtime::Poller {
   }
   bool are_there() const { return count_.load() > 0; }
 
-  // // Requires: the mutex of the endpoint.
+  // Requires: the mutex of the endpoint.
   void know(const DueQueue& due_queue) {
     next_.store(due_queue.empty() ? base::Nanos::max().count() : due_queue.next().count());
     if (due_queue.empty() || clock_.is_stopped_ || clock_.state_.runtime.is_virtual()) return;
@@ -118,8 +118,8 @@ void MessageClock::settle(runtime::Lock& lock) {
     }
     leaving.clear();
     ended.clear();
-    if (state_.runtime.is_virtual())
-      settled_ = {};  // saves memory: simulations have very many hosts
+    // Saves memory: simulations have very many hosts.
+    if (state_.runtime.is_virtual()) settled_ = {};
     lock.lock();
   }
   is_sending_ = false;

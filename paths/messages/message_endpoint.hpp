@@ -55,9 +55,8 @@ class MessageEndpoint {
   /// together. Does not block.
   ///
   /// Throws: UsageError if `hosts` is empty, names a host twice, names an unknown host or lacks
-  /// this
-  ///         host. Also if this host is in a group of that name, or if there is no way between two
-  ///         of the hosts.
+  ///         this host. Also if this host is in a group of that name, or if there is no way between
+  ///         two of the hosts.
   std::unique_ptr<MessageGroup> group(std::string_view name, std::vector<std::uint32_t> hosts,
                                       GroupOptions options = {});
   /// Like group(). If `hosts` is sorted, it is shared, not copied, which saves memory with

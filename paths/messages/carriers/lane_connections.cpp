@@ -236,8 +236,8 @@ void LaneConnections::connection_lost(ConnectionId connection, const std::string
       outward_[host].has_parted = true;
       parting_.wake_all(wakes);
     }
-    if (ended_.contains(host) || is_parting_)
-      return;  // no loss counts after the end of either side
+    // No loss counts after the end of either side.
+    if (ended_.contains(host) || is_parting_) return;
   }
   if (host != host_) lanes_->host_lost(host, reason);
 }

@@ -20,8 +20,8 @@
 namespace paths {
 
 /// The n hosts of a run have n (n - 1) directed pairs, but few of them exchange messages.
-/// LaneConnections opens one connection to each neighbour that this host sends to, when the first
-/// frame leaves.
+/// LaneConnections opens one connection to each host one step away, when the first frame leaves
+/// for it.
 ///
 /// Frames of another host arrive on the connection that it made. Above `connections_most`
 /// connections, the one that was idle for longest is closed; a later frame opens one again.
@@ -89,7 +89,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   SharedClocks clocks_;
   std::set<std::uint32_t> ended_;   // hosts that sent their goodbye
   std::set<std::uint32_t> gone_;    // hosts passed to forget()
-  std::set<ConnectionId> closing_;  // idle connections of this host under closing
+  std::set<ConnectionId> closing_;  // idle connections that this host is closing
   std::uint64_t frames_ = 0;
   bool is_parting_ = false;
   runtime::WaitList parting_;

@@ -21,7 +21,8 @@ class SharedClocks {
   SharedClocks(runtime::Runtime& runtime, const Peers& peers, std::uint32_t host);
   /// Returns the identity of this host's clock; 0 = the virtual clock.
   std::uint64_t identity() const { return identity_; }
-  /// Compares a host's clock identity with ours; records the host if they are equal.
+  /// Compares a host's clock identity with ours; records the host if they are equal and
+  /// both addresses are of one machine.
   void compare(std::uint32_t host, std::uint64_t identity);
   bool has(std::uint32_t host) const { return hosts_.contains(host); }
   /// Adds the time that a frame took to its lateness. Ignores times below zero or above the

@@ -32,7 +32,7 @@ class Inbox {
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t issued() const { return issued_; }
   std::uint64_t free() const { return bytes_ - issued_; }
-  /// Bytes that messages use now, and the maximum so far.
+  /// Bytes that messages occupy now, and the maximum so far.
   std::uint64_t held() const { return held_; }
   std::uint64_t held_most() const { return held_most_; }
 
