@@ -46,7 +46,7 @@ class Acceptor final : public Receiver {
   /// is under way on this host.
   std::shared_ptr<const DeploymentId> begin(const std::string& label, const base::Digest& plan);
   /// Passes later hellos of the deployment to `connections`, and at once those that waited for it.
-  /// `connections` and `share` must exist until end() is called.
+  /// `connections` and `share` must outlive end().
   void open(const DeploymentId& call, Connections& connections, Multiplexer::SubTransport& share);
   /// Notes that the deployment has ended, and how. Only the first call has an effect. The acceptor
   /// replies to later frames on `arrivals`, connections that peers made for the deployment.

@@ -82,7 +82,8 @@ class ConnectionEnd final : public ShortEnd {
   ConnectionEnd(Connections& connections, Connection& connection)
       : connections_(connections), connection_(&connection) {}
   bool deliver(ShortFrame&& frame) override;
-  /// Requires: the mutex of the connections. Detaches this object from its connection.
+  /// Detaches this object from its connection.
+  /// Requires: the mutex of the connections.
   void let_go() { connection_ = nullptr; }
 
  private:

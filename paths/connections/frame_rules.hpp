@@ -18,6 +18,7 @@ namespace paths {
 /// Thread-safe: requires the mutex of the table.
 class FrameRules {
  public:
+  /// Requires: the arguments outlive this object.
   FrameRules(const ConnectionTable& table, const PeerTable& peers)
       : table_(table), peer_table_(peers) {}
   std::string wrong(Connection& connection, const Frame& frame) const;

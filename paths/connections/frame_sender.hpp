@@ -20,6 +20,7 @@ namespace paths {
 ///              require the mutex of the table.
 class FrameSender {
  public:
+  /// Requires: the arguments outlive this object.
   FrameSender(ConnectionTable& table, SendQueue& queue, SentTraffic& traffic)
       : table_(table), queue_(queue), traffic_(traffic) {}
 

@@ -20,6 +20,7 @@ class Goodbyes {
  public:
   static constexpr const char* has_ended = "it has ended";
 
+  /// Requires: the arguments outlive this object.
   Goodbyes(ConnectionTable& table, PeerTable& peers, FrameSender& sender, SendQueue& queue)
       : table_(table), peers_(peers), sender_(sender), queue_(queue) {}
 

@@ -29,6 +29,7 @@ class Liveness {
   using Gone = std::function<void(std::uint32_t host, const std::string& reason, bool has_parted)>;
   enum class Which : std::uint8_t { not_met, all };
 
+  /// The parts of a host's connections that Liveness uses. All outlive it.
   struct Parts {
     ConnectionTable& table;
     PeerTable& peers;
@@ -46,7 +47,7 @@ class Liveness {
   /// Handles a connection that the transport has lost.
   void take_loss(ConnectionId connection, const std::string& reason);
   void give_up(std::uint32_t peer, const std::string& why);
-  /// Refuses the peer on this connection because of the wrong frame, and counts it as gone.
+  /// Refuses the peer on this connection and counts it as gone. `wrong` names what it sent.
   void refuse(ConnectionId connection, const std::string& wrong);
   /// Refuses the peer that replies for `stage`. Returns the error for its callers.
   TravelError refuse_answer(std::uint32_t host, StageId stage, std::uint32_t path,

@@ -22,6 +22,7 @@ class Meeting {
   using GiveUp = std::function<void(std::uint32_t peer, const std::string& why)>;
   /// If `needs_all` is true, the call fails as soon as one peer cannot be met, and the owner must
   /// call deploy(). Otherwise the owner calls await_peers().
+  /// Requires: the arguments outlive this object.
   Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up);
 
   /// Blocks until each peer has been met on all connections between the two, or is gone, or the

@@ -37,6 +37,7 @@ class PeerTable {
 
   /// Reads from `peers` which connections the plan has peers make. They are counted in advance,
   /// because a goodbye on one connection may overtake the hello on another.
+  /// Requires: `peers` outlives this object.
   PeerTable(const Peers& peers, std::uint32_t host);
 
   /// Returns the entry of a peer, and creates it if needed.

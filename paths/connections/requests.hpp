@@ -14,6 +14,7 @@ namespace paths {
 /// Thread-safe: all public functions except answer(), which requires the mutex of the table.
 class Requests {
  public:
+  /// Requires: the arguments outlive this object.
   Requests(ConnectionTable& table, FrameSender& sender, SendQueue& queue)
       : table_(table), sender_(sender), queue_(queue) {}
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/send_queue.hpp — queue of frames for the transport, sent by one context at a
-// time
+// paths/connections/send_queue.hpp — queue of frames that wait for the transport
 #pragma once
 #include <exception>
 #include <memory>
@@ -21,6 +20,7 @@ namespace paths {
 class SendQueue {
  public:
   /// Reports connections that cannot carry a frame to `receiver`.
+  /// Requires: the arguments outlive this object.
   SendQueue(ConnectionTable& table, Receiver& receiver) : table_(table), receiver_(receiver) {}
 
   void post(const Connection& connection, Frame&& frame) {

@@ -31,6 +31,7 @@ class SentTraffic {
   /// Stands for frames that belong to no path, such as handshakes. Only total() includes them.
   static constexpr std::uint32_t no_graph = std::numeric_limits<std::uint32_t>::max();
 
+  /// Requires: `mutex` outlives this object.
   explicit SentTraffic(runtime::Mutex& mutex) : mutex_(mutex) {}
   void count(std::uint32_t graph, bool leaves_cluster, const Traffic& sent) {
     if (last_.second == nullptr || last_.first != graph)

@@ -17,6 +17,7 @@ namespace paths {
 /// Thread-safe: guarded by the mutex of the endpoint.
 class ChannelFailures {
  public:
+  /// Requires: the arguments outlive this object.
   ChannelFailures(EndpointState& state, GroupTable& groups, CreditIssuer& credit,
                   OutgoingLanes& outgoing)
       : state_(state), groups_(groups), credit_(credit), outgoing_(outgoing) {}

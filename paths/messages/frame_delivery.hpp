@@ -21,6 +21,7 @@ namespace paths {
 /// Thread-safe: deliver(). counts() requires the mutex of the endpoint.
 class FrameDelivery {
  public:
+  /// The parts of the endpoint that FrameDelivery uses. All outlive it.
   struct Parts {
     EndpointState& state;
     GroupTable& groups;

@@ -24,6 +24,7 @@ namespace paths {
 class Gathering {
  public:
   /// `kind` is the kind of the frames that carry the fact.
+  /// Requires: the arguments outlive this object.
   Gathering(LaneKind kind, EndpointState& state, const LostHosts& lost)
       : kind_(kind), state_(state), lost_(lost) {}
 

@@ -21,6 +21,7 @@ namespace paths {
 /// Thread-safe: all functions.
 class GroupCalls {
  public:
+  /// The parts of the endpoint that GroupCalls uses. All outlive it.
   struct Parts {
     EndpointState& state;
     GroupTable& groups;

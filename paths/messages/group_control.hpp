@@ -26,6 +26,7 @@ class GroupControl {
   /// held.
   using WhyAbsent = std::function<std::string(std::string_view threads)>;
 
+  /// The parts of the endpoint that GroupControl uses. All outlive it.
   struct Parts {
     EndpointState& state;
     GroupTable& groups;

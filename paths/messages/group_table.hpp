@@ -24,6 +24,7 @@ class GroupTable {
     Participation part;
   };
 
+  /// Requires: `state` outlives this object.
   explicit GroupTable(const EndpointState& state) : state_(state) {}
   /// Makes a group. The n-th use of a name on each host belongs together. Throws UsageError if this
   /// host is in a group of that name.

@@ -16,6 +16,7 @@ namespace paths {
 /// Thread-safe: guarded by the mutex of the endpoint.
 class LostHosts {
  public:
+  /// Requires: `state` outlives this object.
   explicit LostHosts(const EndpointState& state) : state_(state) {}
   /// Returns false if the loss was known.
   bool add(std::uint32_t host, const std::string& why) { return lost_.emplace(host, why).second; }

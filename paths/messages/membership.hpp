@@ -20,6 +20,7 @@ namespace paths {
 /// Thread-safe: guarded by the mutex of the endpoint.
 class Membership {
  public:
+  /// The parts of the endpoint that Membership uses. All outlive it.
   struct Parts {
     EndpointState& state;
     LostHosts& lost;

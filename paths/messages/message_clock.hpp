@@ -19,6 +19,7 @@ namespace paths {
 ///          context does it. It exists only while there is work.
 class MessageClock {
  public:
+  /// The parts of the endpoint that MessageClock uses. All outlive it.
   struct Parts {
     EndpointState& state;
     OutgoingLanes& outgoing;

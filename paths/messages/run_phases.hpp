@@ -20,6 +20,7 @@ namespace paths {
 /// Thread-safe: all functions; each may be called once.
 class RunPhases {
  public:
+  /// The parts of the endpoint that RunPhases uses. All outlive it.
   struct Parts {
     EndpointState& state;
     LostHosts& lost;

@@ -18,6 +18,7 @@ namespace paths {
 /// Thread-safe: identity() and add_lateness(). Otherwise guarded by its owner's mutex.
 class SharedClocks {
  public:
+  /// Requires: the arguments outlive this object.
   SharedClocks(runtime::Runtime& runtime, const Peers& peers, std::uint32_t host);
   /// Returns the identity of this host's clock; 0 = the virtual clock.
   std::uint64_t identity() const { return identity_; }
