@@ -11,7 +11,7 @@
 
 namespace paths {
 
-/// Emulated links and small delays need work at given times, without a thread per host.
+/// Frames on emulated links are due at exact times, but a thread per host would be too many.
 /// MessageClock does the due work of an endpoint, passes frames to the carrier and completes waits.
 ///
 /// Thread-safe: stop(). Functions that take a lock require the mutex of the endpoint.
