@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/access.hpp — whose processes may map a shared space, and how long they may hold
-// it.
+// pastset/shared/access.hpp — access rights and lock patience of shared spaces
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,16 +10,17 @@
 namespace pastset {
 
 enum class SharedAccess : std::uint8_t {
-  own_processes,    ///< those of the user who makes it
-  others_may_read,  ///< and those of all users of the machine, who cannot write there
+  own_processes,    ///< processes of the user that makes the space
+  others_may_read,  ///< also all users of the machine, read-only
   others_may_write,
 };
 
-/// The same in words.
+/// Text of each SharedAccess value in configs, in the order of the values.
 inline constexpr std::array<std::string_view, 3> shared_access_words{
     "own processes", "others may read", "others may write"};
 
-/// A lock is held for a few instructions and X-functions.
+/// Default limit on waiting for a lock. Normally a lock is held for a few instructions and
+/// X-functions only.
 inline constexpr base::Nanos usual_lock_patience{10'000'000'000};
 
 }  // namespace pastset

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/arena.cpp — which extents are free, and where new ones are.
+// pastset/shared/arena.cpp — search for free extents and placement of new ones
 #include "pastset/shared/arena.hpp"
 
 #include <fcntl.h>
@@ -15,8 +15,8 @@ namespace {
 
 using shared::Extent;
 
-// Of addresses there are more than of memory, or sizes that come and go would leave gaps of which
-// none is large enough.
+// Bytes of arena addresses per byte of memory. With fewer addresses, changing tuple sizes would
+// leave only gaps that are too small.
 constexpr std::uint64_t addresses_for_a_byte = 4;
 
 constexpr std::uint64_t for_ever = std::numeric_limits<std::uint64_t>::max();
@@ -53,7 +53,8 @@ std::uint32_t SharedArena::known() const {
   return std::min<std::uint32_t>(mapping_.segment().extents_known, shared::extents_max);
 }
 
-/// What elements may have, and what their lengths add to it.
+/// Returns the memory limit of the arena: the space without its regions, plus 1/8 for rounded
+/// lengths.
 std::uint64_t SharedArena::bytes_max() const {
   const std::uint64_t bytes = mapping_.bytes();
   const std::uint64_t left = bytes - std::min<std::uint64_t>(mapping_.segment().regions_end, bytes);
@@ -72,11 +73,11 @@ SharedArena::Range SharedArena::range_of(std::uint32_t index) const {
   return range.place % line_bytes == 0 && at(range.place, range.bytes) != nullptr ? range : Range{};
 }
 
-// ---- who has one -----------------------------------------------------------------------------
+// ---- users of an extent ----------------------------------------------------------------------
 
-/// Whoever comes does so before the one goes by whom it came: a process that reads before its
-/// element has dropped the tuple, an element before the process lets go that moved into it. So one
-/// of them is seen, unless it was the other's turn in between.
+/// A new user registers before the old one unregisters: a reading process before its element drops
+/// the tuple, an element before the process that moves drops its hold. The check therefore sees one
+/// of the two, unless the use passed on between the two loads. `turns` detects that.
 bool SharedArena::is_free(std::uint32_t index) const {
   const Extent& it = extent(index);
   const std::uint32_t turns = it.turns;
@@ -130,7 +131,7 @@ std::optional<SharedArena::Room> SharedArena::find(std::span<const std::byte> by
     if (!is_most || bytes.size() > range.bytes - (place - range.place)) return std::nullopt;
     Room room{hold(i), place};
     const runtime::Lock lock(mutex_);
-    if (holds_[i] > 1) return room;  // by whom the bytes are kept
+    if (holds_[i] > 1) return room;  // another hold keeps the bytes
   }
   return std::nullopt;
 }
@@ -166,7 +167,7 @@ void SharedArena::forget(std::uint32_t process) {
   tell_who_wants();
 }
 
-// ---- who wants one ---------------------------------------------------------------------------
+// ---- waiting for memory ----------------------------------------------------------------------
 
 void SharedArena::want_memory(std::uint32_t element, bool wants) {
   const std::uint64_t bit = std::uint64_t{1} << element;
@@ -180,7 +181,7 @@ bool SharedArena::wants_memory(std::uint32_t element) const {
   return (mapping_.segment().wants_memory.load(std::memory_order_relaxed) >> element & 1) != 0;
 }
 
-/// Whoever waits says so before he looks whether there is any.
+/// A waiter sets its bit before it looks for memory, so that no ring is lost.
 void SharedArena::tell_who_wants() const {
   const shared::Segment& segment = mapping_.segment();
   std::uint64_t elements = segment.wants_memory;
@@ -190,14 +191,14 @@ void SharedArena::tell_who_wants() const {
 
 // ---- taking ----------------------------------------------------------------------------------
 
-/// Some may come to be free meanwhile, but none is taken while the arena is locked.
+/// Extents may become free meanwhile. None can be taken while the arena is locked.
 SharedArena::Survey SharedArena::survey(std::uint64_t charge) const {
   Survey it;
   const std::uint32_t known_now = known();
   for (std::uint32_t i = 0; i < known_now; ++i) {
     if (extent(i).bytes == 0) it.unused = std::min(it.unused, i);
     const Range range = range_of(i);
-    if (range.bytes == 0) continue;  // overwritten, perhaps: never to be used again
+    if (range.bytes == 0) continue;  // perhaps overwritten: never used again
     it.all.push_back({i, range, is_free(i)});
     it.bytes += range.bytes;
     if (!it.all.back().is_free && extent(i).charge == charge) it.charged += extent(i).counted;
@@ -232,7 +233,7 @@ bool SharedArena::has_extents() const {
          std::any_of(now.all.begin(), now.all.end(), [](const Seen& one) { return one.is_free; });
 }
 
-/// Of the first gap that is long enough.
+/// Uses the first gap that is long enough.
 std::optional<std::uint32_t> SharedArena::take_fresh(const Survey& now, std::uint64_t bytes) {
   if (now.unused == shared::extents_max || now.bytes + bytes > bytes_max()) return std::nullopt;
   const std::uint64_t step = bytes < 16 * page_bytes ? line_bytes : page_bytes;
@@ -254,7 +255,7 @@ std::optional<std::uint32_t> SharedArena::take_fresh(const Survey& now, std::uin
 
 // ---- giving back -----------------------------------------------------------------------------
 
-/// Whole pages; those at the ends may be others' too.
+/// Releases whole pages only: the pages at both ends may be shared with other extents.
 void SharedArena::release_pages(const Range& range) const {
   const std::uint64_t from = in_pages(range.place);
   const std::uint64_t to = (range.place + range.bytes) / page_bytes * page_bytes;
@@ -263,7 +264,8 @@ void SharedArena::release_pages(const Range& range) const {
               static_cast<off_t>(from), static_cast<off_t>(to - from));
 }
 
-/// It is in the way of another; called with the arena locked. False when there is none.
+/// Frees an extent that blocks another request. Returns false if none is free.
+/// Requires: the arena is locked.
 bool SharedArena::give_back_one(const Survey& now) const {
   const auto found =
       std::find_if(now.all.begin(), now.all.end(), [](const Seen& one) { return one.is_free; });
@@ -278,14 +280,14 @@ void SharedArena::give_back() {
   const base::Nanos now = runtime::steady_now();
   if (now - looked_at_ < a_while) return;
   looked_at_ = now;
-  // The kernel takes its time: others take extents meanwhile, though not these.
+  // The kernel is slow here. Others may take extents meanwhile, but not these.
   for (const Held& unwanted : hold_unwanted()) {
     release_pages(range_of(unwanted.extent()));
     extent(unwanted.extent()).bytes = 0;
   }
 }
 
-/// None when others take some just now.
+/// Returns no extents if another process takes one at that moment.
 std::vector<SharedArena::Held> SharedArena::hold_unwanted() {
   std::vector<Held> unwanted;
   runtime::SharedLock& lock = mapping_.segment().arena_lock;

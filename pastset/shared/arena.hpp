@@ -16,28 +16,30 @@ namespace pastset {
 
 class SharedMapping;
 
-/// Hands out extents: ranges of pages that lie behind all else of a space, far more of them than it
-/// may have memory for, so that one is found whatever sizes come.
+/// Hands out extents: ranges of memory for large tuples of any size, in a space whose processes may
+/// die at any moment. The extents lie behind the rest of the space. Their address range is several
+/// times larger than the memory limit, so that a gap exists for any mix of sizes.
 ///
-/// Why:     nobody gives an extent back. It is free while no process holds it and no element keeps
-///          a tuple in it, which every taker sees for himself, so that whoever dies at any moment
-///          leaves nothing. Memory of free ones is used again before other memory, which would have
-///          to be filled with zeros first, and goes back to the kernel once nobody wanted it for a
-///          while.
-/// Holds:   one process's, counted here: of what it writes before it is moved, of what it reads,
-///          and of what waits in line. They end with the process.
-/// Sharing: any thread may call anything.
-/// Blocks:  for the arena's lock, no longer than the space's patience (SharedSpaceError).
+/// Why:         No process has to release an extent. It is free while no process holds it and no
+///              element keeps a tuple in it. Each process checks that itself when it takes one, so
+///              a process that dies leaves nothing behind. Free extents are reused before fresh
+///              memory, which the kernel must fill with zeros first. Memory that was not used for a
+///              while returns to the kernel.
+/// Owns:        the holds of this process, counted per extent: for tuples that it writes before a
+///              move, reads, or has in line. The holds end with the process.
+/// Thread-safe: yes, from any thread.
+/// Blocks:      for the arena's lock, at most for the space's lock patience (then
+///              SharedSpaceError).
 class SharedArena {
  public:
   explicit SharedArena(const SharedMapping& mapping);
   SharedArena(const SharedArena&) = delete;
   SharedArena& operator=(const SharedArena&) = delete;
-  /// How large the memory is of a space that may take so much.
+  /// Returns the length of the mapping of a space that may use `bytes` of memory.
   static std::size_t mapped_bytes(std::size_t bytes);
   static std::size_t bytes_of_mapped(std::size_t mapped_bytes);
 
-  /// An extent that nobody else gets as long as this is.
+  /// A hold on an extent. While it exists, no other tuple gets the extent.
   class Held {
    public:
     Held(SharedArena& arena, std::uint32_t extent) : arena_(&arena), extent_(extent) {}
@@ -52,13 +54,13 @@ class SharedArena {
       if (arena_ != nullptr) arena_->let_go(extent_);
     }
     std::uint32_t extent() const { return extent_; }
-    void keep() { arena_ = nullptr; }  ///< until somebody lets it go by its number
+    void keep() { arena_ = nullptr; }  ///< leaves the hold to a later let_go() by number
 
    private:
     SharedArena* arena_;
     std::uint32_t extent_;
   };
-  /// Where a tuple is to be, or is.
+  /// Memory for a tuple: its place in the space and a hold on the extent.
   struct Room {
     Held held;
     std::uint64_t place = 0;
@@ -67,42 +69,48 @@ class SharedArena {
     std::uint64_t place = 0, bytes = 0;
   };
 
-  /// For an element (charge_of()) that may have `most` in all; none when that has no room for it
-  /// and `spare`, or the space has none now.
+  /// Takes an extent for an element (charge_of()) that may have `most` bytes in total. Returns
+  /// nullopt if less than `bytes + spare` of that is left, or if the space has no memory now.
   std::optional<Room> take(std::uint64_t bytes, std::uint64_t charge, std::uint64_t most,
                            std::uint64_t spare = 0);
   Held hold(std::uint32_t extent);
-  void let_go(std::uint32_t extent);  ///< and tells who waits for memory
+  void let_go(std::uint32_t extent);  ///< drops a hold; the last one rings waiters for memory
   bool holds(std::uint32_t process, std::uint32_t extent) const;
   bool is_held(std::uint32_t extent) const;
-  /// Of bytes that this process holds and that fill most of their extent.
+  /// Returns the room of bytes that this process already holds and that fill most of their extent.
   std::optional<Room> find(std::span<const std::byte> bytes);
-  Range range_of(std::uint32_t extent) const;  ///< empty when it has none that can be
-  /// Null when they cannot be there.
+  /// Returns an empty range if the extent has no memory or invalid fields.
+  Range range_of(std::uint32_t extent) const;
+  /// Returns nullptr if the range is not inside the arena.
   std::byte* at(std::uint64_t place, std::uint64_t bytes) const;
 
-  /// The element keeps a tuple there, of that number; called while both it and the extent are held.
+  /// Records that the element keeps tuple `number` in the extent.
+  /// Requires: the caller holds both the element and the extent.
   void note_tuple(std::uint32_t element, std::uint32_t extent, std::uint64_t number);
-  /// As if it kept all that are to come; and from then on as `beyond` says, a number + 1.
+  /// Marks the extent as used by all future tuples of the element. close() ends that: the newest
+  /// tuple in the extent is then number `beyond - 1`.
   void open(std::uint32_t element, std::uint32_t extent);
   void close(std::uint32_t element, std::uint32_t extent, std::uint64_t beyond);
-  /// What a holder of the element that died has noted without moving, but for one that is open.
+  /// Drops tuples that a dead holder of the element recorded but did not move, except in extent
+  /// `open`.
   void forget_beyond(std::uint32_t element, std::uint64_t last, std::uint32_t open);
-  void forget_all(std::uint32_t element);  ///< which is no more
+  void forget_all(std::uint32_t element);  ///< drops all tuples of an element that no longer exists
 
   static std::uint64_t charge_of(std::uint32_t element, std::uint64_t generation) {
     return generation * shared::elements_max + element;
   }
   std::uint64_t charged_to(std::uint32_t extent) const;
-  bool has_extents() const;                            ///< one to be had, if there is memory for it
-  std::uint64_t bytes_of(std::uint64_t charge) const;  ///< that nobody else can have now
+  bool has_extents() const;  ///< whether an extent can be taken, if there is memory for it
+  /// Returns the bytes in use that are charged to the element.
+  std::uint64_t bytes_of(std::uint64_t charge) const;
 
   void want_memory(std::uint32_t element, bool wants);
   bool wants_memory(std::uint32_t element) const;
-  void tell_who_wants() const;  ///< something may be free
+  void tell_who_wants() const;  ///< rings processes whose movers wait for memory
 
-  void forget(std::uint32_t process);  ///< which is no more
-  /// Called often, by one thread: what nobody has wanted for a second goes back to the kernel.
+  void forget(std::uint32_t process);  ///< drops the holds of a process that died or leaves
+  /// Returns memory to the kernel that was not used for a second.
+  /// Requires: called often, always from the same thread.
   void give_back();
 
  private:
@@ -130,8 +138,8 @@ class SharedArena {
 
   const SharedMapping& mapping_;
   runtime::Mutex mutex_;
-  std::vector<std::uint32_t> holds_;  // of this process
-  // Of who gives back.
+  std::vector<std::uint32_t> holds_;  // holds of this process, by extent
+  // Used by give_back() only, in one thread.
   std::vector<std::uint32_t> turns_seen_;
   base::Nanos looked_at_{0};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/doorbell.cpp — hears of changes and of ends, and tells elements.
+// pastset/shared/doorbell.cpp — delivery of changes and process ends to elements
 #include "pastset/shared/doorbell.hpp"
 
 #include <utility>
@@ -7,13 +7,13 @@
 namespace pastset {
 namespace {
 
-// A person does not see it, nor do 200 looks a second cost much.
+// Too short for a person to notice, and 200 polls a second cost little.
 constexpr base::Nanos between_looks{5'000'000};
 
 }  // namespace
 
 Doorbell::Doorbell(std::shared_ptr<SharedMapping> mapping) : mapping_(std::move(mapping)) {
-  const runtime::Lock lock(mutex_);  // they may be called before they are here
+  const runtime::Lock lock(mutex_);  // callbacks wait until the members are set
   if (!mapping_->may_write()) {
     looking_ =
         std::make_unique<runtime::LookingThread>(between_looks, [this] { return tell_all(); });
@@ -32,7 +32,7 @@ Doorbell::Doorbell(std::shared_ptr<SharedMapping> mapping) : mapping_(std::move(
 
 Doorbell::~Doorbell() {
   if (mapping_->is_ours()) return;
-  threads_.release();  // there are none in the child of a fork
+  threads_.release();  // the child of a fork has no such threads
   looking_.release();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/doorbell.hpp — what a process that maps a space hears of the others.
+// pastset/shared/doorbell.hpp — notifications between the processes of a shared space
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,15 +11,15 @@
 
 namespace pastset {
 
-/// Answers what other processes ring for, and clears what they leave when they die. Who may only
-/// read is rung by nobody: he looks.
+/// Wakes the waiters of this process when other processes change an element, and clears what dead
+/// processes leave. A process that may only read is never rung: it polls.
 class Doorbell {
  public:
-  /// An element of this process.
+  /// An element of this process that receives notifications.
   class Listener {
    public:
     virtual ~Listener() = default;
-    /// Something may have changed. Says whether anybody here waits for that.
+    /// Handles a possible change. Returns whether waiters depend on further polling.
     virtual bool on_ring(runtime::DeferredWakes& wakes) = 0;
   };
   explicit Doorbell(std::shared_ptr<SharedMapping> mapping);
@@ -27,8 +27,8 @@ class Doorbell {
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
   void add(Listener& element);
-  void remove(Listener& element);  ///< waits until it is not being told
-  void look();                     ///< of who may only read: somebody waits
+  void remove(Listener& element);  ///< waits until the element is not in on_ring()
+  void look();                     ///< starts polling for a waiter; read-only spaces only
 
  private:
   void on_ring();
@@ -37,7 +37,7 @@ class Doorbell {
   runtime::Mutex mutex_;
   std::vector<Listener*> elements_;
   std::uint32_t process_changes_ = 0;
-  std::unique_ptr<runtime::BellThreads> threads_;  // ends first
+  std::unique_ptr<runtime::BellThreads> threads_;  // stopped before the members above
   std::unique_ptr<runtime::LookingThread> looking_;
 };
 

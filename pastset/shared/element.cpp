@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element.cpp — reads of a log that all processes change, and who waits for it here.
+// pastset/shared/element.cpp — reads of a shared log, and the waiters of this process
 #include "pastset/shared/element.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ SharedElement::SharedElement(std::shared_ptr<SharedMapping> mapping,
 }
 
 SharedElement::~SharedElement() {
-  if (!mapping_->is_ours()) return;  // nobody waits here in the child of a fork
+  if (!mapping_->is_ours()) return;  // no context waits in the child of a fork
   listener_->remove(*this);
   runtime::DeferredWakes wakes;
   Hold hold(*this, Hold::Of::ours);
@@ -35,7 +35,7 @@ SharedElement::~SharedElement() {
   try {
     if (!orphans_.empty()) hold.try_take(mapping_->lock_patience());
   } catch (const ElementError&) {
-    // It is forgotten with our process.
+    // The places are cleared when this process ends.
   }
   waiters_.ensure_nobody();
 }
@@ -104,7 +104,7 @@ bool SharedElement::has_newest(std::uint64_t from) const {
   return it.oldest < it.last && from < it.last;
 }
 
-/// While it is held, so that a throwing X-function leaves `first` where it was.
+/// Runs X-functions while the element is held, so that an exception leaves `first` unchanged.
 Stored SharedElement::read(std::uint64_t number) const {
   base::Payload stored = log_.read(number, mapping_);
   if (!x_function_.in && !x_function_.out)
@@ -129,7 +129,7 @@ Stored SharedElement::take_oldest() {
   return oldest;
 }
 
-// ---- what never blocks -----------------------------------------------------------------------
+// ---- operations that never block -------------------------------------------------------------
 
 std::uint64_t SharedElement::first() const {
   refuse_x_function(name());
@@ -164,7 +164,7 @@ void SharedElement::axe(std::uint64_t number) {
   log_.note_taker();
   log_.free_to(number);
   if (log_.is_line_empty()) return;
-  log_.note_change();  // there may be memory for who waits in another process
+  log_.note_change();  // there may be memory for movers of other processes
   settle(wakes);
 }
 
@@ -222,7 +222,7 @@ void SharedElement::wait_until(There there, Hold& hold, runtime::Deadline deadli
   }
 }
 
-/// Lets the log go, but holds our mutex again.
+/// Releases the log; holds the mutex again afterwards.
 runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime::Deadline deadline,
                                    const runtime::Reason& reason) {
   log_.listen();
@@ -230,7 +230,7 @@ runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime:
   return waiters_.wait(list, hold.lock(), deadline, reason);
 }
 
-/// The same, at the shared memory; nobody has to ring for us.
+/// Polls the shared memory instead, so that no process has to ring this one.
 bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Hold& hold,
                          runtime::Deadline deadline, const runtime::Reason& reason) {
   const Waiters::Blocked blocked(waiters_);
@@ -240,14 +240,15 @@ bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t s
   return has_changed;
 }
 
-/// After a change, of ours or of others: all that can happen now happens. Both locks are held. When
-/// the memory was overwritten, those who wait are told, not the caller.
+/// Completes everything that a change, of this process or another, has made possible. If the memory
+/// was overwritten, the waiters receive the error, not the caller.
+/// Requires: both locks are held.
 void SharedElement::settle(runtime::DeferredWakes& wakes) {
   try {
     settle_readable(wakes);
   } catch (const ElementError&) {
     fail_all(std::current_exception(), wakes);
-    waiters_.wake_all(wakes);  // they find out for themselves
+    waiters_.wake_all(wakes);  // waiters find the error themselves
   }
 }
 
@@ -266,11 +267,11 @@ void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
     if (const auto error = log_.why_no_room_comes()) fail_moves(error, wakes);
 }
 
-/// Another process has changed something, or perhaps it has. An element at which nobody sleeps is
-/// not even locked, and one that is held for long is come back to, so that it delays no other.
+/// Handles a change that another process may have made. Does not lock an element without sleeping
+/// waiters. Retries later if the element is held for long, so that it delays no other element.
 bool SharedElement::on_ring(runtime::DeferredWakes& wakes) {
   if (log_.listens() || log_.is_deleted()) look_again(wakes);
-  return false;  // who changes it rings
+  return false;  // changes are rung, so no polling is needed
 }
 
 void SharedElement::look_again(runtime::DeferredWakes& wakes) {
@@ -297,11 +298,11 @@ void SharedElement::look_again(runtime::DeferredWakes& wakes) {
   } catch (const ElementError&) {
     held_since_.reset();
     fail_all(std::current_exception(), wakes);
-    waiters_.wake_all(wakes);  // they find out for themselves
+    waiters_.wake_all(wakes);  // waiters find the error themselves
   }
 }
 
-// ---- those that wait without a context -------------------------------------------------------
+// ---- started accesses, without a context -----------------------------------------------------
 
 void SharedElement::begin(Access& access) {
   refuse_x_function(name());
@@ -340,7 +341,7 @@ void SharedElement::fail_all(const std::exception_ptr& error, runtime::DeferredW
 
 bool SharedElement::cancel(Access& access) {
   runtime::DeferredWakes wakes;
-  std::unique_ptr<Waiters::Move> given_up;  // its tuple goes after our locks
+  std::unique_ptr<Waiters::Move> given_up;  // destroyed after the locks are released
   Hold hold(*this, Hold::Of::ours);
   if (!access.is_waiting) return false;
   if (access.kind != Access::Kind::move) {
@@ -351,7 +352,7 @@ bool SharedElement::cancel(Access& access) {
   if (!access.is_waiting) return false;
   Waiters::Move& move = waiters_.move_of(access);
   if (hold.has_log() && !log_.is_deleted() && log_.in_line(move.place).state == Waiting::admitted) {
-    settle(wakes);  // another process has just given it its turn
+    settle(wakes);  // another process has just appended its tuple
     return false;
   }
   given_up = waiters_.give_up(move);

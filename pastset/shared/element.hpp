@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element.hpp — an element in memory that several processes of a machine map.
+// pastset/shared/element.hpp — element in memory that several processes of a machine map
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -17,40 +17,43 @@
 
 namespace pastset {
 
-/// One process's handle of it; its tuples and its line of movers are all processes'. Contexts of
-/// other processes are woken as those of this one; reads without a context are served in the order
-/// in which they began in this process.
+/// One process's handle of an element in shared memory: one process moves a tuple, another observes
+/// it without a message. The tuples and the line of movers are common to all processes. Contexts of
+/// other processes are woken like those of this one. Started reads are served in the order in which
+/// they began in this process.
 ///
-/// How it waits: an OS thread looks at the shared memory for a while; then all wait as in any
-///               element, and a thread of this process that sleeps in the kernel is rung.
-/// Large tuples: are copied into the shared memory once, before the element is held where there is
-///               memory, and not at all when they were written there (buffer()) or read from there.
-///               Whoever reads them does so in place; the memory is free once all have let go.
-/// Bounded:      a move for which there is no slot or memory blocks when delta > 0, until some is
-///               freed; else it is a SharedSpaceFull, as is one that never fits and a line that is
-///               too long.
-/// X-functions:  this process's own, run while the element is held. An element runs those of the
-///               process that moves or reads.
-/// Marks:        longer than 255 bytes are cut.
-/// Death:        when the process that made the space dies, every move is a ProcessDied from then
-///               on, and every read whose tuple is not there. When the last process dies that moved
-///               into the element, reads whose tuple is not there are, until another one moves;
-///               when the last dies that observed or axed, moves for which there is no room are,
-///               until another one does. Those that wait are told within milliseconds.
-/// Throws:       also SharedSpaceFull, and SharedSpaceError from every operation; a blocked move
-///               that throws that, or is cancelled while the element is stuck, may have moved.
-/// Blocks:       besides, whatever the deadline, while another process holds the element: for a few
-///               instructions and X-functions, or until the space's patience ends. A fiber then
-///               lets others of its OS thread go on, but for begin(), cancel() and what it
-///               withdraws.
-/// Steady clock, but for an element that no other process maps.
+/// Waiting:      An OS thread polls the shared memory for a while. Then it waits as in any element,
+///               and a thread of this process that sleeps in the kernel is rung.
+/// Large tuples: A move copies a tuple into the shared memory once, before the element is held if
+///               there is memory. It copies nothing if the tuple was written there (buffer()) or
+///               read from there. Readers use the tuple in place. Its memory is free once all of
+///               them have released it.
+/// Bounded:      A move without a slot or memory blocks until some is freed, if delta > 0 and not
+///               only the newest are kept. Otherwise it throws SharedSpaceFull. So do a tuple that
+///               can never fit and a line that is full.
+/// X-functions:  belong to this process and run while the element is held. Each operation runs
+///               those of the process that moves or reads.
+/// Marks:        are cut to 255 bytes.
+/// Failure:      If the process that made the space dies, every move throws ProcessDied, and so
+///               does every read whose tuple is not there. If the last process that moved into the
+///               element dies, such reads throw it until another process moves. If the last process
+///               that observed or axed dies, moves without room throw it until another process
+///               observes or axes. Waiters receive the error within milliseconds.
+/// Blocks:       whatever the deadline, while another process holds the element: for a few
+///               instructions and X-functions, or until the lock patience ends. Meanwhile a fiber
+///               yields to others of its OS thread, except in cancel() and withdrawals.
+/// Requires:     the steady clock, unless no other process maps the element.
+/// Throws:       also SharedSpaceFull; SharedSpaceError from every operation. A blocked move that
+///               throws SharedSpaceError, or is cancelled while the element is stuck, may have
+///               moved.
 class SharedElement final : public Element, private Doorbell::Listener {
  public:
-  /// Of the directory's element `index`, which is live.
+  /// Requires: the directory's element `index` is live.
   SharedElement(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<Doorbell> listener,
                 std::uint32_t index, std::string name, Template tuple_template,
                 XFunction x_function = {});
-  /// As of LocalElement; what waits without a context is told Deleted. Not by who is told of one.
+  /// As of LocalElement; started accesses receive Deleted.
+  /// Requires: no such notification calls it.
   ~SharedElement() override;
 
   using Element::move;
@@ -85,7 +88,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   bool on_ring(runtime::DeferredWakes& wakes) override;
   void look_again(runtime::DeferredWakes& wakes);
   // Moves.
-  /// A tuple on its way, and its place in the space if it has one already.
+  /// A tuple to be moved, and its memory in the space if it already has some.
   struct Incoming {
     base::Payload tuple;
     std::optional<SharedLog::Room> room;
@@ -109,7 +112,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   Stored read_kept(std::uint64_t number) const;
   Stored read_newest() const;
   Stored take_oldest();
-  // Both.
+  // Moves and reads.
   void settle(runtime::DeferredWakes& wakes);
   void settle_readable(runtime::DeferredWakes& wakes);
   void fail_all(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
@@ -130,8 +133,8 @@ class SharedElement final : public Element, private Doorbell::Listener {
   mutable runtime::Mutex mutex_;  // taken before the lock of the log
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
-  mutable std::vector<std::uint32_t> orphans_;  // places in line of those that are gone from there
-  std::optional<base::Nanos> held_since_;       // by others, when the bell rang and rings again
+  mutable std::vector<std::uint32_t> orphans_;  // places in line of withdrawn moves
+  std::optional<base::Nanos> held_since_;  // start of the time in which on_ring() finds it held
   Waiters waiters_{*this};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_arena.cpp — where an element's larger tuples go.
+// pastset/shared/element_arena.cpp — placement of an element's larger tuples
 #include "pastset/shared/element_arena.hpp"
 
 #include <atomic>
@@ -20,8 +20,8 @@ std::optional<ElementArena::Room> ElementArena::spare_room(std::size_t bytes,
 std::optional<ElementArena::Room> ElementArena::room_ahead(std::size_t bytes,
                                                            std::uint64_t to_keep) {
   if (has_own_extent(bytes, bytes_)) return spare_room(bytes, to_keep);
-  // A mover that is not run for a while would keep others from using the extent again, which those
-  // that cannot wait have to.
+  // A mover that pauses here would keep others from reusing the chunk. In an element that keeps the
+  // newest, moves cannot wait for that.
   if (element_.keep_newest.load(std::memory_order_relaxed) > 0) return std::nullopt;
   const std::uint64_t lines = in_lines(bytes);
   if (bytes <= copied_while_held_max || arena_.wants_memory(index_) || !has_chunk_for(2 * lines))
@@ -56,15 +56,15 @@ bool ElementArena::note_tuple(std::uint32_t extent, std::uint64_t number) {
   return true;
 }
 
-/// Whoever waits for memory in this element looks again by himself.
+/// Movers that wait for memory in this element retry without a ring.
 void ElementArena::note_gone() const {
   if (element_.is_guest.load(std::memory_order_relaxed) == 0) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   arena_.tell_who_wants();
 }
 
-/// It may have noted a tuple that it has not moved, or have opened an extent that is no chunk yet,
-/// or is none any more.
+/// The dead holder may have recorded a tuple that it did not move. It may also have opened an
+/// extent that is not yet, or no longer, the chunk.
 void ElementArena::mend(std::uint64_t last) {
   arena_.forget_beyond(index_, last, element_.chunk - 1);
 }
@@ -82,12 +82,14 @@ bool ElementArena::has_chunk_for(std::uint64_t lines) {
   return true;
 }
 
-/// Whether nobody has anything there; called while there is one.
+/// Whether no tuple and no process uses the chunk.
+/// Requires: there is a chunk.
 bool ElementArena::is_chunk_empty() const {
   return element_.chunk_newest <= element_.oldest && !arena_.is_held(element_.chunk - 1);
 }
 
-/// For a tuple that needs what it takes. False when that is nothing.
+/// Abandons an empty chunk, for a tuple that needs its memory. Returns false if there is no empty
+/// chunk.
 bool ElementArena::leave_empty_chunk() {
   const std::uint32_t chunk = element_.chunk;
   if (chunk == 0 || chunk > shared::extents_max || !is_chunk_empty()) return false;
@@ -95,7 +97,8 @@ bool ElementArena::leave_empty_chunk() {
   return true;
 }
 
-/// Taken before it is written to: one that dies leaves a gap, which is free again with all else.
+/// Reserves the place before it is written. A process that dies in between leaves a gap, which
+/// becomes free with the rest of the chunk.
 ElementArena::Place ElementArena::place_in_chunk(std::uint64_t lines) {
   const std::uint32_t extent = element_.chunk.load(std::memory_order_relaxed) - 1;
   const std::uint64_t used = element_.chunk_used.load(std::memory_order_relaxed);
@@ -115,7 +118,7 @@ bool ElementArena::begin_chunk() {
   return true;
 }
 
-/// The tuples in it are all there is to it from now on.
+/// Closes the chunk. From then on only the tuples in it keep its memory in use.
 void ElementArena::leave_chunk() {
   const std::uint32_t chunk = element_.chunk;
   if (chunk == 0 || chunk > shared::extents_max) return;

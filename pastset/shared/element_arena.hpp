@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_arena.hpp — what one element has of its space's arena.
+// pastset/shared/element_arena.hpp — one element's share of the arena
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace pastset {
 
-/// Memory for an element's tuples above 48 bytes, of which it may have so much at once: the largest
-/// have an extent each, others are one behind the other in one that is the chunk until it is full.
+/// Memory for an element's tuples above 48 bytes, up to a limit. The largest tuples have an extent
+/// each. Others are placed one after the other in a common extent, the chunk, until it is full.
 ///
-/// Why:     each change becomes true by one store, as in the log (SharedLog).
-/// Sharing: a view, one thread's at a time, while the element is held.
+/// Why:         each change takes effect by one store, as in the log (SharedLog).
+/// Thread-safe: no; one thread at a time.
+/// Requires:    the element is held.
 class ElementArena {
  public:
   using Room = SharedArena::Room;
@@ -31,25 +32,29 @@ class ElementArena {
         bytes_(bytes),
         charge_(SharedArena::charge_of(index, generation)) {}
 
-  /// What takes longer is copied before the element is taken, where there is memory.
+  /// Largest tuple that is copied while the element is held. Larger ones are copied before, if
+  /// there is memory.
   static constexpr std::size_t copied_while_held_max = page_bytes;
   bool never_fits(std::size_t bytes) const { return extent_bytes(bytes) > bytes_; }
   std::uint64_t bytes_used() const { return arena_.bytes_of(charge_); }
 
-  /// An extent to write a tuple in before it is moved; none when it is to have none, when others
-  /// wait for memory, or when less would be left than for the tuple of whoever holds the element
-  /// and for so many that it is yet to keep.
+  /// Returns an extent to write a tuple in before it is moved. Returns nullopt if the tuple is too
+  /// small for an extent of its own, if movers wait for memory, or if too little would be left.
+  /// Enough must be left for one more tuple of that size and for `to_keep` others.
   std::optional<Room> spare_room(std::size_t bytes, std::uint64_t to_keep) const;
-  /// The same for a tuple that is there and takes a while to be copied, in the chunk, too.
+  /// Returns memory for an existing tuple that takes a while to copy. Unlike spare_room(), uses the
+  /// chunk too.
   std::optional<Room> room_ahead(std::size_t bytes, std::uint64_t to_keep);
-  /// For a tuple that comes now; none when there is no memory. An extent of its own is the caller's
-  /// room, to be held until the tuple is moved or has left the line.
+  /// Returns memory for a tuple that is moved now, or nullopt if there is none. If the tuple has an
+  /// extent of its own, sets `room`, which the caller holds until the tuple is moved or leaves the
+  /// line.
   std::optional<Place> place(std::size_t bytes, std::optional<Room>& room);
-  /// It is one from now on. False when there is no such extent.
+  /// Records tuple `number` in the extent. Returns false if there is no such extent.
   bool note_tuple(std::uint32_t extent, std::uint64_t number);
-  /// Some may be gone.
+  /// Rings movers that wait for memory, if the dropped tuples may have used other elements'
+  /// extents.
   void note_gone() const;
-  /// After a holder of the element has died.
+  /// Repairs the share after a holder of the element died.
   void mend(std::uint64_t last);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_moves.cpp — moves into shared memory, and those that wait there for room.
+// pastset/shared/element_moves.cpp — moves into shared memory, and movers that wait there for room
 #include <fmt/format.h>
 
 #include <cstring>
@@ -44,7 +44,7 @@ base::Buffer SharedElement::buffer(std::size_t bytes) {
   return buffer;
 }
 
-/// Whatever takes time, before anybody has to wait for us.
+/// Does all slow work before the element is held and other processes have to wait.
 SharedElement::Incoming SharedElement::bring_in(base::Payload stored) const {
   Incoming incoming{std::move(stored), std::nullopt};
   const std::span<const std::byte> tuple = incoming.tuple.bytes();
@@ -75,7 +75,7 @@ std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
   if (const auto error = log_.why_no_room_comes()) std::rethrow_exception(error);
   const std::uint32_t place = log_.join_line(incoming.tuple.bytes(), incoming.room);
   Waiters::Move move(waiters_, std::move(incoming.tuple), place);
-  // Its memory is found here only, by whoever is rung for a change.
+  // Only this process can find memory for it, after a ring for a change.
   if (log_.in_line(move.place).state == Waiting::needs_memory) log_.listen();
   try {
     wait_for_admission(move, hold, deadline);
@@ -88,7 +88,8 @@ std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
   return *move.number;
 }
 
-/// Both locks are held, as where it ends, unless it throws: then our mutex, and perhaps the log.
+/// Both locks are held at entry and at return. After an exception the mutex is held, and perhaps
+/// the log.
 void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
                                        runtime::Deadline deadline) {
   const runtime::Reason reason{"room in element", name(), log_.numbers().last};
@@ -97,36 +98,37 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
   const auto take = [&] {
     hold.take();
     if (!move.number && log_.is_deleted()) throw waiters_.deleted();
-    log_.numbers();  // throws when they were overwritten
+    log_.numbers();  // throws if they were overwritten
   };
   bool may_look = true, is_settled = false, is_late = false;
   for (; !move.number && !move.error; take()) {
     if (!std::exchange(is_settled, true) || !is_waiting()) {
       runtime::DeferredWakes wakes;
       settle(wakes);
-      hold.let_go();  // before anybody is woken
+      hold.let_go();  // before the wakes are carried out
     } else if (is_late) {
-      throw DeadlinePassed(no_room());  // nobody can give it its turn any more
+      throw DeadlinePassed(no_room());  // while locked, no process can admit it any more
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
     } else if (const auto error = log_.why_no_room_comes()) {
-      std::rethrow_exception(error);  // since we looked, when nobody had to ring for us
+      std::rethrow_exception(error);  // it may have arisen during polling, without a ring
     } else {
       is_late = wait(move.waiting, hold, deadline, reason) == runtime::Woken::expired;
     }
   }
 }
 
-/// Where it is no error that the log cannot be had. Ours may have been let go meanwhile.
+/// Takes the log if it can; a failure is no error here. May release the mutex meanwhile.
 void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
   try {
     if (!hold.has_log()) hold.try_take(patience);
   } catch (const ElementError&) {
-    // Those who need it are told.
+    // Operations that need the log find the error themselves.
   }
 }
 
-/// Of one that gives up: called with our mutex, and with the log unless it could not be had.
+/// Withdraws a move from the line.
+/// Requires: the mutex is held, and the log unless it could not be taken.
 void SharedElement::withdraw(std::uint32_t place, const Hold& hold) {
   orphans_.push_back(place);
   if (hold.has_log())
@@ -135,7 +137,8 @@ void SharedElement::withdraw(std::uint32_t place, const Hold& hold) {
     come_back();
 }
 
-/// Those that gave up; who is behind them goes on. Both locks are held.
+/// Frees the places of withdrawn moves and admits the movers behind them.
+/// Requires: both locks are held.
 void SharedElement::drop_orphans() const {
   const std::vector<std::uint32_t> orphans = std::exchange(orphans_, {});
   const bool is_deleted = log_.is_deleted();
@@ -145,11 +148,11 @@ void SharedElement::drop_orphans() const {
   try {
     if (log_.admit()) come_back();  // to settle the rest
   } catch (const ElementError&) {
-    // Who waits finds out for himself.
+    // Waiters find the error themselves.
   }
 }
 
-/// Has on_ring() called soon.
+/// Causes a call of on_ring() soon.
 void SharedElement::come_back() const {
   log_.listen();
   mapping_->ring(std::uint32_t{1} << mapping_->me());
@@ -172,7 +175,8 @@ void SharedElement::begin_move(Access& access, Incoming incoming, runtime::Defer
   settle(wakes);
 }
 
-/// Says whether one more is ready for room.
+/// Ends moves that were admitted or overwritten. Returns whether one more has memory and waits for
+/// room.
 bool SharedElement::answer_moves(runtime::DeferredWakes& wakes) {
   bool is_one_ready = false;
   for (std::size_t i = 0; i < waiters_.moves().size();) {
@@ -197,7 +201,7 @@ bool SharedElement::answer_moves(runtime::DeferredWakes& wakes) {
   return is_one_ready;
 }
 
-/// Of those in line, who have no room.
+/// Fails the moves in line, for which there is no room.
 void SharedElement::fail_moves(const std::exception_ptr& error, runtime::DeferredWakes& wakes) {
   while (!waiters_.moves().empty()) {
     Waiters::Move& move = *waiters_.moves().front();

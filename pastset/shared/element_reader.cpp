@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_reader.cpp — reading what others change meanwhile, and waiting by looking.
+// pastset/shared/element_reader.cpp — reads without a lock, and waiting by polling
 #include "pastset/shared/element_reader.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ SharedElementReader::SharedElementReader(std::shared_ptr<SharedMapping> mapping,
 }
 
 SharedElementReader::~SharedElementReader() {
-  if (!mapping_->is_ours()) return;  // nobody waits here in the child of a fork
+  if (!mapping_->is_ours()) return;  // no context waits in the child of a fork
   listener_->remove(*this);
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
@@ -33,7 +33,7 @@ SharedElementReader::~SharedElementReader() {
 
 // ---- reading ---------------------------------------------------------------------------------
 
-/// None when it is gone, perhaps only since it was being copied.
+/// Returns nullopt if the tuple is gone, even if it was dropped during the copy.
 std::optional<Stored> SharedElementReader::glance(std::uint64_t number) const {
   std::optional<base::Payload> copied = log_.glance(number);
   refuse_deleted();
@@ -58,7 +58,8 @@ Stored SharedElementReader::read_kept(std::uint64_t number) const {
   throw waiters_.expired(number, log_.numbers_now().oldest);
 }
 
-/// One that goes meanwhile has a newer one behind it, which may go as fast; none when all do.
+/// Retries if the tuple is dropped during the copy, because then there is a newer one. Returns
+/// nullopt if there is none or if all 1000 attempts fail.
 std::optional<Stored> SharedElementReader::newest_now(std::uint64_t from) const {
   for (int tried = 0; tried < 1000 && has_newest(from); ++tried)
     if (auto stored = glance(log_.numbers_now().last - 1)) return stored;
@@ -129,7 +130,7 @@ void SharedElementReader::refuse_deleted() const {
   if (log_.is_deleted()) throw waiters_.deleted();
 }
 
-// ---- what it may not -------------------------------------------------------------------------
+// ---- operations that need write access -------------------------------------------------------
 
 void SharedElementReader::refuse(const char* what) const {
   throw SharedSpaceError(
@@ -154,14 +155,14 @@ bool SharedElementReader::on_ring(runtime::DeferredWakes& wakes) {
   try {
     refuse_deleted();
     const std::uint32_t changes = log_.element().changes;
-    const bool is_orphan = log_.why_orphaned() != nullptr;  // which changes nothing
+    const bool is_orphan = log_.why_orphaned() != nullptr;  // not counted in `changes`
     bool has_changed = std::exchange(seen_changes_, changes) != changes;
     has_changed |= std::exchange(seen_orphan_, is_orphan) != is_orphan;
     if (has_changed) waiters_.tell_changed(wakes);
     waiters_.serve_reads(*this, wakes);
     if (const auto error = log_.why_none_comes()) waiters_.fail_reads(error, wakes);
   } catch (const ElementError&) {
-    waiters_.tell_changed(wakes);  // they find out for themselves
+    waiters_.tell_changed(wakes);  // readers find the error themselves
     waiters_.fail_reads(std::current_exception(), wakes);
   }
   return waiters_.is_anybody();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_reader.hpp — an element of a space that this process may only read.
+// pastset/shared/element_reader.hpp — read-only view of a shared element
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,17 +14,19 @@
 
 namespace pastset {
 
-/// Reads tuples without holding the element or its memory: copies one and looks whether it was
-/// there all the while. It disturbs nobody, and nobody waits for it.
+/// A process that may only read a space cannot lock its elements. This view copies a tuple and then
+/// checks that the tuple was there all the while. It delays no other process, and none waits for
+/// it.
 ///
-/// How it waits: it looks every few milliseconds.
-/// Throws:       SharedSpaceError from whatever would change the element, observe() without a
-///               number included; else as SharedElement. A tuple that goes while it is copied is
-///               Expired; so is the newest where all go as fast, but for newest(), which waits.
-/// Steady clock.
+/// Waiting:  a thread polls the element every few milliseconds.
+/// Requires: the steady clock.
+/// Throws:   SharedSpaceError from operations that would change the element, among them observe()
+///           without a number; otherwise as SharedElement. A tuple that is dropped during the copy
+///           is Expired. So is the newest if tuples are dropped faster than they are copied;
+///           newest() waits instead.
 class SharedElementReader final : public Element, private Doorbell::Listener {
  public:
-  /// Of the directory's element `index`, which is live.
+  /// Requires: the directory's element `index` is live.
   SharedElementReader(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<Doorbell> listener,
                       std::uint32_t index, std::string name, Template tuple_template);
   ~SharedElementReader() override;
@@ -63,7 +65,7 @@ class SharedElementReader final : public Element, private Doorbell::Listener {
   template <class There>
   Stored read_when(There there, std::uint64_t number, runtime::Deadline deadline);
   std::optional<Stored> glance(std::uint64_t number) const;
-  // Of reads that were begun.
+  // Interface of Waiters to started reads.
   static bool has_unobserved() { return false; }
   Stored take_oldest() const { refuse("observe"); }
   bool has(std::uint64_t number) const;

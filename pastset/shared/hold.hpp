@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/hold.hpp — an element of shared memory while it is held.
+// pastset/shared/hold.hpp — locks of a shared element while it is used
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,11 +11,12 @@
 
 namespace pastset {
 
-/// Both locks: of who waits in this process, and of the log. Who has to wait for the log lets ours
-/// go meanwhile, so that others of this process wait beside him, each for his own time, and those
-/// who need ours only do not.
+/// Holds the two locks of a shared element: this process's mutex for waiters, and the log's lock
+/// between processes. A thread that waits for the log releases the mutex meanwhile. Other threads
+/// can then wait for the log too, each with its own patience, or do work that needs the mutex only.
 class SharedElement::Hold {
  public:
+  /// `live`: both locks, throws Deleted; `any`: both locks; `ours`: the mutex only.
   enum class Of : std::uint8_t { live, any, ours };
   explicit Hold(const SharedElement& element, Of of = Of::live)
       : element_(element), lock_(element.mutex_) {
@@ -35,13 +36,13 @@ class SharedElement::Hold {
     let_go_log();
     lock_.unlock();
   }
-  /// Ours is held after it, however it ends. A fiber lets others of its thread go on meanwhile, and
-  /// is thrown a Stop.
+  /// Takes both locks. The mutex is held afterwards, also after an exception. A fiber yields to
+  /// others of its thread meanwhile, and may throw a Stop.
   void take() {
     if (!try_take(element_.mapping_->lock_patience(), runtime::rest_fiber))
       throw element_.log_.held_for_long();
   }
-  /// `rest` as rest_fiber().
+  /// Tries to take the log within `patience`. Calls `rest` between attempts; see rest_fiber().
   bool try_take(
       base::Nanos patience, bool (*rest)(base::Nanos) = [](base::Nanos) { return false; }) {
     if (!lock_.owns_lock()) lock_.lock();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/layout.hpp — the bytes of a space that several processes map.
+// pastset/shared/layout.hpp — byte layout of a shared space
 #pragma once
 #include <array>
 #include <atomic>
@@ -12,83 +12,84 @@
 
 namespace pastset::shared {
 
-// Zeros are an empty one of everything. What changes is atomic so that a wild write of another
-// process is a wrong number and no more; who uses a number looks at it first.
+// Zero bytes are a valid empty value of every type here. Fields that change are atomic, so that a
+// wild write of another process yields a wrong number and nothing worse. Readers check each number
+// before they use it.
 
 using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
 
-inline constexpr std::size_t processes_max = 32;  ///< a bit each in a Word
+inline constexpr std::size_t processes_max = 32;  ///< one bit each in a Word
 inline constexpr std::size_t elements_max = shared_elements_max;
-/// Of the arena: enough for as many elements as there may be, each full of tuples that have their
-/// own, unless it has more than 16 MiB (chunk_bytes()).
+/// Number of extents in the arena. They suffice for elements_max elements full of tuples with
+/// extents of their own, unless an element has more than 16 MiB (chunk_bytes()).
 inline constexpr std::size_t extents_max = 64 * elements_max;
 inline constexpr std::size_t name_bytes = shared_name_bytes_max + 1;
 inline constexpr std::size_t template_bytes = shared_template_bytes_max + 1, mark_bytes = 256;
 inline constexpr std::size_t process_name_bytes = 64, who_bytes = 96;
 
-/// "process 1234 (solver)", of one that has died; "" of none.
+/// Description of a process that died, such as "process 1234 (solver)"; empty if there is none.
 using Who = std::array<std::atomic<char>, who_bytes>;
 
-/// A tuple: in place when it is small, in the arena when it is not.
+/// A tuple, stored in the slot if it is small and in the arena otherwise.
 struct alignas(line_bytes) Slot {
-  Long ticket;  ///< counts moves of the element, in the order of their line
+  Long ticket;  ///< sequence number of the move, counted from 1 per element
   Long bytes;
-  /// The tuple; or where in the space it is, and in which extent.
+  /// Bytes of a small tuple; otherwise the tuple's place in the space and its extent.
   std::array<Long, base::Payload::inline_bytes / sizeof(Long)> inside;
 };
 static_assert(sizeof(Slot) == line_bytes);
 
-/// A mover that is blocked.
+/// A blocked mover in the waiting line of an element.
 struct Waiting {
   enum State : std::uint32_t {
     nobody,
-    needs_memory,  ///< its tuple is not here yet
-    ready,         ///< to be appended by whoever makes room
-    admitted,      ///< it was
+    needs_memory,  ///< its tuple is not in shared memory yet
+    ready,         ///< any process that makes room appends its tuple
+    admitted,      ///< its tuple was appended
   };
-  Slot slot;  ///< its ticket says who came first
+  Slot slot;  ///< slot with the ticket; the smallest ticket is served first
   Word state;
   Word process;
-  Long number;  ///< when admitted
+  Long number;  ///< number of the tuple, valid once admitted
 };
 
-/// Memory in the arena: of one large tuple, or of several smaller ones. It is free, without anybody
-/// doing anything, once no process holds it and no element has a tuple in it that it keeps.
+/// Memory in the arena for one large tuple or for several smaller ones. An extent is free as soon
+/// as no process holds it and no element keeps a tuple in it; no process has to release it.
 struct alignas(line_bytes) Extent {
-  Long place;      ///< in the space
-  Long bytes;      ///< from there on; 0: there is none
-  Long counted;    ///< how many of them, ...
-  Long charge;     ///< ... and to which element: index and generation
-  Long elements;   ///< a bit for each that may have a tuple here: see `newest`
-  Word processes;  ///< that write or read here, a bit each
-  Word turns;      ///< counted after an element has come
+  Long place;      ///< offset in the space
+  Long bytes;      ///< length; 0 = no memory
+  Long counted;    ///< bytes of it that count towards the limit of an element
+  Long charge;     ///< that element: index and generation (SharedArena::charge_of())
+  Long elements;   ///< bit per element that may have a tuple here; see `newest`
+  Word processes;  ///< bit per process that writes or reads here
+  Word turns;      ///< counter, incremented after an element registers
 };
-/// Of the element's tuples in each extent, the number of the newest + 1.
+/// Number of the element's newest tuple in each extent, plus 1.
 using Newest = std::array<Long, extents_max>;
 
 struct Element {
   enum State : std::uint32_t { nothing, live, deleted };
   Word state;
-  Word line_count;  ///< blocked movers
-  Long generation;  ///< told apart from others that were here before
+  Word line_count;  ///< number of blocked movers
+  Long generation;  ///< distinguishes successive elements with the same index
   std::array<std::atomic<char>, name_bytes> name;
   std::array<std::atomic<char>, template_bytes> tuple_template;
-  Long region, region_bytes;  ///< slots and line
+  Long region, region_bytes;  ///< memory of the slots and the line
   Long slots, line, arena_bytes;
 
   alignas(line_bytes) runtime::SharedLock lock;
-  Word listeners;  ///< processes to ring after a change
-  Word changes;    ///< counted, for who looks
+  Word listeners;  ///< bit per process to ring after a change
+  Word changes;    ///< change counter for polling processes
   Word is_marked;
-  Word is_guest;  ///< has tuples in extents that are another's
+  Word is_guest;  ///< has tuples in extents that are charged to other elements
   Long oldest, first, last, delta, keep_newest;
   Long next_ticket;
-  Word chunk;                  ///< where its next smaller tuple goes: an extent + 1
-  Long chunk_used;             ///< bytes
-  Long chunk_newest;           ///< as `newest` is, which says for ever until it is another's turn
+  Word chunk;                  ///< extent for its next smaller tuple, plus 1; 0 = none
+  Long chunk_used;             ///< bytes used in the chunk
+  Long chunk_newest;           ///< as `newest`, which is infinite until the chunk closes
   Word movers, takers;         ///< processes that have moved; that have observed or axed
-  Who lost_mover, lost_taker;  ///< the last of them that died, none being left
+  Who lost_mover, lost_taker;  ///< the last such process, if it died and none is left
   std::array<std::atomic<char>, mark_bytes> mark;
 };
 
@@ -106,23 +107,24 @@ struct Segment {
   static constexpr std::uint32_t right_version = 3;
   Long magic;
   Word version;
-  Word layout;  ///< tells sizes of the above apart
+  Word layout;  ///< checksum of the sizes of these structs
   Long bytes;
-  Word is_open;  ///< what is in it from the beginning is there: it may be found
+  Word is_open;  ///< initial elements are present, so the space may be found
   Word user;
   Word process_changes;
-  Word owner;          ///< its number + 1; 0 when it has left properly
-  Word owner_is_dead;  ///< and owner_died says who it was
+  Word owner;          ///< index of the owner, plus 1; 0 after it left properly
+  Word owner_is_dead;  ///< set once owner_died names the owner
   Who owner_died;
-  runtime::SharedLock lock;  ///< of what follows; before any element's
+  runtime::SharedLock lock;  ///< guards the fields below; taken before any element's lock
   std::array<std::atomic<char>, name_bytes> name;
   std::array<Process, processes_max> processes;
   std::array<Element, elements_max> elements;
-  Long regions_end;  ///< of elements; what is left of the space may be the arena's
+  Long regions_end;  ///< end of the elements' regions; the arena may use the rest
 
-  alignas(line_bytes) runtime::SharedLock arena_lock;  ///< of who takes an extent; after any other
-  Word extents_known;                                  ///< those before it were taken once
-  Long wants_memory;  ///< elements, a bit each, with movers that wait for some
+  /// Guards taking an extent; taken after any other lock.
+  alignas(line_bytes) runtime::SharedLock arena_lock;
+  Word extents_known;  ///< number of entries of `extents` that were ever used
+  Long wants_memory;   ///< bit per element with movers that wait for memory
   std::array<Extent, extents_max> extents;
   std::array<Newest, elements_max> newest;
 
@@ -130,7 +132,7 @@ struct Segment {
       sizeof(Slot) + 3 * sizeof(Waiting) + 5 * sizeof(Element) + 7 * sizeof(Process) +
       11 * processes_max + 13 * elements_max + 17 * extents_max + 19 * sizeof(Extent));
 };
-/// Zeros when there is none at its place.
+/// Returns zeros if there is no process at that index.
 inline runtime::ProcessIdentity identity_in(const Segment& segment, std::uint32_t process) {
   const Process& it = segment.processes.at(process);
   if (it.state == Process::nobody) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/log.cpp — tuples in shared memory, whoever dies while he puts them there.
+// pastset/shared/log.cpp — tuples in shared memory that stay consistent when a process dies
 #include "pastset/shared/log.hpp"
 
 #include <fmt/format.h>
@@ -17,12 +17,12 @@ using shared::Waiting;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-/// Where a larger tuple is said to be: Slot::inside.
+/// Words of Slot::inside for a larger tuple.
 enum Inside : std::size_t { its_place, its_extent };
 
 bool is_large(const Slot& slot) { return slot.bytes.load(relaxed) > base::Payload::inline_bytes; }
 
-/// It need not be one that is there.
+/// Returns at most extents_max; the extent need not exist.
 std::uint32_t extent_of(const Slot& slot) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(slot.inside[its_extent].load(relaxed), shared::extents_max));
@@ -113,8 +113,8 @@ SharedLog::Numbers SharedLog::numbers() const {
   return it;
 }
 
-/// Nobody else is told that the holder died: it may be another element by now than the one of this
-/// view.
+/// Repairs the element that is there now, which may be a newer one than this view's. No other view
+/// learns that the holder died.
 void SharedLog::mend_present() {
   if (!is_deleted()) return mend();
   SharedLog present(mapping_, index_);
@@ -122,13 +122,13 @@ void SharedLog::mend_present() {
   to_ring_ |= present.to_ring_;
 }
 
-/// What a process that died with the lock has left half done.
+/// Repairs what a process that died with the lock left half done.
 void SharedLog::mend() {
   if (element_.first < element_.oldest) element_.first = element_.oldest.load();
   const Numbers it = numbers();
   share_->mend(it.last);
   drop_beyond_newest();
-  // Of the line, at most the one of the last tuple was appended and not yet told.
+  // In line, at most the mover of the last tuple was appended and is not yet marked admitted.
   const std::uint64_t newest = it.last > 0 ? slot_of(it.last - 1).ticket.load() : 0;
   std::uint32_t count = 0;
   for (std::uint64_t i = 0; i < sizes_.line; ++i) {
@@ -220,12 +220,13 @@ void SharedLog::fill(Slot& slot, std::span<const std::byte> tuple,
   slot.bytes.store(tuple.size(), relaxed);
 }
 
-/// Before it is one: who dies in between leaves what mend() finds.
+/// Records the tuple before it is appended. If the process dies in between, mend() drops the
+/// record.
 void SharedLog::note_tuple(const Slot& slot, std::uint64_t number) {
   if (is_large(slot) && !share_->note_tuple(extent_of(slot), number)) fail("the extent of a tuple");
 }
 
-// ---- their memory ----------------------------------------------------------------------------
+// ---- memory of larger tuples -----------------------------------------------------------------
 
 void SharedLog::refuse_what_never_fits(std::size_t bytes) const {
   if (share_->never_fits(bytes))
@@ -234,7 +235,8 @@ void SharedLog::refuse_what_never_fits(std::size_t bytes) const {
                     name(), mapping_.name(), sizes_.arena_bytes, bytes));
 }
 
-/// Where it is from now on, copied there when it is not yet; a room as ElementArena::place() says.
+/// Returns the tuple's place in the space, after copying it there if necessary. Sets `room` as
+/// ElementArena::place() does.
 std::optional<ElementArena::Place> SharedLog::place(std::span<const std::byte> tuple,
                                                     std::optional<Room>& room) {
   if (tuple.size() <= base::Payload::inline_bytes) return ElementArena::Place{};
@@ -248,14 +250,14 @@ std::optional<ElementArena::Place> SharedLog::place(std::span<const std::byte> t
   return place;
 }
 
-/// Those that it is yet to keep besides the next one.
+/// Returns how many tuples the element has yet to keep, without the next one.
 std::uint64_t SharedLog::tuples_to_keep() const {
   const Numbers it = numbers();
   const std::uint64_t keeps = std::min(element_.keep_newest.load(relaxed), sizes_.slots);
   return keeps - std::min(keeps, it.last - it.oldest);
 }
 
-/// What a slot says; of a small tuple, a copy.
+/// Returns the bytes of a slot: a copy of a small tuple, a view of a larger one.
 SharedLog::Bytes SharedLog::bytes_of(const Slot& slot) const {
   const std::uint64_t bytes = slot.bytes.load(relaxed);
   if (bytes <= base::Payload::inline_bytes) {
@@ -280,7 +282,7 @@ base::Payload SharedLog::read(std::uint64_t number,
                               [mapping, extent = it.extent] { mapping->arena().let_go(extent); });
 }
 
-/// They change one by one meanwhile; each only grows, and none overtakes the next.
+/// The numbers change one by one meanwhile. Each only grows, and none overtakes the next.
 SharedLog::Numbers SharedLog::numbers_now() const {
   for (int tried = 0; tried < 1000; ++tried) {
     const Numbers it{element_.oldest, element_.first, element_.last};
@@ -289,7 +291,7 @@ SharedLog::Numbers SharedLog::numbers_now() const {
   return numbers();
 }
 
-/// What a slot and an extent hold stays as long as the tuple is not older than the oldest.
+/// The contents of a slot and of an extent stay as long as the tuple is not older than `oldest`.
 std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
   const auto is_there = [&] { return element_.oldest <= number && !is_deleted(); };
   if (!is_there()) return std::nullopt;
@@ -299,7 +301,7 @@ std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
     std::atomic_thread_fence(std::memory_order_acquire);
     if (is_there()) return copy;
   } catch (const SharedSpaceError&) {
-    if (is_there()) throw;  // else it was another tuple's by then
+    if (is_there()) throw;  // otherwise the slot had another tuple by then
   }
   return std::nullopt;
 }
@@ -312,7 +314,8 @@ SharedSpaceError SharedLog::overwritten(std::uint64_t number, const std::string&
 
 // ---- the line --------------------------------------------------------------------------------
 
-/// First come is first served: none is stored while one before it has no memory.
+/// Returns the first in line. First come, first served: no mover gets memory while one before it
+/// has none.
 std::optional<std::uint32_t> SharedLog::head_of_line() const {
   std::optional<std::uint32_t> head;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
@@ -365,7 +368,8 @@ void SharedLog::leave_line(std::uint32_t place) {
   held_in_line_.erase(place);
 }
 
-/// Those that are still in line keep what they have: others may yet move them.
+/// Movers that are still in line keep their memory, because other processes may yet append their
+/// tuples.
 SharedLog::~SharedLog() {
   for (auto& [place, held] : held_in_line_) held.keep();
 }
@@ -374,7 +378,7 @@ void SharedLog::remove_from_line(Waiting& one) {
   const std::uint32_t was = one.state.exchange(Waiting::nobody);
   if (was == Waiting::nobody || was == Waiting::admitted || element_.line_count == 0) return;
   --element_.line_count;
-  note_change();  // who is next may have been kept by it
+  note_change();  // it may have blocked the next mover
 }
 
 bool SharedLog::find_memory(std::uint32_t place, std::span<const std::byte> tuple) {
@@ -398,7 +402,7 @@ bool SharedLog::admit() {
     Waiting& one = line_[*head];
     if (one.state != Waiting::ready) break;
     if (is_large(one.slot) && !arena().holds(one.process, extent_of(one.slot))) {
-      remove_from_line(one);  // its process has died, and its memory may be another's
+      remove_from_line(one);  // its process died; its memory may have a new user
       continue;
     }
     const std::uint64_t last = numbers().last;
@@ -422,7 +426,7 @@ bool SharedLog::has_one_without_memory() const {
                      [](const Waiting& one) { return one.state == Waiting::needs_memory; });
 }
 
-// ---- what only the dead could bring ----------------------------------------------------------
+// ---- waits that only a dead process could end ------------------------------------------------
 
 std::exception_ptr SharedLog::died(const std::string& who, const char* what) const {
   return std::make_exception_ptr(ProcessDied(fmt::format(
@@ -447,7 +451,7 @@ std::exception_ptr SharedLog::why_no_room_comes() const {
   return who.empty() ? nullptr : died(who, "the last that observed or axed its tuples");
 }
 
-// ---- who maps it -----------------------------------------------------------------------------
+// ---- processes that use the element ----------------------------------------------------------
 
 void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
   all |= my_bit();
@@ -455,8 +459,8 @@ void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
 }
 
 void SharedLog::forget(std::uint32_t process, const std::string& who) {
-  if (element_.generation != generation_) return;  // another one, which it has never seen
-  if (is_deleted()) return;                        // its memory may be used again
+  if (element_.generation != generation_) return;  // a newer element, which the process never used
+  if (is_deleted()) return;                        // its memory may be in use again
   const auto leave = [&](shared::Word& all, shared::Who& lost) {
     const std::uint32_t bit = std::uint32_t{1} << process;
     if (all == bit) write_text(lost, who);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/log.hpp — the log of one element in shared memory, and the line of its movers.
+// pastset/shared/log.hpp — log of one element in shared memory, with the line of its movers
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,20 +18,22 @@
 
 namespace pastset {
 
-/// A shared element has no room for a tuple, and delta does not say to wait for some.
+/// Thrown if a shared element has no room for a tuple and the move may not wait.
 class SharedSpaceFull : public ElementError {
  public:
   using ElementError::ElementError;
 };
 
-/// What of an element is in shared memory: everything but who waits for it in which process.
+/// The state of an element in shared memory: everything except the waiters of each process.
+/// Processes change it together, and each may die in the middle of a change.
 ///
-/// Why:     every change becomes true by one store, so that a process may die between any two, and
-///          the next one finds the state before or after it (mend()).
-/// Shapes:  slots hold tuples oldest .. last - 1 and those that wait in line their own; larger
-///          tuples are in the element's share of the space's arena.
-/// Sharing: a view, one thread's at a time; a Held first, unless said otherwise.
-/// Throws:  SharedSpaceError when something in the memory cannot be.
+/// Why:         Every change takes effect by one store. A process may die between any two stores;
+///              the next one finds the state before or after the change (mend()).
+/// Layout:      Slots hold tuples oldest to last - 1. Blocked movers in line have slots of their
+///              own. Larger tuples are in the element's share of the space's arena.
+/// Thread-safe: no; one thread at a time.
+/// Requires:    a Held, unless noted otherwise.
+/// Throws:      SharedSpaceError if a value in the memory is impossible.
 class SharedLog {
  public:
   SharedLog(const SharedMapping& mapping, std::uint32_t index);
@@ -39,11 +41,11 @@ class SharedLog {
   ~SharedLog();
   static std::uint64_t region_bytes(const SharedSizes& sizes);
 
-  void clear();  ///< whatever another element has left in its slots and its line
+  void clear();  ///< erases what a previous element left in the slots and the line
 
   struct Taken {};
   static constexpr Taken taken{};
-  /// Locks it. Blocks for as long as others hold it; mends what one that died has left.
+  /// Holds the element. Blocks while other processes hold it, and repairs what a dead holder left.
   class Held {
    public:
     explicit Held(SharedLog& log) : log_(log) { log_.take(); }
@@ -56,10 +58,11 @@ class SharedLog {
     SharedLog& log_;
   };
   void take();
-  /// False when it was held by others for so long; with 0 it only looks.
+  /// Returns false if other processes held it for `patience`. With 0 it tries once and never
+  /// sleeps.
   bool try_take(base::Nanos patience);
   SharedSpaceError held_for_long() const;
-  void let_go();  ///< and rings whoever listens, after a change
+  void let_go();  ///< rings listening processes after a change
 
   struct Numbers {
     std::uint64_t oldest = 0, first = 0, last = 0;
@@ -67,63 +70,65 @@ class SharedLog {
   Numbers numbers() const;
   shared::Element& element() const { return element_; }
   const SharedSizes& sizes() const { return sizes_; }
-  bool is_deleted() const;  ///< without a lock, too
+  bool is_deleted() const;  ///< also callable without a lock
 
   // ---- tuples
 
   bool has_room() const;
-  /// May one wait for room? Else there is none for ever, or it is to be refused.
+  /// Whether a move without room waits; otherwise it must be refused.
   bool may_wait() const;
   using Room = SharedArena::Room;
-  /// Copied from where it is, unless it is in the space already; false when there is no memory for
-  /// it now. Throws SharedSpaceFull when there never is.
+  /// Appends a tuple. Copies it, unless `room` says that it is in the space already. Returns false
+  /// if there is no memory for it now. Throws SharedSpaceFull if there never is.
   bool append(std::span<const std::byte> tuple, std::optional<Room>& room);
-  /// Held until its last copy goes, when it is not small.
+  /// Returns a tuple. If it is large, its memory is held until the last copy of the payload is
+  /// destroyed.
   base::Payload read(std::uint64_t number, const std::shared_ptr<SharedMapping>& mapping) const;
-  void take_first();  ///< it was observed
+  void take_first();  ///< advances `first` past an observed tuple
   void free_to(std::uint64_t number);
   std::string why_no_room() const;
   ElementArena& share() const { return *share_; }
-  std::uint64_t tuples_to_keep() const;  ///< besides the next one
+  std::uint64_t tuples_to_keep() const;  ///< tuples to keep in future, without the next one
 
   // ---- the line
 
-  /// Answers the place in line, which keeps the room. Throws SharedSpaceFull when that is too long.
+  /// Adds a mover to the line, with its room, and returns its place. Throws SharedSpaceFull if the
+  /// line is full.
   std::uint32_t join_line(std::span<const std::byte> tuple, std::optional<Room>& room);
-  void leave_line(std::uint32_t place);  ///< of this process's own
-  /// The same once it is deleted.
+  void leave_line(std::uint32_t place);  ///< frees a place of this process
+  /// Frees the memory of the place after the element was deleted.
   void forget_line(std::uint32_t place) { held_in_line_.erase(place); }
   shared::Waiting& in_line(std::uint32_t place) const { return line_[place]; }
   bool is_line_empty() const { return element_.line_count == 0; }
-  /// Appends those for whom there is room; says whether there were any.
+  /// Appends waiting tuples while there is room. Returns whether it appended any.
   bool admit();
-  /// Tries again for one without memory whose turn it is; says whether it has some now.
+  /// Retries for a mover that is first in line and has no memory. Returns whether it has some now.
   bool find_memory(std::uint32_t place, std::span<const std::byte> tuple);
 
-  // ---- without holding it, for who may not
+  // ---- reads without a lock, for read-only processes
 
   Numbers numbers_now() const;
-  /// A copy; none when it is not there any more, or was going while it was copied.
+  /// Returns a copy of a tuple; nullopt if it is gone or was dropped during the copy.
   std::optional<base::Payload> glance(std::uint64_t number) const;
   SharedSpaceError overwritten(std::uint64_t number, const std::string& mismatch) const;
 
-  // ---- what does not come; null when it may
+  // ---- errors of waits that would never end; otherwise nullptr
 
-  std::exception_ptr why_none_comes() const;     ///< of a tuple that is not there
-  std::exception_ptr why_no_room_comes() const;  ///< of room that is not there
-  std::exception_ptr why_orphaned() const;       ///< no more is moved once the owner has died
+  std::exception_ptr why_none_comes() const;     ///< error of a read without a tuple
+  std::exception_ptr why_no_room_comes() const;  ///< error of a move without room
+  std::exception_ptr why_orphaned() const;       ///< error of any move after the owner's death
   bool is_marked() const { return element_.is_marked.load() != 0; }
   Marked marked() const { return Marked(read_text(element_.mark)); }
 
-  // ---- others
+  // ---- other processes
 
   bool listens() const { return (element_.listeners & my_bit()) != 0; }
   void listen() { element_.listeners |= my_bit(); }
   void no_longer_listen() { element_.listeners &= ~my_bit(); }
-  void note_change();  ///< for those who look, and those who listen
-  /// The process is no more; of one that died `who` says how it is called.
+  void note_change();  ///< counts the change and marks listening processes for a ring
+  /// Removes a process that left or died. `who` describes a dead one and is empty otherwise.
   void forget(std::uint32_t process, const std::string& who);
-  /// This process moves into it; observes or axes.
+  /// Records that this process moves (mover), or observes or axes (taker).
   void note_mover() { note(element_.movers, element_.lost_mover); }
   void note_taker() { note(element_.takers, element_.lost_taker); }
 
@@ -132,7 +137,7 @@ class SharedLog {
     if ((all.load(std::memory_order_relaxed) & my_bit()) == 0) note_first(all, lost);
   }
   void note_first(shared::Word& all, shared::Who& lost);
-  /// None of one that has no place among the processes yet.
+  /// Returns 0 while this process has no slot.
   std::uint32_t my_bit() const {
     return mapping_.me() < shared::processes_max ? std::uint32_t{1} << mapping_.me() : 0;
   }
@@ -151,7 +156,7 @@ class SharedLog {
                      std::optional<Room>& room);
   void remove_from_line(shared::Waiting& one);
   struct Bytes {
-    std::span<const std::byte> large;  ///< in place, in the extent
+    std::span<const std::byte> large;  ///< view of a large tuple in its extent
     std::uint32_t extent = 0;
     base::Payload small;
   };
@@ -172,7 +177,7 @@ class SharedLog {
   mutable std::optional<ElementArena> share_;
   std::uint64_t generation_ = 0;
   std::uint32_t to_ring_ = 0;
-  std::map<std::uint32_t, SharedArena::Held> held_in_line_;  // by place, of this process
+  std::map<std::uint32_t, SharedArena::Held> held_in_line_;  // holds of this process, by place
 };
 
 }  // namespace pastset

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/mapping.cpp — memory without a file, who maps it, and what the dead leave in it.
+// pastset/shared/mapping.cpp — shared memory without a file, and cleanup after dead processes
 #include "pastset/shared/mapping.hpp"
 
 #include <fcntl.h>
@@ -128,7 +128,7 @@ std::shared_ptr<SharedMapping> SharedMapping::map_own(const std::string& name,
                                          found[1].name, found[1].path));
     base::Descriptor memory = shared::open_found(found[0], O_RDWR);
     if (memory) return map(std::move(memory), options);
-    // Who had it may have ended just now, and others have it still.
+    // The process that the path belongs to may have just ended; others may still map the space.
     if (tried == 20) fail_with(fmt::format("shared space '{}', {}", name, found[0].path));
   }
 }
@@ -145,7 +145,7 @@ std::shared_ptr<SharedMapping> SharedMapping::map(base::Descriptor memory, uid_t
     throw SharedSpaceError(
         fmt::format("a shared space of user {}; expected one of user {}", status.st_uid, user));
   const int found = fcntl(memory.get(), F_GET_SEALS);
-  // Memory that may shrink would end whoever reads it.
+  // If memory could shrink, it would kill its readers.
   if (found < 0 || (found & segment_seals) != segment_seals)
     throw SharedSpaceError("memory that is no shared space: its size may change");
   const auto bytes = static_cast<std::size_t>(status.st_size);
@@ -182,7 +182,7 @@ SharedMapping::SharedMapping(base::Descriptor memory, std::size_t mapped_bytes,
   void* const mapped = mmap(nullptr, mapped_bytes_, how, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) fail_with("shared memory cannot be mapped");
   base_ = static_cast<std::byte*>(mapped);
-  madvise(base_ + bytes_, mapped_bytes_ - bytes_, MADV_DONTDUMP);  // which would fill it
+  madvise(base_ + bytes_, mapped_bytes_ - bytes_, MADV_DONTDUMP);  // a dump would fill it
   arena_ = std::make_unique<SharedArena>(*this);
 }
 
@@ -191,7 +191,7 @@ SharedMapping::~SharedMapping() {
   try {
     if (me_ < shared::processes_max && is_ours()) leave();
   } catch (const ElementError&) {
-    // Whoever maps it next finds that we are gone.
+    // The next process that maps the space notices that this one is gone.
   }
   munmap(base_, mapped_bytes_);
 }
@@ -216,7 +216,7 @@ void SharedMapping::check_head(uid_t user) const {
 
 std::string SharedMapping::name() const { return read_text(segment().name); }
 
-// ---- who maps it -----------------------------------------------------------------------------
+// ---- processes of a space --------------------------------------------------------------------
 
 void SharedMapping::join() {
   const auto identity = runtime::ProcessIdentity::of_caller();
@@ -227,7 +227,7 @@ void SharedMapping::join() {
         name(), pid_));
   const Directory held(*this);
   const auto all = processes();
-  for (const runtime::ProcessIdentity& one : all)  // nobody else may have heard of their ends
+  for (const runtime::ProcessIdentity& one : all)  // their ends may be unnoticed so far
     if (one.pid != 0 && !one.is_alive()) clear_all_of(one);
   me_ = free_place();
   if (me_ == shared::processes_max)
@@ -252,14 +252,15 @@ std::uint32_t SharedMapping::free_place() const {
 }
 
 bool SharedMapping::lives(std::uint32_t pid) const {
-  const bool holds_directory = segment().lock.holder() == pid;  // first: it may be about to let go
+  // Read first, because the process may be about to release it.
+  const bool holds_directory = segment().lock.holder() == pid;
   bool has_place = false;
   for (const runtime::ProcessIdentity& one : processes()) {
     if (one.pid != pid) continue;
     if (one.is_alive()) return true;
     has_place = true;
   }
-  // Who has none is about to come, or has just left.
+  // A live process without a slot is attaching or has just detached.
   return !has_place && holds_directory && runtime::ProcessIdentity::of(pid).is_alive();
 }
 
@@ -283,7 +284,7 @@ std::optional<std::string> SharedMapping::dead_owner() const {
   if (segment().owner_is_dead.load(std::memory_order_acquire) != 0)
     return read_text(segment().owner_died);
   if (may_write_) return std::nullopt;
-  // Who only reads is told by nobody, and may be all that is left.
+  // A read-only process is not notified of deaths, and may be the last one left.
   const std::optional<std::uint32_t> owner = this->owner();
   if (!owner || identity_in(segment(), *owner).is_alive()) return std::nullopt;
   return who(*owner);
@@ -299,7 +300,7 @@ void SharedMapping::ring(std::uint32_t processes) const {
     if ((processes & 1) != 0) segment().processes[i].bell.ring();
 }
 
-// ---- its lock, and what the dead leave -----------------------------------------------------
+// ---- locks, and cleanup after dead processes -----------------------------------------------
 
 bool SharedMapping::take(runtime::SharedLock& lock, std::string_view of) const {
   if (const std::optional<bool> has_died = try_take(lock, lock_patience_)) return *has_died;
@@ -325,7 +326,8 @@ SharedSpaceError SharedMapping::held_for_long(const runtime::SharedLock& lock,
                   lock.holder().value_or(0), of, base::format_time(lock_patience_)));
 }
 
-/// Nothing to mend: a place and an element are there once their state says so.
+/// After a dead holder there is nothing to repair: slots and elements are valid only once their
+/// state says so.
 SharedMapping::Directory::Directory(const SharedMapping& mapping) : mapping_(mapping) {
   if (mapping_.may_write()) mapping_.take(mapping_.segment().lock, "the space");
 }
@@ -334,7 +336,7 @@ SharedMapping::Directory::~Directory() {
   if (mapping_.may_write()) mapping_.segment().lock.unlock();
 }
 
-/// With the directory held from the first look, so that the place is nobody else's meanwhile.
+/// Holds the directory from the first check on, so that no other process takes the slot meanwhile.
 bool SharedMapping::clear(const runtime::ProcessIdentity& process) {
   const Directory held(*this);
   return clear_all_of(process);
@@ -345,7 +347,7 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] != process || i == me_) continue;
-    if (!lives(process.pid)) {  // nor another that got its number
+    if (!lives(process.pid)) {  // neither it nor another process with its pid
       segment().arena_lock.leave_for(process.pid);
       for (shared::Element& element : segment().elements) element.lock.leave_for(process.pid);
     }
@@ -354,8 +356,8 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   return is_all_cleared;
 }
 
-/// The directory is not held while an element is waited for: others may die meanwhile. A place that
-/// cannot be left is cleared when this process ends.
+/// Does not hold the directory while it waits for an element, because other processes may die
+/// meanwhile. A slot that cannot be freed is cleared when this process ends.
 void SharedMapping::leave() {
   {
     const Directory held(*this);
@@ -365,7 +367,7 @@ void SharedMapping::leave() {
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
     const auto view = [&]() -> std::optional<SharedLog> {
-      const Directory held(*this);  // so that it has the sizes of one element
+      const Directory held(*this);  // so that all sizes belong to one element
       if (segment().elements[i].state == shared::Element::nothing) return std::nullopt;
       return SharedLog(*this, i);
     };
@@ -377,7 +379,7 @@ void SharedMapping::leave() {
   if (is_all_cleared) free_place_of(me_);
 }
 
-/// What it has left in one element; false when that is held by others.
+/// Clears what the process left in one element. Returns false if another process holds the element.
 template <class View>
 bool SharedMapping::clear_in(View view, std::uint32_t process, const std::string& who,
                              base::Nanos patience) const {
@@ -388,7 +390,7 @@ bool SharedMapping::clear_in(View view, std::uint32_t process, const std::string
     const SharedLog::Held held(*log, SharedLog::taken);
     log->forget(process, who);
   } catch (const ElementError&) {
-    // What is overwritten has nothing to be cleared.
+    // An overwritten element has nothing to clear.
   }
   return true;
 }
@@ -399,8 +401,9 @@ void SharedMapping::free_place_of(std::uint32_t process) {
   ring(~std::uint32_t{0});
 }
 
-/// Of one that has died; called with the directory held. The place is free only after all is
-/// cleared: who dies on the way, or finds an element held by others, leaves it to be done again.
+/// Clears the slot of a dead process. The slot becomes free last. If this process dies on the way
+/// or finds an element held, another attempt does the rest.
+/// Requires: the directory is held.
 bool SharedMapping::clear_place(std::uint32_t process) {
   bool is_all_cleared = true;
   const std::string name = who(process);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/mapping.hpp — a space in memory, as one process has it.
+// pastset/shared/mapping.hpp — one process's mapping of a shared space
 #pragma once
 #include <sys/types.h>
 
@@ -22,51 +22,53 @@
 
 namespace pastset {
 
-/// A space that several processes map is not what it has to be: of another version, another user's,
-/// or overwritten by one of them; or a live process holds its lock and does not go on.
+/// Thrown if a shared space is invalid (of another version or user, or overwritten), or if a live
+/// process holds its lock for too long.
 class SharedSpaceError : public ElementError {
  public:
   using ElementError::ElementError;
 };
 
-/// What the caller waits for could come only from a process that has died, which is named, or from
-/// the element of a space whose owner has.
+/// Thrown if only a dead process could provide what the caller waits for. The text names that
+/// process or the dead owner of the space.
 class ProcessDied : public ElementError {
  public:
   using ElementError::ElementError;
 };
 
-/// The memory of a shared space and this process's place among those that map it. The memory is in
-/// no file and goes with the last of them, however that ends.
+/// Memory that several processes share, and this process's slot among them. The memory belongs to
+/// no file. The kernel frees it when the last process unmaps it or ends, in whatever way.
 ///
-/// Sharing: any thread may call anything. After a fork the child maps for itself.
-/// Locks:   held by pid, which no other process gets before the dead one's are cleared.
-/// Blocks:  for the lock of the space, no longer than its patience.
+/// Thread-safe: yes, from any thread. After a fork, the child must map the space itself.
+/// Blocks:      for the lock of the space, at most lock_patience().
+/// Locks:       identify their holder by pid. A process that reuses the pid of a dead one clears
+///              the old locks before it takes any.
 class SharedMapping final : public runtime::SharedLock::Holders {
  public:
   struct Options {
-    /// That it may cost, in whole pages; they do when they are used.
+    /// Memory limit, rounded up to whole pages. A page costs memory once it is used.
     std::size_t bytes = std::size_t{64} << 20;
-    /// For how long others may hold a lock that this process waits for.
+    /// Longest time to wait for a lock that another process holds.
     base::Nanos lock_patience = usual_lock_patience;
-    std::string process = {};  ///< what others call this one; "": as its program is called
-    SharedAccess access = SharedAccess::own_processes;  ///< of who makes it
+    std::string process = {};  ///< name shown to others; "" = the program's name
+    SharedAccess access = SharedAccess::own_processes;  ///< used by the maker only
   };
-  /// A new one, which this process owns until it leaves, and nobody finds before open(). Throws
-  /// SharedSpaceError when one of this user's has that name, but for one whose owner has died or
-  /// left nothing in it; std::system_error.
+  /// Makes a new space. This process owns it until it leaves; other processes find it after open().
+  /// Throws: SharedSpaceError if this user has a space of that name, unless the owner died or left
+  /// it empty; std::system_error.
   static std::shared_ptr<SharedMapping> make(const std::string& name, const Options& options);
-  /// From now on it is found, by those who may.
+  /// Makes the space visible to processes with that access.
   void open(SharedAccess access);
-  /// One that is there: of that name, or the only one whose name has a dot and more behind it, as
-  /// those of runs do; "alice/solver" is another user's, who lets others map it. Throws
-  /// SharedSpaceError when there is none, when it is another version's or user's, and when as many
-  /// processes map it as can.
+  /// Maps an existing space of that name. If there is none, maps the only one whose name continues
+  /// with a dot, as the names of runs do. The name "alice/solver" means a space of another user
+  /// that others may map.
+  /// Throws: SharedSpaceError if no space or several match, if the version or user differs, or if
+  /// the maximum number of processes map it.
   static std::shared_ptr<SharedMapping> map(const std::string& name, const Options& options);
   static std::shared_ptr<SharedMapping> map(base::Descriptor memory, const Options& options);
-  /// Of this user's that processes which live map now.
+  /// Returns the names of this user's open spaces that live processes map.
   static std::vector<std::string> names();
-  /// "alice/solver": other users', who let one map them.
+  /// Returns the other users' spaces that this user may ask for, as "alice/solver".
   static std::vector<std::string> others();
   ~SharedMapping();
   SharedMapping(const SharedMapping&) = delete;
@@ -74,30 +76,30 @@ class SharedMapping final : public runtime::SharedLock::Holders {
 
   shared::Segment& segment() const { return *reinterpret_cast<shared::Segment*>(base_); }
   std::string name() const;
-  /// Else nothing of it may be written: only what reads may be called.
+  /// Whether the segment may be written. If not, only functions that read may be called.
   bool may_write() const { return may_write_; }
-  std::size_t bytes() const { return bytes_; }  ///< that it may cost
+  std::size_t bytes() const { return bytes_; }  ///< memory limit of the space
   std::byte* at(std::size_t offset) const { return base_ + offset; }
   SharedArena& arena() const { return *arena_; }
   int descriptor() const { return memory_.get(); }
   std::uint32_t me() const { return me_; }
   base::Nanos lock_patience() const { return lock_patience_; }
-  /// Not in a child of a fork, where it is its parent's still.
+  /// Whether this process made the mapping. False in the child of a fork, where it is still the
+  /// parent's.
   bool is_ours() const;
 
   bool lives(std::uint32_t pid) const override;
-  /// By number; those that are not there are zeros.
+  /// Returns the processes by index; unused entries are zeros.
   std::vector<runtime::ProcessIdentity> processes() const;
-  /// What one is called.
   std::string process_name(std::uint32_t process) const;
-  /// Who makes a space owns it. Of an owner that left properly nobody speaks any more; of one that
-  /// died "process 1234 (solver)", in a text that stays.
+  /// Returns the process that made the space; nullopt after it left properly. dead_owner() returns
+  /// a dead one as "process 1234 (solver)", even after its slot is reused.
   std::optional<std::uint32_t> owner() const;
   std::optional<std::string> dead_owner() const;
-  /// Those of the bits.
+  /// Rings the processes whose bits are set.
   void ring(std::uint32_t processes) const;
 
-  /// Holds what the segment's own lock guards, but for who may only read.
+  /// Holds the segment's own lock. Takes no lock if the space is read-only for this process.
   class Directory {
    public:
     explicit Directory(const SharedMapping& mapping);
@@ -108,18 +110,18 @@ class SharedMapping final : public runtime::SharedLock::Holders {
    private:
     const SharedMapping& mapping_;
   };
-  /// Takes or throws; true when the holder before died.
+  /// Takes the lock, or throws SharedSpaceError. Returns whether the previous holder died.
   bool take(runtime::SharedLock& lock, std::string_view of) const;
-  /// The same for a patience of one's own: none when it was held for longer. With 0 it only
-  /// looks, and never sleeps.
+  /// Tries to take the lock within `patience`. Returns nullopt if another process held it for
+  /// longer, otherwise as take(). With a patience of 0 it tries once and never sleeps.
   std::optional<bool> try_take(runtime::SharedLock& lock, base::Nanos patience) const;
   SharedSpaceError held_for_long(const runtime::SharedLock& lock, std::string_view of) const;
-  /// Of those who have others waiting for them, and come again.
+  /// Patience of callers that delay other work and will try again.
   static constexpr base::Nanos brief_patience{20'000'000};
 
-  /// Clears what a process that is no more has left: its locks, its waits, its pins, its place.
-  /// Nothing when it was done before. False when something of it is held: its place stays, to be
-  /// cleared again.
+  /// Clears the locks, waits, holds and slot of a dead process. Does nothing if that was done
+  /// before. Returns false if another process holds some of it: the slot then stays, to be cleared
+  /// again.
   bool clear(const runtime::ProcessIdentity& process);
 
  private:
@@ -151,7 +153,7 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   std::uint32_t me_ = shared::processes_max;
 };
 
-/// Text of at most so many bytes, less one for its end.
+/// Writes text, cut to `most - 1` bytes, and a terminating zero.
 template <std::size_t most>
 void write_text(std::array<std::atomic<char>, most>& to, std::string_view text) {
   std::size_t at = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/names.cpp — spaces as the kernel knows them: memories without a file, and doors.
+// pastset/shared/names.cpp — search for spaces in `/proc` and behind the doors of other users
 #include "pastset/shared/names.hpp"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 namespace pastset::shared {
 namespace {
 
-/// A space in `/proc/PID/fd`: its memory's name begins with our prefix.
+/// Finds spaces in one `/proc/PID/fd`, by the prefix of their memory's name.
 void look_into(const std::filesystem::path& descriptors, std::vector<Found>& found) {
   const std::string before = fmt::format("/memfd:{}", memory_prefix);
   constexpr std::string_view after = " (deleted)";
@@ -44,7 +44,7 @@ void look_into(const std::filesystem::path& descriptors, std::vector<Found>& fou
   }
 }
 
-/// What `ask` says of the head; false when there is none that could be one.
+/// Returns the result of `ask` for the head of the space; false if it has no valid head.
 bool ask_head(const Found& one, const std::function<bool(const Segment&)>& ask) {
   const base::Descriptor memory = open_found(one, O_RDONLY);
   struct stat status {};
@@ -130,7 +130,7 @@ std::vector<Found> find_named(const std::string& name) {
   return found;
 }
 
-// ---- other users' ----------------------------------------------------------------------------
+// ---- spaces of other users -------------------------------------------------------------------
 
 std::optional<OthersName> parse_others_name(const std::string& text) {
   const std::size_t at = text.find('/');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/names.hpp — which shared spaces this machine has, and whose.
+// pastset/shared/names.hpp — discovery of shared spaces on this machine, by user and name
 #pragma once
 #include <sys/types.h>
 
@@ -11,38 +11,42 @@
 
 namespace pastset::shared {
 
-/// The kernel is asked, and no list kept: nothing has to be cleaned up after anybody.
+/// Spaces are found in `/proc`, not in a registry, so nothing remains to be cleaned up after a
+/// process dies.
 
-/// What names a space's memory in `/proc/PID/fd`.
+/// Prefix of the memfd name of every space, as shown in `/proc/PID/fd`.
 inline constexpr const char* memory_prefix = "paths-space-";
 
-/// A space of this user's that a process which lives maps, and by which path it is found.
+/// A space of this user that a live process maps, and the path under which it was found.
 struct Found {
   ino_t memory = 0;
   std::string name, path;
 };
 std::vector<Found> find_spaces();
-/// None when it is another file by now.
+/// Opens the memory with the flags `how`. Returns an empty descriptor if that fails or if the path
+/// now leads to another file.
 base::Descriptor open_found(const Found& found, int how);
-/// Whether all that is in it from the beginning is there.
+/// Whether the space is complete: its initial elements are present, so other processes may map it.
 bool is_open(const Found& found);
-/// Whether another one may have its name: its owner has died, perhaps before anybody was told, or
-/// has left nothing in it.
+/// Whether a new space may take its name: the owner is dead, noticed or not, or left no element in
+/// it.
 bool is_orphan(const Found& found);
-/// Those that are open and have the name, or, if there is none, whose names go on with a dot.
+/// Returns the open spaces of that name. If there is none, returns those whose names continue with
+/// a dot.
 std::vector<Found> find_named(const std::string& name);
 
-/// "alice/solver", of another user who lets one map it.
+/// Space of another user that others may map, written as "alice/solver".
 struct OthersName {
   std::string user, name;
   uid_t number = 0;
 };
-/// None of a name without a user. Throws SharedSpaceError when there is no such user.
+/// Returns nullopt for a name without a user. Throws SharedSpaceError if there is no such user.
 std::optional<OthersName> parse_others_name(const std::string& text);
-/// Its memory, as far as others may use it; none when there is none, or it is told apart by nothing
-/// from another one.
+/// Returns the memory of the space, with the access that its owner grants; empty if there is no
+/// such space.
+/// Throws: SharedSpaceError if several spaces match.
 base::Descriptor ask_for(const OthersName& name);
-/// "alice/solver", of all others.
+/// Returns the names of all other users' spaces, as "alice/solver".
 std::vector<std::string> others_names();
 
 }  // namespace pastset::shared

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/sizes.hpp — how much memory an element takes that several processes map.
+// pastset/shared/sizes.hpp — memory limits of shared elements and rounding of their sizes
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -8,15 +8,17 @@
 
 namespace pastset {
 
-/// How much of a shared space an element takes.
+/// Limits of one shared element. A shared space has a fixed size, so each element needs its limits
+/// when it is made.
 struct SharedSizes {
-  std::uint64_t slots = 1024;           ///< tuples that are kept, with one to spare
-  std::uint64_t arena_bytes = 1 << 20;  ///< of those above base::Payload::inline_bytes
-  std::uint64_t line = 64;              ///< movers that may be blocked
+  std::uint64_t slots = 1024;  ///< tuples that are kept, plus one spare slot
+  std::uint64_t arena_bytes =
+      1 << 20;              ///< arena bytes for tuples above base::Payload::inline_bytes
+  std::uint64_t line = 64;  ///< maximum number of blocked movers
   friend bool operator==(const SharedSizes&, const SharedSizes&) = default;
 };
 
-inline constexpr std::size_t line_bytes = 64;  ///< of the processor's cache
+inline constexpr std::size_t line_bytes = 64;  ///< cache line of the processor
 inline constexpr std::size_t page_bytes = 4096;
 
 constexpr std::uint64_t in_lines(std::uint64_t bytes) {
@@ -28,42 +30,43 @@ constexpr std::uint64_t in_pages(std::uint64_t bytes) {
 
 // ---- larger tuples, in the arena
 
-/// In whole pages where those cost little: they go back to the kernel.
+/// Rounds up: small sizes to cache lines, large ones to whole pages, which can return to the
+/// kernel.
 constexpr std::uint64_t extent_bytes(std::uint64_t bytes) {
   return bytes < 16 * page_bytes ? in_lines(bytes) : in_pages(bytes);
 }
-/// How long an extent is that has room for so much: one of few lengths, so that the next one that
-/// is asked for has the length of one that is free.
+/// Returns the length of an extent for `bytes`. Only a few lengths exist, so that a free extent
+/// often has exactly the length of the next request.
 constexpr std::uint64_t extent_length(std::uint64_t bytes) {
   const std::uint64_t step = std::max<std::uint64_t>(std::bit_floor(bytes) / 8, line_bytes);
   return (bytes + step - 1) / step * step;
 }
-/// Of an extent that an element's smaller tuples share: large enough that a thousand hold all that
-/// the element may have, and small enough to stay in the processor's cache.
+/// Returns the size of a chunk: an extent that an element's smaller tuples share. At most 256
+/// chunks fill the element's arena bytes, and a chunk stays small enough for the processor's cache.
 constexpr std::uint64_t chunk_bytes(std::uint64_t arena_bytes) {
   constexpr std::uint64_t usual = 1 << 20;
   return extent_bytes(std::max(std::min(arena_bytes / 16, usual), arena_bytes / 256));
 }
-/// Whether a tuple has an extent of its own.
+/// Whether a tuple has an extent of its own instead of a part of a chunk.
 constexpr bool has_own_extent(std::uint64_t bytes, std::uint64_t arena_bytes) {
   return in_lines(bytes) > chunk_bytes(arena_bytes) / 4;
 }
-/// How many of that size there may be at once, the one that comes among them, when those that came
-/// first go first.
+/// Returns how many tuples of that size fit at once, including the one being moved, if the oldest
+/// are freed first.
 constexpr std::uint64_t tuples_in(std::uint64_t arena_bytes, std::uint64_t bytes) {
   if (has_own_extent(bytes, arena_bytes)) return arena_bytes / extent_bytes(bytes);
   const std::uint64_t chunk = chunk_bytes(arena_bytes), chunks = arena_bytes / chunk;
   return (chunks - 1) * (chunk / in_lines(bytes)) + 1;
 }
-/// Enough for so many.
+/// Returns the arena bytes that suffice for that many tuples of that size.
 constexpr std::uint64_t arena_bytes_for(std::uint64_t tuples, std::uint64_t bytes) {
   const std::uint64_t alone = tuples * extent_bytes(bytes);
-  // Shared extents have a rest, and the first and the last of them are not full.
+  // Each chunk wastes a remainder, and the first and the last chunk are not full.
   return tuples_in(alone, bytes) >= tuples ? alone : extent_bytes(alone + alone / 2);
 }
 
-/// What a space can have, and an element of it.
-inline constexpr std::uint64_t shared_bytes_max = std::uint64_t{1} << 39;  ///< of a whole space
+/// Limits of a space and of an element.
+inline constexpr std::uint64_t shared_bytes_max = std::uint64_t{1} << 39;  ///< largest whole space
 inline constexpr std::size_t shared_elements_max = 64;
 inline constexpr std::size_t shared_name_bytes_max = 95;
 inline constexpr std::size_t shared_template_bytes_max = 511;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/space.cpp — which elements a shared space has, and where their memory is.
+// pastset/shared/space.cpp — directory of a shared space and placement of its elements
 #include "pastset/shared/space.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ TemplateMismatch wrong_template(std::string_view name, const std::string& presen
       fmt::format("element '{}' has template \"{}\", not \"{}\"", name, present, wanted.text()));
 }
 
-/// What a tuple takes that is as large as one can be.
+/// Rounds the arena bytes up, so that a tuple of that size fits with its extent.
 SharedSizes whole_extents(SharedSizes sizes) {
   sizes.arena_bytes = extent_bytes(sizes.arena_bytes);
   return sizes;
@@ -39,7 +39,7 @@ class ElementHeld {
   shared::Element& element_;
 };
 
-/// An element that no shared space can have.
+/// Throws SharedSpaceFull for an element that no shared space can have.
 void refuse_what_cannot_be(const SharedMapping& mapping, const std::string& name,
                            const std::string& text, std::uint64_t keep_newest,
                            const SharedSizes& whole) {
@@ -89,7 +89,7 @@ SharedSpace::~SharedSpace() = default;
 std::shared_ptr<Element> SharedSpace::enter(const std::string& name, const Template& tuple_template,
                                             const ElementOptions& options,
                                             const SharedSizes& sizes) {
-  std::shared_ptr<Element> replaced;  // perhaps the last handle: ends after our mutex
+  std::shared_ptr<Element> replaced;  // perhaps the last handle: destroyed after the unlock
   const runtime::Lock lock(mutex_);
   if (std::shared_ptr<Element> present = handle_of(name)) {
     if (present->tuple_template() == tuple_template) return present;
@@ -204,7 +204,7 @@ struct Region {
   std::uint64_t begin = 0, end = 0;
 };
 
-/// Where nothing of a live element is, as far in front as can be.
+/// Returns the first region that no live element uses.
 Region free_region(std::vector<Region> taken, std::uint64_t bytes) {
   std::sort(taken.begin(), taken.end(),
             [](const Region& a, const Region& b) { return a.begin < b.begin; });
@@ -216,7 +216,8 @@ Region free_region(std::vector<Region> taken, std::uint64_t bytes) {
   return {begin, begin + bytes};
 }
 
-/// All that is said of one, but that it is there. Whoever dies here leaves what fits.
+/// Writes all fields except name, template, generation and state. After a death in here, the sizes
+/// fit the region.
 void describe(shared::Element& one, const Region& region, const ElementOptions& options,
               const SharedSizes& sizes) {
   const std::uint32_t changes = one.changes;
@@ -241,7 +242,8 @@ void describe(shared::Element& one, const Region& region, const ElementOptions& 
 
 }  // namespace
 
-/// A place in the directory and in memory for what is wanted; called with the directory held.
+/// Makes an element: an entry in the directory and a region in memory.
+/// Requires: the directory is held.
 std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple_template,
                                   const ElementOptions& options, const SharedSizes& sizes) {
   if (!mapping_->may_write())
@@ -281,7 +283,7 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
         "slots and places in line and {} for larger tuples, and it has at most {} elements",
         mapping_->name(), mapping_->bytes(), name, end, arena_bytes, shared::elements_max));
   shared::Element& one = segment.elements[chosen];
-  const ElementHeld locked(*mapping_, one, name);  // handles of a deleted one may look
+  const ElementHeld locked(*mapping_, one, name);  // handles of a deleted element may read it
   segment.regions_end = end;
   describe(one, region, options, whole);
   mapping_->arena().forget_all(chosen);

@@ -15,59 +15,60 @@
 
 namespace pastset {
 
-/// A space (pastset/space.hpp) whose elements are SharedElements: what one process moves, another
-/// observes, without a message. See docs/shared-space.md.
+/// A space (pastset/space.hpp) in shared memory: one process observes what another moves, without a
+/// message. Its elements are SharedElements. See docs/shared-space.md.
 ///
-/// Owns:    its place among the processes that map the memory, and two OS threads that sleep.
-///          Payloads that were read keep the memory after it.
-/// Sharing: any context may call anything at any time; not in a child of a fork, which maps for
-///          itself.
-/// Blocks:  for a few instructions while another process enters.
-/// Throws:  SharedSpaceError; SharedSpaceFull.
+/// Owns:        this process's slot in the memory, and two OS threads that sleep. Payloads that
+///              were read keep the memory after the space is destroyed.
+/// Thread-safe: yes, from any context at any time. The child of a fork must map the space itself.
+/// Blocks:      for a few instructions while another process enters.
+/// Throws:      SharedSpaceError; SharedSpaceFull.
 class SharedSpace {
  public:
   using Options = SharedMapping::Options;
-  /// An element that a space has from the beginning.
+  /// An element that is present before other processes find the space.
   struct Entered {
     std::string name;
     Template tuple_template;
     ElementOptions options = {};
     SharedSizes sizes = {};
   };
-  /// A new one; there is none of that name. It is gone when no process maps it any more. Whoever
-  /// finds it finds these elements in it, as they are said to be here.
+  /// Makes a new space, which is gone when no process maps it any more. Processes that find it find
+  /// `elements` in it, exactly as described here.
+  /// Requires: there is no space of that name.
   static std::unique_ptr<SharedSpace> make(const std::string& name, const Options& options = {},
                                            std::span<const Entered> elements = {});
-  /// One that is there. Another user's may be one that can only be read: its elements are
-  /// SharedOnlookers then, and enter() makes none.
+  /// Maps an existing space. Another user's may be read-only: then its elements are
+  /// SharedElementReaders, and enter() makes none.
   static std::unique_ptr<SharedSpace> map(const std::string& name, const Options& options = {});
-  /// The same of a descriptor that was handed over (descriptor()).
+  /// Maps a space from a descriptor that another process handed over (descriptor()).
   static std::unique_ptr<SharedSpace> map(base::Descriptor memory, const Options& options = {});
-  /// How many one takes that has elements of these sizes.
+  /// Returns the bytes that a space takes with elements of these sizes.
   static std::size_t bytes_of(std::span<const SharedSizes> elements);
   ~SharedSpace();
   SharedSpace(const SharedSpace&) = delete;
   SharedSpace& operator=(const SharedSpace&) = delete;
 
-  /// As Space::enter(); sizes count only for who makes it, as all options but the X-function do.
+  /// As Space::enter(). The sizes, and all options except the X-function, count only for the caller
+  /// that makes the element.
   std::shared_ptr<Element> enter(const std::string& name, const Template& tuple_template,
                                  const ElementOptions& options = {}, const SharedSizes& sizes = {});
-  std::shared_ptr<Element> find(std::string_view name);  ///< null when there is none
+  std::shared_ptr<Element> find(std::string_view name);  ///< nullptr if there is none
   void delete_element(std::string_view name);
   std::vector<std::string> names() const;
 
   int descriptor() const { return mapping_->descriptor(); }
   const SharedMapping& mapping() const { return *mapping_; }
 
-  /// As a person wants to know of an element.
+  /// State of an element, for display.
   struct Shown {
     std::string name, tuple_template;
     SharedLog::Numbers numbers;
     std::uint64_t delta = 0, keep_newest = 0, blocked_movers = 0;
     std::uint64_t slots = 0, arena_bytes = 0, arena_bytes_used = 0;
     std::string mark;
-    std::vector<std::uint32_t> listeners;  ///< processes that wait, by pid
-    std::optional<std::uint32_t> held_by;  ///< a pid, for so long that nothing more can be told
+    std::vector<std::uint32_t> listeners;  ///< pids of processes that wait
+    std::optional<std::uint32_t> held_by;  ///< pid that held the element for too long to read more
   };
   std::vector<Shown> show() const;
 
