@@ -11,10 +11,9 @@ namespace pastset {
 /// Limits of one shared element. A shared space has a fixed size, so each element needs its limits
 /// when it is made.
 struct SharedSizes {
-  std::uint64_t slots = 1024;  ///< tuples that are kept, plus one spare slot
-  std::uint64_t arena_bytes =
-      1 << 20;              ///< arena bytes for tuples above base::Payload::inline_bytes
-  std::uint64_t line = 64;  ///< maximum number of blocked movers
+  std::uint64_t slots = 1024;           ///< tuples that are kept, plus one spare slot
+  std::uint64_t arena_bytes = 1 << 20;  ///< bytes for tuples above base::Payload::inline_bytes
+  std::uint64_t line = 64;              ///< maximum number of blocked movers
   friend bool operator==(const SharedSizes&, const SharedSizes&) = default;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/address.cpp — names of hosts.
+// paths/wire/address.cpp — lookup of host names, and texts about addresses
 #include "paths/wire/address.hpp"
 
 #include <arpa/inet.h>
@@ -17,7 +17,8 @@
 namespace paths {
 namespace {
 
-/// "tcp://node-1:7700" -> "node-1"; "" unless a name stands there that may mean any machine.
+/// Returns "node-1" from "tcp://node-1:7700"; empty unless there is a name that may mean any
+/// machine.
 std::string open_name_in(const std::string& address) {
   constexpr std::string_view scheme = "tcp://";
   const auto colon = address.rfind(':');
@@ -29,7 +30,7 @@ std::string open_name_in(const std::string& address) {
   return is_fixed ? std::string() : name;
 }
 
-/// Without scheme and port.
+/// Returns the address without scheme and port; empty if it is not of TCP.
 std::string interface_in(const std::string& address) {
   constexpr std::string_view scheme = "tcp://";
   if (!address.starts_with(scheme)) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/frame.cpp — frames to bytes and back, one field behind the other.
+// paths/wire/frame.cpp — encoding and decoding of frames, field by field
 #include "paths/wire/frame.hpp"
 
 #include <algorithm>
@@ -16,21 +16,21 @@
 namespace paths {
 namespace {
 
-// docs/wire.md draws what follows; the two are changed together.
-constexpr std::uint32_t mark = 0x48544150;    // the letters PATH, as they come
-constexpr std::size_t text_bytes_max = 4096;  // of each text, in the header or in a failure
-constexpr std::uint8_t flag_failure = 1;      // the body is a failure's four texts
-constexpr int cause_shift = 1;                // the other bits of that byte are its cause
-constexpr std::uint8_t flag_one_way = 1;      // among an operation's flags
+// docs/wire.md describes this layout; both must change together.
+constexpr std::uint32_t mark = 0x48544150;    // the letters PATH, in the order of the wire
+constexpr std::size_t text_bytes_max = 4096;  // limit of each text, in the header or in a failure
+constexpr std::uint8_t flag_failure = 1;      // the body is the four texts of a failure
+constexpr int cause_shift = 1;  // the other bits of that byte are the cause of the failure
+constexpr std::uint8_t flag_one_way = 1;  // flags of an operation
 constexpr std::uint8_t flag_kept = 2;
-constexpr std::uint8_t flag_proved = 1;  // among a result's flags
+constexpr std::uint8_t flag_proved = 1;  // flags of a result
 constexpr std::uint8_t flag_returns_moved = 2;
-constexpr std::size_t prelude_bytes = 26;  // without the text that ends it
+constexpr std::size_t prelude_bytes = 26;  // without the text at its end
 constexpr std::size_t common_bytes = 20;
 constexpr std::size_t operation_bytes = 50;
 constexpr std::size_t result_bytes = 47;
 constexpr std::size_t lane_bytes = 82;
-constexpr std::uint8_t flag_granted = 1;  // among a lane frame's flags
+constexpr std::uint8_t flag_granted = 1;  // flags of a lane frame
 constexpr std::uint8_t flag_at_once = 2;
 constexpr std::size_t has_deployment_bytes = 1;
 constexpr std::size_t deployment_bytes = 34;  // without the label
@@ -43,7 +43,7 @@ bool carries_operation(FrameKind kind) {
   return kind == FrameKind::request || kind == FrameKind::one_way;
 }
 
-/// A text that is too long for the wire loses its end, at a character's border.
+/// Cuts a text that is too long for the wire, at the border of a character.
 std::string_view shortened(std::string_view text) {
   if (text.size() <= text_bytes_max) return text;
   std::size_t size = text_bytes_max;
@@ -51,7 +51,7 @@ std::string_view shortened(std::string_view text) {
   return text.substr(0, size);
 }
 
-static_assert(std::endian::native == std::endian::little);  // as the numbers on the wire
+static_assert(std::endian::native == std::endian::little);  // byte order of the wire
 
 class ByteWriter {
  public:
@@ -71,10 +71,10 @@ class ByteWriter {
   const std::byte* at() const { return at_; }
 
  private:
-  std::byte* at_;  // there is room for all that is written
+  std::byte* at_;  // has room for everything that is written
 };
 
-/// Answers zeros and is no longer good once the bytes do not suffice.
+/// Reads fields. Once the bytes do not suffice, it returns zeros and is no longer good().
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : at_(bytes.data()), left_(bytes.size()) {}
@@ -88,25 +88,25 @@ class ByteReader {
     if (const std::byte* const from = take(sizeof value)) std::memcpy(&value, from, sizeof value);
     return value;
   }
-  /// Not good when the value is beyond `last`.
+  /// Ends good() if the value is beyond `last`.
   template <class Enum>
   Enum known(std::uint8_t value, Enum last) {
     good_ = good_ && value <= static_cast<std::uint8_t>(last);
     return good_ ? static_cast<Enum>(value) : Enum{};
   }
-  /// Flags nobody knows are not good.
+  /// Ends good() if a flag is unknown.
   std::uint8_t known_flags(std::uint8_t flags, int known) {
     good_ = good_ && (flags & ~known) == 0;
     return good_ ? flags : std::uint8_t{0};
   }
-  /// Null when there are not so many.
+  /// Returns nullptr if fewer bytes are left.
   const std::byte* take(std::size_t size) {
     good_ = good_ && size <= left_;
     if (!good_) return nullptr;
     left_ -= size;
     return std::exchange(at_, at_ + size);
   }
-  /// Made visible, so that no stranger writes to a terminal or makes up lines of a log.
+  /// Returns a text made visible, so that no stranger controls a terminal or forges lines of a log.
   std::string get_text() {
     const auto size = get<std::uint16_t>();
     if (size > text_bytes_max) good_ = false;
@@ -121,7 +121,7 @@ class ByteReader {
   bool good_ = true;
 };
 
-/// Fields that together take `size` bytes, which are looked for once: zeros when there are fewer.
+/// Fields of `size` bytes in total, checked once; all are zero if fewer bytes are left.
 template <std::size_t size>
 class Fields {
  public:
@@ -219,14 +219,14 @@ void put_lane(ByteWriter& writer, const LaneFrame& lane) {
     writer.put(number);
 }
 
-/// A time that nothing takes.
+/// Reads a duration; refuses one that is impossibly long.
 base::Nanos get_span(ByteReader& reader) {
   const auto nanos = reader.get<std::uint64_t>();
   if (nanos > static_cast<std::uint64_t>(base::time_max.count())) reader.refuse();
   return reader.good() ? base::Nanos(static_cast<std::int64_t>(nanos)) : base::Nanos(0);
 }
 
-/// From one time to another, either way.
+/// Reads the signed difference of two times.
 base::Nanos get_difference(ByteReader& reader) {
   const auto nanos = static_cast<std::int64_t>(reader.get<std::uint64_t>());
   if (nanos > base::time_max.count() || nanos < -base::time_max.count()) reader.refuse();
@@ -287,7 +287,7 @@ base::Payload failure_body(const TravelError& failure) {
   });
 }
 
-/// Of a frame without a failure: 0.
+/// Returns 0 for a frame without a failure.
 std::uint8_t failure_flags(const Failure& failure) {
   if (failure == nullptr) return 0;
   return static_cast<std::uint8_t>(flag_failure | static_cast<unsigned>(failure->cause())
@@ -299,7 +299,7 @@ bool are_failure_flags(std::uint8_t flags) {
   return flags >> cause_shift <= static_cast<unsigned>(FailureCause::ended);
 }
 
-/// Null when the body is not a failure.
+/// Returns nullptr if the body is not a failure.
 Failure read_failure(std::uint8_t flags, const base::Payload& body) {
   ByteReader reader(body.bytes());
   std::array<std::string, 4> texts;
@@ -310,7 +310,7 @@ Failure read_failure(std::uint8_t flags, const base::Payload& body) {
                                              static_cast<FailureCause>(flags >> cause_shift));
 }
 
-/// Puts the body where its kind of frame keeps it; false when it does not belong there.
+/// Moves the body to the field for its kind of frame. Returns false if that kind has no such body.
 bool place_body(Frame& frame, std::uint8_t flags, base::Payload&& body) {
   if ((flags & flag_failure) != 0) {
     frame.operation.failure = read_failure(flags, body);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/multiplexer.cpp — whose each connection is.
+// paths/wire/multiplexer.cpp — owners of connections and calls to their receivers
 #include "paths/wire/multiplexer.hpp"
 
 #include <utility>
@@ -24,7 +24,7 @@ bool Multiplexer::give(ConnectionId connection, SubTransport& share,
   return true;
 }
 
-/// Somebody is inside a share's receiver, until the end of this, and the share does not go.
+/// A call inside a sub-transport's receiver. The sub-transport does not stop before its end.
 class Multiplexer::Inside {
  public:
   Inside(Multiplexer& all, SubTransport& share) : all_(all), share_(share) {}
@@ -42,7 +42,7 @@ void Multiplexer::pass_on(ConnectionId connection, SubTransport& share, Frame&& 
   Inside(*this, share).receiver().deliver(connection, std::move(frame));
 }
 
-/// Null when the connection is nobody's; else an Inside is to follow.
+/// Returns nullptr if the connection has no owner. Otherwise an Inside must follow.
 Multiplexer::SubTransport* Multiplexer::enter(ConnectionId connection) {
   const runtime::Lock lock(mutex_);
   const auto known = owners_.find(connection);
@@ -51,7 +51,7 @@ Multiplexer::SubTransport* Multiplexer::enter(ConnectionId connection) {
   return known->second.share;
 }
 
-/// The share may go at once.
+/// The sub-transport may be destroyed at once afterwards.
 void Multiplexer::leave(SubTransport& share) {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
@@ -70,7 +70,8 @@ void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   Inside(*this, *share).receiver().deliver_short(connection, std::move(frame));
 }
 
-/// A share that stops is closed, and then waits until nobody is inside who has not seen it.
+/// Stops delivery once the sub-transport is closed. stop() closes it, and then waits for calls that
+/// have not seen that.
 class Multiplexer::End final : public ShortEnd {
  public:
   End(std::shared_ptr<const std::atomic<bool>> is_closed, std::shared_ptr<ShortEnd> inner)
@@ -107,7 +108,7 @@ void Multiplexer::turned_away(const std::string& source, const std::string& reas
   others_.turned_away(source, reason);
 }
 
-// ---- one share -------------------------------------------------------------------------------
+// ---- one sub-transport -----------------------------------------------------------------------
 
 Multiplexer::SubTransport::SubTransport(Multiplexer& all, HostNumbers numbers)
     : all_(all), numbers_(std::move(numbers)) {}
@@ -120,7 +121,7 @@ void Multiplexer::SubTransport::start(Receiver& receiver) {
 }
 
 ConnectionId Multiplexer::SubTransport::connect(std::uint32_t host, std::uint32_t path) {
-  const runtime::Lock lock(all_.mutex_);  // nothing is to come on it before it is known
+  const runtime::Lock lock(all_.mutex_);  // no frame may arrive on it before it is known
   const ConnectionId connection = all_.transport_->connect(number_of(host), path);
   all_.owners_[connection] = {this, true};
   return connection;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/multiplexer.hpp — one transport for several, each with connections of its own.
+// paths/wire/multiplexer.hpp — one transport, shared by users with connections of their own
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,36 +15,36 @@
 
 namespace paths {
 
-/// The numbers in the run of a plan's hosts, by their index in the plan; null: index and number are
-/// the same. Shared, because a copy for each host would grow with the square of the hosts.
+/// Numbers in the run of a plan's hosts, by index in the plan; nullptr: index and number are equal.
+/// Shared, because copies per host would take memory in the square of the hosts.
 using HostNumbers = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-/// Shares a host's transport: what comes on a connection goes to whoever made it here, or to whom
-/// it was given.
+/// Shares a host's transport. A frame goes to the sub-transport that made its connection, or to
+/// which that connection was given.
 ///
-/// Owns:    the transport. Outlives its shares.
-/// Sharing: any context may call anything.
+/// Owns:        the transport. Must outlive its sub-transports.
+/// Thread-safe: yes, from any context.
 class Multiplexer final : public Receiver {
  public:
-  /// What one of several has of the transport. start() says who receives, and comes before
-  /// connect(); stop() gives up the connections that it made and forgets those that peers made. It
-  /// waits until nobody is inside its receiver, which therefore may go then.
+  /// One user's part of the transport. start() sets the receiver and must precede connect(). stop()
+  /// drops the connections that this part made and forgets those that peers made. It waits until no
+  /// call is inside the receiver, which may then be destroyed.
   class SubTransport;
-  /// Gets what comes on connections that are nobody's: made by peers, and not given yet, or of one
-  /// that has stopped. May give them.
+  /// `others` receives frames of connections without an owner: made by peers and not given yet, or
+  /// of a sub-transport that has stopped. It may give these connections away.
   Multiplexer(std::unique_ptr<Transport> transport, Receiver& others);
   ~Multiplexer() override;
 
-  /// As Transport::start() and stop(), for all shares together.
+  /// As Transport::start() and stop(), for all sub-transports together.
   void start() { transport_->start(*this); }
   void stop() { transport_->stop(); }
   Transport& transport() { return *transport_; }
-  /// A part of the transport for a plan whose hosts have these numbers.
+  /// Makes a part of the transport for a plan whose hosts have these numbers.
   std::unique_ptr<SubTransport> share(HostNumbers numbers = nullptr);
 
-  /// Gives a connection that a peer made; false when the share has stopped. Otherwise pass_on() is
-  /// to follow, with the first frame, and until then the share does not stop. `source` when that
-  /// frame came a while ago: what was said then.
+  /// Gives a connection that a peer made to a sub-transport. Returns false if that has stopped.
+  /// Otherwise pass_on() must follow with the first frame, and the sub-transport does not stop
+  /// before. `source` is the address that was known when that frame arrived, if that was earlier.
   bool give(ConnectionId connection, SubTransport& share, std::optional<std::string> source = {});
   void pass_on(ConnectionId connection, SubTransport& share, Frame&& frame);
 
@@ -70,7 +70,7 @@ class Multiplexer final : public Receiver {
   Receiver& others_;
   runtime::Mutex mutex_;
   std::unordered_map<ConnectionId, Owner> owners_;
-  runtime::WaitList left_;  // shares that stop, for those inside their receivers
+  runtime::WaitList left_;  // sub-transports that stop, waiting for calls inside their receivers
 };
 
 class Multiplexer::SubTransport final : public Transport {
@@ -92,8 +92,8 @@ class Multiplexer::SubTransport final : public Transport {
   std::uint32_t number_of(std::uint32_t host) const { return numbers_ ? (*numbers_)[host] : host; }
   Multiplexer& all_;
   const HostNumbers numbers_;
-  Receiver* receiver_ = nullptr;  // guarded by its mutex; of those inside, by that
-  std::uint64_t inside_ = 0;      // it, but for its ends
+  Receiver* receiver_ = nullptr;  // guarded by the mutex, and by inside_ during a call
+  std::uint64_t inside_ = 0;      // calls inside the receiver, except those of short ends
   const std::shared_ptr<std::atomic<bool>> is_closed_ = std::make_shared<std::atomic<bool>>(false);
 };
 

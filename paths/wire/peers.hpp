@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/peers.hpp — what the hosts of a run know of each other before they meet.
+// paths/wire/peers.hpp — plan data that hosts share before they connect
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,10 +14,11 @@
 
 namespace paths {
 
-/// All of a plan that matters for what crosses between hosts; a value, the same for each of them.
-/// Hosts, graphs and paths are known by their index in the plan.
+/// Hosts must agree on names, addresses and connections before they exchange frames. Peers is that
+/// part of a plan: a value, the same on each host. Hosts, graphs and paths are known by their index
+/// in the plan.
 struct Peers {
-  /// A connection that is made to a host: what comes on it enters at `stage`.
+  /// A connection that another host makes to a host; its frames enter at `stage`.
   struct Arrival {
     std::uint32_t from_host = 0;
     StageId stage = no_stage;
@@ -27,25 +28,26 @@ struct Peers {
     std::string address;  ///< "tcp://127.0.0.1:7700" or "ipc:///path"
     std::uint32_t cluster = 0;
     std::vector<Arrival> arrivals = {};
-    bool is_switch = false;  ///< no host, but an emulated switch: lanes pass it
-    /// Hosts that it connects to only to know whether they are there; at each it is an arrival at
+    bool is_switch = false;  ///< whether it is an emulated switch, which lanes pass, and no host
+    /// Hosts to which it connects only to know whether they are there; each has an arrival at
     /// no_stage. Empty unless hosts are processes whose run needs all of them.
     std::vector<std::uint32_t> meets = {};
   };
-  std::vector<Peer> hosts;  ///< and behind them, where links of switches are emulated, those
+  std::vector<Peer> hosts;  ///< hosts, then emulated switches if links of switches are emulated
   std::size_t clusters = 0;
-  std::vector<std::string> graphs;           ///< names
+  std::vector<std::string> graphs;           ///< names of the graphs
   std::vector<std::uint32_t> graph_of_path;  ///< index into `graphs`
-  bool shared_memory = true;                 ///< carries frames between hosts of one machine
-  bool requires_shared_memory = false;       ///< it is an error when a host can have none
-  bool are_processes = false;                ///< each host is one: elements may be mapped
-  bool shares_connections = false;           ///< one for each pair of hosts, not for each way out
+  bool shared_memory = true;            ///< whether it carries frames between hosts of one machine
+  bool requires_shared_memory = false;  ///< whether a host without shared memory is an error
+  bool are_processes = false;       ///< whether each host is a process; then elements may be mapped
+  bool shares_connections = false;  ///< whether two hosts share one connection for all ways out
   base::Nanos deadline{0};
-  base::Digest digest;  ///< the plan's
-  base::Digest run;     ///< hosts of different runs refuse each other; without a launcher, the
-                        ///< digest of the config's plan
+  base::Digest digest;  ///< digest of the plan
+  /// Identity of the run; hosts of different runs refuse each other. Without a launcher it is the
+  /// digest of the config's plan.
+  base::Digest run;
 
-  /// The name of a path's graph.
+  /// Returns the name of the path's graph.
   const std::string& graph_of(std::uint32_t path) const { return graphs[graph_of_path[path]]; }
   bool are_in_different_clusters(std::uint32_t a, std::uint32_t b) const {
     return hosts[a].cluster != hosts[b].cluster;

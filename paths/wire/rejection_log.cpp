@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/rejection_log.cpp — one line for each source, and so many in all.
+// paths/wire/rejection_log.cpp — one log line per source, up to a maximum
 #include "paths/wire/rejection_log.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/rejection_log.hpp — what the log is told of those who are turned away.
+// paths/wire/rejection_log.hpp — rate-limited log of rejected peers
 #pragma once
 #include <set>
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace paths {
 
-/// Whoever makes many connections, or sends many frames, is told of once, and nobody fills the log
-/// under many names.
+/// A peer that makes many connections or sends many bad frames could fill the log. RejectionLog
+/// reports each source once, and at most sources_max sources.
 ///
-/// Sharing: any context may call anything.
+/// Thread-safe: yes, from any context.
 class RejectionLog {
  public:
   static constexpr std::size_t sources_max = 32;
 
   explicit RejectionLog(std::string host) : host_(std::move(host)) {}
-  /// `source` is an address, as far as it is known.
+  /// Logs `what`, unless `source` was logged before. `source` is an address, or empty if unknown.
   void tell(const std::string& source, const std::string& what);
 
  private:

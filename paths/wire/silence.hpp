@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/silence.hpp — for how long a peer has given no sign of life.
+// paths/wire/silence.hpp — count of looks that found a peer silent
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -9,7 +9,7 @@ namespace paths {
 /// Counts how many looks in a row found a peer silent. With each look this host asks the peer
 /// for a sign of life. After some looks without one the peer is lost.
 ///
-/// Sharing: guarded by its owner's mutex.
+/// Thread-safe: no; guarded by its owner's mutex.
 class Silence {
  public:
   /// Notes a sign of life.

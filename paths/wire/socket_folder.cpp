@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/socket_folder.cpp — who owns a folder, who may write it, and who listens in it.
+// paths/wire/socket_folder.cpp — owners, permissions and locks of socket folders
 #include "paths/wire/socket_folder.hpp"
 
 #include <fcntl.h>
@@ -26,15 +26,15 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view scheme = "ipc://";
 constexpr std::string_view run_folder_name = "paths-run-";
-constexpr std::size_t random_bytes = 6;  // that mkdtemp() puts behind it
-constexpr int attempts_max = 100;        // others may remove the folder as often
+constexpr std::size_t random_bytes = 6;  // letters that mkdtemp() appends
+constexpr int attempts_max = 100;        // other processes may remove the folder as often
 
 fs::path from_environment(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "";
 }
 
-/// Where this user's files of the session are, and nobody else's.
+/// Returns the private folder of this user's session; empty if there is none.
 fs::path session_folder() {
   const fs::path folder = from_environment("XDG_RUNTIME_DIR");
   struct stat status {};
@@ -43,7 +43,7 @@ fs::path session_folder() {
   return is_ours ? folder : fs::path();
 }
 
-/// Where files go that nothing else has a place for.
+/// Returns the folder for files without another place.
 fs::path temporary_folder() {
   const fs::path folder = from_environment("TMPDIR");
   return folder.is_absolute() ? folder : fs::path("/tmp");
@@ -75,13 +75,13 @@ bool is_relative(const std::string& address) {
   return address.size() > scheme.size() && address[scheme.size()] != '/';
 }
 
-/// The variable of the environment that says where files of relative addresses are.
+/// Returns the environment variable that decides the folder of relative addresses.
 const char* variable_of_folder() {
   if (!from_environment("PATHS_SOCKETS").empty()) return "PATHS_SOCKETS";
   return session_folder().empty() ? "TMPDIR" : "XDG_RUNTIME_DIR";
 }
 
-/// Says which part of a socket's name is too long, and what to do.
+/// Returns which part of a socket's name is too long, and what to do.
 std::string length_advice(const std::string& address) {
   constexpr std::size_t usual_folder_bytes = 40;
   const std::size_t folder_bytes =
@@ -92,7 +92,7 @@ std::string length_advice(const std::string& address) {
                      folder_bytes, variable, variable);
 }
 
-/// Throws when another user could put something else in the place of what is in `folder`.
+/// Throws if another user could replace a file in `folder`.
 void check_folder(const fs::path& folder) {
   const struct stat status = status_of(folder);
   if (!S_ISDIR(status.st_mode))
@@ -106,8 +106,8 @@ void check_folder(const fs::path& folder) {
                                          folder.string(), advice));
 }
 
-/// The same of a folder above it, which may be the system's, or one in which everybody can move
-/// their own files only.
+/// Throws if another user could replace `folder` or a folder above it. Such folders may belong to
+/// the system, or be shared if users can move only their own files there.
 void check_above(const fs::path& folder) {
   const struct stat status = status_of(folder);
   const bool is_trusted = status.st_uid == geteuid() || status.st_uid == 0 ||
@@ -119,7 +119,7 @@ void check_above(const fs::path& folder) {
   if (folder != folder.root_path()) check_above(folder.parent_path());
 }
 
-/// True when it was missing.
+/// Returns whether the folder was missing.
 bool make_folder(const fs::path& folder) {
   if (mkdir(folder.c_str(), S_IRWXU) == 0) return true;
   if (errno == ENOENT && folder != folder.parent_path()) {
@@ -153,7 +153,7 @@ SafeFile make_and_check(const std::string& address) {
   return {file, made_folder};
 }
 
-/// Whoever ends meanwhile may remove the folder before it is looked at.
+/// Retries, because a process that ends meanwhile may remove the folder before it is checked.
 SafeFile make_safe(const std::string& address) {
   for (int attempt = 0;; ++attempt) {
     try {
@@ -193,7 +193,7 @@ void remove_run_folder(const fs::path& folder) {
   }
   for (const fs::path& file : files) unlink(file.c_str());
   std::sort(folders.begin(), folders.end(), std::greater<>());  // inner ones first
-  for (const fs::path& one : folders) rmdir(one.c_str());       // fails if a file came meanwhile
+  for (const fs::path& one : folders) rmdir(one.c_str());  // fails if a file was added meanwhile
 }
 
 /// Removes the folders of runs whose launcher was killed. Folders of other programs may have such
@@ -244,7 +244,7 @@ std::unique_ptr<SocketClaim> SocketClaim::take(const std::string& address) {
           new SocketClaim(safe.file, descriptor, safe.made_folder || is_relative(address)));
     if (descriptor >= 0) close(descriptor);
     if (descriptor >= 0 && !is_locked) return nullptr;
-    // Whoever ended meanwhile has removed the folder, or the file that we locked.
+    // A process that ended meanwhile has removed the folder, or the file that this one locked.
     if ((descriptor < 0 && error != ENOENT) || attempt == attempts_max)
       throw std::runtime_error(fmt::format("{}: {}", lock.string(), std::strerror(error)));
   }
@@ -259,7 +259,7 @@ SocketClaim::~SocketClaim() {
 
 namespace {
 
-/// The first of the usual places in which names of that length fit behind the run's folder.
+/// Returns the first usual folder in which socket names of that length fit behind the run's folder.
 fs::path place_for_runs(std::size_t name_bytes) {
   const std::size_t own_bytes = run_folder_name.size() + std::strlen("/XXXXXX/") + name_bytes;
   for (const fs::path& folder : {session_folder(), temporary_folder()})
@@ -282,7 +282,7 @@ RunFolder::RunFolder(std::size_t name_bytes) {
                       in == session_folder() ? "XDG_RUNTIME_DIR says" : "TMPDIR says, or /tmp"));
     path_ = name;
     descriptor_ = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    // Another launcher may have taken it for an old one in between.
+    // Another launcher may have removed it as an old folder in between.
     if (descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) == 0 &&
         is_same_file(descriptor_, path_))
       return;
@@ -310,9 +310,9 @@ SocketCleaner::~SocketCleaner() {
     const fs::path file = socket_file(address);
     if (!fs::exists(lock_file(file), ignored)) continue;
     try {
-      SocketClaim::take(address);  // and gives it back, with what is there
+      SocketClaim::take(address);  // releases the claim and removes the files
     } catch (const std::exception&) {
-      // Its host has said what is wrong there.
+      // The host has reported the error.
     }
   }
   for (const fs::path& folder : missing_folders_) rmdir(folder.c_str());

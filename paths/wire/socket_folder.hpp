@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/socket_folder.hpp — the files of Unix sockets, in folders that nobody else can reach
-// into.
+// paths/wire/socket_folder.hpp — files of Unix sockets, in folders that no other user can change
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -10,28 +9,29 @@
 
 namespace paths {
 
-/// Where "ipc://FILE" is; "" for an address that is not one of a Unix socket. A relative FILE is in
-/// the run's own folder: PATHS_SOCKETS, as `paths run` sets it, else the user's: `paths` in
-/// XDG_RUNTIME_DIR, if that is theirs, else paths- and the user's number in TMPDIR or /tmp.
+/// Returns the file of an address "ipc://FILE"; empty for other addresses. A relative FILE is in
+/// the run's own folder, PATHS_SOCKETS, which `paths run` sets. Without it, FILE is in the user's
+/// folder: `paths` in XDG_RUNTIME_DIR if this user owns that, otherwise paths-UID in TMPDIR or
+/// /tmp.
 std::filesystem::path socket_file(const std::string& address);
-/// The address with that file, for people.
+/// Returns the address with that file, for messages to people.
 std::string located(const std::string& address);
 
-/// The same file without symbolic links, to listen on or connect to. Makes its folder when it is
-/// missing, for this user alone. Throws std::runtime_error, which says what to do, when another
-/// user could change what is in there.
+/// Returns the same file without symbolic links, to listen on or connect to. Makes its folder, for
+/// this user alone, if it is missing. Throws std::runtime_error, with advice, if another user could
+/// change the contents of the folder.
 std::filesystem::path safe_socket_file(const std::string& address);
 
-/// A host's right to listen there: a lock that goes with the process, however it ends. (ZeroMQ
-/// takes the file of a socket from whoever listens on it without asking.)
+/// A host's right to listen on a file: a lock that ends with the process, in whatever way. (ZeroMQ
+/// would take a socket's file from a listening process without asking.)
 class SocketClaim {
  public:
-  /// Null when another process has it. Throws like safe_socket_file().
+  /// Returns nullptr if another process has the right. Throws like safe_socket_file().
   static std::unique_ptr<SocketClaim> take(const std::string& address);
   SocketClaim(const SocketClaim&) = delete;
   SocketClaim& operator=(const SocketClaim&) = delete;
-  /// Removes what it was for: the socket's file, and its folder if that is empty and was made for
-  /// it, or is the run's own.
+  /// Removes the socket's file. Also removes its folder if that is empty, and was made for the file
+  /// or is the run's own.
   ~SocketClaim();
   const std::filesystem::path& file() const { return file_; }
 
@@ -48,8 +48,8 @@ class SocketClaim {
 /// only sockets and their locks.
 class RunFolder {
  public:
-  /// In XDG_RUNTIME_DIR, TMPDIR or /tmp: the first in which names of sockets of `name_bytes` are
-  /// short enough. Throws std::system_error when none can be made.
+  /// Makes it in XDG_RUNTIME_DIR, TMPDIR or /tmp: the first in which socket names of `name_bytes`
+  /// are short enough. Throws std::system_error if none can be made.
   explicit RunFolder(std::size_t name_bytes = 0);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
@@ -58,13 +58,13 @@ class RunFolder {
 
  private:
   std::filesystem::path path_;
-  int descriptor_ = -1;  // locked, so that others see that we live
+  int descriptor_ = -1;  // locked, so that other launchers see that this one lives
 };
 
-/// What hosts that were killed left behind at addresses of a config's own; nothing that is in use.
+/// Removes what killed hosts left at the addresses of a config, and nothing that is in use.
 class SocketCleaner {
  public:
-  /// Before the hosts begin.
+  /// Requires: constructed before the hosts begin. The destructor cleans up.
   explicit SocketCleaner(std::vector<std::string> addresses);
   ~SocketCleaner();
   SocketCleaner(const SocketCleaner&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/transports.cpp — which transport a frame takes, and whose connection is which.
+// paths/wire/transports.cpp — choice of the transport of a frame, and numbers of connections
 #include "paths/wire/transports.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ class Transports::Entrance final : public Receiver {
   }
 
  private:
-  /// As the receiver knows it.
+  /// Returns the number by which the receiver knows the connection.
   ConnectionId known(ConnectionId connection) const {
     const Detour* const detour = transports_.detour_.get();
     const auto original =
@@ -111,13 +111,13 @@ void Transports::stop() {
 
 namespace {
 
-// As measured: what ZeroMQ opens for itself and for one socket, and what a link of memory takes at
-// either end.
+// Measured numbers of descriptors: for ZeroMQ itself and for one of its outgoing sockets; for
+// shared memory itself and for either end of a link.
 constexpr std::uint64_t descriptors_of_sockets = 9, descriptors_of_outgoing = 4;
 constexpr std::uint64_t descriptors_of_memory = 3, descriptors_of_link = 3;
 
-/// The hosts to which, and from which, `host` has connections: one entry for each connection, or
-/// for each pair of hosts where they share one.
+/// Returns the hosts to which, or from which, `host` has connections: one entry per connection, or
+/// per pair of hosts if those share one.
 std::vector<std::uint32_t> connections_of(const Peers& peers, std::uint32_t host, bool outgoing) {
   std::vector<std::pair<std::uint32_t, StageId>> all;
   for (std::uint32_t to = 0; to < peers.hosts.size(); ++to)
@@ -137,7 +137,7 @@ bool share_memory(const Peers& peers, std::uint32_t host, std::uint32_t other) {
          are_of_one_machine(peers.hosts[host].address, peers.hosts[other].address);
 }
 
-/// How many more descriptors `host` needs at least, for the connections that its paths make.
+/// Returns how many more descriptors `host` needs at least for the connections of its paths.
 std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool has_neighbours) {
   std::uint64_t needed = descriptors_of_sockets + (has_neighbours ? descriptors_of_memory : 0);
   for (const bool outgoing : {false, true}) {
@@ -152,7 +152,7 @@ std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool ha
   return needed;
 }
 
-/// ZeroMQ ends the process, or waits for ever, when it finds no descriptor.
+/// Throws if descriptors may run out: ZeroMQ then ends the process or waits forever.
 void check_descriptors(const Peers& peers, std::uint32_t host, std::uint64_t more) {
   const std::uint64_t most = runtime::raise_descriptor_limit();
   const std::uint64_t needed = runtime::open_descriptors() + more;

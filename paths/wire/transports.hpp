@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/transports.hpp — several transports of one host, as one.
+// paths/wire/transports.hpp — several transports of one host, combined into one
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,13 +13,14 @@
 
 namespace paths {
 
-/// Frames to a host go by the first transport that reaches it; frames come by all of them.
+/// Hides from a host which transport reaches which peer. Frames to a host use the first transport
+/// that reaches it. Frames arrive on all of them.
 ///
-/// Owns:    the transports, of which there is at least one.
-/// Sharing: as of a Transport.
+/// Owns:        the transports, at least one.
+/// Thread-safe: as a Transport.
 class Transports final : public Transport {
  public:
-  /// The detour leads from the first of them to the others.
+  /// `detour` leads from the first transport to the others.
   explicit Transports(std::vector<std::unique_ptr<Transport>> transports,
                       std::shared_ptr<const Detour> detour = nullptr);
   ~Transports() override;
@@ -37,8 +38,8 @@ class Transports final : public Transport {
   void stop() override;
 
  private:
-  class Entrance;  // of what one of them brings
-  /// Each numbers its connections for itself; ours say whose they are.
+  class Entrance;  // receiver of what one transport brings
+  /// Each transport numbers its own connections; numbers of this class also contain the transport.
   ConnectionId ours(ConnectionId theirs, std::size_t index) const {
     return theirs * transports_.size() + index;
   }
@@ -46,14 +47,15 @@ class Transports final : public Transport {
   Transport& of(ConnectionId ours) const { return *transports_[ours % transports_.size()]; }
 
   const std::shared_ptr<const Detour> detour_;
-  std::vector<std::unique_ptr<Entrance>> entrances_;  // outlive what brings frames to them
+  // Declared first, because the transports deliver to it as long as they exist.
+  std::vector<std::unique_ptr<Entrance>> entrances_;
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
-/// Those of `host` where each host is a process: shared memory to the hosts of its machine, unless
-/// the plan forbids it or there are none, and ZeroMQ to all others. ZeroMQ also serves as the
-/// detour if the system refuses memory. As make_zmq_transport(); throws TravelError if the process
-/// may not open enough descriptors as well.
+/// Returns the transports of `host` if each host is a process. They are shared memory to the hosts
+/// of its machine, unless the plan forbids it or there are none, and ZeroMQ to all others. ZeroMQ
+/// is also the detour if the system refuses memory. Otherwise as make_zmq_transport().
+/// Throws: TravelError if the process may not open enough descriptors.
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
                                            std::shared_ptr<const Peers> peers, std::uint32_t host);
 

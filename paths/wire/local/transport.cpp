@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/local/transport.cpp — hands frames straight to the other host of the process.
+// paths/wire/local/transport.cpp — direct delivery of frames to other hosts of the process
 #include "paths/wire/local/transport.hpp"
 
 #include "base/errors.hpp"
@@ -12,8 +12,8 @@ class LocalNetwork::LocalTransport final : public Transport {
   ~LocalTransport() override { stop(); }
 
   void start(Receiver& receiver) override {
-    // What waited comes first, however much still comes meanwhile: a request must not overtake
-    // its connection's hello.
+    // Waiting frames are delivered before newer ones, however many arrive meanwhile: a request must
+    // not overtake the hello of its connection.
     while (true) {
       std::vector<std::pair<ConnectionId, Frame>> waiting;
       {
@@ -45,7 +45,7 @@ class LocalNetwork::LocalTransport final : public Transport {
     return network_.carries_short_ ? std::make_shared<Way>(*this, connection) : nullptr;
   }
 
-  /// What the peer sends from now on tells it so.
+  /// The next frame of the peer loses its connection.
   void drop(ConnectionId connection) override {
     runtime::Lock lock(network_.mutex_);
     network_.ends_[connection / 2].dropped[connection & 1] = true;
@@ -58,7 +58,7 @@ class LocalNetwork::LocalTransport final : public Transport {
   }
 
  private:
-  /// Only to one who has answered, and so has started.
+  /// Used only to a peer that has replied, and so has started.
   class Way final : public ShortWay {
    public:
     Way(LocalTransport& transport, ConnectionId connection)
@@ -78,7 +78,7 @@ class LocalNetwork::LocalTransport final : public Transport {
   void hand_over(ConnectionId connection, Wait wait, Deliver deliver) {
     const ConnectionId far_end = connection ^ 1;
     Receiver* receiver = nullptr;
-    Receiver* told = nullptr;  // that nobody receives any more
+    Receiver* told = nullptr;  // the sender's receiver, if the peer receives no more
     {
       runtime::Lock lock(network_.mutex_);
       const auto& ends = network_.ends_[connection / 2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/local/transport.hpp — frames between hosts of one process.
+// paths/wire/local/transport.hpp — transport between hosts of one process
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,12 +12,15 @@
 
 namespace paths {
 
-/// The hosts of one process, by their index in the plan. A frame is delivered in the sender's
-/// context, without being encoded; frames to a host that has not started yet wait for it,
-/// and those to one that has ended lose the sender's connection. Outlives its transports.
+/// Carries frames between the hosts of one process, known by their index in the plan. A frame is
+/// not encoded: it is delivered in the sender's context. Frames to a host that has not started wait
+/// for it. A frame to a host that has ended loses the sender's connection.
+///
+/// Requires: outlives its transports.
 class LocalNetwork {
  public:
-  /// Short frames are for the steady clock: where contexts cost little they are only more work.
+  /// `carries_short` pays on the steady clock only. If contexts are cheap, short frames only add
+  /// work.
   explicit LocalNetwork(std::size_t hosts, bool carries_short = false)
       : carries_short_(carries_short), receivers_(hosts), waiting_(hosts), ended_(hosts, false) {}
   std::unique_ptr<Transport> transport(std::uint32_t host);
@@ -29,7 +32,7 @@ class LocalNetwork {
   std::vector<Receiver*> receivers_;
   std::vector<std::vector<std::pair<ConnectionId, Frame>>> waiting_;
   std::vector<bool> ended_;
-  /// A connection has two ends, numbered 2n (who connected) and 2n + 1.
+  /// A connection has two ends: 2n of the host that connected, and 2n + 1.
   struct Ends {
     std::uint32_t hosts[2];
     bool dropped[2] = {false, false};

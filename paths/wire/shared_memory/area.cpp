@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/area.cpp — memory behind descriptors, its seals, and its rings.
+// paths/wire/shared_memory/area.cpp — memory behind descriptors, its seals and its rings
 #include "paths/wire/shared_memory/area.hpp"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW;
 constexpr std::size_t area_bytes = page_bytes + 2 * RingArea::ring_bytes;
 constexpr std::size_t mapped_bytes = page_bytes + 4 * RingArea::ring_bytes;
 
-// Of an AwakeSign: those who look are counted below, the sleeps above.
+// Bits of a PollingFlag: the lower count polling threads, the upper count sleeps.
 constexpr std::uint64_t one_sleep = std::uint64_t{1} << 16;
 constexpr std::uint64_t lookers = one_sleep - 1;
 
@@ -39,7 +39,7 @@ Descriptor new_memory(std::size_t bytes) {
   return made;
 }
 
-/// Memory that may shrink would end whoever reads it.
+/// Throws unless the memory has that size and cannot shrink, which would kill its readers.
 void check(const Descriptor& descriptor, std::size_t bytes) {
   struct stat status {};
   const int found = fcntl(descriptor.get(), F_GET_SEALS);
@@ -100,7 +100,7 @@ std::byte* RingArea::bytes(int direction) const {
   return base_ + page_bytes + static_cast<std::size_t>(2 * direction) * ring_bytes;
 }
 
-// ---- who looks -------------------------------------------------------------------------------
+// ---- polling flags ---------------------------------------------------------------------------
 
 PollingFlag PollingFlag::make() {
   PollingFlag sign;
@@ -109,7 +109,7 @@ PollingFlag PollingFlag::make() {
       mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, sign.descriptor(), 0);
   if (mapped == MAP_FAILED) fail("shared memory cannot be mapped");
   sign.word_ = new (mapped) std::atomic<std::uint64_t>(one_sleep);
-  // From here on others can only read it.
+  // From here on other processes can only read it.
   if (fcntl(sign.descriptor(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0)
     fail("shared memory cannot be sealed");
   return sign;
@@ -152,8 +152,8 @@ std::span<std::byte> RingWriter::room(std::size_t wanted) {
   return {bytes_ + written_ % RingArea::ring_bytes, free()};
 }
 
-/// Before who wrote looks whether the reader sleeps: either he sees that, or the reader what is
-/// written when he looks once more.
+/// Runs before the writer checks whether the reader sleeps. Either the writer sees that it does, or
+/// the reader sees the bytes when it looks once more.
 void RingWriter::publish(std::size_t bytes) {
   written_ += bytes;
   control_->written.store(written_, std::memory_order_seq_cst);
@@ -183,8 +183,9 @@ std::span<const std::byte> RingReader::data() {
   return {bytes_ + read_ % RingArea::ring_bytes, static_cast<std::size_t>(written_ - read_)};
 }
 
-/// Who waits for room waits for a whole ring to be read. Somewhere in it one of these is ordered
-/// before our look whether he waits, and then either he sees that there is room, or we him.
+/// A waiting writer waits while a whole ring is read. In that span at least one store of read_ has
+/// a fence, before the check whether the writer waits. So either the writer sees the room, or this
+/// reader sees the writer.
 void RingReader::consume(std::size_t bytes) {
   read_ += bytes;
   if (read_ - ordered_ < RingArea::ring_bytes / 2)

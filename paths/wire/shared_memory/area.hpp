@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/area.hpp — memory that two processes see, and that no file holds.
+// paths/wire/shared_memory/area.hpp — rings in memory that two processes map, without a file
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace paths {
 
-/// A peer of a link did what it may not: nothing of it is believed any more.
+/// Thrown if the peer of a link breaks the rules. Nothing that it wrote is trusted any more.
 class LinkError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,24 +20,25 @@ class LinkError : public std::runtime_error {
 
 using base::Descriptor;
 
-/// One direction of a link: who writes counts the bytes written, who reads those read. Each process
-/// writes what is its own only, and believes nothing of what the other wrote without a look at it.
+/// Counters of one direction of a link. The writer counts bytes written, the reader bytes read.
+/// Each process writes its own counter only, and checks the other's before it uses it.
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> written{0};
   alignas(64) std::atomic<std::uint64_t> read{0};
-  alignas(64) std::atomic<std::uint32_t> writer_waiting{0};  ///< the writer, to be told of some
+  alignas(64) std::atomic<std::uint32_t> writer_waiting{0};  ///< whether the writer waits for room
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// The two rings of a link. Whoever made it hands its descriptor to the other; it goes when both
-/// have closed it or died. Its size is sealed, so that nobody can take away what the other uses.
+/// The two rings of a link, in memory that two processes map. The maker passes the descriptor to
+/// the other process. The kernel frees the memory when both have closed it or died. The size is
+/// sealed, so that neither can take away memory that the other uses.
 class RingArea {
  public:
   static constexpr std::size_t ring_bytes = std::size_t{4} << 20;
 
   /// Throws std::system_error.
   static RingArea make();
-  /// Of a descriptor that came from a peer. Throws LinkError when it is not such memory.
+  /// Maps memory that a peer made. Throws LinkError if it is not a link's memory.
   static RingArea of(Descriptor descriptor);
   RingArea() = default;
   RingArea(RingArea&& other) noexcept
@@ -51,9 +52,10 @@ class RingArea {
 
   explicit operator bool() const { return base_ != nullptr; }
   int descriptor() const { return descriptor_.get(); }
-  /// 0: from who made the area; 1: to them.
+  /// Direction 0 is from the process that made the area, 1 is to it.
   RingControl& control(int direction) const;
-  /// The ring, twice in a row, so that what reaches beyond its end goes on at its beginning.
+  /// Returns the ring. It is mapped twice in a row, so that bytes beyond its end continue at its
+  /// beginning.
   std::byte* bytes(int direction) const;
 
  private:
@@ -62,13 +64,13 @@ class RingArea {
   std::byte* base_ = nullptr;
 };
 
-/// Says to other processes whether anybody of this host looks at what they write. One number, which
-/// only this host changes: how many look, and how often the last of them has left.
+/// Shows other processes whether a thread of this host polls what they write. It is one number,
+/// which only this host changes: how many threads poll, and how often one has stopped.
 class PollingFlag {
  public:
-  /// Of this host. Throws std::system_error.
+  /// Makes the flag of this host. Throws std::system_error.
   static PollingFlag make();
-  /// Of a peer, to be read only. Throws LinkError.
+  /// Maps the flag of a peer, read-only. Throws LinkError.
   static PollingFlag of(Descriptor descriptor);
   PollingFlag() = default;
   PollingFlag(PollingFlag&& other) noexcept
@@ -83,9 +85,10 @@ class PollingFlag {
   explicit operator bool() const { return word_ != nullptr; }
   int descriptor() const { return descriptor_.get(); }
   void begin_polling();
-  /// True for the last, who has to look once more: nobody told him of what came until now.
+  /// Returns true for the last polling thread, which must look once more: no peer has rung for
+  /// earlier frames.
   bool end_polling();
-  /// Of nobody, the sleep in which they are: each is another number. 0 while anybody looks.
+  /// Returns the number of the present sleep, different for each; 0 while a thread polls.
   std::uint64_t sleep() const;
 
  private:
@@ -93,58 +96,58 @@ class PollingFlag {
   std::atomic<std::uint64_t>* word_ = nullptr;
 };
 
-/// What one direction of a link is written by.
+/// Writing end of one direction of a link.
 class RingWriter {
  public:
   RingWriter() = default;
   RingWriter(RingControl& control, std::byte* bytes) : control_(&control), bytes_(bytes) {}
-  /// Room for the next bytes: at least `wanted`, or else all there is. Throws LinkError
-  /// when the reader says what cannot be.
+  /// Returns memory for the next bytes: at least `wanted` bytes, or all the room there is. Throws
+  /// LinkError if the reader's counter is impossible.
   std::span<std::byte> room(std::size_t wanted);
-  /// So many bytes of it are written.
+  /// Passes that many written bytes to the reader.
   void publish(std::size_t bytes);
-  /// Asks to be told when half of the ring is free; false when there is room already.
+  /// Asks for a notification when half of the ring is free. Returns false if there is room already.
   bool ask_for_room();
-  /// Bytes to the end of the ring, if who writes `wanted` next had better leave them out and begin
-  /// again where the ring does: there is room for it at once, nothing is in the ring, and some of
-  /// it has been used. Else none.
+  /// Returns the bytes to the end of the ring if it is better to skip them and continue at the
+  /// beginning; otherwise 0. It is better if the ring is empty, was partly used, and has room for
+  /// `wanted` bytes at its beginning.
   ///
-  /// Why: what small frames use again and again stays in the processors' caches; all of a ring does
-  ///      not, nor do those of several peers.
+  /// Why: Memory that small frames use again and again stays in the processors' caches. A whole
+  /// ring does not, nor do the rings of several peers.
   std::size_t bytes_left_out(std::size_t wanted);
 
  private:
   RingControl* control_ = nullptr;
   std::byte* bytes_ = nullptr;
   std::uint64_t written_ = 0;
-  std::uint64_t read_ = 0;  // as last seen
+  std::uint64_t read_ = 0;  // reader's counter, as last seen
   static constexpr std::size_t near_bytes = std::size_t{1} << 10;
-  std::uint64_t looks_at_ = near_bytes;  // from there on, whether nothing is in it
+  std::uint64_t looks_at_ = near_bytes;  // next value of written_ to check for an empty ring
 };
 
-/// What the other end reads it by.
+/// Reading end of one direction of a link.
 class RingReader {
  public:
   RingReader() = default;
   RingReader(RingControl& control, std::byte* bytes) : control_(&control), bytes_(bytes) {}
-  /// What is there. The writer may change it at any time. Throws LinkError when the writer
-  /// says what cannot be.
+  /// Returns the bytes that are there. The writer may change them at any time. Throws LinkError if
+  /// the writer's counter is impossible.
   std::span<const std::byte> data();
   void consume(std::size_t bytes);
-  /// All up to the end of the ring. Throws LinkError when that is not there.
+  /// Consumes everything to the end of the ring. Throws LinkError if that was not written.
   void consume_to_end();
   bool has_data() const {
     return control_ != nullptr && control_->written.load(std::memory_order_seq_cst) != read_;
   }
-  /// The writer asked for room, and there is: once for each time it asked.
+  /// Whether the writer asked for room and there is some; true once per request.
   bool must_notify_writer();
 
  private:
   RingControl* control_ = nullptr;
   std::byte* bytes_ = nullptr;
   std::uint64_t read_ = 0;
-  std::uint64_t ordered_ = 0;  // of that, what was said with a fence
-  std::uint64_t written_ = 0;  // as last seen
+  std::uint64_t ordered_ = 0;  // value of read_ at its last store with a fence
+  std::uint64_t written_ = 0;  // writer's counter, as last seen
 };
 
 }  // namespace paths

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/codec.cpp — what of a frame fits into a ring at once, and the rest.
+// paths/wire/shared_memory/codec.cpp — frames written to rings and read from them, whole or in
+// pieces
 #include "paths/wire/shared_memory/codec.hpp"
 
 #include <algorithm>
@@ -12,10 +13,10 @@
 namespace paths {
 namespace {
 
-constexpr std::size_t whole_bytes = std::size_t{64} << 10;  // bodies to here are read in one piece
+constexpr std::size_t whole_bytes = std::size_t{64} << 10;  // larger bodies are read in pieces
 constexpr std::size_t header_bytes_max = std::size_t{64} << 10;
 constexpr std::uint64_t body_bytes_max = std::uint64_t{1} << 40;
-// While one side writes a piece the other reads the one before, in its processor's cache.
+// While one side writes a piece, the other reads the previous one from its processor's cache.
 constexpr std::size_t piece_bytes = std::size_t{128} << 10;
 
 template <class Value>
@@ -85,7 +86,7 @@ void FrameWriter::write(std::uint32_t connection, const ShortFrame& frame) {
   keep(std::move(kept));
 }
 
-/// At the beginning of the ring, where that is better for the next record.
+/// Continues at the beginning of the ring if that is better for the next record.
 void FrameWriter::begin_again(std::size_t bytes) {
   const std::size_t left_out = ring_->bytes_left_out(bytes);
   if (left_out == 0) return;
@@ -94,7 +95,7 @@ void FrameWriter::begin_again(std::size_t bytes) {
   ring_->publish(left_out);
 }
 
-/// False when it does not fit in at once.
+/// Returns false if the frame does not fit at once.
 bool FrameWriter::write_now(const RecordHead& head, const Frame& frame, const base::Payload& body) {
   const std::size_t bytes = sizeof head + head.header_bytes + body.size();
   if (body.size() > whole_bytes) return false;
@@ -142,7 +143,7 @@ bool FrameWriter::push() {
   return kept_.empty();
 }
 
-/// Nothing when the ring is full; then its reader is asked to say when it is no more.
+/// Returns 0 if the ring is full, after asking its reader for a notification.
 std::size_t FrameWriter::push_some(std::span<const std::byte> bytes) {
   const std::size_t wanted = std::min(bytes.size(), piece_bytes);
   do {
@@ -157,7 +158,7 @@ std::size_t FrameWriter::push_some(std::span<const std::byte> bytes) {
   return 0;
 }
 
-/// What has begun to leave does so to its end, or what comes behind it would be taken for the rest.
+/// Keeps a frame that has begun to leave: otherwise the next bytes would be taken for its rest.
 void FrameWriter::forget(std::uint32_t connection) {
   std::erase_if(kept_, [connection](const Kept& kept) {
     return kept.connection == connection && kept.done == 0;
@@ -194,7 +195,7 @@ FrameReader::Arrived* FrameReader::next() {
     return true;
   };
   if (!has_head()) return nullptr;
-  if (head.header_bytes == RecordHead::is_left_out) {  // once, whatever its writer does meanwhile
+  if (head.header_bytes == RecordHead::is_left_out) {  // once, whatever the writer does meanwhile
     ring_.consume_to_end();
     data = ring_.data();
     if (!has_head()) return nullptr;
@@ -214,7 +215,7 @@ FrameReader::Arrived* FrameReader::next_long(std::span<const std::byte> data,
   const std::size_t at_once = head.body_bytes <= whole_bytes ? head.body_bytes : 0;
   if (data.size() < head.header_bytes + at_once) return nullptr;
   const auto header = data.first(head.header_bytes);
-  header_.assign(header.begin(), header.end());  // where its writer cannot change it any more
+  header_.assign(header.begin(), header.end());  // a copy that the writer cannot change
   if (head.header_bytes == 0) {
     ring_.consume(sizeof head);
     return &arrived_;
@@ -231,7 +232,7 @@ FrameReader::Arrived* FrameReader::next_long(std::span<const std::byte> data,
   return next();
 }
 
-/// Reads each byte once, as the writer may change it meanwhile.
+/// Reads each byte once, because the writer may change it meanwhile.
 FrameReader::Arrived* FrameReader::next_short(std::span<const std::byte> data,
                                               std::uint64_t body_bytes) {
   ShortHead head;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/codec.hpp — frames of many connections as the bytes of one ring.
+// paths/wire/shared_memory/codec.hpp — frames of many connections, as the bytes of one ring
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -17,17 +17,19 @@
 
 namespace paths {
 
-/// Before each frame in a ring. A frame has a header; without one the connection is closed. A short
-/// frame has a ShortHead in its place.
+/// Precedes each frame in a ring. A record without a header closes the connection. A short frame
+/// has a ShortHead instead of a header.
 struct RecordHead {
-  static constexpr std::uint32_t is_short = ~std::uint32_t{0};  ///< in place of the header's bytes
-  static constexpr std::uint32_t is_left_out = is_short - 1;    ///< to the end of the ring
+  static constexpr std::uint32_t is_short =
+      ~std::uint32_t{0};  ///< in header_bytes: a short frame follows
+  static constexpr std::uint32_t is_left_out =
+      is_short - 1;  ///< in header_bytes: skip to the end of the ring
   std::uint32_t connection = 0;
   std::uint32_t header_bytes = 0;
   std::uint64_t body_bytes = 0;
 };
 
-/// The bytes of a short frame but its tuple; docs/wire.md draws them.
+/// Bytes of a short frame without its tuple; docs/wire.md describes them.
 struct ShortHead {
   std::uint32_t standing = 0;
   std::uint32_t thread = 0;
@@ -39,37 +41,40 @@ struct ShortHead {
 };
 static_assert(sizeof(ShortHead) == 56);
 
-/// Writes frames, whole or piece by piece, as the ring has room; what finds none is kept. Of one
-/// context at a time.
+/// Writes frames into a ring, whole or in pieces, as there is room. Frames without room are kept.
+///
+/// Thread-safe: no; one context at a time, except has_kept().
 class FrameWriter {
  public:
-  /// From now on frames leave; `written` is called each time that some bytes have.
+  /// Makes frames leave from now on. Calls `written` each time that some bytes have left.
   void begin(RingWriter ring, std::function<void()> written) {
     ring_ = ring;
     written_ = std::move(written);
   }
-  /// Never blocks. Throws what the frame is encoded with, having written nothing of it.
+  /// Never blocks. If encoding the frame throws, nothing of it was written.
   void write(std::uint32_t connection, const Frame& frame);
   void write(std::uint32_t connection, const ShortFrame& frame);
-  /// The last on that connection.
+  /// Writes the last record of that connection.
   void write_end(std::uint32_t connection);
-  /// As much as there is room for of what is kept; true when all has left. Throws
-  /// LinkError when the peer's end of the ring is wrong.
+  /// Writes kept frames as far as there is room. Returns whether all have left. Throws LinkError if
+  /// the peer's end of the ring is invalid.
   bool push();
-  /// Said before the peer is asked for room: who is told of some then finds it. Of any context.
+  /// Whether frames are kept. Set before the peer is asked for room, so that its notification finds
+  /// them. Any context may call it.
   bool has_kept() const { return has_kept_.load(); }
-  /// Nothing kept of a connection leaves any more.
+  /// Drops the kept frames of a connection, except one that has begun to leave.
   void forget(std::uint32_t connection);
   void forget_all();
-  /// Takes what is kept, of a ring that never was: none of it has begun to leave.
+  /// Takes all kept frames.
+  /// Requires: there never was a ring, so that none has begun to leave.
   std::vector<std::pair<std::uint32_t, Frame>> take_kept();
 
  private:
   struct Kept {
     std::uint32_t connection = 0;
-    std::vector<std::byte> head;  // of the record, and the frame's
+    std::vector<std::byte> head;  // heads of the record and of the frame
     base::Payload body;
-    std::size_t done = 0;  // of both
+    std::size_t done = 0;  // bytes of both that have left
   };
   void keep(Kept&& kept);
   bool write_now(const RecordHead& head, const Frame& frame, const base::Payload& body);
@@ -82,24 +87,25 @@ class FrameWriter {
   std::atomic<bool> has_kept_{false};
 };
 
-/// Puts frames together again. Of one context at a time.
+/// Reassembles frames from a ring.
+/// Thread-safe: no; one context at a time.
 class FrameReader {
  public:
   struct Arrived {
     std::uint32_t connection = 0;
     bool is_short = false;
-    ShortFrame short_frame;      ///< if it is
-    std::optional<Frame> frame;  ///< none, and no short one: the last on that connection
+    ShortFrame short_frame;      ///< valid if is_short
+    std::optional<Frame> frame;  ///< empty if short, or if the connection ends
     bool is_last() const { return !frame && !is_short; }
   };
   FrameReader() = default;
   explicit FrameReader(RingReader ring) : ring_(ring) {}
-  /// The next whole one, if there is, else null; until it is called again. Throws LinkError when
-  /// the bytes are no frame.
+  /// Returns the next whole frame, valid until the next call; nullptr if there is none. Throws
+  /// LinkError if the bytes are not a frame.
   Arrived* next();
-  /// Whether next() may find something; quick when not.
+  /// Whether next() may find something. Fast if not.
   bool has_more() { return is_under_way_ || ring_.has_data(); }
-  /// The writer waits for room, and there is.
+  /// Whether the writer waits for room and there is some.
   bool must_notify_writer() { return ring_.must_notify_writer(); }
 
  private:
@@ -111,9 +117,9 @@ class FrameReader {
   RingReader ring_;
   bool is_under_way_ = false;
   Arrived arrived_;
-  std::vector<std::byte> header_;  // of the frame that is under way
-  base::Payload body_;             // written where nobody else sees it yet
-  std::span<std::byte> rest_;      // of that
+  std::vector<std::byte> header_;  // header of the frame under way
+  base::Payload body_;             // body under way, seen by no other thread yet
+  std::span<std::byte> rest_;      // unwritten rest of body_
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/greetings.cpp — links that begin, or take a detour for want of memory.
+// paths/wire/shared_memory/greetings.cpp — start of links, and their detour if there is no memory
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -40,7 +40,7 @@ void Links::answer_greeting(const LinkPtr& link, SocketWord word) {
   alone([&] { begun_.push_back(link); });
 }
 
-/// The peer has memory to share, but this host cannot have it.
+/// Ends a link for which the peer has memory, but this host cannot have it.
 void Links::refuse_memory(const LinkPtr& link, const std::string& why) {
   if (link->is_ours()) return divert(link, why);
   say_once(why);
@@ -48,7 +48,7 @@ void Links::refuse_memory(const LinkPtr& link, const std::string& why) {
   lose(link, "");  // no frame has arrived on it yet
 }
 
-/// From now on the frames of the link's connections go over sockets.
+/// Sends the frames of the link's connections over sockets from now on.
 void Links::divert(const LinkPtr& link, const std::string& why) {
   if (peers_->requires_shared_memory || !detour_)
     return lose(link, fmt::format("cannot share memory with host {}: {}", name_of(*link), why));

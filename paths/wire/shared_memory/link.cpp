@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/link.cpp — which connections of a link are open, and who is woken.
+// paths/wire/shared_memory/link.cpp — connections of a link, and wake-up of its peer
 #include "paths/wire/shared_memory/link.hpp"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ void Link::write_any(ConnectionId connection, const AnyFrame& frame) {
   if (!is_open(own_number(connection))) return;
   if constexpr (std::is_same_v<AnyFrame, Frame>)
     if (detour_) return detour_->send(own_number(connection), Frame(frame));
-  ENSURE(!detour_);  // there is no short way then
+  ENSURE(!detour_);  // a diverted link has no short way
   writer_.write(own_number(connection), frame);
 }
 template void Link::write_any(ConnectionId, const Frame&);
@@ -81,22 +81,23 @@ bool Link::close(ConnectionId id) {
     const auto found = connections_.find(connection);
     if (found == connections_.end() || !std::exchange(found->second, false)) return false;
     surely_open_ = none;
-    if (!has_begun) connections_.erase(found);  // the peer never heard of it
+    if (!has_begun) connections_.erase(found);  // the peer does not know it
   }
-  // Whoever comes to that address finds nothing of ours; who was told why we part reads it.
+  // On a link of ours, kept frames are dropped, so that a later process at that address gets none.
+  // On a peer's link they leave, because they may contain the reason.
   if (is_ours()) writer_.forget(connection);
   if (detour_) detour_->drop(connection);
   if (has_begun) writer_.write_end(connection);
   return true;
 }
 
-/// Waits for who writes, who may have been told just now that there is no room.
+/// Waits for the current writer, which may just have seen that there is no room.
 void Link::push() {
   const runtime::Lock sending(sending_);
   writer_.push();
 }
 
-/// Either we see that what was kept has left, or who sees to that sees that somebody waits.
+/// Either this sees that the kept frames have left, or the thread that sends them sees the waiter.
 bool Link::has_room(ConnectionId connection) {
   if (!has_kept()) return true;
   runtime::Lock lock(mutex_);
@@ -140,7 +141,7 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
       surely_open_ = none;
       connections_.erase(found);
     }
-    if (!was_open) return Verdict::ignore;  // its answer to our end
+    if (!was_open) return Verdict::ignore;  // reply to this host's end
     if (!is_known) was_open = false;
   }
   runtime::Lock sending(sending_);
@@ -148,8 +149,8 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
   return was_open ? Verdict::lost : Verdict::ignore;
 }
 
-/// Once out of each sleep: from then on the peer looks, before it sleeps again. A thread that has
-/// just taken in what it waited for mostly looks again at once.
+/// Rings at most once per sleep: then the peer looks before it sleeps again. Waits a moment before,
+/// because a thread that has just received something mostly polls again at once.
 void Link::wake_peer() {
   const std::uint64_t sleep = peer_.sleep();
   if (sleep == 0 || rung_.exchange(sleep) == sleep) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/link.hpp — one link between two processes: its rings, its connections.
+// paths/wire/shared_memory/link.hpp — one link between two processes: its rings and connections
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace paths {
 
-/// The connections of one link that cannot be made.
+/// Connections of a link that cannot begin, carried by another transport.
 class LinkDetour {
  public:
   LinkDetour(std::shared_ptr<Detour> detour, std::uint32_t link, std::uint32_t host)
@@ -38,13 +38,15 @@ class LinkDetour {
   std::unordered_map<std::uint32_t, ConnectionId> carried_;
 };
 
-/// A link leads from the host that made it to another and carries all connections that the one
-/// makes to the other, both ways. Each end says once of a connection that it sends no more.
+/// A link leads from the host that made it to another. It carries all connections that the maker
+/// opens to the other, in both directions. Each end announces once per connection that it sends no
+/// more.
 ///
-/// Sharing: any context may write; one at a time reads. The socket is closed by who holds both.
+/// Thread-safe: any context may write; one thread at a time reads. Only the holder of both rights
+/// closes the socket.
 class Link {
  public:
-  /// To `host` when this one makes it.
+  /// `to_host` is set if this host makes the link.
   Link(std::uint32_t its_number, std::optional<std::uint32_t> to_host)
       : number(its_number), host(to_host) {}
 
@@ -55,47 +57,50 @@ class Link {
   // ---- on the services' thread ----
   Descriptor socket;
   RingArea area;
-  bool has_begun = false;  ///< greetings were exchanged
+  bool has_begun = false;  ///< whether greetings were exchanged
 
-  /// What was kept leaves, what comes can be read. `direction` is the one we write.
+  /// Sends what was kept, and allows reading. This host writes `direction`.
   void begin(RingArea rings, PollingFlag peer, int direction);
-  /// In place of begin(): what was kept and all that is written takes the detour.
+  /// Used instead of begin(): kept and future frames take the detour.
   void divert(LinkDetour detour);
-  /// Nothing more leaves; answers the connections that were open.
+  /// Ends the link: nothing more leaves. Returns the connections that were open.
   std::vector<ConnectionId> end();
 
   // ---- by any context ----
   bool is_diverted() const { return is_diverted_; }
-  /// Nothing when the link has ended.
+  /// Returns nullopt if the link has ended.
   std::optional<ConnectionId> connect();
-  /// Swallowed when the connection is closed. Throws LinkError; and what the frame is encoded with.
+  /// Discards the frame if the connection is closed. Throws LinkError, and what encoding the frame
+  /// throws.
   void write(ConnectionId connection, const Frame& frame) { write_any(connection, frame); }
   void write(ConnectionId connection, const ShortFrame& frame) { write_any(connection, frame); }
-  /// False when it was closed before. The peer is told.
+  /// Closes a connection and tells the peer. Returns false if it was closed before.
   bool close(ConnectionId connection);
-  /// Has frames that could not leave yet.
+  /// Whether frames are kept that could not leave yet.
   bool has_kept() const { return writer_.has_kept(); }
-  /// Whether all have left; else who asks, for that connection, waits until they have.
+  /// Whether all frames have left. If not, the connection waits until they have.
   bool has_room(ConnectionId connection);
   bool has_room_for_who_waits() const { return waits_for_room_.load() && !has_kept(); }
   std::vector<ConnectionId> take_who_waits_for_room();
-  /// Lets them, as far as there is room. Throws LinkError.
+  /// Writes kept frames as far as there is room. Throws LinkError.
   void push();
-  /// Made by us, of which nobody wants anything any more.
+  /// Whether the link has no connections.
+  /// Requires: this host made it.
   bool is_unused();
 
   // ---- by the one that reads ----
   FrameReader reader;
-  bool is_wrong = false;  ///< what comes is not read any more
-  /// Whether anything is to be done; quick when not.
+  bool is_wrong = false;  ///< whether incoming bytes are no longer read
+  /// Whether there is anything to do. Fast if not.
   bool has_something() { return reader.has_more() || has_kept() || has_room_for_who_waits(); }
   enum class Verdict : std::uint8_t { deliver, ignore, lost };
-  /// What to do with what came on a connection. Throws LinkError when there is none of that number.
+  /// Decides what to do with a record. Throws LinkError if its connection does not exist.
   Verdict judge(const FrameReader::Arrived& arrived);
   ConnectionId id_of(std::uint32_t connection) const {
     return std::uint64_t{number} << 32 | connection;
   }
-  /// Of a connection, the one that `find` answered last, or does now; null when it has none.
+  /// Returns the short end of a connection: the last result of `find`, or a new one; nullptr if
+  /// there is none.
   template <class Find>
   ShortEnd* short_end_of(std::uint32_t connection, Find find) {
     for (const auto& [known, end] : short_ends_)
@@ -107,7 +112,7 @@ class Link {
   void forget_short_end(std::uint32_t connection) {
     std::erase_if(short_ends_, [connection](const auto& one) { return one.first == connection; });
   }
-  /// The peer waits for room in the ring that we read.
+  /// Notifies the peer, which waits for room in the ring that this host reads.
   void tell_of_room();
 
  private:
@@ -127,17 +132,18 @@ class Link {
   std::optional<LinkDetour> detour_;
   PollingFlag peer_;
   std::atomic<bool> is_diverted_{false};
-  std::atomic<bool> waits_for_room_{false};  // somebody, for what is kept to leave
-  std::atomic<std::uint64_t> rung_{0};       // the sleep out of which the peer was woken
+  std::atomic<bool> waits_for_room_{false};  // whether a connection waits for kept frames
+  std::atomic<std::uint64_t> rung_{0};       // last sleep of the peer that was interrupted
 
   runtime::Mutex mutex_;
   bool has_ended_ = false;
   std::uint32_t next_connection_ = 0;
-  std::unordered_map<std::uint32_t, bool> connections_;  // open, or closed by us
+  std::unordered_map<std::uint32_t, bool> connections_;  // true: open; false: closed by this host
   std::vector<ConnectionId> who_waits_for_room_;
   static constexpr std::uint64_t none = ~std::uint64_t{0};
-  std::vector<std::pair<std::uint32_t, std::shared_ptr<ShortEnd>>> short_ends_;  // of who reads
-  std::atomic<std::uint64_t> surely_open_{none};  // one of them, for all who ask without the mutex
+  // Used by the reader only.
+  std::vector<std::pair<std::uint32_t, std::shared_ptr<ShortEnd>>> short_ends_;
+  std::atomic<std::uint64_t> surely_open_{none};  // open; checked without the mutex
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/links.cpp — links that open, bring frames, and end.
+// paths/wire/shared_memory/links.cpp — opening of links, arrival of their frames, and their end
 #include "paths/wire/shared_memory/links.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace paths {
 namespace {
 
-constexpr int receives_in_a_row = 256;  // of one link; then the next gets a turn
+constexpr int receives_in_a_row = 256;  // maximum of one link, before the next gets a turn
 constexpr base::Nanos linger = std::chrono::milliseconds(500);
 constexpr base::Nanos first_pause = std::chrono::milliseconds(5);
 constexpr base::Nanos longest_pause = std::chrono::milliseconds(320);
@@ -85,7 +85,7 @@ ConnectionId Links::connect(std::uint32_t host) {
   return *connection;
 }
 
-/// Called with the mutex held.
+/// Requires: mutex_ is held.
 Links::LinkPtr Links::new_link(std::optional<std::uint32_t> host) {
   const std::uint32_t number = next_link_++;
   return links_[number] = std::make_shared<Link>(number, host);
@@ -128,7 +128,8 @@ class Links::Way final : public ShortWay {
   Way(std::shared_ptr<Links> links, LinkPtr link, ConnectionId connection)
       : links_(std::move(links)), link_(std::move(link)), connection_(connection) {}
   void send(const ShortFrame& frame) override { links_->send_on(link_, connection_, frame); }
-  bool only_writes() const override { return true; }  // and wakes the peer, where nobody looks
+  /// Sending also wakes the peer if none of its threads polls.
+  bool only_writes() const override { return true; }
 
  private:
   const std::shared_ptr<Links> links_;
@@ -153,7 +154,8 @@ void Links::drop(ConnectionId connection) {
   try {
     link->close(connection);
     tell_soon_of_own_room(*link);
-  } catch (const LinkError&) {  // whoever reads or writes next finds it, too
+    // The next reader or writer finds the error too.
+  } catch (const LinkError&) {
   }
 }
 
@@ -167,7 +169,7 @@ void Links::stop() {
     if (stopped_.wait(lock, until, reason) == runtime::Woken::expired) break;
   lock.unlock();
   if (sign_) runtime_.remove_poller(*this);
-  // Twice through the queue: what open() opens is watched before it is closed.
+  // Two passes through the queue: links that open() opens are watched before they are closed.
   runtime_.wake_from_outside([self = shared_from_this()] {
     self->runtime_.wake_from_outside([self] { self->close_all(); });
   });
@@ -175,14 +177,14 @@ void Links::stop() {
   while (!closed_) stopped_.wait(lock, runtime::Deadline::never(), reason);
 }
 
-/// What comes meanwhile is for the services' thread, as ever.
+/// The services' thread handles frames that arrive meanwhile, as usual.
 void Links::settle() {
   { const runtime::Lock lock(receiving_); }
   runtime::show_unlocked();
   if (look_again_.load()) look_soon();
 }
 
-/// Called with the mutex held.
+/// Requires: mutex_ is held.
 bool Links::is_flushed() {
   return std::none_of(links_.begin(), links_.end(),
                       [](const auto& one) { return one.second->has_kept(); });
@@ -199,12 +201,12 @@ void Links::tell_if_flushed() {
 
 void Links::end_polling() {
   if (!sign_ || !sign_.end_polling() || receive()) return;
-  look_again_.store(true);  // whoever receives just now will, unless he is through
+  look_again_.store(true);  // the receiving thread does, unless it is about to stop
   receive();
 }
 
-/// Whether anything has come; nothing when another thread receives, who may have looked at some of
-/// the links before.
+/// Returns whether anything has arrived; nullopt if another thread receives, which may have passed
+/// some of the links already.
 std::optional<bool> Links::receive() {
   std::optional<bool> has_come;
   do {
@@ -233,7 +235,8 @@ bool Links::receive_from(const LinkPtr& link) {
       ++received;
     if (received == receives_in_a_row) look_soon();
     if (link->reader.must_notify_writer())
-      link->tell_of_room();  // who waits for some is told as we read
+      // Notifies a waiting writer as its bytes are read.
+      link->tell_of_room();
     return received > 0;
   } catch (const LinkError& error) {
     refuse(link, error.what());
@@ -243,12 +246,12 @@ bool Links::receive_from(const LinkPtr& link) {
   return false;
 }
 
-/// For whoever has just written, and may hold what they need.
+/// Defers the notification, because the writing caller may hold locks that receivers need.
 void Links::tell_soon_of_own_room(const Link& link) {
   if (link.has_room_for_who_waits()) look_soon();
 }
 
-/// They may write at once.
+/// Notifies the waiting connections, which may write at once.
 void Links::tell_of_own_room(const LinkPtr& link) {
   for (const ConnectionId connection : link->take_who_waits_for_room())
     receiver_->room_made(connection);
@@ -285,7 +288,8 @@ void Links::deliver_short(Link& link, std::uint32_t connection, ShortFrame&& fra
   receiver_->deliver_short(link.id_of(connection), std::move(frame));
 }
 
-/// Nothing that comes is believed any more. Called with receiving_ held.
+/// Stops reading from a link.
+/// Requires: receiving_ is held.
 void Links::refuse(const LinkPtr& link, const std::string& wrong) {
   if (std::exchange(link->is_wrong, true) || receiver_ == nullptr) return;
   if (!link->is_ours()) receiver_->turned_away("", "ignored: a process of this machine: " + wrong);
@@ -315,7 +319,7 @@ void Links::watch(int descriptor, void (Links::*on_readable)()) {
   runtime_.watch(descriptor, [this, on_readable] { (this->*on_readable)(); });
 }
 
-/// A peer that is not there yet is looked for until it is, or nobody wants it any more.
+/// Opens a link. Retries until the peer is there or no connection needs the link.
 void Links::open(LinkPtr link) {
   if (closed_ || forget_unused(link)) return;
   if (!sign_) return divert(link, why_without_memory_);
@@ -339,7 +343,7 @@ void Links::open(LinkPtr link) {
   unanswered_.push_back(std::move(link));
 }
 
-/// Whoever wants that host again makes another.
+/// Forgets a link without connections. A later connection makes a new one.
 bool Links::forget_unused(const LinkPtr& link) {
   runtime::Lock lock(mutex_);
   if (!link->is_unused()) return false;
@@ -348,7 +352,7 @@ bool Links::forget_unused(const LinkPtr& link) {
   return true;
 }
 
-/// Called with the mutex held.
+/// Requires: mutex_ is held.
 void Links::forget(const LinkPtr& link) {
   links_.erase(link->number);
   if (!link->is_ours()) return;
@@ -410,7 +414,7 @@ void Links::hear(const LinkPtr& link) {
   if (is_called) look_once();
 }
 
-/// Everything that arrived comes before the loss.
+/// Delivers everything that arrived before it reports the loss.
 void Links::peer_ended(const LinkPtr& link) {
   if (!link->has_begun && link->is_ours()) {
     runtime_.unwatch(link->socket.get());

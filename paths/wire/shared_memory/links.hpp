@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/links.hpp — all links of one host, and who receives.
+// paths/wire/shared_memory/links.hpp — all shared-memory links of one host, and their receiver
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,19 +17,22 @@
 
 namespace paths {
 
-/// Whoever is called back by the runtime holds it, so that it outlives the transport until the last
-/// call is over.
+/// All shared-memory links of one host: opens and accepts them, sends on them, and delivers what
+/// they bring.
 ///
-/// Sharing: one at a time receives: a thread that waits, or else the services' thread, which sleeps
-///          until a peer finds that nobody looks and wakes it. That thread alone opens and closes.
-/// Locks:   receiving_, then those of the receiver, then mutex_, then those of a link.
+/// Owns:        itself during callbacks: the runtime's callbacks hold it, so that it outlives the
+///              transport until the last has returned.
+/// Thread-safe: yes. One thread at a time receives: a waiting thread, or otherwise the services'
+///              thread, which sleeps until a peer finds no polling thread and wakes it. Only the
+///              services' thread opens and closes links.
+/// Locks:       taken in this order: receiving_, the receiver's, mutex_, a link's.
 class Links final : public runtime::Poller, public std::enable_shared_from_this<Links> {
  public:
   Links(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
         std::shared_ptr<Detour> detour)
       : runtime_(runtime), peers_(std::move(peers)), host_(host), detour_(std::move(detour)) {}
 
-  // From any context.
+  // Callable from any context.
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
   void send(ConnectionId connection, const Frame& frame);
@@ -76,7 +79,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   template <class Act>
   void alone(Act act);
 
-  // By the one that receives:
+  // Called by the thread that receives:
   std::optional<bool> receive();
   bool receive_from(const LinkPtr& link);
   void tell_of_own_room(const LinkPtr& link);
@@ -92,14 +95,14 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   std::shared_ptr<const Peers> peers_;
   const std::uint32_t host_;
   const std::shared_ptr<Detour> detour_;
-  PollingFlag sign_;                // none where the system refuses memory
-  std::string why_without_memory_;  // then
+  PollingFlag sign_;                // empty if the system refuses memory
+  std::string why_without_memory_;  // reason for that
 
   runtime::Mutex receiving_;
   Receiver* receiver_ = nullptr;
   std::vector<LinkPtr> begun_;
-  std::atomic<bool> look_again_{false};  // for who holds receiving_
-  std::atomic<bool> looks_soon_{false};  // the services' thread will
+  std::atomic<bool> look_again_{false};  // whether the holder of receiving_ must look again
+  std::atomic<bool> looks_soon_{false};  // whether the services' thread is going to look
 
   runtime::Mutex mutex_;
   bool started_ = false;
@@ -107,19 +110,20 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   std::atomic<bool> is_stopping_{false};
   runtime::WaitList stopped_;
   std::uint32_t next_link_ = 1;
-  std::unordered_map<std::uint32_t, LinkPtr> links_;     // by number
-  std::unordered_map<std::uint32_t, LinkPtr> links_to_;  // by host
+  std::unordered_map<std::uint32_t, LinkPtr> links_;     // keys: link numbers
+  std::unordered_map<std::uint32_t, LinkPtr> links_to_;  // keys: hosts
 
-  // Of the services' thread:
+  // Used by the services' thread only:
   Descriptor listening_;
   Descriptor timer_;
-  std::vector<LinkPtr> unanswered_;  // to be opened again
+  std::vector<LinkPtr> unanswered_;  // links to be opened again
   base::Nanos pause_{0};
   int accept_failed_ = 0;  // the latest error of accept()
-  bool has_said_ = false;  // that some frames take the detour
+  bool has_said_ = false;  // whether the detour of some frames was reported
 };
 
-/// While nobody receives; what others then found locked is looked at behind it.
+/// Runs `act` while no thread receives. Then receives what others left because they found the lock
+/// held.
 template <class Act>
 void Links::alone(Act act) {
   {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/socket.cpp — Unix sockets without files, and what crosses on them.
+// paths/wire/shared_memory/socket.cpp — Unix sockets without files, and the messages on them
 #include "paths/wire/shared_memory/socket.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace paths {
 namespace {
 
-constexpr int waiting_max = 1024;  // connections that are not accepted yet
+constexpr int waiting_max = 1024;  // limit of connections that are not accepted yet
 constexpr std::array<char, 2> refusal = {'N', 'O'};
 constexpr int kind = SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
@@ -46,7 +46,7 @@ Descriptor new_socket() {
 
 using Control = std::array<char, CMSG_SPACE(2 * sizeof(int))>;
 
-/// Takes all of them, also those that are too many.
+/// Takes ownership of all descriptors, also of those that are too many.
 void take_descriptors(msghdr& message, std::array<Descriptor, 2>& taken) {
   std::size_t count = 0;
   for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
@@ -113,7 +113,7 @@ void send_refusal(const Descriptor& socket) {
       send(socket.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL);
 }
 
-/// One that finds no room is one of many that wait to be heard.
+/// A bell that finds no room is not needed, because other messages already wait to be read.
 void ring_bell(const Descriptor& socket) {
   const char bell = 0;
   [[maybe_unused]] const auto sent = send(socket.get(), &bell, sizeof bell, MSG_NOSIGNAL);

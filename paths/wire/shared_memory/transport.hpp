@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/transport.hpp — frames between processes of one machine, over memory
-// that both see.
+// paths/wire/shared_memory/transport.hpp — transport between processes of one machine, over memory
+// that both map
 #pragma once
 #include <memory>
 
@@ -11,23 +11,23 @@
 
 namespace paths {
 
-/// The transport of `host` to the hosts of its machine: those whose addresses say so (Unix sockets,
-/// loopback, the same TCP host), while the plan does not forbid it.
+/// Makes the transport of `host` to the hosts of its machine, unless the plan forbids it. Addresses
+/// decide which hosts those are: Unix sockets, loopback, or the same TCP host.
 ///
-/// Why:      between processes of a machine a frame costs two copies, and no call of the kernel
-/// while
-///           the receiver looks for it; by sockets, tens of microseconds.
-/// Runs in:  frames arrive on an OS thread that waits (runtime/scheduler/poller.hpp), or on the
-/// services' one.
-///           They leave in the context that sends them; what finds the ring full, as its reader
-///           makes room.
-/// Owns:     two rings of 4 MiB for each host it has connections to, and for each that has some to
-///           it, of which only what was used takes memory; nothing of it outlives the processes.
-/// Bounds:   none of its own; as of make_zmq_transport().
-/// A peer that has not started yet is waited for until the connection is dropped. One that ends or
-/// is killed is reported lost at once, after everything that had arrived from it; one that is
+/// A peer that has not started yet is waited for until the connection is dropped. A peer that ends
+/// or is killed is reported lost at once, after everything that had arrived from it. A peer that is
 /// stopped or hangs is not. If the system refuses memory to this host or to the peer, connections
-/// between them take the detour. Without a detour, or if the plan requires memory, they are lost.
+/// between them take the detour. Without a detour, or if the plan requires shared memory, they are
+/// lost.
+///
+/// Why:     Between processes of one machine a frame costs two copies, and no system call while the
+///          receiver polls. With sockets it costs tens of microseconds.
+/// Owns:    two rings of 4 MiB for each host that it connects to, and for each that connects to it.
+///          Only parts that were used take memory. Nothing outlives the processes.
+/// Bounded: as make_zmq_transport().
+/// Context: Frames arrive on an OS thread that waits (runtime/scheduler/poller.hpp) or on the
+///          services' thread. They leave in their sender's context; if the ring is full, they leave
+///          as its reader makes room.
 std::unique_ptr<Transport> make_shared_memory_transport(runtime::Runtime& runtime,
                                                         std::shared_ptr<const Peers> peers,
                                                         std::uint32_t host,

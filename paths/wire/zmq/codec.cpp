@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/codec.cpp — parts of messages, and which of them are copied.
+// paths/wire/zmq/codec.cpp — message parts, and which of them are copied
 #include "paths/wire/zmq/codec.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace paths {
 
 namespace {
 
-constexpr std::size_t uncopied_bytes = 4096;  // bodies from here on cross without being copied
+constexpr std::size_t uncopied_bytes = 4096;  // bodies of this size or more are not copied
 
 base::Payload payload_of(zmq::message_t message) {
   if (message.size() < uncopied_bytes) return base::Payload::copy_of(bytes_of(message));
@@ -28,7 +28,7 @@ zmq::message_t message_of(std::span<const std::byte> bytes, const base::Payload&
   return zmq::message_t(const_cast<std::byte*>(bytes.data()), bytes.size(), release, held);
 }
 
-/// Each part is freed when it is copied, so that a large body is not there twice for long.
+/// Frees each part after its copy, so that a large body does not exist twice for long.
 base::Payload joined(std::span<zmq::message_t> parts, std::size_t bytes) {
   return base::Payload::filled(bytes, [parts](std::span<std::byte> space) {
     for (zmq::message_t& part : parts) {
@@ -39,7 +39,7 @@ base::Payload joined(std::span<zmq::message_t> parts, std::size_t bytes) {
   });
 }
 
-/// Nothing when they are no body's.
+/// Returns nullopt if the parts do not form a body.
 std::optional<base::Payload> payload_of(std::span<zmq::message_t> parts) {
   if (parts.empty()) return std::nullopt;
   if (parts.size() == 1) return payload_of(std::move(parts.front()));
@@ -51,8 +51,8 @@ std::optional<base::Payload> payload_of(std::span<zmq::message_t> parts) {
   return joined(parts, bytes);
 }
 
-/// False when there is nothing (more) to receive. Not with socket.recv(), which takes the int of
-/// zmq_msg_recv for the size, and a body of 2 GiB or more for a mistake.
+/// Returns false if there is nothing (more) to receive. Does not use socket.recv(): it takes the
+/// int result of zmq_msg_recv for the size, and so a body of 2 GiB or more for an error.
 bool receive(zmq::socket_t& socket, zmq::message_t& part) {
   return uninterrupted([&] {
     if (zmq_msg_recv(part.handle(), socket.handle(), ZMQ_DONTWAIT) >= 0) return true;
@@ -110,7 +110,7 @@ std::optional<std::string> property(const zmq::message_t& message, const char* n
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place) {
   auto flags = zmq::send_flags::dontwait;
   if (place == Part::middle) flags = flags | zmq::send_flags::sndmore;
-  // With no high-water mark there is always room, unless ZeroMQ has given the peer up.
+  // Without a high-water mark there is always room, unless ZeroMQ has dropped the peer.
   if (!uninterrupted([&] { return socket.send(part, flags); })) throw zmq::error_t(EHOSTUNREACH);
 }
 

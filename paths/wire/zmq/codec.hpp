@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/codec.hpp — frames as messages of ZeroMQ, sent and received part by part.
+// paths/wire/zmq/codec.hpp — frames as ZeroMQ messages of several parts
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,21 +14,21 @@
 
 namespace paths {
 
-/// What a body has in one part, which arrives without being copied. ZeroMQ gives up a peer of which
-/// no part has arrived whole for 15 s: this takes less from 9 Mbit/s on.
+/// Size of the parts of a body; each part arrives without a copy. ZeroMQ drops a peer from which no
+/// whole part has arrived for 15 s. From 9 Mbit/s on, a part takes less.
 inline constexpr std::size_t body_part_bytes = std::size_t{16} << 20;
 
 zmq::message_t header_of(const Frame& frame);
-/// Part number `part` of a body; from 4 KiB on it leaves without being copied.
+/// Returns part number `part` of a body. From 4 KiB on it leaves without a copy.
 zmq::message_t body_part_of(const base::Payload& body, std::size_t part);
 std::size_t body_parts(const base::Payload& body);
 std::span<const std::byte> bytes_of(const zmq::message_t& message);
 
-/// A frame is a message of a header and the parts of a body, at least one. Nothing when the bytes
-/// are none.
+/// Decodes a message: a header and the parts of a body, at least one. Returns nullopt if the bytes
+/// are not a frame.
 std::optional<Frame> frame_of(const zmq::message_t& header, std::span<zmq::message_t> body);
 
-/// A signal that some handler took makes ZeroMQ give up, having done nothing.
+/// Repeats a ZeroMQ call that a signal interrupted before it did anything.
 template <class Call>
 auto uninterrupted(Call call) {
   for (;;) {
@@ -40,28 +40,30 @@ auto uninterrupted(Call call) {
   }
 }
 
-/// How many parts the next message has, which arrive together; 0 when there is none. Those beyond
-/// `parts` are what `rest` has.
+/// Receives the next message. Returns the number of its parts, which arrive together, or 0 if there
+/// is no message. Parts beyond `parts` are put into `rest`.
 std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::message_t*> parts,
                         std::vector<zmq::message_t>& rest);
 
-/// A property of the connection that brought a message; nothing when the peer's protocol has none.
+/// Returns a property of the connection that brought a message; nullopt if the peer's protocol has
+/// none.
 std::optional<std::string> property(const zmq::message_t& message, const char* name);
 
-/// A frame in its parts, all of them made before the first is sent: behind half a frame the next
-/// one would be taken for the rest.
+/// All parts of a frame, made before the first is sent. After half a frame, the peer would take the
+/// next frame for the rest.
 struct FrameParts {
   zmq::message_t header, body;
-  std::vector<zmq::message_t> rest;  ///< of a large body
+  std::vector<zmq::message_t> rest;  ///< further parts of a large body
 };
 FrameParts parts_of(const Frame& frame);
-/// Never blocks. Throws zmq::error_t, also when ZeroMQ has given the peer up.
+/// Never blocks. Throws zmq::error_t, also if ZeroMQ has dropped the peer.
 void send_frame(zmq::socket_t& socket, FrameParts parts);
 enum class Part : std::uint8_t { middle, last };
-/// Never blocks. Throws zmq::error_t, also when ZeroMQ has given the peer up.
+/// Never blocks. Throws zmq::error_t, also if ZeroMQ has dropped the peer.
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place);
 
-/// Looks for itself, and so works whether or not the descriptor has told already.
+/// Whether a message can be received. Asks ZeroMQ, so it works even if the descriptor was not
+/// signalled.
 bool readable(zmq::socket_t& socket);
 
 }  // namespace paths

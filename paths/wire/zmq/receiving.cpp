@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/receiving.cpp — frames that sockets bring, and peers that they lose.
+// paths/wire/zmq/receiving.cpp — frames that arrive from sockets, and peers that are lost
 #include <fmt/format.h>
 
 #include <cstring>
@@ -15,7 +15,7 @@ namespace paths {
 
 namespace {
 
-constexpr int messages_in_a_row = 256;  // then fibers get a turn
+constexpr int messages_in_a_row = 256;  // maximum, before fibers get a turn
 
 struct SocketEvent {
   std::uint16_t kind = 0;
@@ -103,8 +103,8 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   Incoming& peer = incoming_[key];
   peer.id = next_connection_++;
   peer.source = property(header, "Peer-Address").value_or("");
-  // Its acceptance was reported before its first frame came. Should the descriptor be another's
-  // by now, our count is too high and the loss is noticed late, but never the wrong one's.
+  // The acceptance was reported before its first frame arrived. If the descriptor was reused since,
+  // the count is too high. The loss is then noticed late, but never assigned to another connection.
   look_at_router_monitor();
   peer.acceptance.first = std::stoi(*descriptor);
   peer.acceptance.second = accepted_[peer.acceptance.first].count;
@@ -136,7 +136,8 @@ void Sockets::look_at_monitor(Outgoing& peer) {
   }
 }
 
-// One thread of ZeroMQ's reports them, so that a handshake that failed belongs to what closes next.
+// One thread of ZeroMQ reports all events, so a failed handshake belongs to the next connection
+// that closes.
 void Sockets::look_at_router_monitor() {
   while (const auto event = next_event(router_monitor_)) {
     if (event->kind == ZMQ_EVENT_ACCEPTED) {
@@ -149,7 +150,7 @@ void Sockets::look_at_router_monitor() {
       if (std::exchange(handshake_failed_, false))
         receiver_->turned_away(accepted.source, "turned away: it does not speak ZMTP 3");
     } else if (event->kind == ZMQ_EVENT_ACCEPT_FAILED) {
-      // The place of the descriptor holds what went wrong.
+      // Here the descriptor field contains the error.
       if (std::exchange(accept_failed_, event->descriptor) != event->descriptor)
         receiver_->turned_away("", accept_failed_text(event->descriptor));
     } else {
@@ -158,10 +159,10 @@ void Sockets::look_at_router_monitor() {
   }
 }
 
-// Called when the router has nothing left to receive, so that frames come before the loss.
+// Requires: the router has nothing left to receive, so that frames are delivered before the loss.
 void Sockets::report_closed() {
   for (const Acceptance& closed : std::exchange(closings_, {})) {
-    // None when it closed before it sent anything.
+    // Empty if the peer closed before it sent anything.
     const auto [first, last] = accepted_as_.equal_range(closed);
     for (auto one = first; one != last; ++one) {
       const auto found = incoming_.find(one->second);
@@ -183,7 +184,7 @@ void Sockets::lose(Outgoing& peer, std::string reason) {
   });
 }
 
-// A peer that misbehaves is remembered, to be ignored, until it is gone.
+// A peer that misbehaves is kept, so that its frames are ignored, until it is gone.
 void Sockets::lose(Incoming& peer, std::string reason) {
   if (std::exchange(peer.lost, true)) return;
   runtime_.wake_from_outside([self = shared_from_this(), id = peer.id, reason = std::move(reason)] {

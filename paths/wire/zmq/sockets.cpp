@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/sockets.cpp — opening and closing sockets, and who sends through them.
+// paths/wire/zmq/sockets.cpp — opening and closing of ZeroMQ sockets, and sending through them
 #include "paths/wire/zmq/sockets.hpp"
 
 #include <fmt/format.h>
@@ -18,9 +18,9 @@ namespace paths {
 
 namespace {
 
-constexpr std::size_t threads_of_zmq = 2;  // ZeroMQ aborts the process if it cannot begin them
+constexpr std::size_t threads_of_zmq = 2;  // ZeroMQ aborts the process if it cannot start them
 constexpr int sockets_max = 16384;
-constexpr int received_ahead = 1024;  // messages of one peer; then it waits, by its own TCP
+constexpr int received_ahead = 1024;  // messages of one peer, which then waits by TCP
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
 constexpr int heartbeat_ms = 5000, silence_max_ms = 15000;
@@ -53,8 +53,8 @@ void Sockets::start(Receiver& receiver) {
     router_ = zmq::socket_t(context_, zmq::socket_type::router);
     set_options(router_, self.address);
     router_.set(zmq::sockopt::router_mandatory, true);
-    // With a domain, ZeroMQ turns away peers of its versions 2 and 3, whose messages say nothing of
-    // the connection that brought them. Nobody is asked about the domain.
+    // With a domain, ZeroMQ rejects peers of its versions 2 and 3, whose messages do not identify
+    // their connection. No handler is asked about the domain.
     router_.set(zmq::sockopt::zap_domain, "paths");
     router_monitor_ =
         monitor_of(router_, 0,
@@ -73,7 +73,7 @@ void Sockets::start(Receiver& receiver) {
     runtime::Lock lock(mutex_);
     started_ = true;
   }
-  // A socket may change its thread when a full fence lies between: the runtime's own mutex.
+  // A socket may move to another thread if a full fence lies between: here the runtime's own mutex.
   const auto receive = [this] { receiving([this] { receive_incoming(); }); };
   runtime_.watch(router_.get(zmq::sockopt::fd), receive);
   runtime_.watch(router_monitor_.get(zmq::sockopt::fd), receive);
@@ -111,8 +111,8 @@ void Sockets::hand_over(HandedOver one) {
   send_rest();
 }
 
-/// What was handed over while the sockets were in use: either its sender finds them free, or who
-/// used them finds it here.
+/// Sends what was handed over while the sockets were in use. Either the sender finds them free, or
+/// their last user finds the frame here.
 void Sockets::send_rest() {
   for (runtime::show_unlocked(); has_handed_over_.load(); runtime::show_unlocked()) {
     const runtime::Lock use(using_, std::try_to_lock);
@@ -124,7 +124,7 @@ void Sockets::send_rest() {
 void Sockets::stop() {
   runtime::Lock lock(mutex_);
   if (!std::exchange(started_, false)) return;
-  // Twice through the queue: what flush() opens is watched before it is closed.
+  // Two passes through the queue: sockets that flush() opens are watched before they are closed.
   runtime_.wake_from_outside([self = shared_from_this()] {
     self->send_rest();
     self->runtime_.wake_from_outside([self] { self->receiving([&] { self->close_all(); }); });
@@ -132,13 +132,13 @@ void Sockets::stop() {
   const runtime::Reason reason{"the transport to close"};
   while (!closed_) closed_waiters_.wait(lock, runtime::Deadline::never(), reason);
   lock.unlock();
-  context_.close();  // waits for what lingers
+  context_.close();  // waits for messages that linger
   claim_.reset();
 }
 
 // ---- sending ---------------------------------------------------------------------------------
 
-// Nothing below calls the receiver: the sender may hold locks of its own.
+// Nothing below calls the receiver, because the sender may hold locks of its own.
 void Sockets::flush() {
   if (!has_handed_over_.exchange(false)) return;
   {
@@ -180,10 +180,10 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
                  [this, &peer] { receiving([&] { receive_from(peer); }); });
   runtime_.watch(peer.monitor.get(zmq::sockopt::fd),
                  [this, &peer] { receiving([&] { look_at_monitor(peer); }); });
-  receive_soon(peer);  // a descriptor tells nothing before its socket was found empty once
+  receive_soon(peer);  // a descriptor signals nothing until its socket was found empty once
 }
 
-/// Whoever comes back to that address must find nothing of this run in the socket.
+/// A later process at that address must find nothing of this run in the socket.
 void Sockets::give_up(ConnectionId connection) {
   if (const auto known = routing_ids_.find(connection); known != routing_ids_.end()) {
     incoming_.at(known->second).lost = true;
@@ -204,7 +204,7 @@ void Sockets::transmit(ConnectionId connection, const Frame& frame) {
   Outgoing& peer = found->second;
   try {
     send_frame(peer.dealer, parts_of(frame));
-    // Sending may have eaten the sign that something arrived.
+    // Sending may have consumed the signal that something arrived.
     if (readable(peer.dealer)) receive_soon(peer);
   } catch (const std::exception& error) {
     lose(peer, fmt::format("cannot send to host {}: {}", name_of(peer), error.what()));
@@ -242,13 +242,13 @@ void Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::heartbeat_ttl, silence_max_ms);
 }
 
-/// Reports what happens to `socket`; shut and gone when the socket is.
+/// Returns a monitor that reports events of `socket`; it is closed with the socket.
 zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection, int events) {
   const std::string address = fmt::format("inproc://monitor-{}", connection);
   if (zmq_socket_monitor(socket.handle(), address.c_str(), events) != 0) throw zmq::error_t();
   zmq::socket_t monitor(context_, zmq::socket_type::pair);
   monitor.set(zmq::sockopt::linger, 0);
-  monitor.set(zmq::sockopt::rcvhwm, 0);  // ZeroMQ's own thread would wait for us
+  monitor.set(zmq::sockopt::rcvhwm, 0);  // otherwise ZeroMQ's own thread waits for this one
   monitor.connect(address);
   return monitor;
 }
@@ -261,8 +261,8 @@ void Sockets::forget(ConnectionId connection) {
   outgoing_.erase(found);
 }
 
-// ZeroMQ's own thread would wait for ever to tell a closed monitor something, and serve no other
-// socket meanwhile; so the telling ends first.
+// ZeroMQ's own thread would wait forever to report to a closed monitor, and serve no other socket
+// meanwhile. So monitoring ends first.
 void Sockets::close_both(zmq::socket_t& socket, zmq::socket_t& monitor) {
   if (socket) zmq_socket_monitor(socket.handle(), nullptr, 0);
   for (zmq::socket_t* one : {&monitor, &socket}) {

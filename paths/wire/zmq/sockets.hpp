@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/sockets.hpp — the sockets of one host, on the services' thread.
+// paths/wire/zmq/sockets.hpp — ZeroMQ sockets of one host
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -18,22 +18,22 @@
 
 namespace paths {
 
-/// A connection this host made.
+/// A connection that this host made.
 struct Outgoing {
   ConnectionId id = 0;
   std::uint32_t host = 0;
   zmq::socket_t dealer;
   zmq::socket_t monitor;
-  bool met = false;  ///< the peer was there; from now on its absence is a loss
+  bool met = false;  ///< whether the peer was there; from then on its absence is a loss
   bool lost = false;
   bool look_again = false;
 };
 
-/// One use of a descriptor for a connection that a peer made.
+/// One use of a descriptor for a connection that a peer made: descriptor and count.
 using Acceptance = std::pair<int, std::uint64_t>;
 
-/// A connection a peer made. ZeroMQ tells frames apart by routing id and losses by descriptor; as
-/// descriptors are used again, the acceptance counts which use of it this is.
+/// A connection that a peer made. ZeroMQ identifies frames by routing id, and losses by descriptor.
+/// Descriptors are reused, so the acceptance also counts the use.
 struct Incoming {
   ConnectionId id = 0;
   Acceptance acceptance;
@@ -47,42 +47,44 @@ struct Accepted {
   std::string source;
 };
 
-/// All sockets of one host. Whoever is called back by the runtime holds it, so that it outlives
-/// the transport until the last call is over.
+/// All ZeroMQ sockets of one host, used from many threads although ZeroMQ's sockets are for one at
+/// a time.
 ///
-/// Sharing: one at a time uses the sockets. The services' thread, which alone receives, waits for
-///          its turn, which is short; who wants to send and finds them in use leaves its frame to
-///          whoever uses them. So a frame mostly leaves in the context that sends it, with nobody
-///          to be woken on the way.
+/// Owns:        itself during callbacks: the runtime's callbacks hold it, so that it outlives the
+///              transport until the last has returned.
+/// Thread-safe: yes. One thread at a time uses the sockets. The services' thread, which alone
+///              receives, waits briefly for its turn. A sender that finds them in use leaves its
+///              frame to their user. So a frame mostly leaves in its sender's context, and no other
+///              thread must be woken.
 class Sockets : public std::enable_shared_from_this<Sockets> {
  public:
   Sockets(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host)
       : runtime_(runtime), peers_(std::move(peers)), host_(host), context_(1) {}
 
-  // From any context.
+  // Callable from any context.
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
   void send(ConnectionId connection, Frame&& frame);
   void drop(ConnectionId connection);
   void stop();
-  std::string source(ConnectionId connection) const;  // on the services' thread
+  std::string source(ConnectionId connection) const;  // services' thread only
 
  private:
   static constexpr const char* peer_gone = "the peer has closed the connection or died";
   enum class Act : std::uint8_t { open, transmit, drop };
-  /// What one context gives to the services' thread.
+  /// An action that a context leaves to the user of the sockets.
   struct HandedOver {
     Act act;
     ConnectionId connection = 0;
-    std::uint32_t host = 0;  // to open
-    Frame frame = {};        // to transmit
+    std::uint32_t host = 0;  // host to connect to (open)
+    Frame frame = {};        // frame to send (transmit)
   };
   void hand_over(HandedOver one);
   void send_rest();
   template <class Receive>
   void receiving(Receive receive);
 
-  // By the one that uses the sockets, from here on.
+  // Requires, from here on: using_ is held.
   void flush();
   void carry_out(const HandedOver& one);
   void open(ConnectionId connection, std::uint32_t host);
@@ -116,33 +118,33 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::atomic<ConnectionId> next_connection_{1};
 
   runtime::Mutex mutex_;
-  std::vector<HandedOver> handed_over_;  // guarded, as are the next three
+  std::vector<HandedOver> handed_over_;  // guarded by mutex_, as are the next three
   bool started_ = false;
-  bool closed_ = false;  // written by the user of the sockets only
+  bool closed_ = false;  // written by the holder of using_ only
   runtime::WaitList closed_waiters_;
   std::atomic<bool> has_handed_over_{false};
 
-  runtime::Mutex using_;       // held by whoever uses what follows
-  bool is_receiving_ = false;  // the services' thread does; for that thread
+  runtime::Mutex using_;       // guards everything below
+  bool is_receiving_ = false;  // whether the services' thread receives; for that thread only
   std::vector<HandedOver> batch_;
 
-  std::unique_ptr<SocketClaim> claim_;  // goes after the sockets
+  std::unique_ptr<SocketClaim> claim_;  // destroyed after the sockets
   zmq::context_t context_;
   zmq::socket_t router_;
   zmq::socket_t router_monitor_;
   std::unordered_map<ConnectionId, Outgoing> outgoing_;
-  std::unordered_map<std::string, Incoming> incoming_;  // by routing id
+  std::unordered_map<std::string, Incoming> incoming_;  // keys: routing ids
   std::unordered_map<ConnectionId, std::string> routing_ids_;
   std::multimap<Acceptance, std::string> accepted_as_;  // routing ids
-  std::unordered_map<int, Accepted> accepted_;          // by descriptor
-  std::vector<Acceptance> closings_;                    // not reported yet
-  std::vector<zmq::message_t> body_;                    // of the message that is received
-  bool handshake_failed_ = false;                       // of the next that closes
+  std::unordered_map<int, Accepted> accepted_;          // keys: descriptors
+  std::vector<Acceptance> closings_;  // closed connections that are not reported yet
+  std::vector<zmq::message_t> body_;  // parts of the message that is received
+  bool handshake_failed_ = false;     // whether the next connection to close failed its handshake
   bool router_look_again_ = false;
   int accept_failed_ = 0;  // the latest error of accept()
 };
 
-/// Before and after it, what others handed over is sent.
+/// Runs `receive` with the sockets. Afterwards sends what others handed over.
 template <class Receive>
 void Sockets::receiving(Receive receive) {
   {

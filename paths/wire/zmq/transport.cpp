@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/transport.cpp — what a host holds of its sockets.
+// paths/wire/zmq/transport.cpp — ZeroMQ transport of a host, on top of its sockets
 #include "paths/wire/zmq/transport.hpp"
 
 #include <utility>
@@ -17,7 +17,7 @@ class ZmqTransport final : public Transport {
     try {
       sockets_->stop();
     } catch (const runtime::Stop&) {
-      // The sockets close themselves when the services' thread comes to it.
+      // The services' thread closes the sockets later.
     }
   }
   void start(Receiver& receiver) override { sockets_->start(receiver); }
