@@ -222,7 +222,7 @@ void SharedElement::wait_until(There there, Hold& hold, runtime::Deadline deadli
   }
 }
 
-/// Releases the log; holds the mutex again afterwards.
+/// Waits with both locks released. Afterwards the mutex is held again, and the log is not.
 runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime::Deadline deadline,
                                    const runtime::Reason& reason) {
   log_.listen();

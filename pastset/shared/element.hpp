@@ -53,7 +53,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
                 std::uint32_t index, std::string name, Template tuple_template,
                 XFunction x_function = {});
   /// As of LocalElement; started accesses receive Deleted.
-  /// Requires: no such notification calls it.
+  /// Requires: is not called from the notification of such an access.
   ~SharedElement() override;
 
   using Element::move;

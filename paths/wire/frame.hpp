@@ -57,7 +57,7 @@ struct Frame {
   Operation operation;         ///< request and one_way; other kinds use its `failure` only
   Result result;               ///< reply only
   bool returns_moved = false;  ///< reply: whether its tuple is the request's and is not sent again
-  std::string text;            ///< host name (hello) or reason (refuse)
+  std::string text;            ///< host name (hello) or reason (refuse, goodbye)
   std::shared_ptr<LaneFrame> lane;  ///< content of a lane frame; its text is in `text`
   std::shared_ptr<const DeploymentId> deployment;  ///< greetings only; nullptr if none is meant
 };

@@ -53,9 +53,9 @@ struct LaneFrame {
   /// (failed) or host number (lost).
   std::uint64_t bytes = 0;
   std::uint64_t offset = 0;  ///< position of the payload in the message (data)
-  /// Digest of the signature that the sender expects (data and grant), or of all operations that
-  /// the source took part in (left; 0 = unknown). For failed: 1 if hosts take the first channel for
-  /// different operations.
+  /// Digest of the message's signature as the sender knows it (data, grant and ask), or of all
+  /// operations that the source took part in (left); 0 = unknown. In failed: 1 if hosts disagree on
+  /// the first channel's operation. In hello and welcome: identity of the steady clock.
   std::uint64_t signature_digest = 0;
   base::Nanos lag{0};   ///< time from the head to the tail
   base::Nanos late{0};  ///< time from the head's moment to the writing; negative: written before

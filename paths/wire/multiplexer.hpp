@@ -19,8 +19,8 @@ namespace paths {
 /// Shared, because copies per host would take memory in the square of the hosts.
 using HostNumbers = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-/// Shares a host's transport. A frame goes to the sub-transport that made its connection, or to
-/// which that connection was given.
+/// Several users of one host need connections of their own on a single transport. A frame goes to
+/// the sub-transport that made its connection, or to which that connection was given.
 ///
 /// Owns:        the transport. Must outlive its sub-transports.
 /// Thread-safe: yes, from any context.

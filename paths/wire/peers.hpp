@@ -28,7 +28,7 @@ struct Peers {
     std::string address;  ///< "tcp://127.0.0.1:7700" or "ipc:///path"
     std::uint32_t cluster = 0;
     std::vector<Arrival> arrivals = {};
-    bool is_switch = false;  ///< whether it is an emulated switch, which lanes pass, and no host
+    bool is_switch = false;  ///< whether it is an emulated switch that lanes pass, not a host
     /// Hosts to which it connects only to know whether they are there; each has an arrival at
     /// no_stage. Empty unless hosts are processes whose run needs all of them.
     std::vector<std::uint32_t> meets = {};
@@ -37,7 +37,7 @@ struct Peers {
   std::size_t clusters = 0;
   std::vector<std::string> graphs;           ///< names of the graphs
   std::vector<std::uint32_t> graph_of_path;  ///< index into `graphs`
-  bool shared_memory = true;            ///< whether it carries frames between hosts of one machine
+  bool shared_memory = true;            ///< whether shared memory carries frames on one machine
   bool requires_shared_memory = false;  ///< whether a host without shared memory is an error
   bool are_processes = false;       ///< whether each host is a process; then elements may be mapped
   bool shares_connections = false;  ///< whether two hosts share one connection for all ways out

@@ -45,7 +45,7 @@ class LocalNetwork::LocalTransport final : public Transport {
     return network_.carries_short_ ? std::make_shared<Way>(*this, connection) : nullptr;
   }
 
-  /// The next frame of the peer loses its connection.
+  /// The peer's end is lost with the next frame that the peer sends.
   void drop(ConnectionId connection) override {
     runtime::Lock lock(network_.mutex_);
     network_.ends_[connection / 2].dropped[connection & 1] = true;

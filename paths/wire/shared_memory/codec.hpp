@@ -20,10 +20,9 @@ namespace paths {
 /// Precedes each frame in a ring. A record without a header closes the connection. A short frame
 /// has a ShortHead instead of a header.
 struct RecordHead {
-  static constexpr std::uint32_t is_short =
-      ~std::uint32_t{0};  ///< in header_bytes: a short frame follows
-  static constexpr std::uint32_t is_left_out =
-      is_short - 1;  ///< in header_bytes: skip to the end of the ring
+  /// Values of header_bytes: a short frame follows; the rest of the ring is skipped.
+  static constexpr std::uint32_t is_short = ~std::uint32_t{0};
+  static constexpr std::uint32_t is_left_out = is_short - 1;
   std::uint32_t connection = 0;
   std::uint32_t header_bytes = 0;
   std::uint64_t body_bytes = 0;

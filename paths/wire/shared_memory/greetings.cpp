@@ -40,7 +40,8 @@ void Links::answer_greeting(const LinkPtr& link, SocketWord word) {
   alone([&] { begun_.push_back(link); });
 }
 
-/// Ends a link for which the peer has memory, but this host cannot have it.
+/// Handles memory that a peer has and this host cannot map. Diverts a link that this host made, and
+/// refuses a peer's.
 void Links::refuse_memory(const LinkPtr& link, const std::string& why) {
   if (link->is_ours()) return divert(link, why);
   say_once(why);

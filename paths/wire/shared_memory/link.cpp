@@ -83,8 +83,8 @@ bool Link::close(ConnectionId id) {
     surely_open_ = none;
     if (!has_begun) connections_.erase(found);  // the peer does not know it
   }
-  // On a link of ours, kept frames are dropped, so that a later process at that address gets none.
-  // On a peer's link they leave, because they may contain the reason.
+  // On a link that this host made, kept frames are dropped, so that a later process at that address
+  // gets none. On a peer's link they leave, because they may contain the reason.
   if (is_ours()) writer_.forget(connection);
   if (detour_) detour_->drop(connection);
   if (has_begun) writer_.write_end(connection);

@@ -74,7 +74,7 @@ class Link {
   /// throws.
   void write(ConnectionId connection, const Frame& frame) { write_any(connection, frame); }
   void write(ConnectionId connection, const ShortFrame& frame) { write_any(connection, frame); }
-  /// Closes a connection and tells the peer. Returns false if it was closed before.
+  /// Closes a connection and notifies the peer. Returns false if it was closed before.
   bool close(ConnectionId connection);
   /// Whether frames are kept that could not leave yet.
   bool has_kept() const { return writer_.has_kept(); }
@@ -88,7 +88,7 @@ class Link {
   /// Requires: this host made it.
   bool is_unused();
 
-  // ---- by the one that reads ----
+  // ---- by the thread that reads ----
   FrameReader reader;
   bool is_wrong = false;  ///< whether incoming bytes are no longer read
   /// Whether there is anything to do. Fast if not.

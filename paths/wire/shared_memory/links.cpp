@@ -288,7 +288,7 @@ void Links::deliver_short(Link& link, std::uint32_t connection, ShortFrame&& fra
   receiver_->deliver_short(link.id_of(connection), std::move(frame));
 }
 
-/// Stops reading from a link.
+/// Stops reading from a link whose peer broke the rules, and soon reports its loss.
 /// Requires: receiving_ is held.
 void Links::refuse(const LinkPtr& link, const std::string& wrong) {
   if (std::exchange(link->is_wrong, true) || receiver_ == nullptr) return;

@@ -19,9 +19,8 @@ namespace paths {
 
 /// All shared-memory links of one host: opens and accepts them, sends on them, and delivers what
 /// they bring.
-///
-/// Owns:        itself during callbacks: the runtime's callbacks hold it, so that it outlives the
-///              transport until the last has returned.
+/// Owns:        the links. The runtime's callbacks keep it alive, so that it outlives the transport
+///              until the last has returned.
 /// Thread-safe: yes. One thread at a time receives: a waiting thread, or otherwise the services'
 ///              thread, which sleeps until a peer finds no polling thread and wakes it. Only the
 ///              services' thread opens and closes links.

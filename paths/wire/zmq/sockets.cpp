@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t threads_of_zmq = 2;  // ZeroMQ aborts the process if it cannot start them
 constexpr int sockets_max = 16384;
-constexpr int received_ahead = 1024;  // messages of one peer, which then waits by TCP
+constexpr int received_ahead = 1024;  // messages queued per peer; then TCP makes the peer wait
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
 constexpr int heartbeat_ms = 5000, silence_max_ms = 15000;

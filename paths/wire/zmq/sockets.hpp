@@ -49,8 +49,7 @@ struct Accepted {
 
 /// All ZeroMQ sockets of one host, used from many threads although ZeroMQ's sockets are for one at
 /// a time.
-///
-/// Owns:        itself during callbacks: the runtime's callbacks hold it, so that it outlives the
+/// Owns:        the sockets. The runtime's callbacks keep it alive, so that it outlives the
 ///              transport until the last has returned.
 /// Thread-safe: yes. One thread at a time uses the sockets. The services' thread, which alone
 ///              receives, waits briefly for its turn. A sender that finds them in use leaves its
