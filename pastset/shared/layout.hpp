@@ -48,7 +48,7 @@ struct Waiting {
     ready,         ///< any process that makes room appends its tuple
     admitted,      ///< its tuple was appended
   };
-  Slot slot;  ///< slot with the ticket; the smallest ticket is served first
+  Slot slot;  ///< its tuple and ticket; the smallest ticket is served first
   Word state;
   Word process;
   Long number;  ///< number of the tuple, valid once admitted
@@ -63,7 +63,7 @@ struct alignas(line_bytes) Extent {
   Long charge;     ///< that element: index and generation (SharedArena::charge_of())
   Long elements;   ///< bit per element that may have a tuple here; see `newest`
   Word processes;  ///< bit per process that writes or reads here
-  Word turns;      ///< counter, incremented after an element registers
+  Word turns;      ///< counter, incremented after an element takes or uses it
 };
 /// Number of the element's newest tuple in each extent, plus 1.
 using Newest = std::array<Long, extents_max>;

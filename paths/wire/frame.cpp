@@ -287,7 +287,6 @@ base::Payload failure_body(const TravelError& failure) {
   });
 }
 
-/// Returns 0 for a frame without a failure.
 std::uint8_t failure_flags(const Failure& failure) {
   if (failure == nullptr) return 0;
   return static_cast<std::uint8_t>(flag_failure | static_cast<unsigned>(failure->cause())

@@ -44,7 +44,7 @@ struct LaneFrame {
   bool is_at_once = false;   ///< grant and here: whether emulated links do not delay it
   std::uint32_t source = 0;  ///< host number in the run
   std::uint32_t target = 0;  ///< host number in the run
-  std::uint64_t group = 0;   ///< id of the group
+  std::uint64_t group = 0;
   /// Channel (data and grant), first channel (failed) or number of operations that the source took
   /// part in (left).
   std::uint64_t channel = 0;

@@ -35,7 +35,7 @@ struct Peers {
   };
   std::vector<Peer> hosts;  ///< hosts, then emulated switches if links of switches are emulated
   std::size_t clusters = 0;
-  std::vector<std::string> graphs;           ///< names of the graphs
+  std::vector<std::string> graphs;
   std::vector<std::uint32_t> graph_of_path;  ///< index into `graphs`
   bool shared_memory = true;            ///< whether shared memory carries frames on one machine
   bool requires_shared_memory = false;  ///< whether a host without shared memory is an error
@@ -47,7 +47,6 @@ struct Peers {
   /// digest of the config's plan.
   base::Digest run;
 
-  /// Returns the name of the path's graph.
   const std::string& graph_of(std::uint32_t path) const { return graphs[graph_of_path[path]]; }
   bool are_in_different_clusters(std::uint32_t a, std::uint32_t b) const {
     return hosts[a].cluster != hosts[b].cluster;

@@ -88,7 +88,7 @@ class PollingFlag {
   /// Returns true for the last polling thread, which must look once more: no peer has rung for
   /// earlier frames.
   bool end_polling();
-  /// Returns the number of the present sleep, different for each; 0 while a thread polls.
+  /// Returns the number of the current sleep, different for each; 0 while a thread polls.
   std::uint64_t sleep() const;
 
  private:

@@ -20,7 +20,8 @@ namespace paths {
 /// Precedes each frame in a ring. A record without a header closes the connection. A short frame
 /// has a ShortHead instead of a header.
 struct RecordHead {
-  /// Values of header_bytes: a short frame follows; the rest of the ring is skipped.
+  /// Values of header_bytes. `is_short`: a short frame follows. `is_left_out`: the rest of the ring
+  /// is skipped.
   static constexpr std::uint32_t is_short = ~std::uint32_t{0};
   static constexpr std::uint32_t is_left_out = is_short - 1;
   std::uint32_t connection = 0;

@@ -149,8 +149,8 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
   return was_open ? Verdict::lost : Verdict::ignore;
 }
 
-/// Rings at most once per sleep: then the peer looks before it sleeps again. Waits a moment before,
-/// because a thread that has just received something mostly polls again at once.
+/// Rings the peer at most once per sleep: it looks before it sleeps again. Waits a moment before it
+/// rings, because a thread that has just received something mostly polls again at once.
 void Link::wake_peer() {
   const std::uint64_t sleep = peer_.sleep();
   if (sleep == 0 || rung_.exchange(sleep) == sleep) return;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/socket.hpp — sockets by which processes pass each other memory and
-// notice each other's end
+// paths/wire/shared_memory/socket.hpp — sockets that pass memory and report a peer's end
 #pragma once
 #include <array>
 #include <cstddef>
@@ -22,11 +21,11 @@ struct LinkGreeting {
 /// Result of reading from the socket of a link.
 struct SocketWord {
   enum class Kind : std::uint8_t {
-    nothing,   ///< no message now
+    nothing,
     bell,      ///< request to look at the rings
     greeting,  ///< greeting with descriptors; also an invalid message
-    refusal,   ///< refusal: the peer cannot have shared memory
-    end,       ///< end: the peer has closed the socket or died
+    refusal,   ///< the peer cannot have shared memory
+    end,       ///< the peer has closed the socket or died
   };
   Kind kind = Kind::nothing;
   std::optional<LinkGreeting> greeting = {};
@@ -41,7 +40,6 @@ Descriptor listen_for_links(const std::string& address);
 Descriptor connect_link(const std::string& address);
 /// Returns an empty descriptor if no connection waits.
 Descriptor accept_link(const Descriptor& listening);
-/// Whether the process at the other end belongs to this user.
 bool is_this_users(const Descriptor& socket);
 
 /// Returns false if the peer is gone.

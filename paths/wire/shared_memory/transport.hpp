@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/transport.hpp — transport between processes of one machine, over memory
-// that both map
+// paths/wire/shared_memory/transport.hpp — transport over memory that two processes map
 #pragma once
 #include <memory>
 
