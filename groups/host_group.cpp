@@ -140,8 +140,8 @@ paths::Failure HostGroup::known_failure(std::uint64_t number) const {
   const auto behind = failures_.upper_bound(number);
   if (behind != failures_.begin()) return std::prev(behind)->second;
   for (const auto& [place, left] : left_)
-    if (number >= left.first)
-      return failure_of(fmt::format("{} {}", thread_text(place), left.second));
+    if (number >= left.from)
+      return failure_of(fmt::format("{} {}", thread_text(place), left.why), left.cause);
   return nullptr;
 }
 
@@ -171,14 +171,14 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
                       thread_text(layout_.first_on(me_) +
                                   static_cast<std::uint32_t>(other - running->calls.begin())),
                       running->prepared->signature);
-      fail(lock, number, failure_of(why), failing_);
+      fail(lock, number, failure_of(why, paths::FailureCause::application), failing_);
       throw base::UsageError(why);
     }
     running->calls[place - layout_.first_on(me_)] = &call;
     if (running->trace) running->trace->came(place - layout_.first_on(me_));
     if (++running->come < running->calls.size()) return running;
     if (const std::string why = overlap_text(*running); !why.empty()) {
-      fail(lock, number, failure_of(why), failing_);
+      fail(lock, number, failure_of(why, paths::FailureCause::application), failing_);
       throw base::UsageError(why);
     }
     running->has_begun = true;
@@ -222,6 +222,9 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
     failure = failure_of(
         fmt::format("{}: {}: {}", running->name.text(), thread_text(wrong.place()), wrong.what()),
         paths::FailureCause::refused_value);
+  } catch (const base::BadValue& bad) {
+    failure = failure_of(fmt::format("{}: {}", running->name.text(), bad.what()),
+                         paths::FailureCause::refused_value);
   } catch (const std::exception& error) {
     failure = failure_of(fmt::format("{}: {}", running->name.text(), error.what()),
                          paths::FailureCause::application);
@@ -454,7 +457,8 @@ void HostGroup::wait(Running& running, std::uint32_t place) {
 void HostGroup::take_memory_back(const Running& running, std::uint32_t place) const {
   if (lanes_ == nullptr || running.completion.done()) return;
   lanes_->fail({running.name.number, running.name.number},
-               fmt::format("{}: {} was stopped", running.name.text(), thread_text(place)));
+               fmt::format("{}: {} was stopped", running.name.text(), thread_text(place)),
+               paths::FailureCause::ended);
 }
 
 void HostGroup::wait_for_end(Running& running) {
@@ -477,7 +481,7 @@ void HostGroup::wait_for_end(Running& running) {
 
 /// Records the failure, in case the thread fails because of it in other groups, and throws it.
 void HostGroup::tell(std::uint32_t place, const paths::TravelError& failure) const {
-  HostGroups::of(deployment_.host()).note(layout_.thread_at(place), failure.reason());
+  HostGroups::of(deployment_.host()).note(layout_.thread_at(place), failure);
   throw paths::TravelError(failure);
 }
 
@@ -505,11 +509,10 @@ void HostGroup::see_ended(std::uint32_t thread) {
     if (layout_.thread_at(place) != number) continue;
     if (come_.contains(place) || left_.contains(place)) return;
     const std::string why = "has ended without joining it";
-    left_[place] = {0, why};
-    fail(
-        lock, 0,
-        failure_of(fmt::format("{} {}", thread_text(place), why), paths::FailureCause::application),
-        failing_);
+    left_[place] = {.why = why};
+    fail(lock, 0,
+         failure_of(fmt::format("{} {}", thread_text(place), why), paths::FailureCause::released),
+         failing_);
     return end_if_over(lock);
   }
 }
@@ -531,20 +534,19 @@ void HostGroup::wait_until_over() {
 
 void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing) {
   std::string why = is_failing ? "has failed" : "has left the group";
+  paths::FailureCause cause = paths::FailureCause::released;
   if (is_failing) {
-    const std::string cause = HostGroups::of(deployment_.host()).noted(layout_.thread_at(place));
-    if (!cause.empty()) why += "; it was told: " + cause;
+    const auto noted = HostGroups::of(deployment_.host()).noted(layout_.thread_at(place));
+    cause = noted.reason.empty() ? paths::FailureCause::application : noted.cause;
+    if (!noted.reason.empty()) why += "; it was told: " + noted.reason;
   }
   runtime::Lock lock(mutex_);
-  left_[place] = {number, why};
+  left_[place] = {number, why, cause};
   const bool is_missed = std::any_of(running_.begin(), running_.end(), [&](const auto& one) {
     return one.first >= number && !one.second->has_begun;
   });
   if (is_missed || is_failing)
-    fail(lock, number,
-         failure_of(fmt::format("{} {}", thread_text(place), why),
-                    is_failing ? paths::FailureCause::application : paths::FailureCause::released),
-         failing_);
+    fail(lock, number, failure_of(fmt::format("{} {}", thread_text(place), why), cause), failing_);
   end_if_over(lock);
 }
 
@@ -600,7 +602,8 @@ void HostGroup::fail(runtime::Lock& lock, std::uint64_t number, const paths::Fai
   lock.unlock();
   for (const auto& one : ended) one->completion.complete();
   if (lanes_ != nullptr)
-    lanes_->fail({number, is_alone ? number : paths::Channels().last}, failure->reason());
+    lanes_->fail({number, is_alone ? number : paths::Channels().last}, failure->reason(),
+                 failure->cause());
   lock.lock();
 }
 

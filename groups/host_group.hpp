@@ -112,6 +112,11 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::string last_algorithm() const;
 
  private:
+  struct Left {
+    std::uint64_t from = 0;  ///< first operation without the member
+    std::string why;
+    paths::FailureCause cause = paths::FailureCause::released;
+  };
   std::shared_ptr<Running> open(std::uint64_t number);
   paths::Failure known_failure(std::uint64_t number) const;
   std::string overlap_text(const Running& running) const;
@@ -127,8 +132,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::shared_ptr<const Selection> selection_of(const PreparedCall& prepared) const;
   std::unique_ptr<Execution> take_execution();
   void give_back(std::unique_ptr<Execution> execution);
-  paths::Failure failure_of(const std::string& reason,
-                            paths::FailureCause cause = paths::FailureCause::other) const;
+  paths::Failure failure_of(const std::string& reason, paths::FailureCause cause) const;
   void fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
             Failing failing);
   [[noreturn]] void tell(std::uint32_t place, const paths::TravelError& failure) const;
@@ -150,10 +154,10 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const std::unique_ptr<GroupTrace> trace_;     // null unless the run is traced
   std::unique_ptr<paths::MessageGroup> lanes_;  // null if the group is on one host
   mutable runtime::Mutex mutex_;
-  std::map<std::uint64_t, std::shared_ptr<Running>> running_;            // keyed by number
-  std::set<std::uint32_t> come_;                                         // members that have joined
-  std::map<std::uint32_t, std::pair<std::uint64_t, std::string>> left_;  // members: when and why
-  const std::uint64_t members_;                                          // digest of the members
+  std::map<std::uint64_t, std::shared_ptr<Running>> running_;  // keyed by number
+  std::set<std::uint32_t> come_;                               // members that have joined
+  std::map<std::uint32_t, Left> left_;        // members that have left, or never came
+  const std::uint64_t members_;               // digest of the members
   std::uint64_t signature_digest_;            // digest of all operations begun, in their order
   std::uint64_t begun_ = 0;                   // number of operations begun
   std::shared_ptr<const PreparedCall> last_;  // last operation begun; null: none
@@ -170,6 +174,11 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
 /// Thread-safe: yes.
 class HostGroups final : public paths::ThreadWatcher {
  public:
+  /// The last failure that a thread received.
+  struct Noted {
+    std::string reason;
+    paths::FailureCause cause = paths::FailureCause::other;
+  };
   /// Returns the groups of a host and creates them at the first call. The host owns them.
   static HostGroups& of(paths::Host& host);
   TraceNumbers& trace_numbers() { return trace_numbers_; }
@@ -187,8 +196,9 @@ class HostGroups final : public paths::ThreadWatcher {
   std::int64_t next_split(std::uint32_t thread, std::int64_t least = 0);
   /// Records the latest failure that a thread received, as the cause if the thread then fails
   /// itself.
-  void note(std::uint32_t thread, std::string_view reason);
-  std::string noted(std::uint32_t thread) const;
+  void note(std::uint32_t thread, const paths::TravelError& failure);
+  /// Returns what note() kept; an empty reason if nothing failed.
+  Noted noted(std::uint32_t thread) const;
   /// Fails the operations of all groups that contain the ended thread and that it never joined.
   void thread_ended(paths::Deployment& deployment, std::uint32_t thread) override;
 
@@ -197,10 +207,10 @@ class HostGroups final : public paths::ThreadWatcher {
                                   const std::vector<std::uint32_t>* threads, const Origin& origin);
   const std::shared_ptr<const void> is_there_ = std::make_shared<bool>(true);
   mutable runtime::Mutex mutex_;
+  TraceNumbers trace_numbers_;  // outlives the groups, whose traces refer to it
   std::map<std::string, std::shared_ptr<HostGroup>> groups_;
   std::map<std::uint32_t, std::int64_t> next_splits_;  // keyed by thread
-  std::map<std::uint32_t, std::string> noted_;         // reasons, keyed by thread
-  TraceNumbers trace_numbers_;
+  std::map<std::uint32_t, Noted> noted_;               // keyed by thread
 };
 
 }  // namespace groups

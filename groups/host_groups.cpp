@@ -65,18 +65,19 @@ std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
   return next = std::max(next, least);
 }
 
-void HostGroups::note(std::uint32_t thread, std::string_view reason) {
+void HostGroups::note(std::uint32_t thread, const paths::TravelError& failure) {
+  std::string_view reason = failure.reason();
   constexpr std::string_view told = "it was told: ";
   const std::size_t behind = reason.rfind(told);  // keeps the original cause
   if (behind != std::string_view::npos) reason.remove_prefix(behind + told.size());
   runtime::Lock lock(mutex_);
-  noted_[thread] = reason;
+  noted_[thread] = {std::string(reason), failure.cause()};
 }
 
-std::string HostGroups::noted(std::uint32_t thread) const {
+HostGroups::Noted HostGroups::noted(std::uint32_t thread) const {
   runtime::Lock lock(mutex_);
   const auto found = noted_.find(thread);
-  return found == noted_.end() ? "" : found->second;
+  return found == noted_.end() ? Noted() : found->second;
 }
 
 void HostGroups::forget(const HostGroup& group) {

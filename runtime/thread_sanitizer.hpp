@@ -3,7 +3,7 @@
 #pragma once
 #include <atomic>
 
-#ifdef __SANITIZE_THREAD__
+#if defined(PATHS_TSAN) && defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -12,7 +12,7 @@
 /// call compiles to nothing, except order_all().
 namespace runtime::thread_sanitizer {
 
-#ifdef __SANITIZE_THREAD__
+#if defined(PATHS_TSAN) && defined(__SANITIZE_THREAD__)
 inline void lock_mutex(void* mutex) { __tsan_mutex_pre_lock(mutex, 0); }
 inline void locked_mutex(void* mutex) { __tsan_mutex_post_lock(mutex, 0, 0); }
 inline void try_mutex(void* mutex) { __tsan_mutex_pre_lock(mutex, __tsan_mutex_try_lock); }

@@ -166,7 +166,8 @@ Result ConditionCheck::decide(Operation operation, const paths::Next& next) {
     rounds_.fail(operation,
                  fmt::format("round {} is tuple {} of {}: others ask for tuples by round, so "
                              "that every round must come here",
-                             operation.sequence, stored.number, result_->name()));
+                             operation.sequence, stored.number, result_->name()),
+                 paths::FailureCause::other);
   }
   const bool is_one_tree = clusters_.size() == 1;
   if (!is_one_tree && settings_.may_prove && decision.proves(own.value)) {
@@ -206,7 +207,8 @@ Result ConditionCheck::wait_for_decision(const Operation& operation, const Parti
     }
     rounds_.fail(operation,
                  fmt::format("round {}: undecided at the deadline, nothing of this round in {}",
-                             own.sequence, missing));
+                             own.sequence, missing),
+                 paths::FailureCause::deadline);
   }
 }
 
@@ -314,9 +316,11 @@ std::optional<base::Payload> ConditionCheck::combine(const std::vector<Seen>& al
     return settings_.decision.combine(values);
   } catch (const base::Overflow& overflow) {
     if (settings_.may_prove) return std::nullopt;
-    rounds_.fail(operation, fmt::format("round {}: {}", operation.sequence, overflow.what()));
+    rounds_.fail(operation, fmt::format("round {}: {}", operation.sequence, overflow.what()),
+                 paths::FailureCause::refused_value);
   } catch (const base::BadValue& bad) {
-    rounds_.fail(operation, fmt::format("round {}: {}", operation.sequence, bad.what()));
+    rounds_.fail(operation, fmt::format("round {}: {}", operation.sequence, bad.what()),
+                 paths::FailureCause::refused_value);
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/link_model/read_link_model.hpp"
 #include "eventspace/record.hpp"
+#include "pastset/errors.hpp"
 
 namespace wrappers {
 namespace {
@@ -139,7 +140,7 @@ void EmulateLink::wait_for_turn(const Place& place, runtime::Deadline deadline) 
   while (!is_first(place)) {
     const auto woken = emptied_.wait(lock, deadline, {"earlier operations over link", name()});
     if (woken == runtime::Woken::expired && !is_first(place)) {
-      throw std::runtime_error("earlier operations were not through before the deadline");
+      throw pastset::DeadlinePassed("earlier operations were not through before the deadline");
     }
   }
 }

@@ -52,7 +52,8 @@ Result LaggedCheck::decide(Operation operation, const paths::Next& next) {
   const std::uint64_t sequence = operation.sequence;
   if (sequence != next_sequence_++)
     rounds_.fail(operation,
-                 fmt::format("round {} came, expected round {}", sequence, next_sequence_ - 1));
+                 fmt::format("round {} came, expected round {}", sequence, next_sequence_ - 1),
+                 paths::FailureCause::other);
   tell(operation, next);
   if (sequence >= settings_.rounds)
     return result_of(sequence - settings_.rounds, operation, next.stage().id);
@@ -107,7 +108,8 @@ Result LaggedCheck::result_of(std::uint64_t sequence, const Operation& operation
     result.origin = origin;
     return result;
   } catch (const base::BadValue& bad) {
-    rounds_.fail(operation, fmt::format("round {}: {}", sequence, bad.what()));
+    rounds_.fail(operation, fmt::format("round {}: {}", sequence, bad.what()),
+                 paths::FailureCause::refused_value);
   }
 }
 
@@ -136,7 +138,8 @@ bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, S
     if (changes_->wait(changes, deadline)) continue;
     rounds_.fail(operation,
                  fmt::format("round {}: undecided at the deadline, nothing of this round in {}",
-                             sequence, missing));
+                             sequence, missing),
+                 paths::FailureCause::deadline);
   }
 }
 

@@ -390,7 +390,8 @@ void Path::withdraw(Failure failure) {
 }
 
 void Path::release(const std::string& reason) {
-  release(reason.empty() ? nullptr : deployment_->failure("", path_, reason));
+  release(reason.empty() ? nullptr
+                         : deployment_->failure("", path_, reason, FailureCause::application));
 }
 
 void Path::release(Failure failure) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/reduce.hpp"
 #include "pastset/errors.hpp"
 #include "paths/host/deployment.hpp"
 #include "paths/wrapper.hpp"
@@ -57,7 +58,8 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
           outcome.failure = std::make_shared<TravelError>(error);
         } catch (const runtime::Stop& stop) {
           outcome.failure = std::make_shared<TravelError>(deployment.name(), "", "",
-                                                          fmt::format("ended: {}", stop.what()));
+                                                          fmt::format("ended: {}", stop.what()),
+                                                          FailureCause::ended);
         }
         kept->reply(std::move(outcome));
       });
@@ -127,6 +129,14 @@ void Next::in_context(std::function<void()> work) const {
     throw;
   } catch (const pastset::Marked& mark) {  // its text names the origin
     return std::make_shared<TravelError>("", "", "", mark.what());
+  } catch (const pastset::DeadlinePassed& late) {
+    return deployment_->failure(wrapper, path, late.what(), FailureCause::deadline);
+  } catch (const pastset::TemplateMismatch& wrong) {
+    return deployment_->failure(wrapper, path, wrong.what(), FailureCause::refused_value);
+  } catch (const pastset::ElementError& gone) {
+    return deployment_->failure(wrapper, path, gone.what(), FailureCause::other);
+  } catch (const base::BadValue& bad) {
+    return deployment_->failure(wrapper, path, bad.what(), FailureCause::refused_value);
   } catch (const std::exception& other) {
     return deployment_->failure(wrapper, path, other.what(), FailureCause::application);
   } catch (...) {

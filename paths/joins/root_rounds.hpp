@@ -47,7 +47,7 @@ class RootRounds {
   /// Throws: TravelError if the reduction does not take the value.
   void check(Operation& operation, const Reduction& reduction) const;
   [[noreturn]] void fail(const Operation& operation, const std::string& reason,
-                         FailureCause cause = FailureCause::other) const;
+                         FailureCause cause) const;
   /// Throws the error with which an element is marked. Its text names its origin.
   [[noreturn]] static void fail_as_marked(const std::string& mark);
 

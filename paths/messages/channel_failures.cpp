@@ -24,12 +24,14 @@ void ChannelFailures::fail(const EndpointState::Waits& waits, const Failure& fai
 void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
                            const EndpointState::Waits& waits, const std::string& reason) {
   if (waits.empty()) return;
-  // The text is complete: the peer itself gave this reason when it left.
-  if (group.said.contains(peer)) return fail_as_said(waits, reason);
+  // The text is complete: the peer itself gave this reason when it left. Its cause is not known.
+  if (group.said.contains(peer)) return fail_as_said(waits, reason, FailureCause::other);
+  const bool has_left =
+      peer == state_.host || group.parts.contains(peer) || !group.over.contains(peer);
   fail_as_said(
       waits,
       fmt::format("group {}, lane with host {}: {}", group.name, state_.name_of(peer), reason),
-      FailureCause::peer_gone);
+      has_left ? FailureCause::released : FailureCause::peer_gone);
 }
 
 void ChannelFailures::fail_as_said(const EndpointState::Waits& waits, const std::string& reason,
@@ -68,30 +70,31 @@ void ChannelFailures::refuse(const LaneFrame& frame, const std::string& wrong) {
 
 void ChannelFailures::compare_signatures(GroupState& group, std::uint64_t channel,
                                          const GroupState::Meaning& said) {
-  if (group.is_closed(channel) || group.why_failed(channel) != nullptr) return;
+  if (group.is_closed(channel) || group.failure_of(channel) != nullptr) return;
   const GroupState::Meaning& known = group.meanings.emplace(channel, said).first->second;
   if (known.signature_digest == said.signature_digest) return;
   std::string what = group.options.describe ? group.options.describe(channel) : "";
   if (!what.empty()) what.insert(0, "; ");
   end_channels(group, {.first = channel},
                fmt::format("hosts {} and {} take a message on channel {} for different ones{}",
-                           state_.name_of(known.host), state_.name_of(said.host), channel, what));
+                           state_.name_of(known.host), state_.name_of(said.host), channel, what),
+               FailureCause::application);
   group.mark_mismatch(channel);
   if (known.host != state_.host) tell(group, known.host, channel);
 }
 
-void ChannelFailures::end_channels(GroupState& group, const Channels& which,
-                                   const std::string& why) {
-  if (!group.fail(which, why)) return;
-  for (auto& [peer, lane] : group.out) fail_as_said(outgoing_.drop(lane, which), why);
-  for (auto& [peer, lane] : group.in) fail_as_said(lane->close(which), why);
+void ChannelFailures::end_channels(GroupState& group, const Channels& which, const std::string& why,
+                                   FailureCause cause) {
+  if (!group.fail(which, why, cause)) return;
+  for (auto& [peer, lane] : group.out) fail_as_said(outgoing_.drop(lane, which), why, cause);
+  for (auto& [peer, lane] : group.in) fail_as_said(lane->close(which), why, cause);
   for (auto& [peer, lane] : group.in) credit_.issue_returned(group, peer);
 }
 
 /// Also passes on failures that other hosts reported, because those may not have reached all hosts.
 void ChannelFailures::fail_channels(GroupState& group, const Channels& which,
-                                    const std::string& why) {
-  end_channels(group, which, why);
+                                    const std::string& why, FailureCause cause) {
+  end_channels(group, which, why, cause);
   for (auto& [first, failed] : group.failed) {
     const bool is_meant = first <= which.last && which.first <= failed.last;
     if (!is_meant || std::exchange(failed.is_told, true)) continue;
@@ -109,13 +112,16 @@ void ChannelFailures::tell(GroupState& group, std::uint32_t peer, std::uint64_t 
   failed.channel = first;
   failed.bytes = entry.last;
   failed.signature_digest = entry.is_mismatch ? 1 : 0;
+  failed.offset = static_cast<std::uint64_t>(entry.cause);
   failed.text = entry.why;
   state_.post(std::move(failed));
 }
 
 void ChannelFailures::take(GroupState& group, const LaneFrame& frame) {
   if (frame.bytes < frame.channel) return;
-  end_channels(group, {frame.channel, frame.bytes}, frame.text);
+  const bool is_known = frame.offset <= static_cast<std::uint64_t>(FailureCause::ended);
+  end_channels(group, {frame.channel, frame.bytes}, frame.text,
+               is_known ? static_cast<FailureCause>(frame.offset) : FailureCause::other);
   if (frame.signature_digest != 0) group.mark_mismatch(frame.channel);
   for (auto entry = group.failed.lower_bound(frame.channel);
        entry != group.failed.end() && entry->first <= frame.bytes; ++entry)

@@ -27,7 +27,7 @@ class ChannelFailures {
             const std::string& reason);
   /// Fails waits with `reason` as the whole text.
   void fail_as_said(const EndpointState::Waits& waits, const std::string& reason,
-                    FailureCause cause = FailureCause::other);
+                    FailureCause cause);
   /// Whether an operation of a thread on this host has failed.
   bool is_delivered() const { return is_delivered_; }
 
@@ -43,9 +43,11 @@ class ChannelFailures {
   void compare_signatures(GroupState& group, std::uint64_t channel,
                           const GroupState::Meaning& said);
   /// Ends channels on this host.
-  void end_channels(GroupState& group, const Channels& which, const std::string& why);
+  void end_channels(GroupState& group, const Channels& which, const std::string& why,
+                    FailureCause cause);
   /// Ends channels and notifies the peers.
-  void fail_channels(GroupState& group, const Channels& which, const std::string& why);
+  void fail_channels(GroupState& group, const Channels& which, const std::string& why,
+                     FailureCause cause);
   void tell(GroupState& group, std::uint32_t peer, std::uint64_t channel);
   /// Takes a peer's report of failed channels.
   void take(GroupState& group, const LaneFrame& frame);

@@ -127,7 +127,7 @@ void FrameDelivery::take_data(LaneFrame frame) {
   InboundChannel& lane = parts_.credit.lane_from(*group, source);
   if (group->over.contains(source) && lane.is_over()) return;
   failures.compare_signatures(*group, frame.channel, {frame.signature_digest, source});
-  const bool has_failed = group->why_failed(frame.channel) != nullptr;
+  const bool has_failed = group->failure_of(frame.channel) != nullptr;
   if (!has_failed && group->is_closed(frame.channel))
     return failures.refuse(frame, group->text_of_closed(frame.channel));
   std::string wrong;

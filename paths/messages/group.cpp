@@ -122,8 +122,8 @@ void MessageGroup::close(std::uint64_t channel, std::shared_ptr<const std::strin
   if (const auto lanes = lanes_here()) lanes->calls_.close(id_, channel, std::move(what));
 }
 
-void MessageGroup::fail(const Channels& which, const std::string& why) {
-  if (const auto lanes = lanes_here()) lanes->calls_.fail(id_, which, why);
+void MessageGroup::fail(const Channels& which, const std::string& why, FailureCause cause) {
+  if (const auto lanes = lanes_here()) lanes->calls_.fail(id_, which, why, cause);
 }
 
 void MessageGroup::ask(const LaneQuestion& question) {

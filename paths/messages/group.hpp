@@ -204,7 +204,8 @@ class MessageGroup {
   void close(std::uint64_t channel, std::shared_ptr<const std::string> what = nullptr);
   /// Fails channels. Their unsent messages are dropped. Later sends and receives on them fail with
   /// the reason on every host of the group. Other channels continue.
-  void fail(const Channels& which, const std::string& why);
+  void fail(const Channels& which, const std::string& why,
+            FailureCause cause = FailureCause::application);
   /// Sends the question to each host from which a message of the channel has not arrived, or for
   /// which one has not left. If the other host uses the channel for something else, or has closed
   /// it without that message, the channel and all higher ones fail on both hosts. If the other host

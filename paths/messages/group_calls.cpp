@@ -61,8 +61,8 @@ void GroupCalls::send_by(std::uint64_t id, std::uint32_t to, const NamedMessage&
   parts_.failures.compare_signatures(group, which.channel, {which.signature_digest, state_.host});
   if (const auto over = group.over.find(to); over != group.over.end()) {
     parts_.failures.fail(group, to, {wait}, over->second);
-  } else if (const std::string* const why = group.why_failed(which.channel)) {
-    parts_.failures.fail_as_said({wait}, *why);
+  } else if (const GroupState::Failed* const failed = group.failure_of(which.channel)) {
+    parts_.failures.fail_as_said({wait}, failed->why, failed->cause);
   } else {
     OutboundChannel& lane = group.lane_to(to);
     const bool asks = group.hosts->size() > told_hosts_max && !std::exchange(lane.has_asked, true);
@@ -106,8 +106,8 @@ void GroupCalls::receive_by(std::uint64_t id, std::uint32_t from, const NamedMes
   runtime::Lock lock(state_.mutex);
   GroupState& group = parts_.groups.joined(id);
   parts_.failures.compare_signatures(group, which.channel, {which.signature_digest, state_.host});
-  if (const std::string* const why = group.why_failed(which.channel)) {
-    parts_.failures.fail_as_said({wait}, *why);
+  if (const GroupState::Failed* const failed = group.failure_of(which.channel)) {
+    parts_.failures.fail_as_said({wait}, failed->why, failed->cause);
     return parts_.clock.settle(lock);
   }
   InboundChannel& lane = parts_.credit.lane_from(group, from);
@@ -138,11 +138,12 @@ void GroupCalls::close(std::uint64_t id, std::uint64_t channel,
   parts_.clock.settle(lock);
 }
 
-void GroupCalls::fail(std::uint64_t id, const Channels& which, const std::string& why) {
+void GroupCalls::fail(std::uint64_t id, const Channels& which, const std::string& why,
+                      FailureCause cause) {
   runtime::Lock lock(state_.mutex);
   GroupState* const group = parts_.groups.find(id);
   if (group == nullptr) return;
-  parts_.failures.fail_channels(*group, which, why);
+  parts_.failures.fail_channels(*group, which, why, cause);
   parts_.clock.settle(lock);
 }
 

@@ -48,7 +48,7 @@ class GroupCalls {
   bool is_paced(std::uint32_t to);
   void let_go(LaneWait& wait);
   void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what);
-  void fail(std::uint64_t group, const Channels& which, const std::string& why);
+  void fail(std::uint64_t group, const Channels& which, const std::string& why, FailureCause cause);
   void ask(std::uint64_t group, const LaneQuestion& question);
   EndpointState::Waits unsent(std::uint64_t group);
   void leave(std::uint64_t group, const std::string& why = "", const Participation& part = {});

@@ -66,7 +66,7 @@ void GroupControl::take_permission(GroupState& group, const LaneFrame& frame, ba
   } else {
     parts_.failures.compare_signatures(group, frame.channel,
                                        {frame.signature_digest, frame.source});
-    if (group.why_failed(frame.channel) != nullptr)
+    if (group.failure_of(frame.channel) != nullptr)
       return parts_.failures.tell(group, frame.source, frame.channel);
     if (group.is_closed(frame.channel)) return;
     take_grant(lane, frame);
@@ -137,7 +137,7 @@ void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
   if (!group.is_closed(frame.channel)) {
     parts_.failures.compare_signatures(group, frame.channel,
                                        {frame.signature_digest, frame.source});
-  } else if (group.why_failed(frame.channel) == nullptr &&
+  } else if (group.failure_of(frame.channel) == nullptr &&
              frame.bytes >= group.lane_to(frame.source).messages_sent) {
     const auto& [last, what] = group.last_closed;
     const bool is_said = last == frame.channel && what != nullptr;
@@ -146,10 +146,11 @@ void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
         fmt::format("hosts {0} and {1} take channel {2} of group {3} for different ones: "
                     "{0} waits for {1}, which is done with it{4}",
                     parts_.state.name_of(frame.source), parts_.state.name, frame.channel,
-                    group.name, is_said ? fmt::format(" after '{}'", *what) : ""));
+                    group.name, is_said ? fmt::format(" after '{}'", *what) : ""),
+        FailureCause::application);
     group.mark_mismatch(frame.channel);
   }
-  if (group.why_failed(frame.channel) != nullptr)
+  if (group.failure_of(frame.channel) != nullptr)
     parts_.failures.tell(group, frame.source, frame.channel);
 }
 
@@ -177,10 +178,10 @@ std::string GroupControl::why_never_split(const LaneFrame& question) const {
   }
   const GroupState* const parent = parts_.groups.find(question.ordinal);
   if (parent == nullptr || parent->is_closed(question.offset)) return {};
-  const std::string* const why = parent->why_failed(question.offset);
-  return why == nullptr ? std::string()
-                        : fmt::format("the split of group {} failed on host {}: {}", parent->name,
-                                      parts_.state.name, *why);
+  const GroupState::Failed* const failed = parent->failure_of(question.offset);
+  return failed == nullptr ? std::string()
+                           : fmt::format("the split of group {} failed on host {}: {}",
+                                         parent->name, parts_.state.name, failed->why);
 }
 
 // ---- groups that this host has not made -------------------------------------------------------

@@ -20,23 +20,23 @@ OutboundChannel& GroupState::lane_to(std::uint32_t target) {
   return lane->second;
 }
 
-const std::string* GroupState::why_failed(std::uint64_t channel) const {
+const GroupState::Failed* GroupState::failure_of(std::uint64_t channel) const {
   const auto after = failed.upper_bound(channel);
   if (after == failed.begin()) return nullptr;
   const auto& [first, entry] = *std::prev(after);
-  return channel <= entry.last ? &entry.why : nullptr;
+  return channel <= entry.last ? &entry : nullptr;
 }
 
-bool GroupState::fail(const Channels& which, const std::string& why) {
+bool GroupState::fail(const Channels& which, const std::string& why, FailureCause cause) {
   bool is_new = false;
   for (std::uint64_t at = which.first;; ++at) {
     const auto after = failed.upper_bound(at);
     std::uint64_t last =
         after == failed.end() ? which.last : std::min(which.last, after->first - 1);
-    if (why_failed(at) != nullptr) {
+    if (failure_of(at) != nullptr) {
       last = std::prev(after)->second.last;
     } else {
-      failed[at] = {last, why, {}, false};
+      failed[at] = {last, why, cause, {}, false};
       is_new = true;
     }
     if (last >= which.last) return is_new;
@@ -65,7 +65,7 @@ void GroupState::forget_closed() {
     const auto entry = failed.upper_bound(closed_before);
     if (closed.erase(closed_before) > 0)
       ++closed_before;
-    else if (why_failed(closed_before) != nullptr &&
+    else if (failure_of(closed_before) != nullptr &&
              std::prev(entry)->second.last != Channels().last)
       closed_before = std::prev(entry)->second.last + 1;
     else

@@ -11,6 +11,7 @@
 #include "paths/messages/channels/incoming.hpp"
 #include "paths/messages/channels/outbound_channel.hpp"
 #include "paths/messages/group.hpp"
+#include "paths/travel_error.hpp"
 
 namespace paths {
 
@@ -21,6 +22,7 @@ struct GroupState {
   struct Failed {
     std::uint64_t last = 0;
     std::string why;
+    FailureCause cause = FailureCause::other;
     std::set<std::uint32_t> knowing;  ///< peers that reported the failure
     bool is_told = false;             ///< whether this host has notified the others
     bool is_mismatch = false;         ///< whether hosts use the first channel for different things
@@ -52,13 +54,13 @@ struct GroupState {
   bool is_closed(std::uint64_t channel) const {
     return channel < closed_before || closed.contains(channel);
   }
-  /// Returns why a channel has failed; nullptr if it has not.
-  const std::string* why_failed(std::uint64_t channel) const;
+  /// Returns the failure of a channel; nullptr if it has not failed.
+  const Failed* failure_of(std::uint64_t channel) const;
   void close(std::uint64_t channel);
   /// Returns the error text for a message on a closed channel.
   std::string text_of_closed(std::uint64_t channel) const;
   /// Fails the channels that have not failed yet. Returns false if there are none.
-  bool fail(const Channels& which, const std::string& why);
+  bool fail(const Channels& which, const std::string& why, FailureCause cause);
   /// Notes that the channels from this one on failed because hosts use it for different things.
   void mark_mismatch(std::uint64_t channel);
 

@@ -52,7 +52,7 @@ struct LaneFrame {
   /// Size of the whole message (data), amount (credit), number of messages (left), last channel
   /// (failed) or host number (lost).
   std::uint64_t bytes = 0;
-  std::uint64_t offset = 0;  ///< position of the payload in the message (data)
+  std::uint64_t offset = 0;  ///< position of the payload in the message (data), or cause (failed)
   /// Digest of the message's signature as the sender knows it (data, grant and ask), or of all
   /// operations that the source took part in (left); 0 = unknown. In failed: 1 if hosts disagree on
   /// the first channel's operation. In hello and welcome: identity of the steady clock.

@@ -161,7 +161,10 @@ bool Scheduler::wait_for_work(Context& context) {
 
 // ---- the OS thread -------------------------------------------------------------------------
 
-void Scheduler::attach() { boost::fibers::use_scheduling_algorithm<Algorithm>(this); }
+void Scheduler::attach() {
+  switch_.begin();
+  boost::fibers::use_scheduling_algorithm<Algorithm>(this);
+}
 
 void Scheduler::detach() {
   algorithm_ = nullptr;

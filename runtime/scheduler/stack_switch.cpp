@@ -23,7 +23,6 @@ SeenFibers& seen_fibers() {
 }  // namespace
 
 void* StackSwitch::seen_as(const void* next, bool next_is_home) {
-  if (home_ == nullptr) home_ = __tsan_get_current_fiber();  // the first switch leaves home
   if (next_is_home) return home_;
   const StackBounds stack = StackPool::containing(next);
   if (stack.bottom == nullptr) {  // the dispatcher of Boost

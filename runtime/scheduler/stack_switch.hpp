@@ -22,6 +22,7 @@ namespace runtime {
 class StackSwitch {
  public:
 #if defined(__SANITIZE_ADDRESS__)
+  void begin() {}
   /// `next` is the control block of the next fiber, which Boost keeps at the top of its stack.
   void leave_for(const void* next, bool next_is_home) {
     const Bounds bounds = next_is_home ? home_ : bounds_of(next);
@@ -68,6 +69,8 @@ class StackSwitch {
   StackSwitch(const StackSwitch&) = delete;
   StackSwitch& operator=(const StackSwitch&) = delete;
 
+  /// The calling OS thread runs the fibers from now on.
+  void begin() { home_ = __tsan_get_current_fiber(); }
   /// Excluded from the sanitizer, as is its caller, because it returns as the next fiber.
   __attribute__((no_sanitize("thread"))) void leave_for(const void* next, bool next_is_home) {
     __tsan_switch_to_fiber(seen_as(next, next_is_home), 0);
@@ -81,6 +84,7 @@ class StackSwitch {
   void* home_ = nullptr;
   void* dispatcher_ = nullptr;
 #else
+  void begin() {}
   void leave_for(const void*, bool) {}
   void arrived(const void*) {}
   static void forget(const StackBounds&) {}

@@ -24,8 +24,8 @@ constexpr std::uint64_t mebibyte = 1 << 20;
 constexpr base::Nanos begin = 100ms;
 
 /// What one participant does, with values that matter to nobody.
-void take_part(runtime::Runtime& runtime, paths::MessageGroup& group, const Task& task, Rank me,
-               Program program) {
+void take_part(runtime::Runtime& runtime, paths::MessageGroup& group, const CollectiveSpec& task,
+               Rank me, Program program) {
   std::vector<std::byte> in(in_range(task, me).count), out(out_range(task, me).count);
   groups::Memory memory(1);
   if (task.collective != Collective::broadcast)
@@ -51,7 +51,7 @@ std::int64_t time_over_lanes(const std::shared_ptr<paths::Plan>& plan, Collectiv
                              const std::vector<std::size_t>& clusters, Count count = mebibyte) {
   const auto topology = std::make_shared<const Topology>(Topology::clustered(clusters));
   const Algorithm& algorithm = algorithm_named(name);
-  const Task task = make_task(collective, topology, count);
+  const CollectiveSpec task = make_spec(collective, topology, count);
   std::vector<Program> programs = pricing::programs_of(algorithm, task, algorithm.read(parameters));
   base::Nanos end{0};
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
@@ -114,7 +114,7 @@ TEST_CASE("schedules: in frames they take over lanes what prices of the same con
           std::tuple(Collective::allreduce, "rabenseifner",
                      "reduce_scatter=ring,allgather=ring")}) {
       const Algorithm& algorithm = algorithm_named(name);
-      const Task task = make_task(collective, network.topology, mebibyte);
+      const CollectiveSpec task = make_spec(collective, network.topology, mebibyte);
       const auto price = pricing::price(algorithm, task, algorithm.read(parameters), 1, network);
       const std::vector<std::size_t> clusters(network.clusters(), 4);
       const std::int64_t time = time_over_lanes(plan, collective, name, parameters, clusters);
@@ -151,7 +151,7 @@ TEST_CASE("schedules: allgathers of grid libraries take over lanes what prices s
   constexpr Count block = 16 << 10;
   for (const std::string name : {"ring", "mpich", "spreading", "magpie", "mpich_g2"}) {
     const Algorithm& algorithm = algorithm_named(name);
-    const Task task = make_task(Collective::allgather, network.topology, block);
+    const CollectiveSpec task = make_spec(Collective::allgather, network.topology, block);
     const auto price = pricing::price(algorithm, task, algorithm.read(""), 1, network);
     INFO(name);
     CHECK(time_over_lanes(plan, Collective::allgather, name, "", {8, 4, 8}, block) ==

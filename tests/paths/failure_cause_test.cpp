@@ -62,6 +62,26 @@ TEST_CASE("failure cause: the error of a round says what kind of event ended it"
                  clock) == FailureCause::deadline);
 }
 
+TEST_CASE("failure cause: a read of an element that is late is a deadline") {
+  const Sim sim(R"(
+clusters:
+  alpha: {hosts: 1, threads: 1}
+  beta: {hosts: 1, threads: 1}
+links: [{between: [alpha, beta], latency: 1ms}]
+elements: {word: {host: alpha-0, template: f64, reach: all}}
+deadline: 100ms
+)");
+  std::vector<std::optional<FailureCause>> told(2);
+  sim.run([&](paths::Thread& thread) {
+    try {
+      thread.path("word").observe();
+    } catch (const paths::TravelError& error) {
+      told[thread.rank()] = error.cause();
+    }
+  });
+  CHECK(told == std::vector<std::optional<FailureCause>>(2, FailureCause::deadline));
+}
+
 TEST_CASE("failure cause: of a host that dies, all others are told that a peer is gone") {
   const Sim sim(R"(
 clusters:

@@ -56,7 +56,6 @@ TEST_CASE("yield: a service that is cancelled does not wait, and a later wait st
   CHECK((yields == 1000) == has_ended);  // it may have been cancelled before it began
 }
 
-
 TEST_CASE("yield: a thread, a callback and the virtual clock go on at once") {
   for (const auto clock : {runtime::ClockKind::steady, runtime::ClockKind::virtual_time}) {
     Runtime runtime({.clock = clock});
