@@ -16,7 +16,7 @@
 namespace {
 
 using namespace paths;
-using Kind = Admission::Verdict::Kind;
+using Kind = Validator::Verdict::Kind;
 
 /// Two threads of host "far" come to host "here": each into an element, both joined into others.
 const char* const config = R"(
@@ -44,7 +44,7 @@ paths:
 struct Entry {
   const test_support::Sim sim{config};
   const Plan& plan = sim.plan();
-  Admission admission{plan, *plan.host_named("here"), sim.kinds()};
+  Validator validator{plan, *plan.host_named("here"), sim.kinds()};
 
   /// As thread 1 of that graph's path on "far" sends it.
   Frame frame(const std::string& graph, OperationKind kind, std::uint64_t sequence = 0) const {
@@ -79,8 +79,8 @@ struct Entry {
     made.operation.payload = {};
     return made;
   }
-  std::string judge(const Frame& made) {
-    const auto verdict = admission.judge(made);
+  std::string validate(const Frame& made) {
+    const auto verdict = validator.validate(made);
     if (verdict.kind == Kind::enters) return "enters";
     return verdict.kind == Kind::late ? "late" : verdict.reason;
   }
@@ -88,22 +88,22 @@ struct Entry {
 
 }  // namespace
 
-TEST_CASE("admission: what paths bring enters, above a join and below it") {
+TEST_CASE("validator: what paths bring enters, above a join and below it") {
   Entry entry;
   for (const OperationKind kind :
        {OperationKind::enter, OperationKind::move, OperationKind::observe, OperationKind::newest,
         OperationKind::axe, OperationKind::traffic, OperationKind::release}) {
     INFO(operation_name(kind));
-    CHECK(entry.judge(entry.frame("log", kind)) == "enters");
-    CHECK(entry.judge(entry.frame("sum", kind)) == "enters");
+    CHECK(entry.validate(entry.frame("log", kind)) == "enters");
+    CHECK(entry.validate(entry.frame("sum", kind)) == "enters");
   }
   Frame clock = entry.frame("log", OperationKind::clock);
   clock.operation = {};
   clock.operation.kind = OperationKind::clock;
-  CHECK(entry.judge(clock) == "enters");
+  CHECK(entry.validate(clock) == "enters");
 }
 
-TEST_CASE("admission: a field that the plan does not have so is wrong, each on its own") {
+TEST_CASE("validator: a field that the plan does not have so is wrong, each on its own") {
   struct Case {
     std::function<void(Frame&)> change;
     std::string wrong;
@@ -140,30 +140,31 @@ TEST_CASE("admission: a field that the plan does not have so is wrong, each on i
     Entry entry;
     Frame made = entry.frame("log", OperationKind::move);
     one.change(made);
-    CHECK_THAT(entry.judge(made), Catch::Contains(one.wrong));
-    CHECK(entry.judge(entry.frame("log", OperationKind::move)) == "enters");  // nothing was noted
+    CHECK_THAT(entry.validate(made), Catch::Contains(one.wrong));
+    CHECK(entry.validate(entry.frame("log", OperationKind::move)) ==
+          "enters");  // nothing was noted
   }
   Entry entry;
   Frame traffic = entry.frame("log", OperationKind::traffic);
   traffic.operation.number = 3;
-  CHECK(entry.judge(traffic) == "traffic of graph 3 of 3");
+  CHECK(entry.validate(traffic) == "traffic of graph 3 of 3");
   Frame observe = entry.push(0);
   observe.operation.kind = OperationKind::observe;
   observe.operation.payload = {};
-  CHECK(entry.judge(observe) == "observe as a push");
+  CHECK(entry.validate(observe) == "observe as a push");
 }
 
-TEST_CASE("admission: short frames of a standing call are held to what its first request said") {
+TEST_CASE("validator: short frames of a standing call are held to what its first request said") {
   Entry entry;
-  const auto judge = [&entry](const Admission::Standing& standing, std::uint32_t thread,
+  const auto judge = [&entry](const Validator::Standing& standing, std::uint32_t thread,
                               std::uint64_t sequence, std::uint64_t contributions) {
-    const auto verdict = entry.admission.judge(standing, thread, sequence, contributions);
+    const auto verdict = entry.validator.validate(standing, thread, sequence, contributions);
     if (verdict.kind == Kind::enters) return std::string("enters");
     return verdict.kind == Kind::late ? "late" : verdict.reason;
   };
   const Frame first = entry.frame("log", OperationKind::move, 0);
-  REQUIRE(entry.judge(first) == "enters");
-  const auto own = entry.admission.standing_of(first);  // thread 1, at a slot of its own
+  REQUIRE(entry.validate(first) == "enters");
+  const auto own = entry.validator.standing_of(first);  // thread 1, at a slot of its own
   CHECK(judge(own, 1, 0, 1) == "move 0 comes twice");
   CHECK(judge(own, 1, 1, 1) == "enters");
   CHECK(judge(own, 0, 2, 1) == "thread 0 at slot 1, which is not its own");
@@ -172,26 +173,26 @@ TEST_CASE("admission: short frames of a standing call are held to what its first
   CHECK(judge(own, 1, 2, 4) == "4 contributions, expected 1 to 3");
   CHECK(judge(own, 1, ~std::uint64_t{0}, 1) == "the last move there can be");
   CHECK(judge(own, 1, 2, 1) == "enters");
-  CHECK(entry.judge(entry.frame("log", OperationKind::move, 2)) == "move 2 comes twice");
-  CHECK(entry.judge(entry.frame("log", OperationKind::move, 3)) == "enters");
-  CHECK(entry.judge(entry.frame("log", OperationKind::release, 4)) == "enters");
+  CHECK(entry.validate(entry.frame("log", OperationKind::move, 2)) == "move 2 comes twice");
+  CHECK(entry.validate(entry.frame("log", OperationKind::move, 3)) == "enters");
+  CHECK(entry.validate(entry.frame("log", OperationKind::release, 4)) == "enters");
   CHECK(judge(own, 1, 4, 1) == "late");
 
   const Frame joined = entry.frame("sum", OperationKind::move, 0);
-  REQUIRE(entry.judge(joined) == "enters");
-  const auto shared = entry.admission.standing_of(joined);  // of both threads, below their join
+  REQUIRE(entry.validate(joined) == "enters");
+  const auto shared = entry.validator.standing_of(joined);  // of both threads, below their join
   CHECK(judge(shared, 0, 1, 2) == "enters");
   CHECK(judge(shared, 1, 2, 2) == "enters");
   CHECK(judge(shared, 2, 3, 2) == "thread 2 at slot 1, which is not its own");
 }
 
-TEST_CASE("admission: standing calls are of whole moves") {
+TEST_CASE("validator: standing calls are of whole moves") {
   Entry entry;
   const auto judge = [&entry](OperationKind kind, std::uint32_t segments) {
     Frame first = entry.frame("log", kind);
     first.call = call_of_standing(0);
     first.operation.segments = segments;
-    return entry.judge(first);
+    return entry.validate(first);
   };
   CHECK(judge(OperationKind::observe, 1) == "observe in a standing call");
   CHECK(judge(OperationKind::traffic, 1) == "traffic in a standing call");
@@ -200,26 +201,26 @@ TEST_CASE("admission: standing calls are of whole moves") {
   CHECK(judge(OperationKind::move, 1) == "enters");
 }
 
-TEST_CASE("admission: what short frames brought in counts until it has left") {
+TEST_CASE("validator: what short frames brought in counts until it has left") {
   Entry entry;
   const Frame first = entry.frame("log", OperationKind::move, 0);
-  REQUIRE(entry.judge(first) == "enters");
-  const auto standing = entry.admission.standing_of(first);
-  CHECK_FALSE(entry.admission.judge(standing, 1, 1, 1).is_alone);
-  entry.admission.left(first);
-  entry.admission.left(standing);
-  CHECK(entry.admission.judge(standing, 1, 2, 1).is_alone);
+  REQUIRE(entry.validate(first) == "enters");
+  const auto standing = entry.validator.standing_of(first);
+  CHECK_FALSE(entry.validator.validate(standing, 1, 1, 1).is_alone);
+  entry.validator.complete(first);
+  entry.validator.complete(standing);
+  CHECK(entry.validator.validate(standing, 1, 2, 1).is_alone);
 }
 
-TEST_CASE("admission: moves of a slot come in order and once; pushes may leave some out") {
+TEST_CASE("validator: moves of a slot come in order and once; pushes may leave some out") {
   Entry entry;
   const auto move = [&](std::uint64_t sequence) {
-    return entry.judge(entry.frame("log", OperationKind::move, sequence));
+    return entry.validate(entry.frame("log", OperationKind::move, sequence));
   };
   CHECK(move(0) == "enters");
   CHECK(move(0) == "move 0 comes twice");
   CHECK(move(1) == "enters");
-  CHECK(entry.judge(entry.push(5)) == "enters");
+  CHECK(entry.validate(entry.push(5)) == "enters");
   CHECK(move(5) == "move 5 comes twice");
   CHECK(move(6) == "enters");
   CHECK(move(3) == "move 3 comes after move 6");
@@ -227,21 +228,21 @@ TEST_CASE("admission: moves of a slot come in order and once; pushes may leave s
   Frame of_other_segment = entry.frame("log", OperationKind::move, 0);
   of_other_segment.operation.segments = 2;
   of_other_segment.operation.segment = 1;
-  CHECK(entry.judge(of_other_segment) == "enters");
-  CHECK(entry.judge(of_other_segment) == "move 0 comes twice");
+  CHECK(entry.validate(of_other_segment) == "enters");
+  CHECK(entry.validate(of_other_segment) == "move 0 comes twice");
   Frame of_other_slot = entry.frame("log", OperationKind::move, 0);
   of_other_slot.operation.thread = 0;
   of_other_slot.operation.slot = 0;
-  CHECK(entry.judge(of_other_slot) == "enters");
+  CHECK(entry.validate(of_other_slot) == "enters");
 }
 
-TEST_CASE("admission: below a join that gets its value from there moves come in any order, once") {
+TEST_CASE("validator: below a join that gets its value from there moves come in any order, once") {
   Entry entry;
   const auto move = [&](std::uint64_t sequence) {
-    return entry.judge(entry.frame("word", OperationKind::move, sequence));
+    return entry.validate(entry.frame("word", OperationKind::move, sequence));
   };
-  REQUIRE(entry.judge(entry.frame("sum", OperationKind::move, 1)) == "enters");
-  CHECK(entry.judge(entry.frame("sum", OperationKind::move, 0)) == "move 0 comes after move 1");
+  REQUIRE(entry.validate(entry.frame("sum", OperationKind::move, 1)) == "enters");
+  CHECK(entry.validate(entry.frame("sum", OperationKind::move, 0)) == "move 0 comes after move 1");
   // As many as a path has under way: first every second one, then those that they have overtaken.
   for (std::uint64_t sequence = 1; sequence < 256; sequence += 2)
     REQUIRE(move(sequence) == "enters");
@@ -251,12 +252,12 @@ TEST_CASE("admission: below a join that gets its value from there moves come in 
     REQUIRE(move(sequence) == fmt::format("move {} comes twice", sequence));
 }
 
-TEST_CASE("admission: failed moves overtake others and are overtaken, but come once") {
+TEST_CASE("validator: failed moves overtake others and are overtaken, but come once") {
   Entry entry;
   const auto move = [&](std::uint64_t sequence) {
-    return entry.judge(entry.frame("log", OperationKind::move, sequence));
+    return entry.validate(entry.frame("log", OperationKind::move, sequence));
   };
-  const auto fail = [&](std::uint64_t sequence) { return entry.judge(entry.failed(sequence)); };
+  const auto fail = [&](std::uint64_t sequence) { return entry.validate(entry.failed(sequence)); };
   CHECK(fail(4) == "enters");
   CHECK(move(0) == "enters");
   CHECK(move(1) == "enters");
@@ -275,36 +276,37 @@ TEST_CASE("admission: failed moves overtake others and are overtaken, but come o
   CHECK(fail(6) == "move 6 comes twice");
 }
 
-TEST_CASE("admission: a slot is released once, and what comes behind that is late") {
+TEST_CASE("validator: a slot is released once, and what comes behind that is late") {
   Entry entry;
-  CHECK(entry.judge(entry.frame("log", OperationKind::release, 2)) == "enters");
-  CHECK(entry.judge(entry.frame("log", OperationKind::move, 1)) == "enters");  // overtaken
-  CHECK(entry.judge(entry.frame("log", OperationKind::move, 2)) == "late");
-  CHECK(entry.judge(entry.frame("log", OperationKind::newest, 1)) == "late");
-  CHECK(entry.judge(entry.frame("log", OperationKind::release)) == "slot 1 is released twice");
+  CHECK(entry.validate(entry.frame("log", OperationKind::release, 2)) == "enters");
+  CHECK(entry.validate(entry.frame("log", OperationKind::move, 1)) == "enters");  // overtaken
+  CHECK(entry.validate(entry.frame("log", OperationKind::move, 2)) == "late");
+  CHECK(entry.validate(entry.frame("log", OperationKind::newest, 1)) == "late");
+  CHECK(entry.validate(entry.frame("log", OperationKind::release)) == "slot 1 is released twice");
   const Frame sum = entry.frame("sum", OperationKind::release);
-  CHECK(entry.admission.release(sum.stage, sum.operation.slot));  // its host was lost
-  CHECK_FALSE(entry.admission.release(sum.stage, sum.operation.slot));
-  CHECK(entry.judge(sum) == "late");
-  CHECK(entry.judge(entry.frame("sum", OperationKind::move)) == "late");
+  CHECK(entry.validator.release(sum.stage, sum.operation.slot));  // its host was lost
+  CHECK_FALSE(entry.validator.release(sum.stage, sum.operation.slot));
+  CHECK(entry.validate(sum) == "late");
+  CHECK(entry.validate(entry.frame("sum", OperationKind::move)) == "late");
 }
 
-TEST_CASE("admission: of a slot so many are inside at once and no more") {
+TEST_CASE("validator: of a slot so many are inside at once and no more") {
   Entry entry;
   const Frame asked = entry.frame("log", OperationKind::newest);
-  for (std::uint64_t i = 0; i < Admission::inside_max; ++i) REQUIRE(entry.judge(asked) == "enters");
-  CHECK(entry.judge(asked) == "more than 4096 operations at once at slot 1");
-  entry.admission.left(asked);
-  CHECK(entry.judge(asked) == "enters");
+  for (std::uint64_t i = 0; i < Validator::inside_max; ++i)
+    REQUIRE(entry.validate(asked) == "enters");
+  CHECK(entry.validate(asked) == "more than 4096 operations at once at slot 1");
+  entry.validator.complete(asked);
+  CHECK(entry.validate(asked) == "enters");
 }
 
-TEST_CASE("admission: an answer has the bytes that its path has there") {
+TEST_CASE("validator: an answer has the bytes that its path has there") {
   Entry entry;
   const auto wrong = [&](OperationKind kind, std::size_t bytes) {
     const Frame asked = entry.frame("sum", kind);
     Result answer;
     answer.payload = base::Payload::copy_of(std::vector<std::byte>(bytes));
-    return entry.admission.wrong_answer(asked.stage, asked.operation, answer);
+    return entry.validator.wrong_answer(asked.stage, asked.operation, answer);
   };
   CHECK(wrong(OperationKind::move, 8).empty());
   CHECK(wrong(OperationKind::move, 0).empty());
