@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/accounts_test.cpp — credit that is issued, used and returned.
+// tests/messages/accounts_test.cpp — credit that is issued, used and returned
 #include "paths/messages/channels/accounts.hpp"
 
 #include <catch2/catch.hpp>
@@ -12,20 +12,20 @@ using paths::charge_of;
 using paths::Inbox;
 using paths::Window;
 
-TEST_CASE("accounts: an account issues what it aims at, and what was returned") {
+TEST_CASE("accounts: an account issues its target and then returned credit") {
   Inbox inbox(10'000);
   Account account(inbox, 1000, 1);
   CHECK(account.issue() == 1000);
   CHECK(account.issue() == 0);
   CHECK(account.take(300));
-  CHECK(account.issue() == 0);  // it is held, not returned
+  CHECK(account.issue() == 0);  // held, not yet returned
   account.give_back(300);
   CHECK(account.issue() == 300);
   CHECK(inbox.issued() == 1000);
   CHECK(inbox.held_most() == 300);
 }
 
-TEST_CASE("accounts: credit is not issued in drops unless the source runs out") {
+TEST_CASE("accounts: credit below the minimum is withheld until the source runs short") {
   Inbox inbox(10'000);
   Account account(inbox, 1000, 250);
   account.issue();
@@ -37,7 +37,7 @@ TEST_CASE("accounts: credit is not issued in drops unless the source runs out") 
   CHECK(account.issue() == 100);
 }
 
-TEST_CASE("accounts: what was not issued cannot be used") {
+TEST_CASE("accounts: credit that was not issued cannot be used") {
   Inbox inbox(10'000);
   Account account(inbox, 1000, 1);
   CHECK_FALSE(account.take(1));
@@ -46,7 +46,8 @@ TEST_CASE("accounts: what was not issued cannot be used") {
   CHECK(account.unused() == 1000);
 }
 
-TEST_CASE("accounts: all accounts of a host share its inbox, and who closes gives all back") {
+TEST_CASE(
+    "accounts: accounts of a host share its inbox and closing an account returns all its credit") {
   Inbox inbox(1500);
   Account first(inbox, 1000, 1), second(inbox, 1000, 1);
   CHECK(first.issue() == 1000);
@@ -57,7 +58,7 @@ TEST_CASE("accounts: all accounts of a host share its inbox, and who closes give
   CHECK(second.issue() == 500);
   CHECK_FALSE(second.is_short());
   CHECK(inbox.held() == 0);
-  first.give_back(10);  // of a message that is dropped later
+  first.give_back(10);  // from a message that is dropped later
   CHECK(inbox.issued() == 1000);
 }
 
@@ -76,7 +77,7 @@ TEST_CASE("accounts: a window pays by credit or by grant") {
   CHECK_FALSE(window.is_granted({3, 1}));
 }
 
-TEST_CASE("accounts: issued and held stay within the inbox, and in step with the windows") {
+TEST_CASE("accounts: issued and held bytes stay within the inbox and match the windows") {
   const std::uint64_t seed = 2026;
   INFO("seed " << seed);
   std::mt19937_64 random(seed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/credit_issuer_test.cpp — who gets credit when the inbox has little room.
+// tests/messages/credit_issuer_test.cpp — order in which lanes get credit when the inbox has little
+// room
 #include "paths/messages/credit_issuer.hpp"
 
 #include <catch2/catch.hpp>
@@ -17,7 +18,8 @@ struct NoCarrier final : paths::LaneCarrier {
 
 }  // namespace
 
-TEST_CASE("credit issuer: a lane that found no room is served before one whose credit returns") {
+TEST_CASE(
+    "credit issuer: a lane that found no room gets credit before a lane whose credit returns") {
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   NoCarrier carrier;
   paths::EmulatedLinks links;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lane_connections_test.cpp — which connections lanes open and close.
+// tests/messages/lane_connections_test.cpp — connections that lanes open and close
 #include "paths/messages/carriers/lane_connections.hpp"
 
 #include <catch2/catch.hpp>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Of which it is said whether it has room.
+/// Transport whose room is set by the test.
 class Narrow final : public paths::Transport {
  public:
   Narrow(std::unique_ptr<paths::Transport> below, const bool& is_room)
@@ -31,7 +31,7 @@ class Narrow final : public paths::Transport {
   void drop(paths::ConnectionId connection) override { below_->drop(connection); }
   void stop() override { below_->stop(); }
   paths::ConnectionId asked_for = 0;
-  /// May change what is sent.
+  /// Called with each lane frame; may change it.
   std::function<void(paths::LaneFrame&)> on_lane;
 
  private:
@@ -75,8 +75,8 @@ struct Network {
   std::vector<std::unique_ptr<One>> one;
 };
 
-/// How long a message of host 0 takes to host 1 over a link of 1 ms, if what host 0 says of time is
-/// changed so. Throws when it has not come within 30 s.
+/// Returns the travel time of a message from host 0 to host 1 over a link of 1 ms, if `change`
+/// alters the lane frames of host 0. Throws if the message does not arrive within 30 s.
 base::Nanos time_of_message(const std::function<void(paths::LaneFrame&)>& change) {
   const auto plan = test_support::lane_plan({1, 1}, "", "{latency: 1ms}");
   plan->deadline = 30s;
@@ -98,7 +98,7 @@ base::Nanos time_of_message(const std::function<void(paths::LaneFrame&)>& change
 
 }  // namespace
 
-TEST_CASE("lane connections: there are those that something was sent on") {
+TEST_CASE("lane connections: only connections that carried a message exist") {
   Network t(4);
   t.runtime.run([&] {
     const auto here = t.one[0]->lanes->group("two", {0, 3}),
@@ -112,7 +112,7 @@ TEST_CASE("lane connections: there are those that something was sent on") {
   });
 }
 
-TEST_CASE("lane connections: beyond a bound the one that was idle for longest is closed") {
+TEST_CASE("lane connections: above the limit the connection that was idle longest is closed") {
   Network t(6, 2);
   t.runtime.run([&] {
     std::vector<std::unique_ptr<paths::MessageGroup>> groups;
@@ -130,7 +130,9 @@ TEST_CASE("lane connections: beyond a bound the one that was idle for longest is
   });
 }
 
-TEST_CASE("lane connections: one without room is not idle, however long nothing went there") {
+TEST_CASE(
+    "lane connections: a connection without room is not idle even if nothing was sent on it for "
+    "long") {
   Network t(4, 1);
   t.runtime.run([&] {
     std::vector<std::unique_ptr<paths::MessageGroup>> groups;
@@ -146,7 +148,7 @@ TEST_CASE("lane connections: one without room is not idle, however long nothing 
     send(2);
     CHECK(connections.connections() == 2);
     send(1);
-    send(3);  // 2 has been idle, and it is not known to be full
+    send(3);  // the connection to 2 is idle and not known to be full
     CHECK(connections.connections() == 2);
     CHECK_FALSE(connections.has_room(1));
     CHECK(t.one[0]->transport->asked_for == full);
@@ -155,14 +157,14 @@ TEST_CASE("lane connections: one without room is not idle, however long nothing 
     send(3);
     CHECK(connections.connections() <= 2);
     t.is_room = true;
-    CHECK(connections.has_room(1));  // whoever is asked for again makes one
+    CHECK(connections.has_room(1));  // a new query for room opens a connection
     for (std::uint32_t host = 1; host < 4; ++host)
       CHECK(groups[host]->receive(0, 0).wait().read<std::uint32_t>() == host);
     for (auto& one : t.one) one->connections->part(runtime::Deadline::never());
   });
 }
 
-TEST_CASE("lane connections: the clock of a host that reads another one is not believed") {
+TEST_CASE("lane connections: timestamps of a host with another clock are ignored") {
   for (const base::Nanos ahead : {base::Nanos(24h), base::Nanos(3s), -base::Nanos(24h)}) {
     INFO(base::format_time(ahead < 0s ? -ahead : ahead) << (ahead < 0s ? " behind" : " ahead"));
     CHECK(time_of_message([ahead](paths::LaneFrame& frame) {
@@ -173,7 +175,7 @@ TEST_CASE("lane connections: the clock of a host that reads another one is not b
 }
 
 TEST_CASE(
-    "lane connections: a clock that shows an impossible time is not believed, whatever proof") {
+    "lane connections: an impossible timestamp is ignored even if the host proved the same clock") {
   for (const base::Nanos ahead : {base::Nanos(24h), base::Nanos(3s), -base::Nanos(24h)}) {
     INFO(base::format_time(ahead < 0s ? -ahead : ahead) << (ahead < 0s ? " behind" : " ahead"));
     CHECK(time_of_message([ahead](paths::LaneFrame& frame) {
@@ -182,8 +184,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("lane connections: a host of the same clock is believed when a frame is due") {
+TEST_CASE("lane connections: the due time in a frame is used if both hosts share a clock") {
   CHECK(time_of_message([](paths::LaneFrame& frame) {
-          if (frame.head != 0s) frame.late = -base::Nanos(20s);  // as if there were 20 s left
+          if (frame.head != 0s) frame.late = -base::Nanos(20s);  // as if 20 s were left
         }) < 19s);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lanes_end_test.cpp — hosts stay until the threads of all have ended, however many.
+// tests/messages/lanes_end_test.cpp — hosts that stay until the threads of all hosts have ended
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <random>
@@ -15,12 +15,12 @@ using namespace std::chrono_literals;
 using namespace test_support;
 
 struct Ending {
-  std::vector<Nanos> ends;       ///< by host; of who died 0
-  std::size_t told_between = 0;  ///< frames by which exits tell each other
+  std::vector<Nanos> ends;       ///< by host; 0 = the host died
+  std::size_t told_between = 0;  ///< end frames that the exits send to each other
 };
 
-/// One host in each cluster, whose threads end at random moments within a second, but for one that
-/// ends after `last` and one that dies at half a second.
+/// Runs one host in each cluster. The threads end at random times within a second, except that
+/// `late` ends after `last` and `victim` dies at half a second.
 Ending ends_of(std::shared_ptr<paths::Plan> plan, std::uint32_t late, Nanos last,
                std::optional<std::uint32_t> victim = {}) {
   plan->lanes.is_written = true;
@@ -53,18 +53,18 @@ Ending ends_of(std::shared_ptr<paths::Plan> plan, std::uint32_t late, Nanos last
 
 }  // namespace
 
-TEST_CASE("lanes: that a host has ended comes behind what comes from it at that moment") {
+TEST_CASE("lanes: the end of a host is delivered after messages that arrive at the same moment") {
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   runtime.run([&] {
     LaneHosts hosts(runtime, lane_plan({1, 1}, "", "{latency: 100ms}"));
     const auto here = hosts[0].group("all", hosts.all()),
                there = hosts[1].group("all", hosts.all());
-    // Woken before who carries frames: he goes to sleep later.
+    // This context wakes before the context that delivers frames, which goes to sleep later.
     runtime::Task says = runtime.spawn(runtime::ContextRole::thread, {"says", {}, 0}, [&] {
       runtime.sleep_until(400ms);
       hosts[1].host_ended(0);
     });
-    runtime.sleep_until(300ms);  // there is credit
+    runtime.sleep_until(300ms);  // credit has arrived by then
     auto sending = here->send(1, 0, base::Payload::of(7));
     CHECK(there->receive(0, 0).wait().read<int>() == 7);
     CHECK(runtime.now() == 400ms);
@@ -74,7 +74,7 @@ TEST_CASE("lanes: that a host has ended comes behind what comes from it at that 
   });
 }
 
-TEST_CASE("lanes: hosts stay until the threads of all clusters have ended, and then no longer") {
+TEST_CASE("lanes: hosts stay until the threads of all clusters have ended and then leave") {
   for (const std::uint32_t clusters : {2, 3, 32, 33, 70, 1100}) {
     INFO(clusters << " clusters");
     const bool is_one_round = clusters <= 32, are_two = clusters <= 32 * 32;
@@ -95,7 +95,8 @@ TEST_CASE("lanes: hosts stay until the threads of all clusters have ended, and t
 }
 
 TEST_CASE(
-    "lanes: where clusters have no way to each other each waits for those that it has one to") {
+    "lanes: without links between some clusters each waits only for the clusters that it can "
+    "reach") {
   const auto plan = lane_plan(std::vector<std::uint32_t>(40, 1), "", "{latency: 10ms}");
   plan->ways->links.erase({3, 5});
   plan->ways->links.erase({5, 3});
@@ -103,7 +104,7 @@ TEST_CASE(
   for (std::uint32_t host = 0; host < 40; ++host) CHECK((ending.ends[host] > 2s) == (host != 5));
 }
 
-TEST_CASE("lanes: a host that dies keeps nobody from ending") {
+TEST_CASE("lanes: a dead host does not keep other hosts from ending") {
   for (const std::uint32_t victim : {0, 1, 20, 39}) {
     const Ending ending =
         ends_of(lane_plan(std::vector<std::uint32_t>(40, 1), "", "{latency: 10ms}"), 7, 2s, victim);
@@ -143,7 +144,7 @@ TEST_CASE("lanes: a host that joins a group late names the loss that made anothe
     auto sending = group->send(1, 0, base::Payload::of(7));
     hosts.kill(0);
     CHECK_THROWS_WITH(group->receive(0, 0).wait(), Catch::Contains("host a0 is gone: it died"));
-    group.reset();  // as a thread does that fails
+    group.reset();  // as in a thread that fails
     hosts[1].host_ended(2);
     runtime.sleep_for(1ms);
     const auto late = hosts[1].group("all", hosts.all());
@@ -152,7 +153,7 @@ TEST_CASE("lanes: a host that joins a group late names the loss that made anothe
   });
 }
 
-TEST_CASE("lanes: where word of the end is lost, hosts end within a deadline and name each other") {
+TEST_CASE("lanes: if end frames are lost the hosts end within a deadline and name each other") {
   for (const std::vector<std::uint32_t>& sizes : {std::vector{1u, 1u}, std::vector{2u, 2u}}) {
     const auto plan = lane_plan(sizes, "", "");
     plan->lanes.is_written = true;
@@ -178,7 +179,7 @@ TEST_CASE("lanes: where word of the end is lost, hosts end within a deadline and
   }
 }
 
-TEST_CASE("lanes: a host whose threads go on is waited for, however short the deadline is") {
+TEST_CASE("lanes: a host with running threads is awaited beyond a short deadline") {
   const auto plan = lane_plan({1, 1}, "", "");
   plan->lanes.is_written = true;
   plan->deadline = 20ms;
@@ -201,7 +202,7 @@ TEST_CASE("lanes: a host whose threads go on is waited for, however short the de
   CHECK(wrong_late == "");
 }
 
-TEST_CASE("lanes: a host that dies fails the end of all others, in one cluster as in several") {
+TEST_CASE("lanes: a dead host fails the end of all others in one cluster and in several") {
   for (const std::vector<std::uint32_t>& sizes : {std::vector{3u}, std::vector{2u, 1u}}) {
     for (const std::uint32_t victim : {0, 1, 2}) {
       const auto plan = lane_plan(sizes, "", "");
@@ -228,7 +229,7 @@ TEST_CASE("lanes: a host that dies fails the end of all others, in one cluster a
   }
 }
 
-TEST_CASE("lanes: threads begin when all hosts have arrived, of any number of clusters") {
+TEST_CASE("lanes: threads begin when all hosts of any number of clusters have arrived") {
   for (const std::uint32_t clusters : {1, 2, 33, 70}) {
     const auto plan =
         lane_plan(std::vector<std::uint32_t>(clusters, 2), "{latency: 50ms}", "{latency: 100ms}");
@@ -236,7 +237,7 @@ TEST_CASE("lanes: threads begin when all hosts have arrived, of any number of cl
     runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
     runtime.run([&] {
       LaneHosts hosts(runtime, plan);
-      const std::uint32_t late = clusters;  // some host in the middle
+      const std::uint32_t late = clusters;  // a host in the middle
       std::vector<runtime::Task> beginning;
       for (std::uint32_t host = 0; host < hosts.size(); ++host)
         beginning.push_back(
@@ -244,7 +245,7 @@ TEST_CASE("lanes: threads begin when all hosts have arrived, of any number of cl
               if (host == late) runtime.sleep_until(7s);
               hosts[host].begin();
               hosts[host].await_all();
-              CHECK(runtime.now() == 7s);  // links that are emulated do not delay it
+              CHECK(runtime.now() == 7s);  // emulated links do not delay it
             }));
       for (auto& one : beginning) one.join();
     });
@@ -269,7 +270,7 @@ TEST_CASE("lanes: threads begin without a host that is gone") {
             }));
       }
       runtime.sleep_until(3s);
-      for (std::uint32_t host = 0; host < 4; ++host)  // as those notice that it would meet
+      for (std::uint32_t host = 0; host < 4; ++host)  // as the hosts that would connect to it do
         if (host != victim) hosts[host].host_lost(victim, "it did not come");
       for (auto& one : beginning) one.join();
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lanes_property_test.cpp — random small programs over lanes end, with the right
-// data, within the inbox.
+// tests/messages/lanes_property_test.cpp — random small programs over lanes, which must end with
+// the right data within the inbox
 #include <catch2/catch.hpp>
 #include <deque>
 #include <random>
@@ -14,9 +14,9 @@ namespace {
 using namespace std::chrono_literals;
 using test_support::LaneHosts;
 
-/// What every host does, drawn: messages in one order of all, which each host keeps with so many
-/// sends and receives of its own under way. In that order they could all be handed over without
-/// any buffer, so no amount of credit may be missed.
+/// Random messages in one order for all hosts. Each host follows that order, with at most `sends`
+/// sends and `receives` receives under way. In that order no message needs a buffer, so the
+/// programs must end with any amount of credit.
 struct Case {
   struct Message {
     std::uint32_t from = 0, to = 0, group = 0;
@@ -51,7 +51,7 @@ struct Case {
     }
     draw_links();
   }
-  /// Switches, receiving sides, streams.
+  /// Draws switches, receiving sides and streams.
   void draw_links() {
     for (paths::Ways::Cluster& cluster : plan->ways->clusters) {
       cluster.receives = draw(1) == 1;
@@ -79,8 +79,8 @@ base::Payload payload_of(const Case::Message& message, std::size_t index) {
   });
 }
 
-/// One host keeps the order: a step may begin when those before it have, and not too many of its
-/// kind are under way.
+/// Runs one host. A step may begin after the steps before it have begun, if fewer than the limit of
+/// its kind are under way.
 void run_host(const Case& one, std::uint32_t host, LaneHosts& hosts) {
   std::vector<std::unique_ptr<paths::MessageGroup>> groups;
   for (std::uint32_t group = 0; group < one.groups; ++group)
@@ -110,7 +110,7 @@ void run_host(const Case& one, std::uint32_t host, LaneHosts& hosts) {
   for (auto& group : groups) group->leave();
 }
 
-/// Nothing of theirs is under way any more: what may be used is what was issued.
+/// Checks that no credit is issued or held after all messages have ended.
 void check_balance(LaneHosts& hosts) {
   for (std::uint32_t host = 0; host < hosts.size(); ++host) {
     const auto use = hosts[host].use();
@@ -138,14 +138,14 @@ void run(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("lanes: random small programs end, whatever the windows and the inbox are") {
+TEST_CASE("lanes: random small programs end with any window and inbox") {
   const std::uint64_t cases =
       test_support::from_environment("PATHS_LANE_CASES", test_support::or_fewer(1000));
   const std::uint64_t seed = test_support::from_environment("PATHS_LANE_SEED", 1);
   for (std::uint64_t i = 0; i < cases; ++i) run(seed + i);
 }
 
-TEST_CASE("lanes: credit that may be used is credit that was issued, once nothing is on its way") {
+TEST_CASE("lanes: usable credit equals issued credit when nothing is under way") {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     INFO("seed " << seed);
     Case one(seed);

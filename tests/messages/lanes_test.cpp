@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lanes_test.cpp — when messages of lanes arrive, what windows cost, and who is told
-// what.
+// tests/messages/lanes_test.cpp — arrival times of messages, cost of windows, and errors of lanes
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -33,7 +32,7 @@ void on_virtual_clock(const std::function<void(runtime::Runtime&)>& use) {
 
 Payload numbered(std::uint64_t number) { return Payload::of(number); }
 
-/// A byte takes 10 ns on each link: 100 MB/s. 50 us inside clusters, 10 ms between them.
+/// 100 MB/s on each link: 10 ns a byte. Latency 50 us inside clusters and 10 ms between them.
 constexpr const char* network = "{latency: 50us, bandwidth: 800Mbit}";
 constexpr const char* wan = "{latency: 10ms, bandwidth: 800Mbit}";
 
@@ -42,7 +41,7 @@ struct FourHosts {
   explicit FourHosts(std::function<void(paths::Plan&)> change = {}) {
     if (change) change(*plan);
   }
-  /// A thread for each host, in the group of all.
+  /// Runs a thread on each host, in the group of all hosts.
   void run(const std::function<void(std::uint32_t, paths::MessageGroup&)>& thread,
            paths::GroupOptions options = {}) {
     runtime.run([&] {
@@ -53,12 +52,12 @@ struct FourHosts {
         threads.push_back(runtime.spawn(
             runtime::ContextRole::thread, {"thread", plan->hosts[host].name}, [&, host] {
               const auto group = made[host].group("all", made.all(), options);
-              runtime.sleep_until(100ms);  // credit has come
+              runtime.sleep_until(100ms);  // credit has arrived by then
               thread(host, *group);
               try {
                 group->leave();
-              } catch (const paths::TravelError&) {  // as the test wants it
-              } catch (const base::UsageError&) {    // it has left
+              } catch (const paths::TravelError&) {  // as the test intends
+              } catch (const base::UsageError&) {    // the group was left already
               }
             }));
       for (auto& one : threads) one.join();
@@ -84,14 +83,14 @@ std::string thrown(Work&& work) {
 
 }  // namespace
 
-TEST_CASE("lanes: within a process a message in frames comes as it lies at its sender") {
+TEST_CASE("lanes: within a process a message in frames shares the memory of its sender") {
   for (const bool is_copied : {false, true}) {
     FourHosts four;
     const Payload sent = Payload::filled(1'000'000, [](std::span<std::byte> place) {
       for (std::size_t i = 0; i < place.size(); ++i) place[i] = std::byte(i % 251);
     });
     four.run([&](std::uint32_t host, paths::MessageGroup& group) {
-      if (host == 0 && is_copied)  // as where hosts are processes, from the third frame on
+      if (host == 0 && is_copied)  // as between processes, from the third frame on
         four.hosts->on_frame = [frames = 0](std::uint32_t, std::uint32_t,
                                             LaneFrame& frame) mutable {
           if (frame.kind == LaneKind::data && ++frames > 2)
@@ -106,10 +105,11 @@ TEST_CASE("lanes: within a process a message in frames comes as it lies at its s
   }
 }
 
-TEST_CASE("lanes: a message takes its cluster's network, exit, link, far exit, network") {
+TEST_CASE(
+    "lanes: a message crosses its own network then both exits then the network of its receiver") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
-    // 1 KB: 10 us on each link, passed on as it comes: 2 x 50 us + 10 ms + 10 us.
+    // 1 KB takes 10 us on each link and is forwarded while it arrives: 2 x 50 us + 10 ms + 10 us.
     if (host == 1) group.send(3, 0, zeros(1000)).wait();
     if (host == 1) CHECK(t.now() == 10us);
     if (host == 3) {
@@ -119,7 +119,7 @@ TEST_CASE("lanes: a message takes its cluster's network, exit, link, far exit, n
   });
 }
 
-TEST_CASE("lanes: an exit's own messages cross at once") {
+TEST_CASE("lanes: messages of an exit cross at once") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0) group.send(2, 0, zeros(1000)).wait();
@@ -142,7 +142,7 @@ TEST_CASE("lanes: a message of many frames crosses three links in the time of on
   });
 }
 
-TEST_CASE("lanes: messages of a channel come in order, those of others do not wait for them") {
+TEST_CASE("lanes: messages of a channel arrive in order and do not delay other channels") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0)
@@ -155,7 +155,7 @@ TEST_CASE("lanes: messages of a channel come in order, those of others do not wa
   });
 }
 
-TEST_CASE("lanes: 8 bytes beside messages of 64 MiB wait for one frame on each link at most") {
+TEST_CASE("lanes: 8 bytes next to messages of 64 MiB wait for at most one frame on each link") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     const std::size_t large = 64 << 20;
@@ -177,17 +177,17 @@ TEST_CASE("lanes: 8 bytes beside messages of 64 MiB wait for one frame on each l
   });
 }
 
-TEST_CASE("lanes: declared paths and lanes take a link from each other") {
+TEST_CASE("lanes: declared paths and lanes share the rate of a link") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0) {
       const auto link = t.hosts->links(0).named("network.a0", {50us, 800e6});
       {
         runtime::Lock lock(link->mutex);
-        link->instance.pass(100ms, 100'000);  // 1 ms
+        link->instance.pass(100ms, 100'000);  // occupies the link for 1 ms
       }
       group.send(1, 0, zeros(1000));
-      t.runtime.sleep_for(1ns);  // a link takes what is chosen at the end of a moment
+      t.runtime.sleep_for(1ns);  // a link takes at the end of a moment what was chosen
       {
         runtime::Lock lock(link->mutex);
         CHECK(link->instance.pass(100ms, 0) == 100ms + 1ms + 10us + 50us);
@@ -200,7 +200,7 @@ TEST_CASE("lanes: declared paths and lanes take a link from each other") {
   });
 }
 
-TEST_CASE("lanes: without credit a message goes when it is asked for") {
+TEST_CASE("lanes: without credit a message leaves when its receiver grants it") {
   FourHosts t([](paths::Plan& plan) { plan.lanes.inbox_bytes = 0; });
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0) group.send(2, 0, zeros(1000)).wait();
@@ -208,13 +208,13 @@ TEST_CASE("lanes: without credit a message goes when it is asked for") {
     if (host == 2) {
       t.runtime.sleep_for(20ms);
       group.receive(0, 0).wait();
-      CHECK(t.now() == 20ms + 10ms + 10ms + 10us);  // the grant there, the message back
+      CHECK(t.now() == 20ms + 10ms + 10ms + 10us);  // the grant one way, the message the other way
       CHECK(t.hosts->operator[](2).use().inbox_held_most == 0);
     }
   });
 }
 
-TEST_CASE("lanes: a message that is asked for overtakes those of other channels that wait unread") {
+TEST_CASE("lanes: a requested message overtakes unread messages of other channels") {
   FourHosts t([](paths::Plan& plan) { plan.lanes.inbox_bytes = 2000; });
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0) {
@@ -229,9 +229,11 @@ TEST_CASE("lanes: a message that is asked for overtakes those of other channels 
   });
 }
 
-TEST_CASE("lanes: a window of the product of rate and round trip costs nothing, a part its part") {
-  // 100 Mbit, 10 ms each way. Messages of 1000 bytes count 1128; nothing is asked for before it is
-  // there, but for one at a time, which is granted.
+TEST_CASE(
+    "lanes: a window of the product of rate and round trip costs nothing and a part of it costs "
+    "its share") {
+  // 100 Mbit, 10 ms each way. A message of 1000 bytes costs 1128 bytes of credit. The receiver has
+  // one request under way at a time, which is granted.
   const std::uint64_t messages = 5000;
   const auto seconds = [&](std::uint64_t window) {
     auto plan = lane_plan({1, 1}, "", "{latency: 10ms, bandwidth: 100Mbit}");
@@ -253,16 +255,16 @@ TEST_CASE("lanes: a window of the product of rate and round trip costs nothing, 
   };
   const double wire = messages * 80e-6 + 10e-3;
   CHECK(seconds(0) == Approx(wire).epsilon(0.001));
-  const std::uint64_t product = 282'000;  // 250 messages, as they count
+  const std::uint64_t product = 282'000;  // charges of 250 messages
   CHECK(seconds(product) == Approx(wire).epsilon(0.01));
-  // A round trip of 20 ms brings back what the window holds, and the message that was granted.
+  // Each round trip of 20 ms carries the messages that fit the window, and the granted one.
   for (const std::uint64_t window : {product / 2, product / 10}) {
     const double per_round_trip = static_cast<double>(window / 1128) + 1;
     CHECK(seconds(window) == Approx(messages / per_round_trip * 20e-3).epsilon(0.05));
   }
 }
 
-TEST_CASE("lanes: misuse is told and changes nothing") {
+TEST_CASE("lanes: misuse throws a usage error and changes nothing") {
   FourHosts t;
   t.run(
       [&](std::uint32_t host, paths::MessageGroup& group) {
@@ -295,17 +297,17 @@ TEST_CASE("lanes: misuse is told and changes nothing") {
       {.channels = 4});
 }
 
-TEST_CASE("lanes: several clusters without ways between them are refused in words") {
+TEST_CASE("lanes: several clusters without ways between them are refused with a usage error") {
   FourHosts t([](paths::Plan& plan) { plan.ways.reset(); });
   t.runtime.run([&] {
     LaneHosts hosts(t.runtime, t.plan);
     CHECK_THAT(thrown<base::UsageError>([&] { hosts[0].group("x", hosts.all()); }),
                Catch::Contains("no way from host a0 to host b0: the config is at the low level"));
-    const auto group = hosts[0].group("near", {0, 1});  // one cluster needs none
+    const auto group = hosts[0].group("near", {0, 1});  // one cluster needs no way
   });
 }
 
-TEST_CASE("lanes: a host logs frames that it refuses once for each sender, of 32 senders at most") {
+TEST_CASE("lanes: a host logs refused frames once for each of at most 32 senders") {
   const auto log_of = [](LaneKind kind, std::uint32_t source, std::uint64_t id) {
     return as_child(fmt::format("{} {} {}", static_cast<int>(kind), source, id), [=] {
       on_virtual_clock([=](runtime::Runtime& runtime) {
@@ -318,7 +320,7 @@ TEST_CASE("lanes: a host logs frames that it refuses once for each sender, of 32
             frame.group = id;
             hosts[0].deliver(host, std::move(frame));
           }
-        runtime.sleep_for(1s);  // until data has had its turn
+        runtime.sleep_for(1s);  // until data frames were handled
       });
     });
   };
@@ -335,7 +337,7 @@ TEST_CASE("lanes: a host logs frames that it refuses once for each sender, of 32
   }
 }
 
-TEST_CASE("lanes: who sends what it may not is told, and so is who waited for it") {
+TEST_CASE("lanes: an invalid frame fails both its sender and the receiver that waits for it") {
   const auto told = [](const std::function<void(LaneFrame&)>& change) {
     FourHosts t;
     std::pair<std::string, std::string> errors;
@@ -349,7 +351,7 @@ TEST_CASE("lanes: who sends what it may not is told, and so is who waited for it
             errors.first = thrown<paths::TravelError>([&] { group.receive(1, 0).wait(); });
             CHECK_THAT(thrown<paths::TravelError>([&] { group.send(1, 0, {}).wait(); }),
                        Catch::Contains("host a1 was sent"));
-            group.send(2, 0, numbered(1)).wait();  // others go on
+            group.send(2, 0, numbered(1)).wait();  // other lanes still work
           }
           if (host == 1)
             errors.second = thrown<paths::TravelError>([&] { group.receive(0, 0).wait(); });
@@ -371,7 +373,7 @@ TEST_CASE("lanes: who sends what it may not is told, and so is who waited for it
   CHECK_THAT(errors.first, Catch::Contains("bytes 1 to 101 of a message of 100"));
 }
 
-TEST_CASE("lanes: a message for no group is turned away, and the run goes on") {
+TEST_CASE("lanes: a message for an unknown group is rejected and the run continues") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 0) {
@@ -390,7 +392,7 @@ TEST_CASE("lanes: a message for no group is turned away, and the run goes on") {
   });
 }
 
-TEST_CASE("lanes: who waits for a host that has left is told, after what that one sent") {
+TEST_CASE("lanes: a receive from a host that left fails after its last message was delivered") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 1) {
@@ -408,7 +410,7 @@ TEST_CASE("lanes: who waits for a host that has left is told, after what that on
   });
 }
 
-TEST_CASE("lanes: a lost host is told of everywhere, also where only relays have seen it") {
+TEST_CASE("lanes: a lost host is reported to all hosts even if only relays were connected to it") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 3) return t.runtime.sleep_until(500ms);
@@ -421,13 +423,13 @@ TEST_CASE("lanes: a lost host is told of everywhere, also where only relays have
     CHECK(t.now() == (host == 0 ? 110ms : 110ms + 50us));
     CHECK_THAT(thrown<paths::TravelError>([&] { group.send(3, 0, {}).wait(); }),
                Catch::Contains("host b1 is gone: it died"));
-    // The others go on.
+    // The other hosts still exchange messages.
     if (host == 0) group.send(1, 0, numbered(1)).wait();
     if (host == 1) CHECK(group.receive(0, 0).wait().read<std::uint64_t>() == 1);
   });
 }
 
-TEST_CASE("lanes: who loses a relay loses those behind it") {
+TEST_CASE("lanes: a host that loses a relay also loses the hosts behind it") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 2) {
@@ -441,7 +443,7 @@ TEST_CASE("lanes: who loses a relay loses those behind it") {
   });
 }
 
-TEST_CASE("lanes: a host sends first to those that have not joined yet") {
+TEST_CASE("lanes: a host can send to members that have not joined yet") {
   FourHosts t;
   t.runtime.run([&] {
     LaneHosts hosts(t.runtime, t.plan);
@@ -457,14 +459,14 @@ TEST_CASE("lanes: a host sends first to those that have not joined yet") {
   });
 }
 
-TEST_CASE("lanes: groups of one name one after the other are told apart") {
+TEST_CASE("lanes: successive groups of one name do not mix") {
   FourHosts t;
   t.runtime.run([&] {
     LaneHosts hosts(t.runtime, t.plan);
     for (std::uint64_t use = 0; use < 5; ++use) {
       const auto here = hosts[0].group("x", {0, 1}), there = hosts[1].group("x", {0, 1});
       here->send(1, 0, numbered(use));
-      here->send(1, 0, numbered(100));  // never asked for
+      here->send(1, 0, numbered(100));  // never received
       CHECK(there->receive(0, 0).wait().read<std::uint64_t>() == use);
     }
     t.runtime.sleep_for(1s);
@@ -472,7 +474,7 @@ TEST_CASE("lanes: groups of one name one after the other are told apart") {
   });
 }
 
-TEST_CASE("lanes: very large groups have credit where something is sent") {
+TEST_CASE("lanes: very large groups have credit only on lanes that carry messages") {
   auto plan = lane_plan({70}, network, "");
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
   runtime.run([&] {
@@ -490,7 +492,7 @@ TEST_CASE("lanes: very large groups have credit where something is sent") {
   });
 }
 
-TEST_CASE("lanes: a group and its messages may outlive their host, and are of no use then") {
+TEST_CASE("lanes: a group and its messages may outlive their host and then throw a usage error") {
   FourHosts t;
   std::unique_ptr<paths::MessageGroup> group;
   paths::Sending sending;
@@ -511,13 +513,13 @@ TEST_CASE("lanes: a group and its messages may outlive their host, and are of no
         "main thread: group all: a message from host a1 on channel 0: its host has ended");
 }
 
-TEST_CASE("lanes: of named messages the least goes first, whichever host it is for") {
+TEST_CASE("lanes: the named message of least order leaves first for any receiver") {
   on_virtual_clock([](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, lane_plan({3}, "{latency: 0s, bandwidth: 8Mbit}", ""));
     std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (std::uint32_t host = 0; host < 3; ++host)
       groups.push_back(hosts[host].group("all", hosts.all()));
-    // A megabyte a second: a kilobyte takes a millisecond.
+    // One megabyte a second: a kilobyte takes a millisecond.
     const auto message = [](std::uint64_t name, std::uint64_t order) {
       return paths::NamedMessage{.channel = 7, .name = name, .signature_digest = 5, .order = order};
     };
@@ -542,7 +544,7 @@ TEST_CASE("lanes: of named messages the least goes first, whichever host it is f
   });
 }
 
-TEST_CASE("lanes: two hosts that take a message for different ones are both told") {
+TEST_CASE("lanes: a message that two hosts take for different ones fails at both") {
   for (const bool is_sent_first : {true, false})
     on_virtual_clock([&](runtime::Runtime& runtime) {
       LaneHosts hosts(runtime, lane_plan({2}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
@@ -560,11 +562,12 @@ TEST_CASE("lanes: two hosts that take a message for different ones are both told
       CHECK_THROWS_WITH(next.wait(), Catch::Contains("for different ones"));
       a->send(1, {.channel = 0, .signature_digest = 5}, base::Payload::of(std::uint8_t{7}));
       CHECK(b->receive(0, {.channel = 0, .signature_digest = 5}).wait().size() ==
-            1);  // came before
+            1);  // it arrived before the failure
     });
 }
 
-TEST_CASE("lanes: channels fail for all who use them, now or later, and others go on") {
+TEST_CASE(
+    "lanes: failed channels fail for all current and later users and other channels still work") {
   on_virtual_clock([](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, lane_plan({3}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
     const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all()),
@@ -573,7 +576,7 @@ TEST_CASE("lanes: channels fail for all who use them, now or later, and others g
     paths::Receiving below = b->receive(0, {.channel = 2});
     paths::Receiving above = b->receive(0, {.channel = 5});
     const auto large = base::Payload::filled(200'000, [](auto) {});
-    b->send(0, {.channel = 4}, large);  // is under way when it fails
+    b->send(0, {.channel = 4}, large);  // under way when the channel fails
     b->send(2, {.channel = 4}, large);
     runtime.sleep_for(3ms);
     a->fail({4, 4}, "the third thread broke");
@@ -587,7 +590,7 @@ TEST_CASE("lanes: channels fail for all who use them, now or later, and others g
     CHECK(below.wait().size() == above.wait().size());
     for (std::uint64_t channel : {0, 1, 2, 3, 5})
       for (const auto& group : {a.get(), b.get(), c.get()}) group->close(channel);
-    // What is told of all behind a number holds for those that failed already as it was.
+    // A failure of all channels from a number on does not replace earlier failures.
     c->fail({.first = 3}, "no more");
     CHECK_THROWS_WITH(a->receive(1, {.channel = 4}).wait(), "host a0: the third thread broke");
     runtime.sleep_for(10ms);
@@ -603,7 +606,7 @@ TEST_CASE("lanes: channels fail for all who use them, now or later, and others g
   });
 }
 
-TEST_CASE("lanes: who waits for a host that leaves is told the reason that it gave") {
+TEST_CASE("lanes: a receive from a host that leaves fails with the reason it gave") {
   on_virtual_clock([](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, lane_plan({2}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
     const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lent_memory_test.cpp — messages that leave their sender's memory and come into
-// their receiver's, and what becomes of those whose memory is taken back.
+// tests/messages/lent_memory_test.cpp — messages between memory lent by sender and receiver, and
+// memory that is taken back
 #include "paths/messages/channels/lent_memory.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Bytes bytes_of(std::size_t size, std::uint64_t seed) {
   return bytes;
 }
 
-/// Cut at random, into some pieces that are empty, too.
+/// Cuts the bytes at random; some pieces are empty.
 std::vector<std::span<std::byte>> pieces_of(Bytes& bytes, runtime::Random& random) {
   std::vector<std::span<std::byte>> pieces;
   for (std::span<std::byte> rest(bytes); !rest.empty();) {
@@ -53,7 +53,7 @@ LentMemory lent(Bytes& bytes, std::uint64_t seed = 1) {
 
 NamedMessage named(std::uint64_t name) { return {.channel = 3, .name = name, .order = name}; }
 
-/// 8 ns a byte, so that a frame takes half a millisecond; 1 ms from a host to the other.
+/// 8 ns a byte, so that a frame takes half a millisecond; 1 ms latency between the hosts.
 struct Pair {
   Pair() { plan->lanes.inbox_bytes = 1 << 20; }
   template <class Use>
@@ -62,7 +62,7 @@ struct Pair {
       LaneHosts hosts(runtime, plan);
       const auto here = hosts[0].group("all", hosts.all()),
                  there = hosts[1].group("all", hosts.all());
-      runtime.sleep_until(10ms);  // credit has come
+      runtime.sleep_until(10ms);  // credit has arrived by then
       use(*here, *there);
     });
   }
@@ -72,7 +72,7 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("lent memory: however it is cut, its bytes follow each other") {
+TEST_CASE("lent memory: the bytes of any pieces follow each other") {
   const auto seed = GENERATE(range(1, 200));
   runtime::Random random(static_cast<std::uint64_t>(seed));
   INFO("seed " << seed);
@@ -96,7 +96,7 @@ TEST_CASE("lent memory: however it is cut, its bytes follow each other") {
   }
 }
 
-TEST_CASE("lent memory: a message comes from place to place when one without a place would") {
+TEST_CASE("lent memory: a message between lent places arrives when a copied message would") {
   const std::size_t size = GENERATE(1, 65'536, 65'537, 400'000);
   std::vector<Nanos> sent, came;
   for (const bool is_lent : {false, true}) {
@@ -110,7 +110,8 @@ TEST_CASE("lent memory: a message comes from place to place when one without a p
           is_lent ? there.receive(0, named(0), lent(to, 2)) : there.receive(0, named(0));
       sending.wait();
       sent.push_back(pair.runtime.now());
-      std::fill(from.begin(), from.end(), std::byte{0xEE});  // it is the sender's again
+      std::fill(from.begin(), from.end(),
+                std::byte{0xEE});  // the memory belongs to the sender again
       const Payload message = receiving.wait();
       came.push_back(pair.runtime.now());
       CHECK(receiving.is_in_place() == is_lent);
@@ -123,7 +124,7 @@ TEST_CASE("lent memory: a message comes from place to place when one without a p
   CHECK(came[0] == came[1]);
 }
 
-TEST_CASE("lent memory: what came before anybody asked goes to its place, too") {
+TEST_CASE("lent memory: a message that arrived before its receive is copied to the lent place") {
   Pair pair;
   pair.run([&](paths::MessageGroup& here, paths::MessageGroup& there) {
     Bytes from = bytes_of(100'000, 7), to(100'000);
@@ -136,7 +137,9 @@ TEST_CASE("lent memory: what came before anybody asked goes to its place, too") 
   });
 }
 
-TEST_CASE("lent memory: a message of another size comes as it is, and its place stays as it was") {
+TEST_CASE(
+    "lent memory: a message of another size is returned as it is and leaves the lent place "
+    "unchanged") {
   const std::size_t size = GENERATE(0, 99'999, 100'001);
   Pair pair;
   pair.run([&](paths::MessageGroup& here, paths::MessageGroup& there) {
@@ -150,8 +153,9 @@ TEST_CASE("lent memory: a message of another size comes as it is, and its place 
   });
 }
 
-TEST_CASE("lent memory: what is taken back is not touched any more, and holds nobody up") {
-  // Under way for 3.2 ms; taken back before, within and after.
+TEST_CASE("lent memory: memory that was taken back is not touched and delays no other message") {
+  // The message is under way for 3.2 ms. Its memory is taken back before, within and after that
+  // time.
   const Nanos taken_back_at = GENERATE(0us, 700us, 2000us, 4000us);
   const bool is_sender = GENERATE(true, false);
   Pair pair;
@@ -184,18 +188,18 @@ TEST_CASE("lent memory: what is taken back is not touched any more, and holds no
   });
 }
 
-TEST_CASE("lent memory: who leaves does not wait for what was taken back") {
+TEST_CASE("lent memory: leaving a group does not wait for messages whose memory was taken back") {
   Pair pair;
   pair.run([&](paths::MessageGroup& here, paths::MessageGroup&) {
     Bytes large = bytes_of(300'000, 7);
     const Nanos begin = pair.runtime.now();
-    here.send(1, named(0), lent(large));  // nobody asks for it
+    here.send(1, named(0), lent(large));  // never received
     here.leave();
     CHECK(pair.runtime.now() == begin);
   });
 }
 
-TEST_CASE("lent memory: it is lent where frames leave one by one") {
+TEST_CASE("lent memory: memory is lent if frames leave one by one") {
   const auto is_paced = [](std::shared_ptr<paths::Plan> plan, runtime::ClockKind clock,
                            bool tells_of_room) {
     runtime::Runtime runtime({.clock = clock});
@@ -228,7 +232,8 @@ TEST_CASE("lent memory: it is lent where frames leave one by one") {
   CHECK_FALSE(is_paced(with_streams(), simulated, false));
 }
 
-TEST_CASE("lent memory: where there is no room a frame is in hand and no more, then all follows") {
+TEST_CASE(
+    "lent memory: without room only one frame is handed over and with room all others follow") {
   runtime::Runtime runtime;
   LaneHosts hosts(runtime, lane_plan({2}, "", ""));
   std::atomic<bool> is_room{false};
@@ -246,7 +251,7 @@ TEST_CASE("lent memory: where there is no room a frame is in hand and no more, t
     paths::Sending sending = here->send(1, named(0), lent(from));
     CHECK(handed_over == 64 << 10);
     CHECK_FALSE(sending.sent());
-    hosts[0].room_made(1);  // a moment ago
+    hosts[0].room_made(1);  // stale: there is no room yet
     CHECK(handed_over == 64 << 10);
     is_room = true;
     hosts[0].room_made(1);
@@ -254,7 +259,8 @@ TEST_CASE("lent memory: where there is no room a frame is in hand and no more, t
     receiving.wait();
     CHECK(to == from);
     is_room = false;
-    for (std::uint64_t name = 1; name < 2000; ++name)  // small ones: until as much is in hand
+    for (std::uint64_t name = 1; name < 2000;
+         ++name)  // small messages, until as many bytes are handed over
       here->send(1, named(name), Payload::of(name));
     CHECK(handed_over < size + 600 * sizeof(std::uint64_t));
     is_room = true;
@@ -264,11 +270,11 @@ TEST_CASE("lent memory: where there is no room a frame is in hand and no more, t
   });
 }
 
-TEST_CASE("lent memory: however many send and wait at once, all of it goes on") {
+TEST_CASE("lent memory: messages of many concurrent senders and receivers all arrive") {
   runtime::Runtime runtime;
   LaneHosts hosts(runtime, lane_plan({2}, "", ""));
   hosts.has_room = [](std::uint32_t, std::uint32_t) { return true; };
-  constexpr std::size_t size = 3 << 20;  // more than leaves before others get a turn
+  constexpr std::size_t size = 3 << 20;  // more than may leave before other contexts run
   std::atomic<std::size_t> wrong{0};
   runtime.run([&] {
     std::vector<std::unique_ptr<paths::MessageGroup>> groups;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/link_scheduler_test.cpp — frames whose moments are not in order, as timers act
-// late.
+// tests/messages/link_scheduler_test.cpp — frames whose times are out of order because timers act
+// late
 #include "paths/links/link_scheduler.hpp"
 
 #include <catch2/catch.hpp>
@@ -13,14 +13,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Does what is on the agenda until nothing is.
+/// Runs the due actions until none is left.
 void work_off(paths::DueQueue& due_queue) {
   while (!due_queue.empty()) due_queue.take()();
 }
 
 }  // namespace
 
-TEST_CASE("departures: a frame that comes late to a link with streams goes on, too") {
+TEST_CASE("departures: a frame that reaches a link with streams late leaves it") {
   const test_support::Sim sim(
       "clusters: {a: {hosts: 4, uplink: switch}, b: {hosts: 4, uplink: switch}}\n"
       "links: {all: {latency: 1ms, stream_rate: 10Mbit, streams: 8}}\nlanes:\n");

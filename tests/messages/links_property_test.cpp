@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/links_property_test.cpp — random messages over networks, exits, gateways, switches
-// and links with streams arrive to the nanosecond when a direct simulation says.
+// and links with streams, whose arrival must match a direct simulation to the nanosecond
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using test_support::LaneHosts;
 using Time = std::int64_t;  // nanoseconds
 
-/// One direction of a link: times of a byte, 0 where it takes none.
+/// One direction of a link: times of a byte; 0 = the byte takes no time.
 struct LinkCase {
   Time latency = 0, byte = 0, stream_byte = 0;
   std::size_t streams = 0;
@@ -37,7 +37,7 @@ struct LinkCase {
 
 struct ClusterCase {
   LinkCase network;
-  Time exit_byte = 0;  // 0: as its network
+  Time exit_byte = 0;  // 0 = as in its network
   bool receives = false, has_switch = false;
 };
 
@@ -82,7 +82,7 @@ struct Case {
               [](const Message& left, const Message& right) { return left.ready < right.ready; });
   }
   std::uint64_t draw(std::uint64_t most) { return random() % (most + 1); }
-  Time byte_time() {  // of which rates are whole numbers
+  Time byte_time() {  // rates of these times are whole numbers
     static constexpr Time times[] = {5, 8, 10, 16, 20, 32, 40, 64, 80, 125};
     return times[draw(9)];
   }
@@ -125,7 +125,7 @@ struct Case {
 
 // ---- the direct simulation -------------------------------------------------------------------
 
-/// Frames one after the other, by events.
+/// Event-driven simulation of single frames.
 class Simulation {
  public:
   explicit Simulation(const Case& all) : case_(all), arrivals_(all.messages.size()) {
@@ -148,15 +148,15 @@ class Simulation {
     }
   }
   const std::vector<Time>& arrivals() const { return arrivals_; }
-  /// Whether two hosts' frames came to a link, or ended in it, in one instant: who is first then is
-  /// not said.
+  /// Whether frames of two hosts entered or left a link at one instant, in which case their order
+  /// is undefined.
   bool has_ties() const { return has_ties_; }
 
  private:
   struct Frame {
     std::size_t message;
     Time bytes;
-    std::size_t step = 0;  // of its way
+    std::size_t step = 0;  // index in its way
     Time tail = 0;
     std::pair<std::uint32_t, std::uint32_t> pair;
   };
@@ -170,7 +170,8 @@ class Simulation {
     std::map<std::pair<std::uint32_t, std::uint32_t>, Pair> pairs = {};
     std::vector<std::pair<std::uint32_t, std::uint32_t>> may_start = {};  // in order
     std::size_t sending = 0;
-    std::pair<Time, std::uint32_t> seen = {-1, 0};  // when whose frame last came or ended
+    std::pair<Time, std::uint32_t> seen = {
+        -1, 0};  // time and source of the last frame that entered or ended
   };
   struct Event {
     Time at;
@@ -214,7 +215,7 @@ class Simulation {
     at(std::max(now_, message.ready), [this, index, host] { send(index, host, 0); });
   }
 
-  /// A frame of a message, and what comes after it.
+  /// Sends a frame of a message, and schedules the next one.
   void send(std::size_t index, std::uint32_t host, Time offset) {
     const Message& message = case_.messages[index];
     const auto whole = static_cast<Time>(message.bytes);
@@ -305,7 +306,7 @@ class Simulation {
 
 // ---- lanes -----------------------------------------------------------------------------------
 
-/// Each host sends its messages one after the other, each on a channel of its own.
+/// Runs hosts that send their messages one after another, each on its own channel.
 std::vector<Time> arrivals_over_lanes(const Case& all) {
   std::vector<Time> arrivals(all.messages.size());
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
@@ -346,7 +347,7 @@ std::vector<Time> arrivals_over_lanes(const Case& all) {
 
 }  // namespace
 
-TEST_CASE("links: random messages arrive when a direct simulation says, to the nanosecond") {
+TEST_CASE("links: random messages arrive when a direct simulation says to the nanosecond") {
   std::size_t compared = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     INFO("seed " << seed);

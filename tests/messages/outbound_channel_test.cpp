@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/outbound_channel_test.cpp — which message of a channel is next, against one list
-// of them all.
+// tests/messages/outbound_channel_test.cpp — next message of a channel, compared with one ordered
+// list
 #include "paths/messages/channels/outbound_channel.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ using paths::LaneWait;
 using paths::MessageName;
 using paths::OutboundChannel;
 
-/// A message of a channel, as a list in the order of sending has it.
+/// A message of a channel, as in a list in the order of sending.
 struct Listed {
   MessageName name;
   std::uint64_t order = 0;
@@ -22,7 +22,7 @@ struct Listed {
   std::shared_ptr<LaneWait> wait;
 };
 
-/// The rule, message by message.
+/// Returns the next message by applying the rule to each message in turn.
 const Listed* movable(const std::vector<Listed>& all, std::size_t credit) {
   bool may_pay = true;
   for (const Listed& one : all) {
@@ -37,7 +37,7 @@ const Listed* movable(const std::vector<Listed>& all, std::size_t credit) {
 
 }  // namespace
 
-TEST_CASE("lanes: the next message of a channel is the one that a list in order would give") {
+TEST_CASE("lanes: the next message of a channel is the one that an ordered list gives") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     INFO("seed " << seed);
     std::mt19937_64 random(seed);

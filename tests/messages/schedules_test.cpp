@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/schedules_test.cpp — schedules over lanes of configs that ship take what prices
-// say.
+// tests/messages/schedules_test.cpp — schedules over lanes of shipped configs, which must take the
+// predicted time
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
@@ -23,7 +23,7 @@ using test_support::LaneHosts;
 constexpr std::uint64_t mebibyte = 1 << 20;
 constexpr base::Nanos begin = 100ms;
 
-/// What one participant does, with values that matter to nobody.
+/// Runs the program of one participant on arbitrary values.
 void take_part(runtime::Runtime& runtime, paths::MessageGroup& group, const CollectiveSpec& task,
                Rank me, Program program) {
   std::vector<std::byte> in(in_range(task, me).count), out(out_range(task, me).count);
@@ -44,8 +44,8 @@ std::shared_ptr<paths::Plan> plan_of(const std::string& config, std::uint64_t fr
   return plan;
 }
 
-/// Of a collective of vectors, or blocks, of so many bytes over all hosts of a plan, with windows
-/// that hold them.
+/// Returns the time of a collective over all hosts of a plan, for vectors or blocks of `count`
+/// bytes and windows that hold them.
 std::int64_t time_over_lanes(const std::shared_ptr<paths::Plan>& plan, Collective collective,
                              const std::string& name, const std::string& parameters,
                              const std::vector<std::size_t>& clusters, Count count = mebibyte) {
@@ -73,7 +73,7 @@ std::int64_t time_over_lanes(const std::shared_ptr<paths::Plan>& plan, Collectiv
 
 }  // namespace
 
-TEST_CASE("schedules: over two-by-four.yaml with whole messages they take what is known") {
+TEST_CASE("schedules: over two-by-four.yaml with whole messages the known times result") {
   struct Row {
     Collective collective;
     std::string algorithm, parameters;
@@ -103,7 +103,7 @@ TEST_CASE("schedules: over two-by-four.yaml with whole messages they take what i
   }
 }
 
-TEST_CASE("schedules: in frames they take over lanes what prices of the same config say") {
+TEST_CASE("schedules: in frames over lanes the predicted times of the same config result") {
   for (const std::string config : {"two-by-four.yaml", "three-by-four.yaml"}) {
     const auto plan = plan_of(config, 64 << 10);
     const pricing::Network network = groups::network_of(*plan);
@@ -124,8 +124,7 @@ TEST_CASE("schedules: in frames they take over lanes what prices of the same con
   }
 }
 
-TEST_CASE(
-    "schedules: three-sites.yaml is table 2 of Gupta and Vadhiyar 2007, and so are its parts") {
+TEST_CASE("schedules: three-sites.yaml and its parts match table 2 of Gupta and Vadhiyar 2007") {
   const test_support::Sites sites = test_support::three_sites();
   for (const auto& [config, chosen] :
        {std::pair("three-sites.yaml", std::vector<std::size_t>{0, 1, 2}),
@@ -145,7 +144,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("schedules: allgathers of grid libraries take over lanes what prices say") {
+TEST_CASE("schedules: allgathers of grid libraries take the predicted time over lanes") {
   const auto plan = plan_of("three-sites.yaml", 0);
   const pricing::Network network = groups::network_of(*plan);
   constexpr Count block = 16 << 10;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/steady_lanes_test.cpp — what lanes do on the steady clock alone: frames that are
-// handed over before they come, and little messages that nobody asks for.
+// tests/messages/steady_lanes_test.cpp — behaviour of lanes on the steady clock only: frames handed
+// over before their arrival time, and little messages without requests
 #include <atomic>
 #include <catch2/catch.hpp>
 
@@ -25,7 +25,9 @@ paths::NamedMessage little(std::uint64_t name) {
 
 }  // namespace
 
-TEST_CASE("steady lanes: a frame is handed over when its link takes it, and comes when it should") {
+TEST_CASE(
+    "steady lanes: a frame is handed over when its link takes it and is received at its arrival "
+    "time") {
   Steady t({1, 1}, "", "{latency: 200ms}");
   std::atomic<bool> was_early{false};
   t.hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
@@ -42,12 +44,13 @@ TEST_CASE("steady lanes: a frame is handed over when its link takes it, and come
   CHECK(was_early);
 }
 
-TEST_CASE("steady lanes: what a host sent before it ended comes, and then it is gone") {
+TEST_CASE(
+    "steady lanes: messages that a host sent before it ended arrive before the host is gone") {
   Steady t({1, 1}, "", "{latency: 100ms}");
   t.runtime.run([&] {
     const auto here = t.hosts[0].group("all", t.hosts.all()),
                there = t.hosts[1].group("all", t.hosts.all());
-    t.runtime.sleep_for(200ms);  // until there is credit
+    t.runtime.sleep_for(200ms);  // credit has arrived by then
     const auto sending = here->send(1, 0, base::Payload::of(7));
     t.hosts[1].host_ended(0);
     CHECK(there->receive(0, 0).wait().read<int>() == 7);
@@ -55,7 +58,7 @@ TEST_CASE("steady lanes: what a host sent before it ended comes, and then it is 
   });
 }
 
-TEST_CASE("steady lanes: what two hosts sent before they ended comes, the one behind the other") {
+TEST_CASE("steady lanes: messages that two hosts sent before they ended arrive one after another") {
   const auto plan = test_support::lane_plan({3}, "{latency: 1ms, bandwidth: 1Mbit}", "");
   plan->ways->clusters[0].receives = true;
   runtime::Runtime runtime{{.clock = runtime::ClockKind::steady}};
@@ -64,7 +67,7 @@ TEST_CASE("steady lanes: what two hosts sent before they ended comes, the one be
     std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (const std::uint32_t host : {0, 1, 2})
       groups.push_back(hosts[host].group("all", hosts.all()));
-    runtime.sleep_for(50ms);  // until there is credit
+    runtime.sleep_for(50ms);  // credit has arrived by then
     const base::Payload message = base::Payload::of(std::vector<std::byte>(10'000));
     auto first = groups[0]->send(2, 0, message), second = groups[1]->send(2, 0, message);
     first.wait();
@@ -75,7 +78,7 @@ TEST_CASE("steady lanes: what two hosts sent before they ended comes, the one be
   });
 }
 
-TEST_CASE("steady lanes: that a host has ended does not overtake what it sent to others") {
+TEST_CASE("steady lanes: the end of a host does not overtake what it sent to others") {
   Steady t({1, 1, 1}, "", "{latency: 1ms, bandwidth: 1Mbit}");
   t.runtime.run([&] {
     std::vector<std::unique_ptr<paths::MessageGroup>> groups;
@@ -84,13 +87,13 @@ TEST_CASE("steady lanes: that a host has ended does not overtake what it sent to
     t.runtime.sleep_for(50ms);
     const base::Payload message = base::Payload::of(std::vector<std::byte>(10'000));
     auto sending = groups[2]->send(0, 0, message);
-    t.hosts[1].host_ended(2);  // who has nothing to wait for
+    t.hosts[1].host_ended(2);  // host 1 has nothing to receive
     CHECK(groups[0]->receive(2, 0).wait() == message);
     sending.wait();
   });
 }
 
-TEST_CASE("steady lanes: little messages come by credit, and are not asked for one by one") {
+TEST_CASE("steady lanes: little messages use credit and are not requested one by one") {
   Steady t({2}, "", "");
   std::atomic<int> grants{0};
   t.hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
@@ -99,17 +102,17 @@ TEST_CASE("steady lanes: little messages come by credit, and are not asked for o
   t.runtime.run([&] {
     const auto here = t.hosts[0].group("all", t.hosts.all()),
                there = t.hosts[1].group("all", t.hosts.all());
-    for (std::uint64_t i = 0; i < 5000; ++i) {  // more than there is credit for
+    for (std::uint64_t i = 0; i < 5000; ++i) {  // more than the credit covers
       auto receiving = there->receive(0, little(i));
       here->send(1, little(i), base::Payload::of(i));
       REQUIRE(receiving.wait().read<std::uint64_t>() == i);
     }
   });
   INFO(grants << " grants");
-  CHECK(grants < 500);  // now and then one that has waited for long
+  CHECK(grants < 500);  // only for a message that waited for long
 }
 
-TEST_CASE("steady lanes: a little message that does not come is asked for") {
+TEST_CASE("steady lanes: a little message that does not arrive is requested") {
   Steady t({2}, "", "");
   std::atomic<bool> is_asked{false};
   t.hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
@@ -126,7 +129,7 @@ TEST_CASE("steady lanes: a little message that does not come is asked for") {
   });
 }
 
-TEST_CASE("steady lanes: a little message behind large ones that nobody wants comes all the same") {
+TEST_CASE("steady lanes: a little message behind large unrequested ones arrives") {
   Steady t({2}, "", "");
   t.runtime.run([&] {
     const auto here = t.hosts[0].group("all", t.hosts.all()),
@@ -141,7 +144,7 @@ TEST_CASE("steady lanes: a little message behind large ones that nobody wants co
   });
 }
 
-TEST_CASE("steady lanes: a moment that no wait can reach keeps no host from ending") {
+TEST_CASE("steady lanes: a time that no wait can reach does not keep a host from ending") {
   for (const auto spoil : {+[](LaneFrame& frame) { frame.late = -base::Nanos(24h); },
                            +[](LaneFrame& frame) { frame.lag = base::time_max; },
                            +[](LaneFrame& frame) { frame.late = base::time_max; }}) {

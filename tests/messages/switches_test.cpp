@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/switches_test.cpp — who is told what when an emulated switch, or a host that sends
-// through one, is gone; and where switches listen.
+// tests/messages/switches_test.cpp — errors when an emulated switch or a host behind it is gone,
+// and addresses of switches
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
@@ -23,8 +23,8 @@ std::shared_ptr<paths::Plan> switched(const std::vector<std::uint32_t>& sizes,
   return plan;
 }
 
-/// Everybody asks everybody for a message that nobody sends, until a place is gone. Answers what
-/// each was told, "" where it gave up.
+/// Lets every host receive from every other one while nothing is sent, until a place is gone.
+/// Returns the error of each receiver. A receiver without an error within 1 s has no entry.
 using Waiter = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
 Waiter told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t victim) {
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
@@ -65,7 +65,7 @@ Waiter told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t vi
 
 }  // namespace
 
-TEST_CASE("switches: who loses one loses those beyond it, and nobody else") {
+TEST_CASE("switches: losing a switch loses the hosts beyond it and no others") {
   const auto plan = switched({3, 2, 1}, {true, true, false});
   const std::uint32_t victim = switch_number(*plan, 0);
   const Waiter told = told_when_gone(plan, victim);
@@ -80,7 +80,9 @@ TEST_CASE("switches: who loses one loses those beyond it, and nobody else") {
     }
 }
 
-TEST_CASE("switches: whichever host or switch is gone, all who waited for it are told, no others") {
+TEST_CASE(
+    "switches: the loss of any host or switch fails all receives from it or through it and no "
+    "others") {
   std::mt19937_64 random(Catch::rngSeed());
   for (int round = 0; round < 60; ++round) {
     std::vector<std::uint32_t> sizes;
@@ -112,7 +114,7 @@ TEST_CASE("switches: whichever host or switch is gone, all who waited for it are
   }
 }
 
-TEST_CASE("switches: who waits for a host of which only its switch knows that it is gone is told") {
+TEST_CASE("switches: a late receive from a host whose loss only its switch knows fails") {
   const auto plan = switched({2, 2}, {true, true});
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
   runtime.run([&] {
@@ -131,7 +133,7 @@ TEST_CASE("switches: who waits for a host of which only its switch knows that it
   });
 }
 
-TEST_CASE("switches: who comes after a place has gone hears of it all the same") {
+TEST_CASE("switches: a host that connects after a switch has gone learns of the loss") {
   const auto plan = switched({1, 1}, {true, true});
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
   runtime.run([&] {
@@ -150,7 +152,8 @@ TEST_CASE("switches: who comes after a place has gone hears of it all the same")
   });
 }
 
-TEST_CASE("switches: one ends when its hosts have, died, or not come before the deadline") {
+TEST_CASE(
+    "switches: a switch ends after each of its hosts has ended or died or missed the deadline") {
   const auto plan = switched({3, 1}, {true, true});
   plan->deadline = 5s;
   plan->deadline_written = true;
@@ -171,13 +174,14 @@ TEST_CASE("switches: one ends when its hosts have, died, or not come before the 
     sender->send(3, 0, Payload::of(7)).wait();
     runtime.sleep_until(6s + 1ms);
     one.host_ended(0);
-    CHECK(receiver->receive(0, 0).wait().read<int>() == 7);  // it saw off what was on its way
+    CHECK(receiver->receive(0, 0).wait().read<int>() ==
+          7);  // the switch forwarded what was under way
     end.join();
     CHECK(ended == 6s + 10ms + 50us);
   });
 }
 
-TEST_CASE("switches: they are emulated where a link from their cluster is") {
+TEST_CASE("switches: a switch is emulated if a link from its cluster is") {
   const auto plan = switched({1, 1, 1}, {true, true, false});
   plan->ways->links[{1, 0}] = base::Settings();
   CHECK(is_switch_emulated(*plan, 0));
@@ -185,12 +189,13 @@ TEST_CASE("switches: they are emulated where a link from their cluster is") {
   plan->ways->links[{1, 2}] = base::Settings();
   CHECK_FALSE(is_switch_emulated(*plan, 1));
   CHECK_FALSE(is_switch_emulated(*plan, 2));
-  // Hosts of cluster 1 talk directly.
+  // Hosts of cluster 1 send directly.
   CHECK(way_leads_through(*plan, 0, 1, switch_number(*plan, 0)));
   CHECK_FALSE(way_leads_through(*plan, 1, 0, switch_number(*plan, 1)));
 }
 
-TEST_CASE("switches: they listen beside the first hosts of their clusters, where no host does") {
+TEST_CASE(
+    "switches: a switch listens next to the first host of its cluster at an address of no host") {
   const auto plan = switched({2, 1, 1}, {true, false, true});
   plan->hosts[0].address = "tcp://10.0.0.1:7700";
   plan->hosts[1].address = "tcp://10.0.0.1:7701";

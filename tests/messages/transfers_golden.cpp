@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/transfers_golden.cpp — what a report says of what crosses between clusters, as it
-// was read last.
+// tests/messages/transfers_golden.cpp — text of the report on transfers between clusters
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -8,7 +7,7 @@
 #include "tests/groups/traced_run.hpp"
 #include "tests/support/golden.hpp"
 
-TEST_CASE("transfers of a run: the text is as it was read last") {
+TEST_CASE("transfers of a run: the text matches the approved one") {
   const groups_test::TracedRun run(R"(
 clusters:
   alpha: {hosts: 3, uplink: switch}

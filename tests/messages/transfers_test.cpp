@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/transfers_test.cpp — what a traced run's report says of what crosses between
-// clusters, where that can be said by hand.
+// tests/messages/transfers_test.cpp — the report on transfers between clusters of traced runs,
+// compared with results by hand
 #include <catch2/catch.hpp>
 #include <map>
 #include <numeric>
@@ -21,15 +21,15 @@ using Point = TransferReport::Point;
 
 constexpr std::int64_t ms = 1'000'000;
 
-/// Three hosts on each side; `link` is what lies between.
+/// Returns the config of two clusters of three hosts each, connected by `link`.
 std::string two_clusters(const std::string& link, const std::string& uplink,
                          const std::string& lanes) {
   return "clusters:\n  alpha: {hosts: 3" + uplink + "}\n  beta: {hosts: 3" + uplink +
          "}\nlinks: [{between: [alpha, beta], " + link + "}]\nlanes: {" + lanes + "}\n";
 }
 
-/// Each host of alpha sends one message of so many bytes to the one across from it, which asks for
-/// it at once.
+/// Sends one message of that size from each host of alpha to its counterpart, which receives it at
+/// once. Returns the report.
 TransfersReport across(const std::string& config, std::size_t bytes) {
   const TracedRun run(config, [bytes](paths::Thread& thread) {
     const std::string& name = thread.host().name();
@@ -50,7 +50,7 @@ TransfersReport across(const std::string& config, std::size_t bytes) {
   return run.report().report.transfers;
 }
 
-/// KiB of each message from a host to another.
+/// KiB of each message, by sender and receiver.
 using Traffic = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::size_t>>;
 
 Traffic random_traffic(std::mt19937_64& random, std::uint32_t hosts) {
@@ -65,7 +65,7 @@ Traffic random_traffic(std::mt19937_64& random, std::uint32_t hosts) {
   return traffic;
 }
 
-/// Everybody sends all at once.
+/// Sends all messages at once. Returns the report.
 TransfersReport exchanged(const std::string& config, const Traffic& traffic) {
   const TracedRun run(config, [&traffic](paths::Thread& thread) {
     std::vector<std::string> names;
@@ -89,7 +89,7 @@ TransfersReport exchanged(const std::string& config, const Traffic& traffic) {
   return run.report().report.transfers;
 }
 
-/// The points, from the first on.
+/// Returns the points, with times relative to the first one.
 std::vector<Point> since_first(const TransferReport& one) {
   std::vector<Point> points = one.points;
   for (Point& point : points) point.begin_nanos -= one.first_nanos;
@@ -105,8 +105,8 @@ const TransferReport& path_of(const TransfersReport& report, const std::string& 
 
 }  // namespace
 
-TEST_CASE("transfers of a run: three messages over two streams, through switches or exits") {
-  // 1000 bytes at 8 Mbit/s take a stream for 1 ms, so the third message waits for as long.
+TEST_CASE("transfers of a run: three messages share two streams through switches or exits") {
+  // 1000 bytes at 8 Mbit/s occupy a stream for 1 ms, so the third message waits 1 ms.
   const std::string link = "latency: 10ms, stream_rate: 8Mbit, streams: 2";
   for (const std::string uplink : {", uplink: switch", ""}) {
     INFO("uplink '" << uplink << "'");
@@ -120,7 +120,7 @@ TEST_CASE("transfers of a run: three messages over two streams, through switches
     CHECK(there.used_nanos == 3 * ms);
     CHECK(there.most == 2);
     CHECK(there.mean_within == 1.5);
-    // Each has arrived 10 ms after its stream was free.
+    // Each message arrives 10 ms after its stream became free.
     CHECK(there.mean_until_arrived * static_cast<double>(report.run_nanos) == Approx(33 * ms));
     CHECK(there.last_nanos - there.first_nanos == 2 * ms);
     CHECK(since_first(there) == std::vector<Point>{{0, 2, 2}, {1 * ms, 1, 1}, {2 * ms, 0, 0}});
@@ -132,8 +132,9 @@ TEST_CASE("transfers of a run: three messages over two streams, through switches
   }
 }
 
-TEST_CASE("transfers of a run: frames take turns on streams, and are one message") {
-  // 4000 bytes are four frames of 1 ms; two pairs have a stream each, and the third waits for both.
+TEST_CASE("transfers of a run: frames take turns on streams and count as one message") {
+  // 4000 bytes are four frames of 1 ms. Two pairs have a stream each, and the third pair waits for
+  // both.
   const TransfersReport report =
       across(two_clusters("latency: 10ms, stream_rate: 8.192Mbit, streams: 2", ", uplink: switch",
                           "frame: 1KiB"),
@@ -145,7 +146,9 @@ TEST_CASE("transfers of a run: frames take turns on streams, and are one message
   CHECK(there.most == 2);
 }
 
-TEST_CASE("transfers of a run: no more streams than there are, each as long as its frames take") {
+TEST_CASE(
+    "transfers of a run: at most all streams are in use and each is in use as long as its frames "
+    "take") {
   const std::uint64_t seed = Catch::rngSeed();
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
@@ -176,7 +179,7 @@ TEST_CASE("transfers of a run: no more streams than there are, each as long as i
 }
 
 TEST_CASE("transfers of a run: without streams a message is under way until it has arrived") {
-  // The link takes each for 4 ms, one after the other, and 10 ms later all of it is there.
+  // Each message occupies the link for 4 ms, in turn, and has arrived 10 ms later.
   for (const std::string frame : {"frame: unlimited", "frame: 1KiB"}) {
     INFO(frame);
     const TransfersReport report =
@@ -200,7 +203,7 @@ TEST_CASE("transfers of a run: without streams a message is under way until it h
   }
 }
 
-TEST_CASE("transfers of a run: a declared path crosses there and back in each round") {
+TEST_CASE("transfers of a run: a round of a declared path crosses in each direction once") {
   const int rounds = 5;
   for (const std::string instrument : {"true", "false"}) {
     INFO("instrument " << instrument);

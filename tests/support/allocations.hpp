@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/allocations.hpp — how often memory was asked for, and how much.
+// tests/support/allocations.hpp — counters of allocations and allocated bytes
 #pragma once
 #include <cstdint>
 
 namespace test_support {
 
-/// By `operator new`, in the whole process. Sanitizers have an own one: there it stays 0.
+/// Returns the number of calls of `operator new` in the whole process. Stays 0 under sanitizers,
+/// which bring their own.
 std::uint64_t allocations();
 
-/// Whose the calling OS thread's allocations are from now on, besides: 0 or 1; -1 is nobody's.
+/// Counts later allocations of the calling OS thread also for `whose`: 0 or 1; -1 = for neither.
 void allocate_for(int whose);
 std::uint64_t allocations_for(int whose);
-std::uint64_t allocated_bytes_for(int whose);  ///< in total, whether they were freed or not
+std::uint64_t allocated_bytes_for(int whose);  ///< including freed memory
 
 }  // namespace test_support

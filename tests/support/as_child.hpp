@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/as_child.hpp — a part of a test case that ends its process: runs it in another one.
+// tests/support/as_child.hpp — running a part of a test case that ends its process in another
+// process
 #pragma once
 #include <fmt/format.h>
 
@@ -15,8 +16,8 @@ namespace test_support {
 
 inline constexpr const char* child_variable = "PATHS_TEST_CHILD";
 
-/// Runs `part` in a process of its own, which is this test case once more, and answers what it
-/// said; `part` should end its process. In that process this does not return.
+/// Runs `part` in a child process, which runs this test case again, and returns the child's output.
+/// `part` should end its process. Does not return in the child.
 template <class Part>
 Said as_child(const std::string& name, const Part& part) {
   const char* const wanted = std::getenv(child_variable);
@@ -24,7 +25,7 @@ Said as_child(const std::string& name, const Part& part) {
     const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
     std::string test_case;
     for (const char letter : Catch::getResultCapture().getCurrentTestName()) {
-      if (letter == ',') test_case += '\\';  // else it would part two names
+      if (letter == ',') test_case += '\\';  // a bare comma separates two names
       if (letter == '\'') test_case += "'\\'";
       test_case += letter;
     }
@@ -32,14 +33,14 @@ Said as_child(const std::string& name, const Part& part) {
   }
   if (wanted != name) return {};
 #if !defined(__SANITIZE_ADDRESS__)
-  // Catch2's own, which would tell of the end in its words.
+  // Replaces the handlers of Catch2, which would print their own report.
   for (const int number : {SIGSEGV, SIGABRT, SIGBUS}) std::signal(number, SIG_DFL);
 #endif
   part();
   std::_Exit(0);
 }
 
-/// What an exit code is when a signal ended the process.
+/// Returns the exit code of a process that `signal` ended.
 inline constexpr int ended_by(int signal) { return 128 + signal; }
 
 }  // namespace test_support

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/deployment_scene.hpp — many deployments on changing hosts of a run, some of which
-// fail and some of which are skipped by a host.
+// tests/support/deployment_scene.hpp — many deployments on changing hosts of a run, with failures
+// and skipped deployments
 #pragma once
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,7 +17,8 @@
 
 namespace test_support {
 
-/// One cluster of hosts h0.., each of one thread, which share an allreduce.
+/// Returns the config of one cluster: hosts h0, h1 and so on, with one thread each, that share an
+/// allreduce.
 inline std::string config_of(const std::set<std::uint32_t>& hosts, const std::string& more = "",
                              const std::string& deadline = "2s") {
   std::vector<std::string> names;
@@ -44,11 +45,12 @@ inline double sum_of(const std::set<std::uint32_t>& hosts) {
 struct PlannedDeployment {
   std::set<std::uint32_t> hosts;
   std::shared_ptr<const paths::Plan> plan;
-  std::uint32_t throws = UINT32_MAX, skips = UINT32_MAX;  // a host, or none
+  std::uint32_t throws = UINT32_MAX, skips = UINT32_MAX;  // rank of a host; UINT32_MAX = none
   std::string label;
 };
 
-/// Of 2 to 6 hosts each; every fourth fails, and one of `skipped_every` is skipped by a host.
+/// Returns deployments of 2 to 6 hosts each. In every fourth one, a host throws. In one of
+/// `skipped_every`, a host skips the deployment.
 inline std::vector<PlannedDeployment> many_deployments(std::uint32_t count,
                                                        std::uint32_t host_count,
                                                        std::uint32_t skipped_every,
@@ -68,8 +70,8 @@ inline std::vector<PlannedDeployment> many_deployments(std::uint32_t count,
   return all;
 }
 
-/// Makes it, uses it for three rounds and ends it; whether that went well. Who throws does so in
-/// the last round.
+/// Makes the deployment, uses it for three rounds and ends it. Returns whether all rounds
+/// succeeded. The host `throws` fails in the last round.
 inline bool take_part(paths::Thread& thread, const PlannedDeployment& one) {
   bool has_worked = false;
   try {

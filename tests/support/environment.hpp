@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/environment.hpp — how many random cases, and from which on: PATHS_SEEDS,
-// PATHS_SEED.
+// tests/support/environment.hpp — number and first seed of random cases, from PATHS_SEEDS and
+// PATHS_SEED
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -12,7 +12,8 @@ inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise)
   return given != nullptr ? std::strtoull(given, nullptr, 10) : otherwise;
 }
 
-/// Of cases alike, as many as take some seconds: a sanitizer makes each take ten times as long.
+/// Returns `cases`, or an eighth of them under a sanitizer, where each case takes about ten times
+/// as long.
 constexpr std::uint64_t or_fewer(std::uint64_t cases) {
 #if defined(PATHS_ASAN) || defined(PATHS_TSAN)
   return (cases + 7) / 8;

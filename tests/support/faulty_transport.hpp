@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/faulty_transport.hpp — transports that delay, cut and duplicate what they carry.
+// tests/support/faulty_transport.hpp — transports that delay, cut and duplicate frames
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -19,18 +19,19 @@
 
 namespace test_support {
 
-/// Chances of each frame that leaves. Delays keep the order of a connection, as every transport
-/// does; a cut loses the connection for both ends, and what is under way on it; a duplicate breaks
-/// the rule of transports, for those above to find.
+/// Probabilities for each outgoing frame. A delay keeps the order of its connection, as every
+/// transport does. A cut loses the connection at both ends, with all frames under way. A duplicate
+/// breaks the contract of transports, so that the layers above must detect it.
 struct Faults {
   double delays = 0, cuts = 0, duplicates = 0;
   base::Nanos longest_delay = std::chrono::milliseconds(1);
   std::uint64_t seed = 1;
-  /// Frames that are spared.
+  /// Returns whether a frame is exempt from cuts and duplicates.
   std::function<bool(const paths::Frame&)> spares = [](const paths::Frame&) { return false; };
 };
 
-/// A local network whose hosts' transports have faults. Outlives them.
+/// Local network whose transports have faults.
+/// Requires: outlives its transports.
 class FaultyNetwork {
  public:
   FaultyNetwork(runtime::Runtime& runtime, std::size_t hosts, Faults faults)
@@ -47,11 +48,11 @@ class FaultyNetwork {
 
  private:
   using AnyFrame = std::variant<paths::Frame, paths::ShortFrame>;
-  /// One direction of a connection, known by the end that sends.
+  /// One direction of a connection, identified by the sending end.
   struct Way {
     std::deque<AnyFrame> late;
     bool is_cut = false;
-    bool is_dropped = false;  // once what is late has left
+    bool is_dropped = false;  // dropped after the late frames have left
   };
 
   class One final : public paths::Transport {
@@ -122,7 +123,7 @@ class FaultyNetwork {
     std::unique_ptr<paths::Transport> sound_;
   };
 
-  /// Each end is told where no other call of it is under way, as other transports do.
+  /// Notifies the end in a context where no other call of it is active, as other transports do.
   void tell(paths::ConnectionId end, const char* reason) {
     runtime_
         .spawn(runtime::ContextRole::service, {"loss"},
@@ -139,7 +140,7 @@ class FaultyNetwork {
   runtime::Mutex mutex_;
   runtime::Random random_;
   std::vector<paths::Receiver*> receivers_;
-  std::map<paths::ConnectionId, std::uint32_t> hosts_of_;  // of each end
+  std::map<paths::ConnectionId, std::uint32_t> hosts_of_;  // host at each end
   std::map<paths::ConnectionId, Way> ways_;
 };
 
@@ -170,14 +171,13 @@ inline void FaultyNetwork::One::send(paths::ConnectionId connection, AnyFrame fr
   if (was_late) return;
   const base::Nanos span{all.random_.between(0, all.faults_.longest_delay.count())};
   ++all.delays;
-  // stop() waits until all late frames have left.
   all.runtime_
       .spawn(runtime::ContextRole::service, {"delay"},
              [this, connection, span] { send_late(connection, span); })
       .detach();
 }
 
-/// What came behind it meanwhile leaves behind it.
+/// Sends the delayed frames in order, including those that were queued behind the first meanwhile.
 inline void FaultyNetwork::One::send_late(paths::ConnectionId connection, base::Nanos span) {
   all_.runtime_.sleep_for(span);
   for (;;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/forked.hpp — processes that do a part of a test and can be killed.
+// tests/support/forked.hpp — child processes that run a part of a test and can be killed
 #pragma once
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -20,7 +20,7 @@
 
 namespace test_support {
 
-/// A child that runs `part` as the first context of a runtime; it is killed at the end.
+/// Child process that runs `part` as the first context of a runtime. The destructor kills it.
 class Forked {
  public:
   explicit Forked(const std::function<void(runtime::Runtime&)>& part) {
@@ -29,9 +29,9 @@ class Forked {
     pid_ = fork();
     if (pid_ < 0) throw std::runtime_error("no process");
     if (pid_ > 0) return;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nothing goes on behind a test that was stopped
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // no child survives an aborted test
     if (getppid() != parent) _exit(1);
-    // Catch2's own would tell of the end in its words.
+    // Replaces the handlers of Catch2, which would print their own report.
     for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTERM})
       std::signal(number, SIG_DFL);
     _exit(run(part));
@@ -48,12 +48,13 @@ class Forked {
   }
 
   pid_t pid() const { return pid_; }
-  /// Until it was waited for: of nobody, -1, the kernel would make everybody.
+  /// Requires: wait() was not called. Afterwards pid_ is -1, and kill(-1) would signal every
+  /// process.
   void kill(int signal) const {
     REQUIRE(pid_ > 0);
     ::kill(pid_, signal);
   }
-  /// What it ended with: its exit code, or 128 and the signal. Once.
+  /// Returns the exit code, or 128 plus the number of the signal. May be called once.
   int wait() {
     REQUIRE(pid_ > 0);
     int status = 0;
@@ -73,7 +74,7 @@ class Forked {
       std::fprintf(stderr, "process %d: %s\n", getpid(), error.what());
     } catch (const runtime::Stop& stop) {
       std::fprintf(stderr, "process %d: %s\n", getpid(), stop.what());
-    } catch (...) {  // a failed REQUIRE must not go on as the test
+    } catch (...) {  // a failed REQUIRE must not continue as the test
       std::fprintf(stderr, "process %d: a check failed\n", getpid());
     }
     return 1;
@@ -81,7 +82,7 @@ class Forked {
   pid_t pid_ = -1;
 };
 
-/// A value that forked processes share.
+/// A value in memory that forked processes share.
 template <class T>
 class Between {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/golden.hpp — expected outputs kept in files; scripts/approve rewrites them.
+// tests/support/golden.hpp — expected outputs in files, which scripts/approve rewrites
 #pragma once
 #include <cstdlib>
 #include <filesystem>
@@ -14,8 +14,8 @@ inline std::string read_text(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// What tests/golden/NAME should say. With PATHS_APPROVE=1 it is made to say `found`: a person
-/// reads the difference before it is committed.
+/// Returns the text of tests/golden/NAME. With PATHS_APPROVE=1 it first replaces that text by
+/// `found`; a person reads the difference before it is committed.
 inline std::string golden(const std::string& name, const std::string& found) {
   const std::filesystem::path file =
       std::filesystem::path(PATHS_SOURCE_DIR) / "tests" / "golden" / name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/joined.hpp — threads that meet in one join, each when the test says.
+// tests/support/joined.hpp — threads that meet in one join at times that the test chooses
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace test_support {
 
-/// Threads in one join above an end that answers with what it got.
+/// Threads in one join above an end that returns each operation's payload.
 struct Joined {
   Joined(const std::string& kind, std::uint32_t threads, const Words& settings) {
     const std::uint32_t join = builder.wrapper(kind, "sum", settings);
@@ -31,7 +31,7 @@ struct Joined {
   double move(std::uint32_t thread, std::uint64_t sequence, double value) {
     return here->move_value(0, thread, sequence, value);
   }
-  /// A thread that moves after `delay`; what it gets or throws goes to `answers`.
+  /// Spawns a thread that moves after `delay`. Its result or error goes to `answers`.
   runtime::Task later(base::Nanos delay, std::uint32_t thread, std::uint64_t sequence,
                       double value) {
     return here->spawn([=, this] {
@@ -47,7 +47,7 @@ struct Joined {
     here->operate(here->operation(0, thread, sequence, paths::OperationKind::release));
   }
 
-  static constexpr double nothing = -1;  ///< in `values`, of a result without a payload
+  static constexpr double nothing = -1;  ///< entry of `values` for a result without a payload
 
   PlanBuilder builder;
   std::optional<OneHost> here;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/lane_hosts.hpp — the lanes of all hosts of a run in one process, over nothing but
-// calls.
+// tests/support/lane_hosts.hpp — message endpoints of all hosts in one process, connected by direct
+// calls
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,8 +23,8 @@ inline base::Settings link_settings(const std::string& text) {
   return text.empty() ? base::Settings() : base::parse_settings(text, "test");
 }
 
-/// Clusters of so many hosts each, one thread on each; the first of a cluster is its exit.
-/// EmulatedLinks lead between all of them.
+/// Returns a plan with one cluster for each entry of `sizes`, of that many hosts with one thread
+/// each. The first host of a cluster is its exit. Emulated links connect all clusters.
 inline std::shared_ptr<paths::Plan> lane_plan(const std::vector<std::uint32_t>& sizes,
                                               const std::string& network, const std::string& wan) {
   auto plan = std::make_shared<paths::Plan>();
@@ -48,7 +48,7 @@ inline std::shared_ptr<paths::Plan> lane_plan(const std::vector<std::uint32_t>& 
   return plan;
 }
 
-/// Hosts whose frames arrive when they are sent. One may die.
+/// Hosts whose frames arrive when they are sent. A host may die.
 class LaneHosts {
  public:
   LaneHosts(runtime::Runtime& runtime, std::shared_ptr<const paths::Plan> plan) : plan_(plan) {
@@ -67,17 +67,17 @@ class LaneHosts {
     for (std::uint32_t host = 0; host < numbers.size(); ++host) numbers[host] = host;
     return numbers;
   }
-  /// Its neighbours notice.
+  /// Kills a host. Its neighbours receive host_lost().
   void kill(std::uint32_t victim) {
     hosts_[victim]->is_dead = true;
     for (auto& host : hosts_)
       if (host->met.contains(victim)) host->lanes.host_lost(victim, "it died");
   }
-  /// Looks at each frame when it is handed over; may change it.
+  /// Called with each frame before its delivery; may change the frame.
   std::function<void(std::uint32_t from, std::uint32_t to, paths::LaneFrame&)> on_frame;
-  /// Frames of that kind never arrive.
+  /// Kind of the frames that never arrive.
   std::optional<paths::LaneKind> swallowed;
-  /// Whether what goes there is taken at once; nothing: always.
+  /// Whether the receiver has room at once. Empty: always.
   std::function<bool(std::uint32_t from, std::uint32_t to)> has_room;
 
  private:
@@ -99,7 +99,7 @@ class LaneHosts {
     bool has_room(std::uint32_t host) override {
       return !all.has_room || all.has_room(number, host);
     }
-    /// Each host is alive, and says how far it has got.
+    /// Reports every host as alive and records its progress.
     std::set<std::uint32_t> look_after(std::uint32_t) override {
       for (std::uint32_t host = 0; host < all.size(); ++host)
         if (host != number) progress[host] = all.hosts_[host]->lanes.end_progress();
@@ -118,7 +118,7 @@ class LaneHosts {
     paths::MessageEndpoint lanes;
   };
   std::shared_ptr<const paths::Plan> plan_;
-  runtime::Mutex meeting_;  // on the steady clock hosts have threads of their own
+  runtime::Mutex meeting_;  // needed because on the steady clock hosts have threads of their own
   std::vector<std::unique_ptr<One>> hosts_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/min3_networks.hpp — the sites of Gupta and Vadhiyar 2007, and how hosts with ports
-// execute schedules over them.
+// tests/support/min3_networks.hpp — networks of Gupta and Vadhiyar 2007, and the ports of hosts
+// that execute schedules over them
 #pragma once
 #include <chrono>
 #include <vector>
@@ -13,14 +13,14 @@ namespace test_support {
 using bench::network_of;
 using bench::Sites;
 
-/// A0 A1 | B0 | C0 C1: small enough to be done by hand.
+/// Returns five hosts, A0 A1 | B0 | C0 C1, few enough to compute results by hand.
 inline Sites five_hosts() {
   using namespace std::chrono_literals;
   const pricing::Side local{0ns, 800e6}, far{50ms, 8e6}, near{10ms, 80e6};
   return {{2, 1, 2}, {local, far, far, far, local, near, far, near, local}};
 }
 
-/// Tennessee, Belfast, Amsterdam, as table 2 of the paper has it: 8, 4 and 8 hosts.
+/// Returns Tennessee, Belfast and Amsterdam with 8, 4 and 8 hosts, as in table 2 of the paper.
 inline Sites three_sites() {
   using namespace std::chrono_literals;
   return {{8, 4, 8},
@@ -35,7 +35,8 @@ inline Sites three_sites() {
            {6us, 81.86e6}}};
 }
 
-/// Some of the sites, in that order: of the three, {1, 2} are those of Europe, {2} is one cluster.
+/// Returns the chosen sites in that order: {1, 2} of three_sites() are the European sites, and {2}
+/// is a single cluster.
 inline Sites some_of(const Sites& all, const std::vector<std::size_t>& chosen) {
   Sites some;
   for (const std::size_t from : chosen) {
@@ -45,8 +46,8 @@ inline Sites some_of(const Sites& all, const std::vector<std::size_t>& chosen) {
   return some;
 }
 
-/// A host sends one message at a time and receives one, in the order of its steps, whoever it is
-/// with; sending holds it for a fixed cost more. Grants take no time.
+/// Returns ports with which a host sends one message and receives one message at a time, in the
+/// order of its steps. Sending occupies the host for a fixed `cost` more. Grants take no time.
 inline pricing::Execution with_ports(base::Nanos cost, bool is_half_duplex = false) {
   return {.ports = {.sending = 1, .receiving = 1, .cost = cost, .is_half_duplex = is_half_duplex}};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/mistake_of.hpp — words of a usage error.
+// tests/support/mistake_of.hpp — text of a usage error
 #pragma once
 #include <functional>
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace test_support {
 
-/// Mistake of the UsageError that `call` throws, without the running context; "nothing" if there is
-/// none.
+/// Returns the mistake of the UsageError that `call` throws, without the running context, or
+/// "nothing".
 inline std::string mistake_of(const std::function<void()>& call) {
   try {
     call();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/mortal_hosts.hpp — all hosts of a plan on the virtual clock, one of which may die.
+// tests/support/mortal_hosts.hpp — all hosts of a plan on the virtual clock, with the death of a
+// host
 #pragma once
 #include <map>
 #include <memory>
@@ -14,8 +15,8 @@
 
 namespace test_support {
 
-/// A transport that can die: then nothing comes or goes any more, and all it was connected to are
-/// told so, as sockets tell.
+/// Transport that can die. A dead one sends and delivers nothing, and all its peers receive
+/// connection_lost(), as with sockets.
 class Mortal final : public paths::Transport, public paths::Receiver {
  public:
   explicit Mortal(std::unique_ptr<paths::Transport> inner) : inner_(std::move(inner)) {}
@@ -69,7 +70,8 @@ class Mortal final : public paths::Transport, public paths::Receiver {
   bool is_dead_ = false, is_stopped_ = false;
 };
 
-/// All hosts of a plan. What its threads throw ends them as in a program (paths/run/run_plan.cpp).
+/// All hosts of a plan. An exception of a thread ends the hosts as in a program
+/// (paths/run/run_plan.cpp).
 class MortalHosts {
  public:
   using ThreadFunction = std::function<void(paths::Thread&)>;
@@ -79,8 +81,9 @@ class MortalHosts {
         runtime_({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}),
         network_(sim.plan().hosts.size(), true) {}
 
-  /// What ended each thread, by host and index; "" for the end of its function. Returns when all
-  /// hosts have ended but those that died. Throws Deadlock.
+  /// Returns the error that ended each thread, by host and index; "" = its function returned.
+  /// Blocks until all hosts but the dead ones have ended.
+  /// Throws: Deadlock.
   std::map<std::string, std::vector<std::string>> run(const std::function<void()>& meanwhile = {}) {
     runtime_.run([&] {
       make();
@@ -95,7 +98,7 @@ class MortalHosts {
     return ended_;
   }
 
-  /// From any context: nothing of it is heard any more.
+  /// Kills a host: none of its frames arrives afterwards. May be called from any context.
   void kill(std::uint32_t victim) {
     transports_[victim]->die();
     for (std::uint32_t host = 0; host < hosts_.size(); ++host)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/one_host.hpp — plans built by code for one simulated host, and threads on it.
+// tests/support/one_host.hpp — plans built by code for one simulated host, and its threads
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace test_support {
 
 using Words = std::vector<std::pair<std::string, std::string>>;
 
-/// Nothing leaves the host.
+/// Transport that discards everything.
 class NoTransport final : public paths::Transport {
  public:
   void start(paths::Receiver&) override {}
@@ -30,7 +30,7 @@ class NoTransport final : public paths::Transport {
   void stop() override {}
 };
 
-/// A wrapper that does what the test says.
+/// Wrapper that calls a function of the test.
 class Does final : public paths::BlockingWrapper {
  public:
   using Function = std::function<paths::Result(paths::Operation, paths::Next)>;
@@ -43,8 +43,8 @@ class Does final : public paths::BlockingWrapper {
   Function function_;
 };
 
-/// Builds the plan of one host "here" of one cluster, and the kinds it takes: all there are, and
-/// those the test adds. Wrappers are known by their index.
+/// Builds the plan of one host "here" in one cluster. The plan accepts all kinds of wrappers, and
+/// those that the test adds. An index identifies a wrapper.
 class PlanBuilder {
  public:
   PlanBuilder() {
@@ -75,7 +75,7 @@ class PlanBuilder {
     plan_->wrappers.push_back({name, kind, 0, std::move(settings), 0});
     return index;
   }
-  /// A wrapper that does what `function` says.
+  /// Adds a wrapper that calls `function`.
   std::uint32_t does(const std::string& name, Does::Function function) {
     paths::WrapperKind kind;
     kind.name = "does " + name;
@@ -85,7 +85,7 @@ class PlanBuilder {
     kinds_.add(kind);
     return wrapper(kind.name, name, Words{});
   }
-  /// A wrapper that `make` makes.
+  /// Adds a wrapper that `make` creates.
   std::uint32_t made(const std::string& name, bool joins,
                      std::function<std::unique_ptr<paths::Wrapper>(paths::Deployment&)> make) {
     paths::WrapperKind kind;
@@ -98,8 +98,8 @@ class PlanBuilder {
     return wrapper(kind.name, name, Words{});
   }
 
-  /// A path of `threads` through the wrappers, from the top; it shares the rest of its way with
-  /// those that came before it to the same joining wrapper. Answers its index.
+  /// Adds a path of `threads` through the wrappers, from the top. Below a joining wrapper of an
+  /// earlier path, it shares that path's stages. Returns its index.
   std::uint32_t path(const std::string& graph, std::uint32_t threads,
                      const std::vector<std::uint32_t>& wrappers) {
     std::uint32_t width = std::max(1u, threads);
@@ -141,7 +141,7 @@ class PlanBuilder {
   std::map<std::uint32_t, paths::StageId> joined_;
 };
 
-/// The host of a plan, by default on the virtual clock.
+/// The host of a plan, on the virtual clock by default.
 class OneHost {
  public:
   explicit OneHost(PlanBuilder& builder,
@@ -156,7 +156,7 @@ class OneHost {
   base::Nanos now() const { return runtime_.now(); }
   void sleep(base::Nanos span) { runtime_.sleep_for(span); }
 
-  /// Starts the host and runs `main`; what is still running then is cancelled.
+  /// Starts the host and runs `main`. Cancels contexts that still run afterwards.
   void run(const std::function<void()>& main) {
     runtime_.run([&] {
       host_.start();
@@ -199,7 +199,7 @@ class OneHost {
   paths::Host host_;
 };
 
-/// What `work` throws, as text; "nothing" when it does not.
+/// Returns the text of the error that `work` throws, or "nothing".
 template <class Error, class Work>
 std::string thrown(Work&& work) {
   try {

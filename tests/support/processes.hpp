@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/processes.hpp — the hosts of a plan as processes of their own, which can be killed.
+// tests/support/processes.hpp — hosts of a plan as processes, which can be killed
 #pragma once
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -29,11 +29,11 @@ inline bool can_bind(int family, const sockaddr* address, socklen_t bytes, bool 
   return can;
 }
 
-/// Takes a block of ports for this process alone, for as long as it lives: tests run side by side,
-/// and a port that is free now may be another's a moment later.
+/// Claims a block of ports for this process, until it ends. Tests run in parallel, and another
+/// process could take a port that is free now.
 inline bool claim_block(int block) {
   sockaddr_un address{};
-  address.sun_family = AF_UNIX;  // a name that begins with a zero is in no file system
+  address.sun_family = AF_UNIX;  // a name that begins with a zero byte is in no file system
   const std::string name = fmt::format("paths-test-ports-{}", block);
   std::copy(name.begin(), name.end(), address.sun_path + 1);
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
@@ -48,7 +48,7 @@ inline bool is_free_port(int port) {
   return can_bind(AF_INET, reinterpret_cast<sockaddr*>(&address), sizeof address, false);
 }
 
-/// The first of `count` ports in a row that nobody else uses.
+/// Returns the first of `count` consecutive ports that no other process uses.
 inline int free_ports(int count) {
   constexpr int first_port = 20'000, ports = 12'000, block_ports = 20;
   if (count > block_ports) throw std::runtime_error("more ports than a block has");
@@ -64,7 +64,7 @@ inline int free_ports(int count) {
   throw std::runtime_error("no free ports");
 }
 
-/// Where the hosts of a config listen: its line about the network.
+/// Returns the config line with the addresses of the hosts.
 inline std::string network_line(const std::string& transport, int hosts) {
   if (transport == "tcp") return fmt::format("network: {{port: {}}}\n", free_ports(hosts));
   static int count = 0;
@@ -72,33 +72,33 @@ inline std::string network_line(const std::string& transport, int hosts) {
                      ++count);
 }
 
-/// For a test that is in no context of a runtime.
+/// Sleeps outside any context of a runtime.
 inline void pause(base::Nanos span) {
   runtime::Runtime clock;
   clock.run([&] { clock.sleep_for(span); });
 }
 
-/// Says a line to the test.
+/// Sends a line to the test.
 using Say = std::function<void(const std::string& line)>;
 using HostThread = std::function<void(paths::Thread&, const Say&)>;
 using HostFinish = std::function<void(const paths::RunSummary&, const Say&)>;
 
-/// One process: it runs its host and says its failures, each as "failed: ...".
+/// A process that runs one host and prints its failures, each as "failed: ...".
 class HostProcess {
  public:
   HostProcess(const Sim& sim, std::uint32_t host, const HostThread& thread,
               const HostFinish& finish = {}, const std::string& trace = {})
       : HostProcess([&](const Say& say) { return run(sim, host, thread, finish, trace, say); }) {}
-  /// Any program; it answers its exit code.
+  /// Runs any program, which returns its exit code.
   explicit HostProcess(const std::function<int(const Say&)>& program) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-    std::cout.flush();  // or the child has it, too
+    std::cout.flush();  // otherwise the child inherits the buffered text
     pid_ = fork();
     if (pid_ < 0) throw std::runtime_error("no process");
     if (pid_ == 0) {
       close(ends[0]);
-      // What it is warned of is said, too.
+      // Warnings on standard error also go to the test.
       for (const int number : {STDOUT_FILENO, STDERR_FILENO}) dup2(ends[1], number);
       _exit(run(program, ends[1]));
     }
@@ -119,18 +119,21 @@ class HostProcess {
     waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }
-  /// Until it was waited for: of nobody, -1, the kernel would make everybody.
+  /// Requires: the process was not waited for. Afterwards pid_ is -1, and kill(-1) would signal
+  /// every process.
   void signal_it(int number) const {
     if (pid_ <= 0) throw std::logic_error("no process is left to be told");
     ::kill(pid_, number);
   }
-  /// Reads until a line that begins so has come; false when the process ends or is silent first.
+  /// Reads until a line with this beginning arrives. Returns false if the process ends or is silent
+  /// first.
   bool says(const std::string& beginning, int milliseconds = 120'000) {
     while (("\n" + text_).find("\n" + beginning) == std::string::npos)
       if (!read_more(milliseconds)) return false;
     return true;
   }
-  /// Everything it says until it ends; its exit code, -1 when it did not end in time.
+  /// Reads all output until the process ends. Returns its exit code, or -1 if it did not end in
+  /// time.
   int end(int milliseconds = 120'000) {
     while (read_more(milliseconds)) {
     }
@@ -203,7 +206,7 @@ class HostProcess {
   bool is_silent_ = false;
 };
 
-/// All hosts of a plan, by name.
+/// Starts all hosts of a plan and returns them by name.
 inline std::map<std::string, HostProcess> start_hosts(const Sim& sim, const HostThread& thread,
                                                       const HostFinish& finish = {},
                                                       const std::string& trace = {}) {

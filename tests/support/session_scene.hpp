@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/session_scene.hpp — sessions, and threads of a program's own.
+// tests/support/session_scene.hpp — sessions and threads that the program creates
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -34,10 +34,10 @@ inline std::int64_t sum(Attached& attached, std::int64_t value) {
 
 using OwnThread = std::thread;  // tidy: own thread
 
-/// In a thread of the program's own, which has ended when this returns.
+/// Runs `work` in a thread that the program creates. Returns after the thread has ended.
 inline void elsewhere(const std::function<void()>& work) { OwnThread(work).join(); }
 
-/// Four threads of the program's own, which do `work` as those of the two hosts.
+/// Runs `work` in four threads that the program creates, attached as the threads of two hosts.
 inline void by_four(Session& session, const std::function<void(Attached&, int rank)>& work) {
   std::vector<OwnThread> threads;
   for (int rank = 0; rank < 4; ++rank)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/shell.hpp — runs a command line, as a person would.
+// tests/support/shell.hpp — execution of a command line by a shell
 #pragma once
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -14,8 +14,8 @@
 namespace test_support {
 
 struct Said {
-  std::string text;   ///< both outputs, as they came
-  int exit_code = 0;  ///< 128 and the signal's number when it was killed
+  std::string text;   ///< both outputs, in order of arrival
+  int exit_code = 0;  ///< 128 plus the number of the signal if one killed it
 };
 
 inline Said run_shell(const std::string& command) {
@@ -30,7 +30,8 @@ inline Said run_shell(const std::string& command) {
   return said;
 }
 
-/// What one of our programs says, run from the top of the sources, with its exit code, as a golden.
+/// Runs a program of this project in the top directory of the sources. Returns its output and exit
+/// code, as in a golden file.
 inline std::string golden_text(const std::string& command_line) {
   const Said said = run_shell("cd " PATHS_SOURCE_DIR " && env -u PATHS_CONFIG -u PATHS_HOST " +
                               std::string(PATHS_BUILD_BIN_DIR) + "/" + command_line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/short_way.hpp — what a transport of a test does with short frames.
+// tests/support/short_way.hpp — sending of short frames by transports of tests
 #pragma once
 #include <memory>
 #include <utility>
@@ -8,7 +8,7 @@
 
 namespace test_support {
 
-/// `send` does with each what ShortWay::send() is to.
+/// Returns a ShortWay whose send() calls `send`.
 template <class Send>
 std::shared_ptr<paths::ShortWay> short_way(Send send) {
   class Way final : public paths::ShortWay {

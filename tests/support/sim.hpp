@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/sim.hpp — whole programs on the virtual clock: a config's text, a thread function.
+// tests/support/sim.hpp — whole programs on the virtual clock, from the text of a config and a
+// thread function
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -21,7 +22,7 @@ namespace test_support {
 
 inline constexpr const char* thrown_text = "thrown by the test";
 
-/// Throws in one round: before the operation goes down, or after it came up.
+/// Throws in one round, on the way down or on the way up.
 class Thrower final : public paths::BlockingWrapper {
  public:
   Thrower(bool up, std::uint64_t round, std::int64_t slot) : up_(up), round_(round), slot_(slot) {}
@@ -56,11 +57,11 @@ inline paths::WrapperKind thrower_kind() {
   return kind;
 }
 
-/// What came of a run.
+/// Result of a run.
 struct SimResult {
-  std::vector<std::string> failures;  ///< of threads
-  std::string broke;                  ///< what the run itself threw, a deadlock for one
-  base::Nanos end{0};                 ///< when the last thread ended
+  std::vector<std::string> failures;  ///< errors of threads
+  std::string broke;                  ///< error of the run itself, for example a deadlock
+  base::Nanos end{0};                 ///< time at which the last thread ended
   std::map<std::string, std::map<std::string, paths::Traffic>> wan;  ///< by graph and host
   std::map<std::string, std::map<std::string, paths::Traffic>> all;
 
@@ -82,7 +83,7 @@ struct SimResult {
 
 class Sim {
  public:
-  /// Every kind there is, `thrower`, and those of `more`.
+  /// Accepts every registered kind, `thrower`, and the kinds of `more`.
   explicit Sim(const std::string& text, const paths::Overrides& overrides = {},
                const std::vector<paths::WrapperKind>& more = {}) {
     for (const paths::WrapperKind& kind : wrappers::all_kinds().all()) kinds_.add(kind);
@@ -128,12 +129,10 @@ class Sim {
     return result;
   }
 
-  // ---- places in the plan
-
-  /// Between two stages, or in front of a path's first one.
+  /// Position between two stages, or in front of the first stage of a path.
   struct Place {
     paths::StageId above = paths::no_stage;
-    std::uint32_t path = 0;  ///< when there is no stage above
+    std::uint32_t path = 0;  ///< meaningful if there is no stage above
     paths::StageId below = paths::no_stage;
     std::string text;
   };
@@ -141,7 +140,7 @@ class Sim {
     std::vector<Place> all;
     for (std::uint32_t path = 0; path < plan_->paths.size(); ++path) {
       const paths::StageId first = plan_->paths[path].stage;
-      if (plan_->paths[path].threads == 0) continue;  // begun by its first wrapper
+      if (plan_->paths[path].threads == 0) continue;  // its first wrapper starts the operations
       all.push_back({paths::no_stage, path, first,
                      "above " + describe(first) + " on a path of " +
                          plan_->hosts[plan_->paths[path].host].name});
@@ -158,7 +157,7 @@ class Sim {
     return (wrapper.name.empty() ? wrapper.kind : wrapper.name) + " of " +
            plan_->hosts[wrapper.host].name;
   }
-  /// The same program with a wrapper put in at that place.
+  /// Returns the same program with one more wrapper at that place.
   Sim with(const Place& place, const std::string& kind, const std::string& settings) const {
     auto plan = std::make_shared<paths::Plan>(*plan_);
     plan->wrappers.push_back(
@@ -178,7 +177,7 @@ class Sim {
     paths::finish_plan(*plan, kinds_);
     return Sim(std::move(plan), kinds_);
   }
-  /// Ranks of the threads whose operations pass a place.
+  /// Returns the ranks of the threads whose operations pass a place.
   std::set<std::uint32_t> threads_through(const Place& place) const {
     std::set<std::uint32_t> ranks;
     for (std::uint32_t number = 0; number < plan_->paths.size(); ++number) {
@@ -189,7 +188,7 @@ class Sim {
     }
     return ranks;
   }
-  /// Is a wrapper of that kind further up than the place (`above`), or further down?
+  /// Returns whether a wrapper of that kind is above the place on any path through it.
   bool kind_above(const Place& place, const std::string& kind) const {
     for (std::uint32_t number = 0; number < plan_->paths.size(); ++number) {
       if (!passes(number, place)) continue;
@@ -223,7 +222,7 @@ class Sim {
   std::shared_ptr<const paths::Plan> plan_;
 };
 
-/// What a thread got in one round: a value, or an error.
+/// Result of one round for a thread: a value, or an error.
 struct RoundOutcome {
   bool is_error = false;
   std::string error;
@@ -233,7 +232,7 @@ struct RoundOutcome {
   friend bool operator==(const RoundOutcome&, const RoundOutcome&) = default;
 };
 
-/// One move, whose failure is an outcome like any other.
+/// Moves `value` once. A failure is an outcome like any other.
 inline RoundOutcome contribute(paths::Thread& thread, const std::string& graph, double value) {
   RoundOutcome outcome;
   try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/transport_scene.hpp — hosts whose frames cross by one transport or another.
+// tests/support/transport_scene.hpp — hosts whose frames cross by one transport or another
 #pragma once
 #include <fmt/format.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ namespace test_support {
 
 using namespace std::chrono_literals;
 
-/// Of the sockets of this process; goes with it.
+/// Directory of the sockets of this process; the destructor removes it.
 struct SocketFolder {
   const std::string name = fmt::format("/tmp/paths-test-{}", getpid());
   ~SocketFolder() { std::filesystem::remove_all(name); }
@@ -39,7 +39,7 @@ inline std::string free_address(const std::string& scheme) {
   return fmt::format("ipc://{}/{}", folder.name, ++count);
 }
 
-/// A frame with that number, and bytes that depend on it.
+/// Returns a frame with that number and bytes that depend on it.
 inline paths::Frame numbered(std::uint64_t number, std::size_t bytes = 8) {
   paths::Frame frame;
   frame.kind = paths::FrameKind::one_way;
@@ -51,7 +51,7 @@ inline paths::Frame numbered(std::uint64_t number, std::size_t bytes = 8) {
   return frame;
 }
 
-/// Keeps what arrives; optionally answers every frame on the connection it came on.
+/// Keeps arriving frames. Optionally sends each frame back on its connection.
 class Mailbox : public paths::Receiver {
  public:
   using Arrived = std::pair<paths::ConnectionId, paths::Frame>;
@@ -101,11 +101,11 @@ class Mailbox : public paths::Receiver {
   bool wait_for_loss(runtime::Runtime& runtime, base::Nanos span = 20s, std::size_t count = 1) {
     return wait(runtime, span, [&] { return lost_.size() >= count; });
   }
-  /// For when nothing is under way.
+  /// Requires: nothing is under way.
   const std::vector<Arrived>& frames() const { return frames_; }
   const std::map<paths::ConnectionId, std::string>& lost() const { return lost_; }
   const std::vector<std::string>& turned_away() const { return turned_away_; }
-  /// Something came behind a loss.
+  /// Returns whether anything arrived after a loss.
   bool is_late() const { return late_; }
   void clear() {
     runtime::Lock lock(mutex_);
@@ -122,8 +122,8 @@ class Mailbox : public paths::Receiver {
   bool late_ = false;
 };
 
-/// Of one connection: each once, from 0 on, with its bytes. Counts without stopping at each: Catch
-/// is slow.
+/// Returns whether each frame of one connection arrived once, from 0 on, with its bytes. Does not
+/// check each frame with Catch2, which would be slow.
 inline bool in_order(const std::vector<Mailbox::Arrived>& frames, paths::ConnectionId connection) {
   std::uint64_t expected = 0;
   for (const auto& [from, frame] : frames) {
@@ -137,7 +137,7 @@ inline bool in_order(const std::vector<Mailbox::Arrived>& frames, paths::Connect
   return true;
 }
 
-/// Some hosts, and the transports between them: "local", "tcp" or "ipc" (ZeroMQ), "memory".
+/// Some hosts and the transports between them: "local", "tcp" or "ipc" (ZeroMQ), "memory".
 class TransportScene {
  public:
   TransportScene(std::string kind, std::uint32_t hosts) : kind_(std::move(kind)), network_(hosts) {
@@ -161,11 +161,12 @@ class TransportScene {
   std::shared_ptr<const paths::Peers> peers_;
 };
 
-/// A host of its own process, until it is killed. Forked before this process starts any thread.
+/// A host in another process, until it is killed.
+/// Requires: this process has not started a thread.
 class PeerProcess {
  public:
   using Act = std::function<void(runtime::Runtime&, paths::Transport&)>;
-  /// It answers every frame, and does what `act` does.
+  /// Starts a host that sends back every frame and runs `act`.
   PeerProcess(TransportScene& scene, std::uint32_t host, const Act& act = nullptr) {
     pid_ = fork();
     if (pid_ != 0) return;

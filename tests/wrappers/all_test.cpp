@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/all_test.cpp — what every kind of wrapper must do, tried on each kind there is.
+// tests/wrappers/all_test.cpp — requirements on all kinds of wrappers, checked for each kind
 #include "wrappers/all.hpp"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@ namespace {
 using namespace wrapper_tests;
 using paths::WrapperKind;
 
-/// Settings with which a kind can be tried between threads and their end; none for the
-/// kinds that only make sense among clusters, which their own tests try.
+/// Returns settings with which a kind can be tested between threads and their end. Empty for kinds
+/// that need clusters; their own tests check them.
 std::optional<std::string> settings_of(const WrapperKind& kind) {
   static const std::map<std::string, std::string> known = {
       {"allreduce", "template: f64"},   {"reduce", "template: f64"},
@@ -33,7 +33,7 @@ std::optional<std::string> settings_of(const WrapperKind& kind) {
   return found->second;
 }
 
-/// The keys that a reader asks for: what it says it expected when it meets another one.
+/// Returns the keys that a reader accepts, from its error about an unknown key.
 std::set<std::string> keys_asked(const std::function<void(base::MapReader&)>& read) {
   const std::string stranger(30, '_');
   base::Mistakes mistakes;
@@ -57,7 +57,7 @@ std::set<std::string> keys_asked(const std::function<void(base::MapReader&)>& re
   return keys;
 }
 
-/// Throws for every third move, else goes on: a test's own kind, at the end or in the middle.
+/// Throws for every third move and otherwise continues. Used at the end or in the middle of a path.
 class Unreliable final : public paths::BlockingWrapper {
  public:
   paths::Result operate(paths::Operation operation, paths::Next next) override {
@@ -82,7 +82,7 @@ WrapperKind unreliable_kind(const std::string& name, bool ends) {
   return kind;
 }
 
-/// One host, three threads that meet in `it`; runs the same rounds in each thread.
+/// One host with three threads that meet in the wrapper `it` and run the same rounds.
 class Trial {
  public:
   static constexpr std::uint32_t threads = 3;
@@ -120,12 +120,12 @@ class Trial {
   }
 
   static constexpr std::uint64_t rounds = 1'000;
-  /// Who got an error in which round.
+  /// Threads that got an error, by round.
   std::map<std::uint64_t, std::set<std::uint32_t>> failed;
 
  private:
   void take_part(paths::Deployment& deployment, std::uint32_t thread) {
-    // Thread 0 is alone on the first path; 1 and 2 are the range of the second.
+    // Thread 0 is alone on the first path; threads 1 and 2 share the second one.
     paths::Owner owner(deployment, thread);
     paths::Path path(deployment, thread == 0 ? 0 : 1, thread == 0 ? 0 : thread - 1, owner);
     for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -159,7 +159,7 @@ TEST_CASE("all kinds: names are unique and every description is complete") {
   }
 }
 
-TEST_CASE("all kinds: the settings described are those that are read") {
+TEST_CASE("all kinds: the described settings are those that are read") {
   for (const WrapperKind& kind : wrappers::all_kinds().all()) {
     INFO(kind.name);
     std::set<std::string> described;
@@ -173,7 +173,7 @@ TEST_CASE("all kinds: the settings described are those that are read") {
   }
 }
 
-TEST_CASE("all kinds: a collective is made of joins, which have every setting that it has") {
+TEST_CASE("all kinds: a collective consists of joins that have all its settings") {
   for (const WrapperKind& kind : wrappers::all_kinds().all()) {
     if (!kind.collective) continue;
     INFO(kind.name);
@@ -193,7 +193,7 @@ TEST_CASE("all kinds: a collective is made of joins, which have every setting th
   }
 }
 
-TEST_CASE("all kinds: what the end throws comes up, wakes everyone and leaves other rounds alone") {
+TEST_CASE("all kinds: an exception at the end reaches all waiters and no other round") {
   for (const WrapperKind& kind : wrappers::all_kinds().all()) {
     if (!settings_of(kind)) continue;
     INFO(kind.name);
@@ -201,7 +201,7 @@ TEST_CASE("all kinds: what the end throws comes up, wakes everyone and leaves ot
     for (std::uint64_t round = 0; round < Trial::rounds; ++round) {
       const auto failed = trial.failed.find(round);
       const std::size_t count = failed == trial.failed.end() ? 0 : failed->second.size();
-      // Of these only the one that goes down learns what happens there.
+      // In these kinds only the operation that continues down gets the error from there.
       const bool one = kind.name == "reduce" || kind.name == "broadcast";
       const std::size_t expected = one ? 1 : Trial::threads;
       if (count != (round % 3 == 1 ? expected : 0)) {
@@ -211,7 +211,7 @@ TEST_CASE("all kinds: what the end throws comes up, wakes everyone and leaves ot
   }
 }
 
-TEST_CASE("all kinds: a contributor that fails above leaves nobody waiting") {
+TEST_CASE("all kinds: a contributor that fails above leaves no thread waiting") {
   for (const WrapperKind& kind : wrappers::all_kinds().all()) {
     if (!settings_of(kind)) continue;
     INFO(kind.name);

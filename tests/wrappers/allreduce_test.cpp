@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/allreduce_test.cpp — who goes down, who waits, and what everyone gets.
+// tests/wrappers/allreduce_test.cpp — leaders, waiters and results of allreduce
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Joined : test_support::Joined {
 
 }  // namespace
 
-TEST_CASE("allreduce: only the last arriver goes down, and everyone gets the result") {
+TEST_CASE("allreduce: only the last arriver continues down and all threads get the result") {
   Joined t(3);
   t.here->run([&] {
     std::vector<runtime::Task> threads;
@@ -41,14 +41,14 @@ TEST_CASE("allreduce: only the last arriver goes down, and everyone gets the res
     join_all(threads);
   });
   REQUIRE(t.arrived.size() == 1);
-  CHECK(t.arrived[0].thread == 0);  // the last one here
+  CHECK(t.arrived[0].thread == 0);  // the last to arrive
   CHECK(t.arrived[0].contributions == 3);
   CHECK(t.values == std::vector<double>{7, 7, 7});
   CHECK(t.answered_at == std::vector<Nanos>{3ms, 3ms, 3ms});
 }
 
-TEST_CASE("allreduce: values are combined in the order of slots, whoever came first") {
-  const double large = 1e16;  // large + 1 + 1 is not 1 + 1 + large
+TEST_CASE("allreduce: values are combined in the order of slots for any order of arrival") {
+  const double large = 1e16;  // large + 1 + 1 differs from 1 + 1 + large
   for (const bool reverse : {false, true}) {
     Joined t(3);
     t.here->run([&] {
@@ -75,7 +75,7 @@ TEST_CASE("allreduce: arrays are combined elementwise") {
   });
 }
 
-TEST_CASE("allreduce: located operations say whose value it was") {
+TEST_CASE("allreduce: located operations return the location of the value") {
   Joined t(2, {{"template", "f64, i64"}, {"operation", "min_location"}});
   struct __attribute__((packed)) Located {
     double value;
@@ -105,7 +105,7 @@ TEST_CASE("allreduce: several rounds are open at once and do not mix") {
   CHECK(t.arrived.size() == 4);
 }
 
-TEST_CASE("allreduce: a fast next round does not overwrite a result that is not yet taken") {
+TEST_CASE("allreduce: a fast next round does not overwrite a result that was not taken yet") {
   constexpr std::uint32_t count = 5;
   constexpr std::uint64_t rounds = 1000;
   Joined t(count);
@@ -123,7 +123,7 @@ TEST_CASE("allreduce: a fast next round does not overwrite a result that is not 
   CHECK(t.arrived.size() == rounds);
 }
 
-TEST_CASE("allreduce: an error from below reaches everyone, and the next round is not hurt") {
+TEST_CASE("allreduce: an error from below reaches all threads and leaves the next round intact") {
   Joined t(3);
   t.before_answer = [&](const paths::Operation& operation) {
     t.here->sleep(2ms);
@@ -142,7 +142,8 @@ TEST_CASE("allreduce: an error from below reaches everyone, and the next round i
         }) == 3);
 }
 
-TEST_CASE("allreduce: a failure above reaches everyone of the round, and joins further down") {
+TEST_CASE(
+    "allreduce: a failure above reaches all contributors of the round and joins further down") {
   PlanBuilder builder;
   const auto fails = builder.does("fails", [](paths::Operation operation, paths::Next next) {
     if (operation.sequence == 1 && operation.thread == 1) throw std::runtime_error("torn");
@@ -182,7 +183,8 @@ TEST_CASE("allreduce: a failure above reaches everyone of the round, and joins f
 }
 
 TEST_CASE(
-    "allreduce: a value outside the declared sign names the thread, the round and the value") {
+    "allreduce: an error about a value of the wrong sign names the thread and the round and the "
+    "value") {
   Joined t(2, {{"template", "f64"}, {"contributions", "non_negative"}});
   t.here->run([&] {
     runtime::Task threads[] = {t.later(0ns, 0, 5, 1.0), t.later(1ms, 1, 5, -0.25)};
@@ -195,7 +197,7 @@ TEST_CASE(
                                Catch::Contains("non_negative"));
 }
 
-TEST_CASE("allreduce: NaN names who contributed it") {
+TEST_CASE("allreduce: an error about NaN names its contributor") {
   Joined t(2);
   t.here->run([&] {
     runtime::Task threads[] = {t.later(0ns, 0, 0, std::numeric_limits<double>::quiet_NaN()),
@@ -205,7 +207,8 @@ TEST_CASE("allreduce: NaN names who contributed it") {
   CHECK_THAT(t.answers.at(0), Catch::Contains("thread here/0") && Catch::Contains("NaN"));
 }
 
-TEST_CASE("allreduce: of several NaN the first slot's is told, and of one contributor, too") {
+TEST_CASE(
+    "allreduce: of several NaN values the error names the first slot even if it is the only one") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Joined t(3);
   t.here->run([&] {
@@ -221,7 +224,8 @@ TEST_CASE("allreduce: of several NaN the first slot's is told, and of one contri
 }
 
 TEST_CASE(
-    "allreduce: a NaN comes before a failure from above in a later slot, not an earlier one") {
+    "allreduce: a NaN is reported before a failure in a later slot and after one in an earlier "
+    "slot") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const std::uint32_t failed : {0u, 2u}) {
     Joined t(3);
@@ -239,7 +243,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("allreduce: ieee values that are NaN or beyond their type are results") {
+TEST_CASE("allreduce: with ieee values NaN and overflow are results") {
   Joined t(2, {{"template", "f64"}, {"operation", "max"}, {"values", "ieee"}});
   t.here->run([&] {
     runtime::Task threads[] = {t.later(0ns, 0, 0, -std::numeric_limits<double>::quiet_NaN()),
@@ -261,7 +265,8 @@ TEST_CASE("allreduce: ieee values that are NaN or beyond their type are results"
   });
 }
 
-TEST_CASE("allreduce: integer overflow names whose value was one too many") {
+TEST_CASE(
+    "allreduce: an error about integer overflow names the contributor whose value was too much") {
   Joined t(3, {{"template", "i32"}});
   std::vector<std::string> errors;
   t.here->run([&] {
@@ -286,7 +291,7 @@ TEST_CASE("allreduce: a tuple of the wrong size is a failed contribution") {
   });
 }
 
-TEST_CASE("allreduce: at the deadline the round fails for everyone and names who is missing") {
+TEST_CASE("allreduce: at the deadline the round fails for all threads and names the missing one") {
   Joined t(3);
   t.builder.plan().deadline = 50ms;
   t.builder.plan().deadline_written = true;
@@ -295,11 +300,11 @@ TEST_CASE("allreduce: at the deadline the round fails for everyone and names who
                                t.later(70ms, 1, 0, 1.0)};
     join_all(threads);
     CHECK(t.answers[0] == t.answers[1]);
-    CHECK(t.answers[0] == t.answers[2]);  // the late one
+    CHECK(t.answers[0] == t.answers[2]);  // error of the late thread
     CHECK_THAT(t.answers[0], Catch::Contains("missing") && Catch::Contains("thread here/1") &&
                                  Catch::Contains("round 0"));
     CHECK(t.answered_at == std::vector<Nanos>{50ms, 50ms, 70ms});
-    // And the next round is complete.
+    // The next round is complete.
     std::vector<runtime::Task> again;
     for (std::uint32_t thread = 0; thread < 3; ++thread)
       again.push_back(t.later(0ns, thread, 1, 1.0));
@@ -308,7 +313,7 @@ TEST_CASE("allreduce: at the deadline the round fails for everyone and names who
   CHECK(t.values == std::vector<double>(3, 3.0));
 }
 
-TEST_CASE("allreduce: an expired round still goes down, so that joins below learn of it") {
+TEST_CASE("allreduce: an expired round still continues down so that joins below fail too") {
   PlanBuilder builder;
   builder.plan().deadline = 50ms;
   builder.plan().deadline_written = true;
@@ -323,7 +328,7 @@ TEST_CASE("allreduce: an expired round still goes down, so that joins below lear
   here.run([&] {
     std::string below;
     runtime::Task other = here.spawn([&] {
-      here.sleep(20ms);  // waits until 70 ms if nobody tells it
+      here.sleep(20ms);  // without the error from above it would wait until 70 ms
       below = thrown<TravelError>([&] { here.move_value(1, 0, 0, 1.0); });
       CHECK(here.now() == 50ms);
     });
@@ -335,7 +340,7 @@ TEST_CASE("allreduce: an expired round still goes down, so that joins below lear
   });
 }
 
-TEST_CASE("allreduce: a cancelled waiter leaves and the round goes on with its value") {
+TEST_CASE("allreduce: a cancelled waiter leaves and the round continues with its value") {
   Joined t(3);
   t.here->run([&] {
     runtime::Task leaves = t.later(0ns, 0, 0, 1.0);
@@ -349,7 +354,7 @@ TEST_CASE("allreduce: a cancelled waiter leaves and the round goes on with its v
   CHECK(t.values == std::vector<double>{7.0});
 }
 
-TEST_CASE("allreduce: a contributor's failure is told when it is the one that went down") {
+TEST_CASE("allreduce: a failure of the leader below reaches its waiters") {
   Joined t(2);
   t.before_answer = [&](const paths::Operation&) { t.here->sleep(10ms); };
   t.here->run([&] {
@@ -364,7 +369,8 @@ TEST_CASE("allreduce: a contributor's failure is told when it is the one that we
   CHECK_THAT(t.answers[0], Catch::Contains("cancelled"));
 }
 
-TEST_CASE("allreduce: releases never block; the first is told below, the last one goes down") {
+TEST_CASE(
+    "allreduce: releases never block and the first withdraws below and the last continues down") {
   Joined t(3);
   t.here->run([&] {
     t.release(0, 4);
@@ -379,7 +385,8 @@ TEST_CASE("allreduce: releases never block; the first is told below, the last on
   });
 }
 
-TEST_CASE("allreduce: below is told again when another contributor ends in an earlier round") {
+TEST_CASE(
+    "allreduce: below gets a second withdrawal when another contributor ends in an earlier round") {
   Joined t(3);
   t.here->run([&] {
     const auto withdraw = [&](std::uint32_t thread, std::uint64_t sequence) {
@@ -398,7 +405,7 @@ TEST_CASE("allreduce: below is told again when another contributor ends in an ea
   });
 }
 
-TEST_CASE("allreduce: a host that died is missed from the round after its last value on") {
+TEST_CASE("allreduce: a host that died is missing from the round after its last value on") {
   const bool says_why = GENERATE(false, true);
   Joined t(2);
   t.here->run([&] {
@@ -407,11 +414,11 @@ TEST_CASE("allreduce: a host that died is missed from the round after its last v
     paths::Operation gone = t.here->operation(0, 1, 0, OperationKind::release);
     if (says_why) gone.failure = t.here->host().failure("", 0, "host there is gone");
     thrown<TravelError>([&] { t.here->operate(gone); });
-    if (!says_why) {  // the end below is not told of failures
+    if (!says_why) {  // a failure does not reach the end below
       REQUIRE(t.arrived.size() == 1);
       CHECK(t.arrived[0].sequence == 7);
     }
-    CHECK(t.move(0, 6, 2.0) == 3.0);  // its value is here
+    CHECK(t.move(0, 6, 2.0) == 3.0);  // its value has arrived
     waits.join();
     CHECK_THAT(thrown<TravelError>([&] { t.move(0, 7, 2.0); }),
                Catch::Contains(says_why ? "host there is gone" : "here/1 released its path"));
@@ -436,25 +443,25 @@ TEST_CASE("allreduce: a round does not wait for a contributor that released its 
   }
 }
 
-TEST_CASE("allreduce: a release does not hurt rounds before it") {
+TEST_CASE("allreduce: a release does not affect earlier rounds") {
   Joined t(2);
   t.here->run([&] {
     runtime::Task waits = t.later(0ns, 0, 6, 1.0);
     t.here->sleep(1ms);
     t.release(1, 7);
-    CHECK(t.move(1, 6, 2.0) == 3.0);  // overtaken by its own release
+    CHECK(t.move(1, 6, 2.0) == 3.0);  // its own release overtook it
     waits.join();
   });
 }
 
-TEST_CASE("allreduce: what is neither move nor release passes through") {
+TEST_CASE("allreduce: operations other than move and release pass through") {
   Joined t(2);
   t.here->run([&] { t.here->operate(t.here->operation(0, 1, 0, OperationKind::observe)); });
   REQUIRE(t.arrived.size() == 1);
   CHECK(t.arrived[0].kind == OperationKind::observe);
 }
 
-TEST_CASE("allreduce: a second contribution of a slot to the same round is a bug") {
+TEST_CASE("allreduce: a second contribution of a slot to one round is a bug") {
   base::set_bugs_throw(true);
   Joined t(2);
   t.here->run([&] {
@@ -467,7 +474,7 @@ TEST_CASE("allreduce: a second contribution of a slot to the same round is a bug
   base::set_bugs_throw(false);
 }
 
-TEST_CASE("allreduce: OS threads run thousands of rounds, each with the right result") {
+TEST_CASE("allreduce: OS threads get the right result in thousands of rounds") {
   constexpr std::uint32_t count = 4;
   constexpr std::uint64_t rounds = 2000;
   PlanBuilder builder;
@@ -495,10 +502,10 @@ TEST_CASE("allreduce: OS threads run thousands of rounds, each with the right re
 
 namespace {
 
-/// OS threads that wait for a round of large values take part in combining them.
+/// Rounds of large values, which waiting OS threads help to combine.
 struct LargeRounds {
   static constexpr std::uint32_t threads = 4;
-  static constexpr std::size_t count = 300'001;  // neither full parts nor full lanes
+  static constexpr std::size_t count = 300'001;  // a multiple neither of parts nor of SIMD lanes
   explicit LargeRounds(Words settings, runtime::ClockKind clock = runtime::ClockKind::steady) {
     settings.emplace_back("template", fmt::format("f64[{}]", count));
     const auto join = builder.wrapper("allreduce", "sum", settings);
@@ -516,7 +523,7 @@ struct LargeRounds {
       values[i] = 1.0 / static_cast<double>(1 + i * threads + thread + round);
     return values;
   }
-  /// What every thread got, or the error.
+  /// Returns the error of each thread; "" = all its results were right.
   std::vector<std::string> run(
       std::uint64_t rounds, const std::function<void(std::uint32_t, std::vector<double>&)>& change,
       const std::function<bool(std::uint64_t, const double*)>& is_right) {
@@ -563,7 +570,7 @@ TEST_CASE(
   CHECK(errors == std::vector<std::string>(LargeRounds::threads));
 }
 
-TEST_CASE("allreduce: of large values that are given away only the sum takes memory, used again") {
+TEST_CASE("allreduce: with adopted large values only the sum takes memory and that is reused") {
   for (const auto clock : {runtime::ClockKind::steady, runtime::ClockKind::virtual_time}) {
     constexpr std::uint64_t warm = 3, rounds = 20;
     LargeRounds large({}, clock);
@@ -584,14 +591,14 @@ TEST_CASE("allreduce: of large values that are given away only the sum takes mem
       join_all(tasks);
     });
     const base::LargeMemory after = base::large_memory();
-    // The first rounds of the others may be counted with thread 0's.
+    // The first rounds of other threads may be counted together with those of thread 0.
     CHECK(after.taken - before.taken <= rounds + 1);
     CHECK(after.taken - before.taken >= rounds - 1);
     CHECK(after.mapped - before.mapped == 0);
   }
 }
 
-TEST_CASE("allreduce: what is wrong in a large value is told as in a small one") {
+TEST_CASE("allreduce: errors about large values match those about small ones") {
   const auto errors_of = [](const Words& settings, const auto& change) {
     LargeRounds large(settings);
     auto errors = large.run(3, change, [](auto, auto) { return true; });
@@ -618,7 +625,8 @@ TEST_CASE("allreduce: what is wrong in a large value is told as in a small one")
                              "-inf at index 7"));
 }
 
-TEST_CASE("allreduce: settings that cannot be combined are refused, all of them at once") {
+TEST_CASE(
+    "allreduce: settings that cannot be combined are refused with all mistakes in one error") {
   const auto mistakes_of = [](const Words& words) {
     PlanBuilder builder;
     const auto join = builder.wrapper("allreduce", "sum", words);

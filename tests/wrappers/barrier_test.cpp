@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/barrier_test.cpp — nobody returns before everyone has come.
+// tests/wrappers/barrier_test.cpp — the wait of all threads for the last arriver
 #include <catch2/catch.hpp>
 
 #include "tests/support/joined.hpp"
@@ -17,7 +17,7 @@ struct Joined : test_support::Joined {
 
 }  // namespace
 
-TEST_CASE("barrier: everyone returns when the last one comes, with nothing") {
+TEST_CASE("barrier: all threads return without a value when the last one arrives") {
   Joined t(3);
   t.here->run([&] {
     runtime::Task threads[] = {t.later(4ms, 0, 0, 1.0), t.later(0ns, 1, 0, 1.0),
@@ -30,7 +30,7 @@ TEST_CASE("barrier: everyone returns when the last one comes, with nothing") {
   CHECK(t.arrived[0].payload.empty());
 }
 
-TEST_CASE("barrier: at the deadline everyone learns who is missing") {
+TEST_CASE("barrier: at the deadline all waiters get an error that names the missing thread") {
   Joined t(2);
   t.builder.plan().deadline = 50ms;
   t.builder.plan().deadline_written = true;
@@ -38,7 +38,7 @@ TEST_CASE("barrier: at the deadline everyone learns who is missing") {
   CHECK_THAT(t.answers.at(0), Catch::Contains("missing") && Catch::Contains("thread here/0"));
 }
 
-TEST_CASE("barrier: who waits for one who never comes is named in the report of the deadlock") {
+TEST_CASE("barrier: a wait for a thread that never arrives is named in the deadlock report") {
   Joined t(2);
   const std::string report = test_support::thrown<runtime::Deadlock>(
       [&] { t.here->run([&] { t.later(0ns, 1, 7, 1.0).join(); }); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/broadcast_test.cpp — everyone gets the root's value; the root waits for nobody.
+// tests/wrappers/broadcast_test.cpp — delivery of the root's value to all threads, while the root
+// never waits
 #include <catch2/catch.hpp>
 #include <memory>
 #include <optional>
@@ -26,7 +27,7 @@ struct Joined : test_support::Joined {
       : test_support::Joined("broadcast", threads, std::move(settings)) {}
 };
 
-/// Two groups of two threads; the root is the second thread of the second one.
+/// Two groups of two threads. The root is the second thread of the second group.
 struct Tree {
   Tree() {
     const auto left = builder.wrapper("broadcast", "left", Words{});
@@ -54,8 +55,8 @@ struct Tree {
   std::vector<Nanos> answered_at;
 };
 
-/// Path 0: four threads whose root does not come. The first stage below their join takes 3 ms to
-/// fetch 42, and only failures go on, to a barrier that the thread of path 1 enters as well.
+/// Path 0 has four threads whose root never arrives. The first stage below their join takes 3 ms to
+/// fetch 42. Only failures continue to a barrier, which the thread of path 1 enters as well.
 struct Fetched {
   Fetched() {
     const auto upper = builder.wrapper("broadcast", "upper", Words{});
@@ -73,7 +74,7 @@ struct Fetched {
     builder.path("graph", 1, {lower, end});
     here.emplace(builder);
   }
-  /// A thread that contributes after `delay`, well or with a failure.
+  /// Spawns a thread that contributes after `delay`: a value, or a failure in fails().
   runtime::Task fetches(Nanos delay, std::uint32_t thread) { return later(delay, thread, nullptr); }
   runtime::Task fails(Nanos delay, std::uint32_t thread) {
     return later(delay, thread,
@@ -87,7 +88,7 @@ struct Fetched {
   PlanBuilder builder;
   std::optional<OneHost> here;
   std::vector<Nanos> fetched_at;
-  // By thread of path 0.
+  // Results by thread of path 0.
   std::vector<double> values = std::vector<double>(threads);
   std::vector<std::string> errors = std::vector<std::string>(threads);
   std::vector<Nanos> answered_at = std::vector<Nanos>(threads);
@@ -107,7 +108,7 @@ struct Fetched {
 
 }  // namespace
 
-TEST_CASE("broadcast: the others wait for the root, who goes on alone") {
+TEST_CASE("broadcast: the others wait for the root while it continues alone") {
   Joined t(3);
   t.here->run([&] {
     runtime::Task threads[] = {t.later(0ns, 0, 0, 10.0), t.later(2ms, 1, 0, 11.0),
@@ -120,7 +121,7 @@ TEST_CASE("broadcast: the others wait for the root, who goes on alone") {
   CHECK(t.arrived[0].payload.read<double>() == 11.0);
 }
 
-TEST_CASE("broadcast: the root may be rounds ahead, and every late one gets the right value") {
+TEST_CASE("broadcast: a root that is rounds ahead still gives each late thread the right value") {
   Joined t(2);
   t.here->run([&] {
     for (std::uint64_t round = 0; round < 50; ++round) t.move(1, round, static_cast<double>(round));
@@ -129,7 +130,7 @@ TEST_CASE("broadcast: the root may be rounds ahead, and every late one gets the 
   });
 }
 
-TEST_CASE("broadcast: where the root does not come, the first arriver fetches for all") {
+TEST_CASE("broadcast: without the root the first arriver fetches for all") {
   Tree t;
   t.here->run([&] {
     runtime::Task threads[] = {t.later(1ms, 0, 1), t.later(2ms, 0, 0), t.later(5ms, 1, 1),
@@ -141,7 +142,7 @@ TEST_CASE("broadcast: where the root does not come, the first arriver fetches fo
   CHECK(t.arrived.size() == 1);
 }
 
-TEST_CASE("broadcast: where the root does not come, the first one that did not fail fetches") {
+TEST_CASE("broadcast: without the root the first arriver that did not fail fetches") {
   Fetched t;
   t.here->run([&] {
     runtime::Task threads[] = {t.fails(0ms, 0), t.fetches(1ms, 1), t.fetches(2ms, 2),
@@ -154,7 +155,8 @@ TEST_CASE("broadcast: where the root does not come, the first one that did not f
   CHECK(t.answered_at == std::vector<Nanos>{0ms, 4ms, 4ms, 9ms});
 }
 
-TEST_CASE("broadcast: where the root does not come and all failed, the last failure goes down") {
+TEST_CASE(
+    "broadcast: if the root is missing and all others failed the last failure continues down") {
   Fetched t;
   std::string below;
   t.here->run([&] {
@@ -171,7 +173,9 @@ TEST_CASE("broadcast: where the root does not come and all failed, the last fail
   CHECK(t.answered_at == std::vector<Nanos>{0ms, 1ms, 2ms, 3ms});
 }
 
-TEST_CASE("broadcast: the root's failure reaches everyone, its store's failure the root alone") {
+TEST_CASE(
+    "broadcast: a failure of the root reaches all threads and a failure of its store only the "
+    "root") {
   Joined t(2);
   t.before_answer = [](const paths::Operation& operation) {
     if (!operation.failure) throw std::runtime_error("full");
@@ -191,7 +195,9 @@ TEST_CASE("broadcast: the root's failure reaches everyone, its store's failure t
   });
 }
 
-TEST_CASE("broadcast: at the deadline the root is named, also below and to itself") {
+TEST_CASE(
+    "broadcast: at the deadline the error names the root and also reaches joins below and the "
+    "root") {
   Tree t;
   t.builder.plan().deadline = 50ms;
   t.builder.plan().deadline_written = true;
@@ -214,7 +220,7 @@ TEST_CASE("broadcast: at the deadline the root is named, also below and to itsel
   });
 }
 
-TEST_CASE("broadcast: waiting for a root that released its path ends at once") {
+TEST_CASE("broadcast: a wait for a root that released its path ends at once") {
   Joined t(2);
   t.here->run([&] {
     runtime::Task waits = t.later(0ns, 0, 4, 0.0);
@@ -226,7 +232,7 @@ TEST_CASE("broadcast: waiting for a root that released its path ends at once") {
 }
 
 TEST_CASE("broadcast: a slot that withdrew gets the round before and is refused in that round") {
-  // The withdrawal of a host that died may overtake its contributions.
+  // The withdrawal of a dead host may overtake its contributions.
   Joined t(3);
   t.here->run([&] {
     t.here->operate(t.here->operation(0, 0, 5, paths::OperationKind::withdraw));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/cache_test.cpp — reads answered on the way.
+// tests/wrappers/cache_test.cpp — reads that the cache serves
 #include "wrappers/cache.hpp"
 
 #include <catch2/catch.hpp>
@@ -12,7 +12,7 @@ using base::Payload;
 using paths::OperationKind;
 using namespace wrapper_tests;
 
-/// Below the cache: every tuple is its number times ten, the newest is 7.
+/// Element below the cache: each tuple is its number times ten, and the newest is number 7.
 paths::Result tuple(const paths::Operation& operation) {
   paths::Result result;
   result.number = operation.kind == OperationKind::observe_number ? operation.number : 7;
@@ -53,7 +53,7 @@ TEST_CASE("cache: a tuple that passed is not fetched again") {
   });
 }
 
-TEST_CASE("cache: keeps the newest by number, whatever came last") {
+TEST_CASE("cache: it keeps the tuples of the highest numbers in any order of arrival") {
   Cached t(2);
   t.chain.run([&] {
     for (std::uint64_t number : {5, 3, 6, 1}) t.read(OperationKind::observe_number, number);
@@ -66,7 +66,7 @@ TEST_CASE("cache: keeps the newest by number, whatever came last") {
   });
 }
 
-TEST_CASE("cache: newest is answered when what is kept is new enough") {
+TEST_CASE("cache: newest returns the kept tuple if it is new enough") {
   Cached t(1);
   t.chain.run([&] {
     t.read(OperationKind::observe_number, 4);
@@ -79,7 +79,7 @@ TEST_CASE("cache: newest is answered when what is kept is new enough") {
   });
 }
 
-TEST_CASE("cache: observe always goes down, and what it brings is kept") {
+TEST_CASE("cache: observe always continues down and its result is kept") {
   Cached t(1);
   t.chain.run([&] {
     t.read(OperationKind::observe);
@@ -90,7 +90,7 @@ TEST_CASE("cache: observe always goes down, and what it brings is kept") {
   });
 }
 
-TEST_CASE("cache: axe and delete_element empty it") {
+TEST_CASE("cache: axe and delete_element discard kept tuples") {
   Cached t(3);
   t.chain.run([&] {
     for (std::uint64_t number : {1, 2, 3}) t.read(OperationKind::observe_number, number);
@@ -106,7 +106,7 @@ TEST_CASE("cache: axe and delete_element empty it") {
   });
 }
 
-TEST_CASE("cache: moves and what concerns only the element pass through") {
+TEST_CASE("cache: moves and operations on the element pass through") {
   Cached t(1);
   t.chain.run([&] {
     for (const OperationKind kind :
@@ -117,11 +117,11 @@ TEST_CASE("cache: moves and what concerns only the element pass through") {
     }
     CHECK(t.went_down() == 14);
     CHECK(t.read(OperationKind::observe_number, 7) == 70);
-    CHECK(t.went_down() == 15);  // none of those was kept
+    CHECK(t.went_down() == 15);  // no result was kept
   });
 }
 
-TEST_CASE("cache: a read that failed is not kept") {
+TEST_CASE("cache: a failed read is not kept") {
   Chain chain;
   bool fail = true;
   Answer element([&](const paths::Operation& operation) {

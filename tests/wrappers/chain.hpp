@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/chain.hpp — wrappers chained by hand on one simulated host, without a config.
+// tests/wrappers/chain.hpp — wrappers chained by hand on one simulated host, without a config
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace wrapper_tests {
 using test_support::NoTransport;
 using test_support::thrown;
 
-/// The end of a chain: answers as the test says and remembers what arrived.
+/// End of a chain, which calls a function of the test and records the operations that arrived.
 class Answer final : public paths::BlockingWrapper {
  public:
   using Function = std::function<paths::Result(const paths::Operation&)>;
@@ -43,7 +43,7 @@ class Answer final : public paths::BlockingWrapper {
   Function function_;
 };
 
-/// A host "here" of one thread on the virtual clock, and stages made by hand.
+/// A host "here" with one thread on the virtual clock, and stages made by hand.
 class Chain {
  public:
   Chain()
@@ -53,7 +53,7 @@ class Chain {
   paths::Deployment& deployment() { return host_.deployment(); }
   base::Nanos now() const { return runtime_.now(); }
 
-  /// A stage of `wrapper` above `below`; null for the end.
+  /// Adds a stage of `wrapper` above `below`; nullptr = at the end.
   const paths::Stage& stage(paths::Wrapper& wrapper, const paths::Stage* below = nullptr,
                             std::uint32_t role = 0) {
     paths::Stage stage;
@@ -67,7 +67,7 @@ class Chain {
 
   /// Runs `main` as a thread of the application.
   void run(std::function<void()> main) { runtime_.run(std::move(main)); }
-  /// Another thread, to be joined.
+  /// Spawns another thread, which the caller joins.
   runtime::Task spawn(std::function<void()> work) {
     return runtime_.spawn(runtime::ContextRole::thread, {"thread", "here"}, std::move(work));
   }
@@ -84,7 +84,7 @@ class Chain {
     plan->hosts = {{"here", 0, 1, 0, 1.0, "tcp://127.0.0.1:7700", {}}};
     plan->paths.resize(1);
     plan->paths[0].graph = "graph";
-    plan->shares.resize(1);  // nothing of the plan is wired
+    plan->shares.resize(1);  // nothing of the plan is deployed
     plan->index_names();
     return plan;
   }

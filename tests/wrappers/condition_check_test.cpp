@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/condition_check_test.cpp — one root's decisions, the others played by the test.
+// tests/wrappers/condition_check_test.cpp — decisions of one root, with the other clusters played
+// by the test
 #include "wrappers/condition_check.hpp"
 
 #include <catch2/catch.hpp>
@@ -35,8 +36,9 @@ base::Payload tuple(std::uint64_t sequence, double value, ExactPair exact = {}) 
   return writer.payload();
 }
 
-/// The root of cluster b of three, whose sums of non-negative values are compared with 10; a and c
-/// are caches that the test fills. `less: 10` can be refuted early, never established.
+/// The root of cluster b of three, which compares sums of non-negative values with 10. Elements a
+/// and c are caches that the test fills. `less: 10` can be refuted early but never established
+/// early.
 struct Root {
   explicit Root(std::string relaxation = "conditional", bool is_alone = false,
                 const char* ask_for = nullptr) {
@@ -76,7 +78,7 @@ struct Root {
   }
   void cache(const char* name, const base::Payload& payload) { element(name).move(payload); }
   pastset::Element& element(const char* name) { return *here->host().element(name); }
-  /// From which rounds on it has asked for tuples since the last look, as text: "a0 c0".
+  /// Returns the first rounds for which it requested tuples since the last call, as text: "a0 c0".
   std::string asked() {
     std::string all;
     for (const char* name : {"a", "c"}) {
@@ -86,7 +88,7 @@ struct Root {
     }
     return all;
   }
-  /// Does something while the root is waiting.
+  /// Runs `what` at that time, while the root waits.
   void at(Nanos when, std::function<void()> what) {
     later.push_back(here->spawn([this, when, what] {
       here->runtime().sleep_until(when);
@@ -105,7 +107,7 @@ double value_of(const Result& result) { return result.payload.read<double>(); }
 
 }  // namespace
 
-TEST_CASE("condition_check: its own value decides first, without looking at anyone") {
+TEST_CASE("condition_check: its own value decides first without reading other clusters") {
   Root t;
   t.run([&] {
     t.cache("a", tuple(0, 1));
@@ -119,7 +121,8 @@ TEST_CASE("condition_check: its own value decides first, without looking at anyo
   });
 }
 
-TEST_CASE("condition_check: it decides after each arrival, as soon as a part proves") {
+TEST_CASE(
+    "condition_check: it decides after each arrival as soon as a part of the clusters proves") {
   Root t;
   t.run([&] {
     t.at(5ms, [&] { t.cache("c", tuple(0, 8)); });
@@ -132,7 +135,7 @@ TEST_CASE("condition_check: it decides after each arrival, as soon as a part pro
   });
 }
 
-TEST_CASE("condition_check: complete values are exact, in the order of the clusters") {
+TEST_CASE("condition_check: a complete result is exact and combined in the order of the clusters") {
   Root t;
   t.run([&] {
     t.at(5ms, [&] { t.cache("c", tuple(0, 0.1)); });
@@ -146,7 +149,7 @@ TEST_CASE("condition_check: complete values are exact, in the order of the clust
   });
 }
 
-TEST_CASE("condition_check: the tuple carries the newest exact pair, absent before the first") {
+TEST_CASE("condition_check: the tuple carries the newest exact pair and none before the first") {
   Root t;
   t.run([&] {
     t.cache("a", tuple(0, 1));
@@ -155,17 +158,18 @@ TEST_CASE("condition_check: the tuple carries the newest exact pair, absent befo
     CHECK(t.element("b").try_newest()->payload == tuple(0, 1));
     t.move(1, 50);
     CHECK(t.element("b").try_newest()->payload == tuple(1, 50, {{0, 3.0}}));
-    t.move(2, 60);  // proved is not exact
+    t.move(2, 60);  // a proved value is not exact
     CHECK(t.element("b").try_newest()->payload == tuple(2, 60, {{0, 3.0}}));
   });
 }
 
-TEST_CASE("condition_check: a pair for our round is the result, and becomes our own pair") {
+TEST_CASE(
+    "condition_check: a pair for the root's round is the result and becomes the root's own pair") {
   Root t;
   t.run([&] {
     t.cache("c", tuple(1, 2, {{0, 7.5}}));
     const Result result = t.move(0, 1);
-    CHECK(result.condition == Condition::holds);  // a larger sequence alone would say fails
+    CHECK(result.condition == Condition::holds);  // a larger sequence alone would mean fails
     CHECK_FALSE(result.proved);
     CHECK(value_of(result) == 7.5);
     t.move(1, 50);
@@ -173,7 +177,9 @@ TEST_CASE("condition_check: a pair for our round is the result, and becomes our 
   });
 }
 
-TEST_CASE("condition_check: a larger sequence without our pair is the outcome a part can prove") {
+TEST_CASE(
+    "condition_check: a larger sequence without a pair for the round means the outcome that a part "
+    "can prove") {
   Root t;
   t.run([&] {
     t.cache("a", tuple(0, 2));
@@ -181,12 +187,12 @@ TEST_CASE("condition_check: a larger sequence without our pair is the outcome a 
     const Result result = t.move(0, 1);
     CHECK(result.condition == Condition::fails);
     CHECK(result.proved);
-    CHECK(value_of(result) == 3);  // on the wrong side: decide by the condition
+    CHECK(value_of(result) == 3);  // below 10 although the condition fails: decide by the condition
     CHECK(result.sequence == 0);
   });
 }
 
-TEST_CASE("condition_check: a smaller sequence is stale") {
+TEST_CASE("condition_check: a tuple of a smaller sequence is stale") {
   Root t;
   t.run([&] {
     t.cache("a", tuple(4, 1));
@@ -197,7 +203,7 @@ TEST_CASE("condition_check: a smaller sequence is stale") {
   });
 }
 
-TEST_CASE("condition_check: exact waits for everyone, or for the pair of a skipped round") {
+TEST_CASE("condition_check: exact waits for all clusters or for the pair of a skipped round") {
   Root t("exact");
   t.run([&] {
     t.cache("a", tuple(0, 100));
@@ -210,7 +216,7 @@ TEST_CASE("condition_check: exact waits for everyone, or for the pair of a skipp
   });
 }
 
-TEST_CASE("condition_check: alone, its value is exact") {
+TEST_CASE("condition_check: alone its value is exact") {
   Root t("exact", true);
   t.run([&] {
     const Result result = t.move(0, 9);
@@ -220,7 +226,7 @@ TEST_CASE("condition_check: alone, its value is exact") {
   });
 }
 
-TEST_CASE("condition_check: alone, a failure is the round's and the next one proceeds") {
+TEST_CASE("condition_check: alone a failure affects one round and the next one proceeds") {
   Root t("exact", true);
   t.refused = 1;
   t.run([&] {
@@ -241,7 +247,7 @@ TEST_CASE("condition_check: a failed contribution is final and marks the result"
   });
 }
 
-TEST_CASE("condition_check: a store that refuses is final, and the newest tuple stays readable") {
+TEST_CASE("condition_check: a refusing store is final and leaves the newest tuple readable") {
   Root t;
   t.refused = 1;
   t.run([&] {
@@ -252,7 +258,9 @@ TEST_CASE("condition_check: a store that refuses is final, and the newest tuple 
   });
 }
 
-TEST_CASE("condition_check: who can decide without the marked cluster does, who cannot is marked") {
+TEST_CASE(
+    "condition_check: a root that can decide without a marked cluster does and one that cannot is "
+    "marked") {
   Root t;
   t.run([&] {
     t.element("a").mark_error("a is broken");
@@ -262,12 +270,12 @@ TEST_CASE("condition_check: who can decide without the marked cluster does, who 
     CHECK_FALSE(t.element("b").error_mark());
     t.at(5ms, [&] { t.cache("c", tuple(2, 6)); });
     CHECK_THAT(t.error(2, 1), Catch::Contains("a is broken"));
-    CHECK(t.here->now() == 5ms);  // c might still have brought the proof
+    CHECK(t.here->now() == 5ms);  // c could still have proved it
     CHECK_THAT(*t.element("b").error_mark(), Catch::Contains("a is broken"));
   });
 }
 
-TEST_CASE("condition_check: a marked cluster's last tuple still counts") {
+TEST_CASE("condition_check: the last tuple of a marked cluster still counts") {
   Root t;
   t.run([&] {
     t.cache("a", tuple(0, 1));
@@ -279,7 +287,7 @@ TEST_CASE("condition_check: a marked cluster's last tuple still counts") {
   });
 }
 
-TEST_CASE("condition_check: exact fails at once when a cluster it needs is marked") {
+TEST_CASE("condition_check: exact fails at once if a cluster it needs is marked") {
   Root t("exact");
   t.run([&] {
     t.element("a").mark_error("a is broken");
@@ -288,7 +296,7 @@ TEST_CASE("condition_check: exact fails at once when a cluster it needs is marke
   });
 }
 
-TEST_CASE("condition_check: a deadline names who has not come and is final") {
+TEST_CASE("condition_check: the error at a deadline is final and names the missing clusters") {
   Root t;
   t.builder.plan().deadline = 50ms;
   t.builder.plan().deadline_written = true;
@@ -301,12 +309,12 @@ TEST_CASE("condition_check: a deadline names who has not come and is final") {
   });
 }
 
-TEST_CASE("condition_check: a wait without end is a deadlock that names the elements") {
+TEST_CASE("condition_check: an endless wait is a deadlock that names the elements") {
   Root t;
   CHECK_THROWS_AS(t.run([&] { t.move(0, 1); }), runtime::Deadlock);
 }
 
-TEST_CASE("condition_check: rounds are decided one after the other, in order") {
+TEST_CASE("condition_check: rounds are decided one after another in order") {
   Root t;
   t.run([&] {
     std::vector<std::uint64_t> decided;
@@ -327,12 +335,12 @@ TEST_CASE("condition_check: rounds are decided one after the other, in order") {
   });
 }
 
-/// One that asks for so many tuples at once.
+/// A root that requests `ask_for` tuples at once.
 struct Asker : Root {
   explicit Asker(const char* ask_for = "1") : Root("conditional", false, ask_for) {}
 };
 
-TEST_CASE("condition_check: who asks, asks nobody in a round that its own value decides") {
+TEST_CASE("condition_check: no tuple is requested in a round that the own value decides") {
   Asker t;
   t.run([&] {
     CHECK(t.move(0, 10).origin.kind == paths::Origin::Kind::local);
@@ -340,7 +348,7 @@ TEST_CASE("condition_check: who asks, asks nobody in a round that its own value 
   });
 }
 
-TEST_CASE("condition_check: it asks all when what it knows would not decide, none twice") {
+TEST_CASE("condition_check: all clusters are asked once if no known values would decide") {
   Asker t;
   t.run([&] {
     t.at(5ms, [&] {
@@ -356,14 +364,15 @@ TEST_CASE("condition_check: it asks all when what it knows would not decide, non
   });
 }
 
-TEST_CASE("condition_check: it asks the fewest that would decide if their values still held") {
+TEST_CASE(
+    "condition_check: the fewest clusters that would decide with their last values are asked") {
   Asker t;
   t.run([&] {
     t.cache("a", tuple(0, 4));
     t.cache("c", tuple(0, 6));
-    t.move(0, 1);  // decided by what is there
+    t.move(0, 1);  // decided by the cached values
     t.at(5ms, [&] {
-      CHECK(t.asked() == "c1");  // the larger one is enough
+      CHECK(t.asked() == "c1");  // the larger one suffices
       t.cache("c", tuple(1, 6));
     });
     CHECK(t.move(1, 5).proved);
@@ -372,7 +381,7 @@ TEST_CASE("condition_check: it asks the fewest that would decide if their values
   });
 }
 
-TEST_CASE("condition_check: when they do not decide it asks the rest") {
+TEST_CASE("condition_check: the remaining clusters are asked if the first ones do not decide") {
   Asker t;
   t.run([&] {
     t.cache("a", tuple(0, 4));
@@ -391,7 +400,7 @@ TEST_CASE("condition_check: when they do not decide it asks the rest") {
   });
 }
 
-TEST_CASE("condition_check: of equal last values it asks in the order of the clusters") {
+TEST_CASE("condition_check: of equal last values the first cluster in order is asked") {
   Asker t;
   t.run([&] {
     for (const char* name : {"a", "c"}) t.cache(name, tuple(0, 4));
@@ -404,7 +413,7 @@ TEST_CASE("condition_check: of equal last values it asks in the order of the clu
   });
 }
 
-TEST_CASE("condition_check: a subscription is used up before it asks again") {
+TEST_CASE("condition_check: a subscription is used up before the next request") {
   Asker t("2");
   t.run([&] {
     t.at(5ms, [&] {
@@ -413,13 +422,13 @@ TEST_CASE("condition_check: a subscription is used up before it asks again") {
     });
     t.move(0, 1);
     t.at(15ms, [&] {
-      CHECK(t.asked().empty());  // one of two has come from each
+      CHECK(t.asked().empty());  // one of two tuples has arrived from each
       t.cache("a", tuple(1, 9));
     });
     CHECK(t.move(1, 1).proved);
     t.at(25ms, [&] {
       CHECK(t.asked() == "a2");   // its last value would decide
-      t.cache("c", tuple(1, 1));  // the rest of what c was asked for: too old
+      t.cache("c", tuple(1, 1));  // the rest of the request to c, too old
     });
     t.at(27ms, [&] {
       CHECK(t.asked().empty());
@@ -434,7 +443,7 @@ TEST_CASE("condition_check: a subscription is used up before it asks again") {
   });
 }
 
-TEST_CASE("condition_check: it asks no marked cluster and does not wait for one to answer") {
+TEST_CASE("condition_check: a marked cluster is not asked and its answer is not awaited") {
   Asker t;
   t.run([&] {
     t.cache("a", tuple(0, 8));
@@ -457,12 +466,13 @@ TEST_CASE("condition_check: it asks no marked cluster and does not wait for one 
   });
 }
 
-TEST_CASE("condition_check: who asks for tuples by round may leave none out") {
+TEST_CASE("condition_check: with requests by round no round may be skipped") {
   Asker t;
   t.run([&] { CHECK_THAT(t.error(3, 50), Catch::Contains("every round must come here")); });
 }
 
-TEST_CASE("condition_check: a result says where it comes from, how old or how long waited for") {
+TEST_CASE(
+    "condition_check: a result names its origin and the age of the tuple or the time of the wait") {
   Root t;
   t.run([&] {
     t.cache("a", tuple(0, 8));
@@ -480,7 +490,7 @@ TEST_CASE("condition_check: a result says where it comes from, how old or how lo
   });
 }
 
-TEST_CASE("condition_check: the end of a thread is told to the others at once, with why") {
+TEST_CASE("condition_check: the end of a thread marks the result at once with the reason") {
   for (const bool has_failed : {false, true}) {
     Root t;
     t.run([&] {
@@ -536,7 +546,7 @@ TEST_CASE("condition_check: settings that decide nothing are refused") {
              Catch::Contains("needs the template \"partial: u64, u64, f64, u8, u64, f64\""));
 }
 
-TEST_CASE("condition_check: records what it read of other clusters, and what it did not need") {
+TEST_CASE("condition_check: it records the tuples that it read and those that it did not need") {
   Root t;
   t.here->host().recorder().reserve(16);
   t.run([&] {
@@ -544,7 +554,7 @@ TEST_CASE("condition_check: records what it read of other clusters, and what it 
     CHECK(t.here->host().recorder().snapshot().empty());
     t.cache("a", tuple(3, 1));
     t.at(5ms, [&] { t.cache("c", tuple(1, 8)); });
-    t.move(1, 3);  // a is two rounds ahead: it proved; its tuple had come before
+    t.move(1, 3);  // a is two rounds ahead and proves; its tuple arrived before
   });
   const auto records = t.here->host().recorder().snapshot();
   REQUIRE(records.size() == 2);
@@ -560,7 +570,7 @@ TEST_CASE("condition_check: records what it read of other clusters, and what it 
   }
 }
 
-TEST_CASE("condition_check: a value it waited for is recorded with the wait") {
+TEST_CASE("condition_check: a value that it waited for is recorded with the wait") {
   Root t;
   t.here->host().recorder().reserve(16);
   t.run([&] {

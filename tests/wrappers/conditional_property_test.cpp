@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/conditional_property_test.cpp — on random multi-clusters, every relaxation keeps
-// its promise in every iteration of every cluster.
-//
-// PATHS_SEEDS=100000 runs more seeds than the default, PATHS_SEED=17 that one alone.
+// tests/wrappers/conditional_property_test.cpp — property test: every relaxation keeps its promise
+// in every iteration of every cluster, on random multi-clusters
+// PATHS_SEEDS=100000 sets the number of seeds. PATHS_SEED=17 runs one seed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,12 +23,12 @@ using Kind = Relaxation::Kind;
 struct Counts {
   std::uint64_t scenes = 0;
   std::uint64_t decisions = 0;  // results of checked iterations
-  std::uint64_t remote = 0;     // of them, those that the cluster's own value does not settle
+  std::uint64_t remote = 0;     // decisions that the cluster's own value does not settle
   std::uint64_t proved = 0;
-  std::uint64_t waited = 0;  // of them, those that came by waiting
-  std::uint64_t wrong = 0;   // conditions
+  std::uint64_t waited = 0;  // remote decisions after a wait
+  std::uint64_t wrong = 0;   // wrong conditions
   std::uint64_t failed = 0;  // iterations that ended in an error
-  std::uint64_t asked = 0;   // messages
+  std::uint64_t asked = 0;   // requests sent
 
   void operator+=(const Counts& other) {
     scenes += other.scenes;
@@ -48,7 +47,8 @@ struct Counts {
 
 // ---- results ---------------------------------------------------------------------------------
 
-/// What is wrong with an unchecked result: the thread's own value, or its cluster's, at once.
+/// Returns the mistake in an unchecked result, which must be the value of the thread or its
+/// cluster, without a wait; "" = none.
 std::string wrong_unchecked(const Scene& scene, std::uint32_t c, std::uint32_t thread,
                             std::uint64_t iteration, const Answer& answer) {
   const Result& result = answer.result;
@@ -63,7 +63,7 @@ std::string wrong_unchecked(const Scene& scene, std::uint32_t c, std::uint32_t t
   return result.payload == own ? "" : "unchecked, but not the own value";
 }
 
-/// What is wrong with the value of a checked result about iteration `about`.
+/// Returns the mistake in the value of a checked result about iteration `about`; "" = none.
 std::string wrong_value(const Scene& scene, std::uint32_t c, std::uint64_t about,
                         const Result& result) {
   if (result.sequence != about) return "about another iteration";
@@ -81,7 +81,7 @@ std::string wrong_value(const Scene& scene, std::uint32_t c, std::uint64_t about
   return "proved value of no part of the clusters";
 }
 
-/// What is wrong with where a checked result is said to come from.
+/// Returns the mistake in the origin of a checked result; "" = none.
 std::string wrong_origin(const Scene& scene, std::uint32_t c, std::uint64_t about,
                          const Answer& answer) {
   const Origin& origin = answer.result.origin;
@@ -94,7 +94,7 @@ std::string wrong_origin(const Scene& scene, std::uint32_t c, std::uint64_t abou
   if (origin.cluster == c || origin.cluster >= scene.clusters()) return "from no other cluster";
   if (origin.sequence < about) return "from a tuple about an earlier iteration";
   if (origin.nanos < 0) return "came later than it was used";
-  if (!answer.result.last_arriver) return "";  // only that one's time is the root's
+  if (!answer.result.last_arriver) return "";  // only the last arriver's time is the root's
   if (origin.kind == Origin::Kind::cached && answer.took != Nanos(0)) return "cached, but waited";
   if (origin.kind == Origin::Kind::waited && answer.took.count() != origin.nanos)
     return "waited for another time than it says";
@@ -116,7 +116,7 @@ std::string wrong_result(const Scene& scene, std::uint32_t c, std::uint32_t thre
 
 // ---- failures --------------------------------------------------------------------------------
 
-/// A contribution that fails in a round that nobody checks is its thread's alone.
+/// Whether a failed contribution affects only its thread, because the round is not checked.
 bool fails_alone(const Scene& scene, std::uint32_t c, std::uint32_t thread,
                  std::uint64_t iteration) {
   return scene.fault == Fault::contribution && !scene.is_checked(iteration) &&
@@ -124,7 +124,7 @@ bool fails_alone(const Scene& scene, std::uint32_t c, std::uint32_t thread,
          thread == scene.faulty_thread;
 }
 
-/// The first checked iteration that a cluster failed in; or `iterations`.
+/// Returns the first checked iteration in which a cluster failed, or `iterations`.
 std::uint64_t first_failure(const Scene& scene, const std::vector<Answer>& answers) {
   std::uint64_t first = 0;
   while (first < scene.iterations && (!scene.is_checked(first) || answers[first].error.empty()))
@@ -132,7 +132,8 @@ std::uint64_t first_failure(const Scene& scene, const std::vector<Answer>& answe
   return first;
 }
 
-/// Who may fail, and when: nobody before the fault; those who could decide from the tuples did.
+/// Returns the mistake in the iterations of failures: a cluster must not fail before the fault, or
+/// while the tuples of the others still prove.
 std::string wrong_failures_in_step(const Scene& scene, const std::vector<std::uint64_t>& failed) {
   const bool is_exactly_known = scene.fault == Fault::contribution || scene.fault == Fault::store;
   const bool has_fault = !is_exactly_known || scene.is_checked(scene.faulty_iteration);
@@ -159,8 +160,8 @@ std::string wrong_failures_in_step(const Scene& scene, const std::vector<std::ui
   return "";
 }
 
-/// The same of batches: each failure is known to the iteration. A cluster fails when it is to act
-/// on an iteration that it was never told of.
+/// Same check for batches, where the iteration of each failure is known exactly. A cluster fails
+/// when an iteration is due whose values it never received.
 std::string wrong_failures_of_batches(const Scene& scene,
                                       const std::vector<std::uint64_t>& failed) {
   const std::uint64_t every = scene.relaxation().every, lag = scene.lag();
@@ -197,8 +198,8 @@ std::string wrong_failures_for_good(const Scene& scene, const MultiCluster& mult
                              : wrong_failures_in_step(scene, failed);
 }
 
-/// In a tree a failure is the round's, which everyone is told when it is due; the cluster of a
-/// failed contribution, also at once.
+/// Checks failures in a tree. A failure affects one round, and all clusters get it when the round
+/// is due. The cluster of a failed contribution gets an error at once, too.
 std::string wrong_failures_in_tree(const Scene& scene, const MultiCluster& multi_cluster) {
   if (scene.fault == Fault::deadline) return "";
   const std::uint64_t due = scene.faulty_iteration + scene.lag();
@@ -217,7 +218,7 @@ std::string wrong_failures_in_tree(const Scene& scene, const MultiCluster& multi
   return "";
 }
 
-// ---- what was asked --------------------------------------------------------------------------
+// ---- requests --------------------------------------------------------------------------------
 
 std::string wrong_asks(const Scene& scene, MultiCluster& multi_cluster, Counts& counts) {
   for (std::uint32_t into = 0; into < scene.clusters(); ++into) {
@@ -269,7 +270,7 @@ std::string wrong_answer(const Scene& scene, const MultiCluster& multi_cluster, 
   return wrong_result(scene, c, thread, i, answer, counts);
 }
 
-/// Runs the scene and says what is wrong; a wrong condition is only counted.
+/// Runs the scene and returns the first mistake; "" = none. Wrong conditions are only counted.
 std::string judge(const Scene& scene, ConditionCheckSwitches switches, Counts& counts) {
   ++counts.scenes;
   MultiCluster multi_cluster(scene, switches);
@@ -288,7 +289,7 @@ std::string judge(const Scene& scene, ConditionCheckSwitches switches, Counts& c
   return mistake.empty() && scene.asks() ? wrong_asks(scene, multi_cluster, counts) : mistake;
 }
 
-/// Not meant for the thread sanitizer, which sees one OS thread here.
+/// Not useful under the thread sanitizer, since the scene uses one OS thread.
 constexpr std::uint64_t usual_seeds = test_support::or_fewer(4'000);
 
 struct Seeds {
@@ -299,7 +300,7 @@ struct Seeds {
   std::uint64_t first, last;
 };
 
-/// Wrong conditions among conditional decisions when part of the rule is switched off.
+/// Counts wrong conditions among conditional decisions while part of the rule is switched off.
 Counts judge_switched(ConditionCheckSwitches switches, std::uint64_t usual) {
   Counts counts;
   const Seeds seeds(std::min(usual, usual_seeds));
@@ -312,7 +313,7 @@ Counts judge_switched(ConditionCheckSwitches switches, std::uint64_t usual) {
 
 }  // namespace
 
-TEST_CASE("relaxations: every cluster learns in every iteration what was promised") {
+TEST_CASE("relaxations: every cluster gets in every iteration what its relaxation promises") {
   std::map<std::string, Counts> families;
   const Seeds seeds(usual_seeds);
   for (std::uint64_t seed = seeds.first; seed <= seeds.last; ++seed) {

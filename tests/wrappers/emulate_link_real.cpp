@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/emulate_link_real.cpp — operations of one thread keep their order over a link.
+// tests/wrappers/emulate_link_real.cpp — order of one thread's operations over a link
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>
@@ -10,7 +10,8 @@
 #include "paths/run/program.hpp"
 #include "wrappers/all.hpp"
 
-TEST_CASE("emulate_link: what a thread sent and started arrives in order, however late all is") {
+TEST_CASE(
+    "emulate_link: sent and started operations of a thread arrive in order even if all are late") {
   const auto plan =
       std::make_shared<const paths::Plan>(paths::read_plan(base::parse_settings(R"(
 hosts:
@@ -26,7 +27,7 @@ paths:
 )",
                                                                                 "order.yaml"),
                                                            wrappers::all_kinds()));
-  // The next host refuses who sends something else.
+  // The next host refuses values of another type or order.
   const auto failures = paths::run_plan(plan, wrappers::all_kinds(), {}, [](paths::Thread& thread) {
     if (!thread.has_path("log")) return;
     paths::Path& log = thread.path("log");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/emulate_link_test.cpp — when messages arrive over an emulated link.
+// tests/wrappers/emulate_link_test.cpp — arrival times over an emulated link
 #include "wrappers/emulate_link.hpp"
 
 #include <catch2/catch.hpp>
@@ -28,14 +28,14 @@ paths::Operation push_of(std::size_t bytes, std::uint64_t sequence, std::uint32_
   return push;
 }
 
-/// As many bytes as were moved, but not those.
+/// Returns the moved bytes in other memory.
 paths::Result another_tuple(const paths::Operation& operation) {
   paths::Result result;
   result.payload = base::Payload::copy_of(operation.payload.bytes());
   return result;
 }
 
-/// One link, passed on the way down by `below_down` and on the way up by `above_up`.
+/// One link, which one path passes on the way down and another on the way up.
 struct Linked {
   explicit Linked(LinkModel model, Answer element_below = Answer())
       : element(std::move(element_below)), link(chain.deployment(), std::move(model)) {}
@@ -55,16 +55,16 @@ struct Linked {
 
 }  // namespace
 
-TEST_CASE("emulate_link: down delays what goes down and nothing else") {
+TEST_CASE("emulate_link: down delays operations on the way down and nothing else") {
   Linked t(LinkModel(10ms, 8e6));  // a byte takes a microsecond
   t.chain.run([&] {
     t.chain.operate(t.going_down, move_of(zeros(500)));
     CHECK(t.element.times == std::vector<Nanos>{10ms + 500us});
-    CHECK(t.chain.now() == 10ms + 500us);  // the result came up at once
+    CHECK(t.chain.now() == 10ms + 500us);  // the result travelled up at once
   });
 }
 
-TEST_CASE("emulate_link: up delays what comes up by the size of the result") {
+TEST_CASE("emulate_link: up delays the result by its size") {
   Linked t(LinkModel(10ms, 8e6), Answer([](const paths::Operation&) {
              paths::Result result;
              result.payload = zeros(2000);
@@ -78,7 +78,7 @@ TEST_CASE("emulate_link: up delays what comes up by the size of the result") {
   });
 }
 
-TEST_CASE("emulate_link: a failure travels up like an answer without bytes") {
+TEST_CASE("emulate_link: a failure travels up like a result without bytes") {
   Linked t(LinkModel(10ms, 8e6), Answer([](const paths::Operation&) -> paths::Result {
              throw std::runtime_error("gone");
            }));
@@ -101,22 +101,22 @@ TEST_CASE("emulate_link: a failed contribution travels down like any message") {
   });
 }
 
-TEST_CASE("emulate_link: of a tuple that comes back as it was moved no byte travels") {
+TEST_CASE("emulate_link: a tuple that returns unchanged costs no bytes") {
   Linked t(LinkModel(10ms, 8e6));
   t.chain.run([&] {
     const paths::Result result = t.chain.operate(t.coming_up, move_of(zeros(500)));
     CHECK(result.payload == zeros(500));
     CHECK(t.chain.now() == 10ms);
-    // What is kept in place is no longer known to be the same, and is small.
+    // A small payload is stored in place and not recognised as the same.
     t.chain.operate(t.coming_up, move_of(zeros(40)));
     CHECK(t.chain.now() == 20ms + 40us);
   });
 }
 
-TEST_CASE("emulate_link: what shares the link queues, whichever way it stands on its path") {
+TEST_CASE("emulate_link: messages in both directions queue for the link") {
   Linked t(LinkModel(10ms, 8e6), Answer(another_tuple));
   t.chain.run([&] {
-    // 1000 bytes each, offered at 0, occupy the link one after the other.
+    // 1000 bytes each, offered at 0, occupy the link one after another.
     runtime::Task first = t.chain.spawn([&] {
       t.chain.operate(t.going_down, move_of(zeros(1000)));
       CHECK(t.chain.now() == 11ms);
@@ -132,7 +132,7 @@ TEST_CASE("emulate_link: what shares the link queues, whichever way it stands on
     first.join();
     second.join();
     third.join();
-    // The link has been idle since 3 ms: the next message does not wait.
+    // The link has been idle since 3 ms, so the next message does not wait.
     t.chain.operate(t.going_down, move_of(zeros(1000)));
     CHECK(t.chain.now() == 24ms);
   });
@@ -174,7 +174,7 @@ TEST_CASE("emulate_link: a request stays behind the pushes of its contributor") 
   });
 }
 
-TEST_CASE("emulate_link: a request waits for no later pushes, and they do not overtake it") {
+TEST_CASE("emulate_link: a request does not wait for later pushes and they do not overtake it") {
   Linked t(LinkModel(10ms, 0));
   t.chain.run([&] {
     t.chain.operate(t.going_down, push_of(8, 0));
@@ -193,7 +193,7 @@ TEST_CASE("emulate_link: a request waits for no later pushes, and they do not ov
   });
 }
 
-TEST_CASE("emulate_link: a push that is held up below holds up nobody else's") {
+TEST_CASE("emulate_link: a push that blocks below does not delay other contributors") {
   Chain* clock = nullptr;
   Linked t(LinkModel(10ms, 0), Answer([&](const paths::Operation& operation) {
              if (operation.slot == 0) clock->wait_until(50ms);
@@ -210,7 +210,7 @@ TEST_CASE("emulate_link: a push that is held up below holds up nobody else's") {
   });
 }
 
-TEST_CASE("emulate_link: a push that fails does not stop the ones behind it") {
+TEST_CASE("emulate_link: a failed push does not stop later ones") {
   Linked t(LinkModel(10ms, 0), Answer([](const paths::Operation& operation) -> paths::Result {
              if (operation.sequence == 0) throw std::runtime_error("gone");
              return {};
@@ -223,7 +223,7 @@ TEST_CASE("emulate_link: a push that fails does not stop the ones behind it") {
   });
 }
 
-TEST_CASE("emulate_link: a release is not delayed, but never overtakes pushes") {
+TEST_CASE("emulate_link: a release is not delayed but never overtakes pushes") {
   Linked t(LinkModel(10ms, 0));
   t.chain.run([&] {
     t.chain.operate(t.going_down, operation(OperationKind::release));
@@ -240,7 +240,7 @@ TEST_CASE("emulate_link: a release is not delayed, but never overtakes pushes") 
   });
 }
 
-TEST_CASE("emulate_link: a withdrawal is not delayed and waits for nothing") {
+TEST_CASE("emulate_link: a withdrawal is not delayed and does not wait for pushes") {
   Linked t(LinkModel(10ms, 0));
   t.chain.run([&] {
     t.chain.operate(t.going_down, push_of(8, 1));
@@ -254,7 +254,7 @@ TEST_CASE("emulate_link: a withdrawal is not delayed and waits for nothing") {
   });
 }
 
-TEST_CASE("emulate_link: nothing comes up for a push") {
+TEST_CASE("emulate_link: no result travels up for a push") {
   Linked t(LinkModel(10ms, 0));
   t.chain.run([&] {
     t.chain.operate(t.coming_up, push_of(8, 0));
@@ -263,7 +263,8 @@ TEST_CASE("emulate_link: nothing comes up for a push") {
   });
 }
 
-TEST_CASE("emulate_link: a trace counts from the start, and nothing overtakes when it speeds up") {
+TEST_CASE(
+    "emulate_link: trace times count from the start and a faster link lets no message overtake") {
   Linked t(LinkModel({{0ms, 50ms, 0}, {20ms, 5ms, 0}}, 100ms));
   t.chain.run([&] {
     runtime::Task early = t.chain.spawn([&] {
@@ -272,7 +273,7 @@ TEST_CASE("emulate_link: a trace counts from the start, and nothing overtakes wh
     });
     t.chain.wait_until(30ms);
     t.chain.operate(t.going_down, move_of(zeros(8), 1));
-    CHECK(t.chain.now() == 50ms);  // 35 ms, were it not for the message before it
+    CHECK(t.chain.now() == 50ms);  // 35 ms without the message before it
     early.join();
     t.chain.operate(t.going_down, move_of(zeros(8), 2));
     CHECK(t.chain.now() == 55ms);
@@ -305,7 +306,7 @@ struct TraceFolder {
 
 }  // namespace
 
-TEST_CASE("emulate_link: settings are a latency or a trace, and a bandwidth") {
+TEST_CASE("emulate_link: settings are a latency or a trace and optionally a bandwidth") {
   const TraceFolder folder;
   const std::string config = (folder.path / "test.yaml").string();
   CHECK(mistakes_of("{latency: 9ms, bandwidth: 100Mbit}", config) == "nothing");
@@ -322,7 +323,7 @@ TEST_CASE("emulate_link: settings are a latency or a trace, and a bandwidth") {
   CHECK_THAT(mistakes_of("{latency: fast}", config), Catch::Contains("a time such as 30ms"));
 }
 
-TEST_CASE("emulate_link: records each message, how long it waited and when it arrived") {
+TEST_CASE("emulate_link: it records each message with its wait and its arrival time") {
   Linked t(LinkModel(10ms, 8e6), Answer(another_tuple));
   t.chain.deployment().recorder().reserve(16);
   t.chain.run([&] {

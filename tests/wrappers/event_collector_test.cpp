@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/event_collector_test.cpp — what one collector sees of an operation.
+// tests/wrappers/event_collector_test.cpp — records of one event collector
 #include "wrappers/event_collector.hpp"
 
 #include <catch2/catch.hpp>
@@ -31,7 +31,7 @@ struct Collected {
 
 }  // namespace
 
-TEST_CASE("event collector: stamps the way down and the way up") {
+TEST_CASE("event collector: it records the times of the way down and the way up") {
   Chain* clock = nullptr;
   Collected t([&](const paths::Operation& operation) {
     clock->wait_until(30ms);
@@ -57,7 +57,7 @@ TEST_CASE("event collector: stamps the way down and the way up") {
   CHECK(kind_of(records[0]) == OperationKind::move);
 }
 
-TEST_CASE("event collector: a read counts the bytes that came up") {
+TEST_CASE("event collector: a read counts the bytes of its result") {
   Collected t([](const paths::Operation&) {
     paths::Result result;
     result.payload = zeros(1000);
@@ -70,7 +70,7 @@ TEST_CASE("event collector: a read counts the bytes that came up") {
   CHECK(kind_of(records[0]) == OperationKind::observe);
 }
 
-TEST_CASE("event collector: records a failure and lets it pass") {
+TEST_CASE("event collector: it records a failure and passes it on") {
   Collected t([](const paths::Operation&) -> paths::Result { throw std::runtime_error("gone"); });
   t.chain.run(
       [&] { CHECK_THROWS_AS(t.chain.operate(t.top, move_of(zeros(8))), paths::TravelError); });
@@ -79,7 +79,7 @@ TEST_CASE("event collector: records a failure and lets it pass") {
   CHECK((records[0].flags & eventspace::event_failed) != 0);
 }
 
-TEST_CASE("event collector: marks pushes, caps sizes and leaves releases out") {
+TEST_CASE("event collector: it marks pushes and caps sizes and omits releases") {
   Collected t([](const paths::Operation&) { return paths::Result{}; });
   t.chain.run([&] {
     t.chain.operate(t.top, operation(OperationKind::release));
@@ -95,7 +95,7 @@ TEST_CASE("event collector: marks pushes, caps sizes and leaves releases out") {
   CHECK(t.element.arrived.size() == 2);
 }
 
-TEST_CASE("event collector: marks who was last in the join below, and what was proved") {
+TEST_CASE("event collector: it marks the last arriver in the join below and proved results") {
   Collected t([](const paths::Operation&) {
     paths::Result result;
     result.last_arriver = true;

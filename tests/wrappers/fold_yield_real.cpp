@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/fold_yield_real.cpp — services that fold large values, and those that wait for
-// them.
+// tests/wrappers/fold_yield_real.cpp — fairness of services that fold large values, or wait for
+// them
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,8 @@ using base::Payload;
 using runtime::ContextRole;
 using runtime::Runtime;
 
-/// Whether a service that is ready when `fold` begins runs before `fold` ends, in a service, too.
+/// Returns whether a service that is ready when `fold` begins runs before `fold` ends. `fold` runs
+/// in a service, too.
 bool lets_others_run(Runtime& runtime, const std::function<void()>& fold) {
   bool has_run = false, has_run_meanwhile = false;
   runtime
@@ -44,7 +45,7 @@ paths::Result answered(paths::Operation operation) {
   return result;
 }
 
-/// Folds right into left as a sum does, but only as a whole.
+/// Registers a sum that can only fold whole values, and returns its name.
 const char* whole_sum() {
   static const char* const name = [] {
     base::ReduceOperation made = *base::reduce_operation("sum");
@@ -58,7 +59,7 @@ const char* whole_sum() {
 
 }  // namespace
 
-TEST_CASE("join: a service that folds large contributions lets other services run meanwhile") {
+TEST_CASE("join: a service that folds large contributions lets other services run") {
   const std::string operation = GENERATE(as<std::string>(), "sum", whole_sum());
   for (const std::size_t count : {std::size_t{1} << 15, std::size_t{1} << 19}) {
     INFO(operation << " of " << count << " values");
@@ -84,7 +85,7 @@ TEST_CASE("join: a service that folds large contributions lets other services ru
   }
 }
 
-TEST_CASE("decision: a service that combines large values lets other services run meanwhile") {
+TEST_CASE("decision: a service that combines large values lets other services run") {
   constexpr std::size_t count = 100'003;
   paths::Decision decision;
   decision.reduction = paths::reduction_of(base::parse_settings(
@@ -98,7 +99,7 @@ TEST_CASE("decision: a service that combines large values lets other services ru
   });
 }
 
-TEST_CASE("groups: a service that folds large blocks, or many, lets other services run meanwhile") {
+TEST_CASE("groups: a service that folds large or many blocks lets other services run") {
   for (const std::size_t at_once : {std::size_t{1} << 20, std::size_t{1} << 12}) {
     std::vector<double> sum(1 << 17, 0.0), one(1 << 17, 1.0);
     groups::Fold fold(*base::reduce_operation("sum"), base::Scalar::f64, base::Values::checked);

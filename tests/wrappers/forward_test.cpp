@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/forward_test.cpp — paths that cross hosts, with and without emulated links.
+// tests/wrappers/forward_test.cpp — paths that cross hosts, with and without emulated links
 #include "wrappers/forward.hpp"
 
 #include <fmt/format.h>
@@ -19,9 +19,9 @@ using base::Payload;
 using test_support::thrown;
 using namespace std::chrono_literals;
 
-/// alpha-0 has the element `work`; the threads of beta-0 and beta-1 reach it over links of 3 ms
-/// there and 7 ms back, alpha-0's own thread at once. The instance for a direction lives on the
-/// host it leaves from.
+/// Returns a plan in which alpha-0 has the element `work`. The threads of beta-0 reach it over a
+/// link of 3 ms, and 7 ms back. The thread of alpha-0 reaches it at once. A link's wrapper runs on
+/// the host where its direction starts.
 std::shared_ptr<const paths::Plan> two_clusters(const std::string& element_options = "") {
   const std::string config = fmt::format(
       "hosts:\n"
@@ -62,7 +62,7 @@ std::uint64_t value(const pastset::Stored& stored) { return stored.payload.read<
 
 }  // namespace
 
-TEST_CASE("forward: every operation of an element crosses and its answer comes back") {
+TEST_CASE("forward: every operation of an element crosses and its result returns") {
   Run(two_clusters(), [](paths::Thread& thread) {
     if (thread.rank() != 1) return;
     paths::Path& work = thread.path("work");
@@ -87,11 +87,11 @@ TEST_CASE("forward: every operation of an element crosses and its answer comes b
     work.delete_element();
     const auto deleted = thrown<paths::TravelError>([&] { work.first(); });
     CHECK_THAT(deleted, Catch::Contains("element 'work' was deleted"));
-    CHECK(thread.now() == 16 * 10ms);  // 16 operations, 3 ms there and 7 ms back each
+    CHECK(thread.now() == 16 * 10ms);  // 16 operations of 3 ms plus 7 ms
   });
 }
 
-TEST_CASE("forward: an operation that blocks on the other host holds up nobody else's") {
+TEST_CASE("forward: an operation that blocks on the other host does not delay other threads") {
   Run(two_clusters(), [](paths::Thread& thread) {
     paths::Path& work = thread.path("work");
     if (thread.rank() == 0) {
@@ -107,7 +107,7 @@ TEST_CASE("forward: an operation that blocks on the other host holds up nobody e
   });
 }
 
-TEST_CASE("forward: delta blocks movers of other hosts, too") {
+TEST_CASE("forward: delta also blocks moves from other hosts") {
   Run(two_clusters(", delta: 1"), [](paths::Thread& thread) {
     paths::Path& work = thread.path("work");
     if (thread.rank() == 0) {
@@ -116,13 +116,13 @@ TEST_CASE("forward: delta blocks movers of other hosts, too") {
     } else if (thread.rank() == 1) {
       work.move_value(std::uint64_t{10});
       CHECK(thread.now() == 10ms);
-      work.move_value(std::uint64_t{11});  // there at 13 ms, room at 50 ms
+      work.move_value(std::uint64_t{11});  // arrives at 13 ms; room at 50 ms
       CHECK(thread.now() == 57ms);
     }
   });
 }
 
-TEST_CASE("forward: a call is one message each way, a push is one") {
+TEST_CASE("forward: a call is one message each way and a push is one message") {
   const Run calls(two_clusters(), [](paths::Thread& thread) {
     if (thread.rank() == 0) return;
     for (std::uint64_t i = 0; i < 10; ++i) thread.path("work").move_value(i);
@@ -136,7 +136,7 @@ TEST_CASE("forward: a call is one message each way, a push is one") {
   CHECK(pushes.wan == std::map<std::string, std::uint64_t>{{"alpha-0", 0}, {"beta-0", 20}});
 }
 
-TEST_CASE("forward: pushes arrive in order, all of them, though their thread ended long before") {
+TEST_CASE("forward: all pushes arrive in order after their thread has ended") {
   Run(two_clusters(), [](paths::Thread& thread) {
     paths::Path& work = thread.path("work");
     if (thread.rank() == 1) {
@@ -148,7 +148,7 @@ TEST_CASE("forward: pushes arrive in order, all of them, though their thread end
   });
 }
 
-TEST_CASE("forward: its host must be another one, and exist") {
+TEST_CASE("forward: its host must exist and be another one") {
   const auto mistakes = [](const std::string& to) {
     const std::string config = fmt::format(
         "hosts:\n"
@@ -169,7 +169,7 @@ TEST_CASE("forward: its host must be another one, and exist") {
   CHECK_THAT(mistakes("alpha-0"), Catch::Contains("to: expected another host, found 'alpha-0'"));
 }
 
-TEST_CASE("store and observe: their element must be one of their own host") {
+TEST_CASE("store and observe: their element must be on their own host") {
   const auto mistakes = [](const std::string& end) {
     const std::string config = fmt::format(
         "hosts:\n"
