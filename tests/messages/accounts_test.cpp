@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/accounts_test.cpp — credit that is issued, used and returned
+// tests/messages/accounts_test.cpp — credit that is issued, used and returned.
 #include "paths/messages/channels/accounts.hpp"
 
 #include <catch2/catch.hpp>

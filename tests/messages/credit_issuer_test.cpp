@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/credit_issuer_test.cpp — order in which lanes get credit when the inbox has little
-// room
+// room.
 #include "paths/messages/credit_issuer.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lane_connections_test.cpp — connections that lanes open and close
+// tests/messages/lane_connections_test.cpp — connections that lanes open and close.
 #include "paths/messages/carriers/lane_connections.hpp"
 
 #include <catch2/catch.hpp>

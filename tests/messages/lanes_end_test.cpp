@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lanes_end_test.cpp — hosts that stay until the threads of all hosts have ended
+// tests/messages/lanes_end_test.cpp — hosts that stay until the threads of all hosts have ended.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <random>

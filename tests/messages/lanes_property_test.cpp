@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/lanes_property_test.cpp — random small programs over lanes, which must end with
-// the right data within the inbox
+// the right data within the inbox.
 #include <catch2/catch.hpp>
 #include <deque>
 #include <random>

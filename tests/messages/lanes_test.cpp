@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/lanes_test.cpp — arrival times of messages, cost of windows, and errors of lanes
+// tests/messages/lanes_test.cpp — arrival times of messages, cost of windows, and errors of lanes.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

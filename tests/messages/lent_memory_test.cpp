@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/lent_memory_test.cpp — messages between memory lent by sender and receiver, and
-// memory that is taken back
+// memory that is taken back.
 #include "paths/messages/channels/lent_memory.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/link_scheduler_test.cpp — frames whose times are out of order because timers act
-// late
+// late.
 #include "paths/links/link_scheduler.hpp"
 
 #include <catch2/catch.hpp>

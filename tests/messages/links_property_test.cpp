@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/links_property_test.cpp — random messages over networks, exits, gateways, switches
-// and links with streams, whose arrival must match a direct simulation to the nanosecond
+// and links with streams, whose arrival must match a direct simulation to the nanosecond.
 #include <fmt/format.h>
 
 #include <algorithm>

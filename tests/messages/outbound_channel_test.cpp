@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/outbound_channel_test.cpp — next message of a channel, compared with one ordered
-// list
+// list.
 #include "paths/messages/channels/outbound_channel.hpp"
 
 #include <algorithm>

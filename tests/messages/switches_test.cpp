@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/switches_test.cpp — errors when an emulated switch or a host behind it is gone,
-// and addresses of switches
+// and addresses of switches.
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/messages/transfers_golden.cpp — text of the report on transfers between clusters
+// tests/messages/transfers_golden.cpp — text of the report on transfers between clusters.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>

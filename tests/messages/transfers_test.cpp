@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/transfers_test.cpp — the report on transfers between clusters of traced runs,
-// compared with results by hand
+// compared with results by hand.
 #include <catch2/catch.hpp>
 #include <map>
 #include <numeric>

@@ -32,7 +32,8 @@ Frame frame_of(FrameKind kind) {
   return frame;
 }
 
-/// Number of labels that a host remembers after `greetings` of a peer, each for another deployment.
+/// Returns the number of labels that a host remembers after `greetings` of a peer, each for another
+/// deployment.
 std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
   std::size_t labels = 0;
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
@@ -60,12 +61,12 @@ std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
 
 }  // namespace
 
-TEST_CASE("reception: labels of greetings that wait for a deployment are kept, up to a bound") {
+TEST_CASE("reception: labels of greetings that wait for a deployment are kept up to a limit") {
   CHECK(labels_after(100, false) == 100);
   CHECK(labels_after(20'000, false) == labels_after(10'000, false));
 }
 
-TEST_CASE("reception: labels of greetings that were taken back are kept, up to a lower bound") {
+TEST_CASE("reception: labels of greetings that were taken back are kept up to a lower limit") {
   CHECK(labels_after(100, true) == 100);
   CHECK(labels_after(20'000, true) == labels_after(1'000, true));
   CHECK(labels_after(1'000, true) < labels_after(1'000, false));

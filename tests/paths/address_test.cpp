@@ -11,7 +11,8 @@
 
 namespace {
 
-/// Debian's /etc/hosts on the machine node-a, whose name there is no other machine's.
+/// Resolves names as Debian's /etc/hosts does on the machine node-a. Its own name there is a
+/// loopback address.
 std::string debian(const std::string& address) {
   const std::pair<const char*, const char*> hosts[] = {{"tcp://node-a:", "tcp://127.0.1.1:"},
                                                        {"tcp://alias-of-a:", "tcp://127.0.1.1:"},
@@ -37,13 +38,13 @@ TEST_CASE("address: a name that means loopback is refused if another host is on 
   }
 }
 
-TEST_CASE("address: a name that means loopback is right where all hosts are on this machine") {
+TEST_CASE("address: a name that means loopback is accepted if all hosts are on this machine") {
   for (const char* other : {"tcp://node-a:7712", "tcp://alias-of-a:7712", "tcp://localhost:7712",
                             "tcp://127.0.0.1:7712", "tcp://[::1]:7712", "ipc://x", "ipc:///x", ""})
     CHECK(why_unreachable("tcp://node-a:7711", {"tcp://node-a:7711", other}) == "");
 }
 
-TEST_CASE("address: loopback in digits and other addresses are what the config means") {
+TEST_CASE("address: loopback in digits and other addresses are accepted as written") {
   for (const char* address :
        {"tcp://127.0.0.1:7700", "tcp://127.0.1.1:7700", "tcp://localhost:7700", "tcp://[::1]:7700",
         "tcp://*:7700", "ipc://x", "ipc:///tmp/x", "tcp://198.51.100.1:7700", "tcp://node-b:7700",
@@ -51,6 +52,6 @@ TEST_CASE("address: loopback in digits and other addresses are what the config m
     CHECK(why_unreachable(address, {address, "tcp://198.51.100.7:7700"}) == "");
 }
 
-TEST_CASE("address: this machine has a loopback address among its own") {
+TEST_CASE("address: the addresses of this machine include a loopback address") {
   CHECK(paths::addresses_of_this_machine().contains("127.0.0.1"));
 }

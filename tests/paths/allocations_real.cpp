@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/allocations_real.cpp — how much memory what crosses between hosts takes, counted.
+// tests/paths/allocations_real.cpp — counted allocations of messages between hosts.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <memory>
@@ -19,12 +19,12 @@ using test_support::Sim;
 
 constexpr std::uint64_t operations = 1000;
 
-/// By the threads of each host; those of ZeroMQ's own are not counted.
+/// Allocations by the threads of each host, without those of ZeroMQ's threads.
 struct Cost {
-  double near = 0, far = 0;  // allocations an operation
+  double near = 0, far = 0;  // allocations per operation
 };
 
-/// One of two hosts of this process, which meet over real sockets or shared memory.
+/// Runs one of two hosts of this process, which connect over real sockets or shared memory.
 void run_host(const Sim& sim, std::uint32_t index, const std::function<void(Thread&)>& function) {
   runtime::Runtime runtime;
   runtime.wake_from_outside([index] { test_support::allocate_for(static_cast<int>(index)); });
@@ -69,7 +69,7 @@ elements: {value: {host: alpha-1, template: f64, keep_newest: 1, reach: all}}
   return cost;
 }
 
-/// Timers that belong to no operation allocate now and then on a busy machine.
+/// Tolerance for timers of no operation, which allocate occasionally on a busy machine.
 constexpr double at_most_two = 2.01;
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/at_once_test.cpp — which operations of other hosts run where they arrive.
+// tests/paths/at_once_test.cpp — operations of other hosts that run in the context where they
+// arrive.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -20,8 +21,8 @@ struct Passage {
   const void* context;
 };
 
-/// Notes what passes and in which context. Says which kinds never wait; moves it holds, unless they
-/// are among them.
+/// Records the passing operations and their contexts. `at_once` declares the kinds that never wait.
+/// Moves wait here unless they are declared.
 class Spy final : public BlockingWrapper {
  public:
   Spy(OperationSet at_once, std::vector<Passage>& passages)
@@ -76,7 +77,9 @@ struct Scene {
 
 }  // namespace
 
-TEST_CASE("at once: what waits nowhere runs where it arrives, within one process its sender") {
+TEST_CASE(
+    "at once: an operation that never waits runs where it arrives and within one process in its "
+    "sender") {
   Scene scene(OperationSet::all(), ", keep_newest: 1");
   scene.run([](Path& path) {
     path.push(base::Payload::of(1.0));
@@ -88,13 +91,13 @@ TEST_CASE("at once: what waits nowhere runs where it arrives, within one process
     CHECK(scene.passages[static_cast<std::size_t>(i)].context == scene.sender);
 }
 
-TEST_CASE("at once: one stage that may wait gives the operation a context of its own") {
+TEST_CASE("at once: one stage that may wait gives the operation its own context") {
   Scene scene(OperationSet::none());
   scene.run([](Path& path) { path.first(); });
   CHECK(scene.passages.front().context != scene.sender);
 }
 
-TEST_CASE("at once: a move into an element that may be full gets a context, a question none") {
+TEST_CASE("at once: a move into an element that may be full gets a context and a query does not") {
   Scene scene(OperationSet::all(), ", delta: 4");
   scene.run([](Path& path) {
     path.move_value(1.0);
@@ -104,7 +107,7 @@ TEST_CASE("at once: a move into an element that may be full gets a context, a qu
   CHECK(scene.passages[1].context == scene.sender);
 }
 
-TEST_CASE("at once: nothing overtakes what came before it at its slot and has not begun") {
+TEST_CASE("at once: no operation overtakes an earlier one at its slot that has not begun") {
   Scene scene(OperationSet::of({OperationKind::first}));
   scene.run([](Path& path) {
     Started move = path.start(base::Payload::of(1.0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/allocations.hpp — counters of allocations and allocated bytes
+// tests/support/allocations.hpp — counters of allocations and allocated bytes.
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/support/as_child.hpp — running a part of a test case that ends its process in another
-// process
+// process.
 #pragma once
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/support/deployment_scene.hpp — many deployments on changing hosts of a run, with failures
-// and skipped deployments
+// and skipped deployments.
 #pragma once
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/faulty_transport.hpp — transports that delay, cut and duplicate frames
+// tests/support/faulty_transport.hpp — transports that delay, cut and duplicate frames.
 #pragma once
 #include <cstdint>
 #include <deque>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/forked.hpp — child processes that run a part of a test and can be killed
+// tests/support/forked.hpp — child processes that run a part of a test and can be killed.
 #pragma once
 #include <sys/mman.h>
 #include <sys/prctl.h>

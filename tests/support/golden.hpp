@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/golden.hpp — expected outputs in files, which scripts/approve rewrites
+// tests/support/golden.hpp — expected outputs in files, which scripts/approve rewrites.
 #pragma once
 #include <cstdlib>
 #include <filesystem>

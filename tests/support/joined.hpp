@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/joined.hpp — threads that meet in one join at times that the test chooses
+// tests/support/joined.hpp — threads that meet in one join at times that the test chooses.
 #pragma once
 #include <cstdint>
 #include <functional>

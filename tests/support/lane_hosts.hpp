@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/support/lane_hosts.hpp — message endpoints of all hosts in one process, connected by direct
-// calls
+// calls.
 #pragma once
 #include <cstdint>
 #include <functional>

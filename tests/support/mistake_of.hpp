@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/mistake_of.hpp — text of a usage error
+// tests/support/mistake_of.hpp — text of a usage error.
 #pragma once
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/support/mortal_hosts.hpp — all hosts of a plan on the virtual clock, with the death of a
-// host
+// host.
 #pragma once
 #include <map>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/one_host.hpp — plans built by code for one simulated host, and its threads
+// tests/support/one_host.hpp — plans built by code for one simulated host, and its threads.
 #pragma once
 #include <algorithm>
 #include <cstdint>

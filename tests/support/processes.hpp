@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/processes.hpp — hosts of a plan as processes, which can be killed
+// tests/support/processes.hpp — hosts of a plan as processes, which can be killed.
 #pragma once
 #include <fcntl.h>
 #include <fmt/format.h>

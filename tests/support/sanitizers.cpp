@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/support/sanitizers.cpp — suppressions for the thread sanitizer, linked into every test
-// program
+// program.
 
 #ifdef __SANITIZE_THREAD__
 /// libzmq and libstdc++ are built without the sanitizer, which does not see their synchronisation.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/shell.hpp — execution of a command line by a shell
+// tests/support/shell.hpp — execution of a command line by a shell.
 #pragma once
 #include <fmt/format.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/short_way.hpp — sending of short frames by transports of tests
+// tests/support/short_way.hpp — sending of short frames by transports of tests.
 #pragma once
 #include <memory>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/support/sim.hpp — whole programs on the virtual clock, from the text of a config and a
-// thread function
+// thread function.
 #pragma once
 #include <algorithm>
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/skip.hpp — cases that cannot run on this machine
+// tests/support/skip.hpp — cases that cannot run on this machine.
 #pragma once
 #include <string_view>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/transport_scene.hpp — hosts whose frames cross by one transport or another
+// tests/support/transport_scene.hpp — hosts whose frames cross by one transport or another.
 #pragma once
 #include <fmt/format.h>
 #include <signal.h>

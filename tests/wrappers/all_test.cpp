@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/all_test.cpp — requirements on all kinds of wrappers, checked for each kind
+// tests/wrappers/all_test.cpp — requirements on all kinds of wrappers, checked for each kind.
 #include "wrappers/all.hpp"
 
 #include <fmt/format.h>

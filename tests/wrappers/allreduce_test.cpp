@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/allreduce_test.cpp — leaders, waiters and results of allreduce
+// tests/wrappers/allreduce_test.cpp — leaders, waiters and results of allreduce.
 #include <fmt/format.h>
 
 #include <algorithm>

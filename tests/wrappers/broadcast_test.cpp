@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/wrappers/broadcast_test.cpp — delivery of the root's value to all threads, while the root
-// never waits
+// never waits.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/chain.hpp — wrappers chained by hand on one simulated host, without a config
+// tests/wrappers/chain.hpp — wrappers chained by hand on one simulated host, without a config.
 #pragma once
 #include <chrono>
 #include <cstdint>

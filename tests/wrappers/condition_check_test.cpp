@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/wrappers/condition_check_test.cpp — decisions of one root, with the other clusters played
-// by the test
+// by the test.
 #include "wrappers/condition_check.hpp"
 
 #include <catch2/catch.hpp>
@@ -178,8 +178,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "condition_check: a larger sequence without a pair for the round means the outcome that a part "
-    "can prove") {
+    "condition_check: a larger sequence without a pair means the outcome that a part can prove") {
   Root t;
   t.run([&] {
     t.cache("a", tuple(0, 2));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/conditional_property_test.cpp — property test: every relaxation keeps its promise
-// in every iteration of every cluster, on random multi-clusters
-// PATHS_SEEDS=100000 sets the number of seeds. PATHS_SEED=17 runs one seed.
+// tests/wrappers/conditional_property_test.cpp — a property of all relaxations on random
+// multi-clusters: each keeps its promise in every iteration of every cluster.
+//
+// PATHS_SEEDS=100000 sets the number of seeds. PATHS_SEED=17 runs only that seed.
 #include <fmt/format.h>
 
 #include <algorithm>

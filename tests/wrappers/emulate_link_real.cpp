@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/emulate_link_real.cpp — order of one thread's operations over a link
+// tests/wrappers/emulate_link_real.cpp — order of one thread's operations over a link.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/emulate_link_test.cpp — arrival times over an emulated link
+// tests/wrappers/emulate_link_test.cpp — arrival times over an emulated link.
 #include "wrappers/emulate_link.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/forward_test.cpp — paths that cross hosts, with and without emulated links
+// tests/wrappers/forward_test.cpp — paths that cross hosts, with and without emulated links.
 #include "wrappers/forward.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/join_real.cpp — joins of OS threads: what a round costs besides its time.
+// tests/wrappers/join_real.cpp — memory that a round of a join takes between OS threads.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 #include "tests/support/allocations.hpp"
 #include "wrappers/all.hpp"
 
-TEST_CASE("join: in one process, steady rounds of an allreduce need no memory of their own") {
+TEST_CASE("join: in one process steady rounds of an allreduce allocate no memory") {
   const std::string threads = GENERATE("1", "2", "8");
   const auto plan = std::make_shared<const paths::Plan>(paths::read_plan(
       base::parse_settings("clusters: {alpha: {hosts: 1, threads: " + threads +
@@ -17,13 +17,13 @@ TEST_CASE("join: in one process, steady rounds of an allreduce need no memory of
                            "join.yaml"),
       wrappers::all_kinds()));
   constexpr int rounds = 1000;
-  // A thread may be in the next round while others are still in this one; when that happens first
-  // is chance, and then there is one round more, its slots, its place and its word for sleepers.
+  // A thread may start the next round while others are still in this one. The first time, at
+  // random, that allocates one more round, its slots, its entry and its futex.
   constexpr std::uint64_t second_round = 6;
   std::uint64_t needed = 0;
   const auto failures = paths::run_plan(plan, wrappers::all_kinds(), {}, [&](paths::Thread& one) {
     paths::Path& path = one.path("sum");
-    // The others are still in rounds while it counts, and already.
+    // The other threads also run rounds while this one counts.
     for (int i = 0; i < rounds; ++i) path.move_value(1.0);
     const std::uint64_t before = test_support::allocations();
     for (int i = 0; i < rounds; ++i) path.move_value(1.0);

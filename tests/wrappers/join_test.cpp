@@ -25,8 +25,8 @@ struct Kind {
   bool marks_last_arriver = false;
 };
 
-/// By thread: whether its result is marked as the last arriver's. Thread 0 arrives last; what comes
-/// up from below may be marked, as a join further down marks it.
+/// Returns by thread whether its result is marked as the last arriver's. Thread 0 arrives last. The
+/// result from below may be marked already, as by a join further down.
 std::array<bool, contributors> marked_by(const Kind& kind, bool is_marked_below) {
   PlanBuilder builder;
   const auto join = builder.wrapper(kind.name, "join", kind.settings);
@@ -51,7 +51,7 @@ std::array<bool, contributors> marked_by(const Kind& kind, bool is_marked_below)
   return marked;
 }
 
-/// Remembers what reaches it, failed contributions too.
+/// Records the operations that reach it, including failed contributions.
 class End final : public paths::Wrapper {
  public:
   explicit End(std::vector<paths::OperationKind>& seen) : seen_(seen) {}
@@ -65,7 +65,7 @@ class End final : public paths::Wrapper {
   std::vector<paths::OperationKind>& seen_;
 };
 
-/// An operation that owns no context.
+/// A waiting operation without a context.
 struct Parked final : paths::ServiceRoom, paths::OperationState {
   Parked() : OperationState(room) {}
   void arrived(paths::Outcome&& outcome) noexcept override { failure = outcome.failure; }
@@ -74,7 +74,7 @@ struct Parked final : paths::ServiceRoom, paths::OperationState {
 
 }  // namespace
 
-TEST_CASE("join: of a round that a withdrawal fails nothing goes down but the withdrawal") {
+TEST_CASE("join: of a round that a withdrawal fails only the withdrawal continues down") {
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
   const Kind kind = GENERATE(Kind{"allreduce", {{"template", "f64"}}}, Kind{"barrier", {}},
                              Kind{"reduce", {{"template", "f64"}}});
@@ -95,7 +95,7 @@ TEST_CASE("join: of a round that a withdrawal fails nothing goes down but the wi
     paths::Operation leaves = here.operation(0, 1, 0, paths::OperationKind::withdraw);
     leaves.one_way = true;
     here.operate(std::move(leaves));
-    here.sleep(1ms);  // on the virtual clock the waiter goes on behind all that is ready
+    here.sleep(1ms);  // on the virtual clock the waiter resumes after all ready contexts
   });
   REQUIRE(parked.failure != nullptr);
   CHECK_THAT(parked.failure->reason(), Catch::Contains("round 0: "));
@@ -103,7 +103,7 @@ TEST_CASE("join: of a round that a withdrawal fails nothing goes down but the wi
 }
 
 TEST_CASE(
-    "join: an allreduce and a barrier mark the last arriver's result alone, others mark none") {
+    "join: an allreduce and a barrier mark only the last arriver's result and others mark none") {
   const std::vector<Kind> kinds = {{"allreduce", {{"template", "f64"}}, true},
                                    {"barrier", {}, true},
                                    {"broadcast", {{"from", "1"}}, false},

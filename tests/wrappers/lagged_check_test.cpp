@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/lagged_check_test.cpp — one root's late decisions, the others played by the test.
+// tests/wrappers/lagged_check_test.cpp — late decisions of one root, with the other clusters played
+// by the test.
 #include "wrappers/lagged_check.hpp"
 
 #include <catch2/catch.hpp>
@@ -21,7 +22,7 @@ using test_support::OneHost;
 using test_support::PlanBuilder;
 using test_support::thrown;
 
-/// Values of the rounds from `first` on.
+/// Returns a tuple of the values of consecutive rounds, beginning with `first`.
 base::Payload batch(std::uint64_t first, const std::vector<double>& values) {
   const auto bytes = std::as_bytes(std::span(values));
   return paths::batch_tuple({first, 1, base::Payload::copy_of(bytes)});
@@ -39,7 +40,8 @@ Entries settings_of(const char* rounds, const char* every) {
           {word("combine"), base::Settings::list({word("a"), word("b"), word("c")})}};
 }
 
-/// The root of cluster b of three; a and c are what comes from the others, which the test fills.
+/// The root of cluster b of three. Elements a and c hold the tuples of the other clusters, which
+/// the test fills.
 struct Root {
   explicit Root(const char* rounds, const char* every = "1") {
     for (const char* name : {"a", "b", "c"})
@@ -59,7 +61,7 @@ struct Root {
     element(name).move(batch(first, values));
   }
   pastset::Element& element(const char* name) { return *here->host().element(name); }
-  /// Does something while the root is waiting.
+  /// Runs `what` at that time, while the root waits.
   void at(Nanos when, std::function<void()> what) {
     later.push_back(here->spawn([this, when, what] {
       here->runtime().sleep_until(when);
@@ -77,7 +79,7 @@ double value_of(const Result& result) { return result.payload.read<double>(); }
 
 }  // namespace
 
-TEST_CASE("lagged_check: the first rounds have no condition and wait for nobody") {
+TEST_CASE("lagged_check: the first rounds have no condition and do not wait") {
   Root t("2");
   t.run([&] {
     for (const std::uint64_t sequence : {0, 1}) {
@@ -91,7 +93,9 @@ TEST_CASE("lagged_check: the first rounds have no condition and wait for nobody"
   });
 }
 
-TEST_CASE("lagged_check: a result is about the round before, complete, in the clusters' order") {
+TEST_CASE(
+    "lagged_check: a result is for an earlier round and complete and in the order of the "
+    "clusters") {
   Root t("2");
   t.run([&] {
     t.come("c", 0, {0.1});
@@ -110,7 +114,7 @@ TEST_CASE("lagged_check: a result is about the round before, complete, in the cl
   });
 }
 
-TEST_CASE("lagged_check: values are told in batches, each value once, none of a last part") {
+TEST_CASE("lagged_check: values are sent in whole batches and each value once") {
   Root t("3", "3");
   t.run([&] {
     for (const char* name : {"a", "c"}) t.come(name, 0, {1, 1, 1});
@@ -122,7 +126,7 @@ TEST_CASE("lagged_check: values are told in batches, each value once, none of a 
   });
 }
 
-TEST_CASE("lagged_check: it waits for the last value, and says for whom and how long") {
+TEST_CASE("lagged_check: it waits for the last value and records the cluster and the time") {
   Root t("1");
   t.run([&] {
     t.at(5ms, [&] { t.come("c", 0, {1, 1}); });
@@ -140,12 +144,12 @@ TEST_CASE("lagged_check: it waits for the last value, and says for whom and how 
     t.here->sleep(4ms);
     result = t.move(2, 3);
     CHECK(result.origin.kind == Origin::Kind::cached);
-    CHECK(result.origin.cluster == 0);  // c's had been found before
+    CHECK(result.origin.cluster == 0);  // the value of c was found before
     CHECK(result.origin.nanos == 0);    // found by this round
   });
 }
 
-TEST_CASE("lagged_check: what was told before a mark counts, then the mark is everyone's error") {
+TEST_CASE("lagged_check: values before a mark count and the mark then fails all rounds") {
   Root t("1");
   t.run([&] {
     t.come("a", 0, {1});
@@ -154,7 +158,7 @@ TEST_CASE("lagged_check: what was told before a mark counts, then the mark is ev
     t.move(0, 1);
     CHECK(value_of(t.move(1, 1)) == 3);
     CHECK_THAT(t.error(2, 1), Catch::Contains("a is broken"));
-    CHECK(t.here->now() == 0ns);  // though c's value might still come
+    CHECK(t.here->now() == 0ns);  // without waiting for the value of c
     CHECK_THAT(t.element("b").error_mark().value_or(""), Catch::Contains("a is broken"));
     CHECK_THAT(t.error(3, 1), Catch::Contains("a is broken"));
   });
@@ -170,7 +174,7 @@ TEST_CASE("lagged_check: a mark ends a wait") {
   });
 }
 
-TEST_CASE("lagged_check: a deadline names all that is missing and is final") {
+TEST_CASE("lagged_check: the error at a deadline is final and names all missing clusters") {
   Root t("1");
   t.builder.plan().deadline = 50ms;
   t.builder.plan().deadline_written = true;
@@ -182,7 +186,7 @@ TEST_CASE("lagged_check: a deadline names all that is missing and is final") {
   });
 }
 
-TEST_CASE("lagged_check: a contribution that may not be combined is final and named") {
+TEST_CASE("lagged_check: an error about an invalid contribution is final and names the thread") {
   Root t("2");
   t.run([&] {
     t.move(0, 1);
@@ -193,7 +197,7 @@ TEST_CASE("lagged_check: a contribution that may not be combined is final and na
   });
 }
 
-TEST_CASE("lagged_check: no round may be left out") {
+TEST_CASE("lagged_check: no round may be skipped") {
   Root t("4");
   t.run([&] {
     t.move(0, 1);
@@ -201,7 +205,7 @@ TEST_CASE("lagged_check: no round may be left out") {
   });
 }
 
-TEST_CASE("lagged_check: the end of a thread is told to the others at once, with why") {
+TEST_CASE("lagged_check: the end of a thread marks the result at once with the reason") {
   for (const bool has_failed : {false, true}) {
     Root t("2");
     t.run([&] {
@@ -214,7 +218,7 @@ TEST_CASE("lagged_check: the end of a thread is told to the others at once, with
   }
 }
 
-TEST_CASE("lagged_check: what was read is let go") {
+TEST_CASE("lagged_check: tuples that were read are discarded") {
   Root t("1");
   t.run([&] {
     for (std::uint64_t round = 0; round < 5; ++round) {
@@ -225,7 +229,7 @@ TEST_CASE("lagged_check: what was read is let go") {
   });
 }
 
-TEST_CASE("lagged_check: records a read of each other cluster's value, with its wait") {
+TEST_CASE("lagged_check: it records a read of each other cluster's value with its wait") {
   Root t("1");
   t.here->host().recorder().reserve(16);
   t.run([&] {

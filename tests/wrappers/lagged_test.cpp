@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/lagged_test.cpp — rounds under way, each answered when a later one starts.
+// tests/wrappers/lagged_test.cpp — rounds under way, whose results are returned by later rounds.
 #include "wrappers/lagged.hpp"
 
 #include <catch2/catch.hpp>
@@ -16,7 +16,7 @@ using paths::TravelError;
 using namespace std::chrono_literals;
 using namespace wrapper_tests;
 
-/// Two rounds late, over something that takes 10 ms and fails in one round.
+/// Results two rounds late, above an end that takes 10 ms and fails in one round.
 struct Late {
   Result move(std::uint64_t sequence, std::uint32_t slot = 0) {
     paths::Operation moved = move_of(base::Payload::of(100 + sequence), sequence);
@@ -47,7 +47,7 @@ struct Late {
 
 }  // namespace
 
-TEST_CASE("lagged: the first rounds come back at once, with the own value and no condition") {
+TEST_CASE("lagged: the first rounds return at once with the own value and no condition") {
   Late t;
   t.chain.run([&] {
     for (const std::uint64_t sequence : {0, 1}) {
@@ -62,7 +62,7 @@ TEST_CASE("lagged: the first rounds come back at once, with the own value and no
   });
 }
 
-TEST_CASE("lagged: each later one brings the result of the round before, as soon as it is there") {
+TEST_CASE("lagged: each later round returns an earlier round's result as soon as it has arrived") {
   Late t;
   t.chain.run([&] {
     t.move(0);
@@ -72,7 +72,7 @@ TEST_CASE("lagged: each later one brings the result of the round before, as soon
     CHECK(t.chain.now() == 10ms);
     t.chain.wait_until(30ms);
     const Result result = t.move(3);
-    CHECK(t.chain.now() == 30ms);  // it had come meanwhile
+    CHECK(t.chain.now() == 30ms);  // the result arrived meanwhile
     CHECK(result.sequence == 1);
     CHECK(result.condition == Condition::fails);
     CHECK(result.payload.read<std::uint64_t>() == 101);
@@ -94,7 +94,7 @@ TEST_CASE("lagged: contributors do not mix") {
   });
 }
 
-TEST_CASE("lagged: what a round throws comes when it is due, and the next one proceeds") {
+TEST_CASE("lagged: the error of a round is thrown when it is due and the next one proceeds") {
   Late t;
   t.refused = 1;
   t.chain.run([&] {
@@ -109,23 +109,23 @@ TEST_CASE("lagged: what a round throws comes when it is due, and the next one pr
   });
 }
 
-TEST_CASE(
-    "lagged: a failed contribution goes down at once and is due later, as the others see it") {
+TEST_CASE("lagged: a failed contribution continues down at once and is due later") {
   Late t;
   t.chain.run([&] {
     for (const std::uint64_t sequence : {0, 1, 2}) t.move(sequence);
     CHECK_THAT(thrown<TravelError>([&] { t.fail(3); }), Catch::Contains("no value"));
     CHECK(t.below.arrived.back().failure);
-    CHECK(t.move(4).sequence == 2);  // still two late: all others act on round 2 now
+    CHECK(t.move(4).sequence == 2);  // still two rounds late, as for all others
     CHECK_THAT(thrown<TravelError>([&] { t.move(5); }), Catch::Contains("no value"));
     CHECK(t.move(6).sequence == 4);
     t.chain.wait_until(1s);
   });
 }
 
-TEST_CASE("lagged: a release goes down when all has come back, but is told before") {
+TEST_CASE(
+    "lagged: a release continues down after all results but announces the withdrawal before") {
   Late t;
-  t.refused = 1;  // whatever it brings
+  t.refused = 1;  // any result
   t.chain.run([&] {
     for (const std::uint64_t sequence : {0, 1}) t.move(sequence);
     t.chain.wait_until(3ms);

@@ -29,7 +29,7 @@ struct Read {
 
 }  // namespace
 
-TEST_CASE("observe: reads like a store") {
+TEST_CASE("observe: it reads like a store") {
   Read t;
   t.chain.run([&] {
     for (std::uint64_t value : {10, 11, 12}) t.element->move(Payload::of(value));
@@ -44,7 +44,7 @@ TEST_CASE("observe: reads like a store") {
   });
 }
 
-TEST_CASE("observe: waits for a tuple that is not there yet") {
+TEST_CASE("observe: a read waits for a tuple that has not arrived") {
   Read t;
   t.chain.run([&] {
     runtime::Task mover = t.chain.spawn([&] {
@@ -57,7 +57,8 @@ TEST_CASE("observe: waits for a tuple that is not there yet") {
   });
 }
 
-TEST_CASE("observe: what changes the element is refused by name and changes nothing") {
+TEST_CASE(
+    "observe: an operation that would change the element is refused by name and changes nothing") {
   Read t;
   t.observe.set_name("reader");
   t.chain.run([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/periodic_test.cpp — one round in so many goes down.
+// tests/wrappers/periodic_test.cpp — one of several rounds that continues down.
 #include "wrappers/periodic.hpp"
 
 #include <catch2/catch.hpp>
@@ -33,8 +33,7 @@ struct Third {
 
 }  // namespace
 
-TEST_CASE(
-    "periodic: rounds that are multiples, counted from 1, go down; others come back at once") {
+TEST_CASE("periodic: only rounds whose number counted from 1 is a multiple continue down") {
   Third t;
   t.chain.run([&] {
     for (std::uint64_t sequence = 0; sequence < 9; ++sequence) {
@@ -53,7 +52,7 @@ TEST_CASE(
   for (std::uint64_t i = 0; i < 3; ++i) CHECK(t.below.arrived[i].sequence == 3 * i + 2);
 }
 
-TEST_CASE("periodic: what is no move goes down in every round") {
+TEST_CASE("periodic: operations other than moves continue down in every round") {
   Third t;
   t.chain.run([&] {
     t.chain.operate(t.top, operation(OperationKind::newest));
@@ -62,7 +61,7 @@ TEST_CASE("periodic: what is no move goes down in every round") {
   CHECK(t.below.arrived.size() == 2);
 }
 
-TEST_CASE("periodic: below nothing is missed but from the first checked round that does not come") {
+TEST_CASE("periodic: a withdrawal counts below from the first checked round that will not arrive") {
   Third t;
   t.chain.run([&] {
     for (const std::uint64_t sequence : {0, 2, 3, 5, 6}) {
@@ -76,7 +75,7 @@ TEST_CASE("periodic: below nothing is missed but from the first checked round th
   CHECK(from == std::vector<std::uint64_t>{0, 0, 3, 3, 6});
 }
 
-TEST_CASE("periodic: a failed contribution goes down where others come, and nowhere else") {
+TEST_CASE("periodic: a failed contribution continues down only in checked rounds") {
   Third t;
   t.chain.run([&] {
     for (const std::uint64_t sequence : {1, 2}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/prefetch_test.cpp — the newest tuple of a far element, kept near.
+// tests/wrappers/prefetch_test.cpp — a near copy of the newest tuple of a far element.
 #include "wrappers/prefetch.hpp"
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ using test_support::OneHost;
 using test_support::PlanBuilder;
 using test_support::thrown;
 
-/// far -> (link of 10 ms each way) -> near.
+/// Elements far and near, with a link of 10 ms each way between them.
 struct Fetched {
   Fetched() {
     const auto number = *pastset::Template::parse("u64");
@@ -53,7 +53,7 @@ struct Fetched {
 
 }  // namespace
 
-TEST_CASE("prefetch: a request is under way before there is anything to fetch") {
+TEST_CASE("prefetch: a request is under way before the tuple exists") {
   Fetched t;
   t.here->run([&] {
     t.here->sleep(30ms);
@@ -63,12 +63,12 @@ TEST_CASE("prefetch: a request is under way before there is anything to fetch") 
   });
 }
 
-TEST_CASE("prefetch: only newer tuples come, and only the newest") {
+TEST_CASE("prefetch: only newer tuples arrive and of those only the newest") {
   Fetched t;
   t.here->run([&] {
     t.here->sleep(15ms);
     t.put(0);
-    t.here->sleep(1ms);  // it is on its way
+    t.here->sleep(1ms);  // the tuple is under way
     for (std::uint64_t value = 1; value < 5; ++value) t.put(value);
     CHECK(t.near().observe(std::uint64_t{0}).payload.read<std::uint64_t>() == 0);
     CHECK(t.here->now() == 25ms);
@@ -80,7 +80,7 @@ TEST_CASE("prefetch: only newer tuples come, and only the newest") {
   });
 }
 
-TEST_CASE("prefetch: an error mark arrives while a read is pending, after the newest tuple") {
+TEST_CASE("prefetch: an error mark arrives during a pending read and after the newest tuple") {
   Fetched t;
   t.here->run([&] {
     t.here->sleep(15ms);
@@ -94,7 +94,7 @@ TEST_CASE("prefetch: an error mark arrives while a read is pending, after the ne
   });
 }
 
-TEST_CASE("prefetch: a link that fails marks the element, and nothing more is asked") {
+TEST_CASE("prefetch: a failed link marks the element and ends all requests") {
   Fetched t;
   t.link_fails = true;
   t.here->run([&] {
@@ -105,7 +105,7 @@ TEST_CASE("prefetch: a link that fails marks the element, and nothing more is as
   });
 }
 
-TEST_CASE("prefetch: a read that ended at its deadline is asked again") {
+TEST_CASE("prefetch: a read that ended at its deadline is repeated") {
   Fetched t;
   t.builder.plan().deadline = 100ms;
   t.builder.plan().deadline_written = true;
@@ -117,7 +117,7 @@ TEST_CASE("prefetch: a read that ended at its deadline is asked again") {
   });
 }
 
-TEST_CASE("prefetch: a path that passes here reads its element") {
+TEST_CASE("prefetch: a read through the wrapper reads the far element") {
   Fetched t;
   t.here->run([&] {
     t.put(3);
@@ -151,7 +151,7 @@ TEST_CASE("prefetch: stop ends a pending read") {
   });
 }
 
-TEST_CASE("prefetch: records each read, from its leaving to the tuple's being here") {
+TEST_CASE("prefetch: it records each read from its request to the arrival of the tuple") {
   Fetched t;
   t.here->host().recorder().reserve(16);
   t.here->run([&] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/push_test.cpp — tuples sent unasked, or asked for, to an element far away.
+// tests/wrappers/push_test.cpp — tuples that are pushed to a far element, with or without a
+// request.
 #include "wrappers/push.hpp"
 
 #include <catch2/catch.hpp>
@@ -17,7 +18,7 @@ using test_support::OneHost;
 using test_support::PlanBuilder;
 using test_support::thrown;
 
-/// near -> (link of 10 ms) -> far, and what was seen on its way.
+/// Elements near and far, with a link of 10 ms, and a record of what passed.
 struct Pushed {
   enum class What : std::uint8_t { newest, every, asked };
   explicit Pushed(What what) {
@@ -47,7 +48,7 @@ struct Pushed {
   void ask(std::uint64_t from, std::uint64_t count) {
     here->host().element("asks")->move(paths::ask_tuple({from, count}));
   }
-  /// Everything at the far end, when nothing is under way.
+  /// Waits until nothing is under way and returns all tuples of the far element.
   std::vector<std::uint64_t> arrived() {
     here->sleep(100ms);
     std::vector<std::uint64_t> all;
@@ -69,7 +70,7 @@ using Numbers = std::vector<std::uint64_t>;
 
 }  // namespace
 
-TEST_CASE("push: a tuple is at the far end one way after it was moved") {
+TEST_CASE("push: a tuple arrives one way after its move") {
   Pushed t(What::newest);
   t.here->run([&] {
     t.here->sleep(3ms);
@@ -78,14 +79,14 @@ TEST_CASE("push: a tuple is at the far end one way after it was moved") {
     CHECK(t.here->now() == 13ms);
     t.put(6);
     t.here->sleep(1ms);
-    t.put(7);  // while the one before is on its way
+    t.put(7);  // while the tuple before is under way
     CHECK(t.far().newest(2).payload.read<std::uint64_t>() == 7);
     CHECK(t.here->now() == 24ms);
     CHECK(t.arrived() == Numbers{5, 6, 7});
   });
 }
 
-TEST_CASE("push: of tuples moved at once it sends the newest, or every one") {
+TEST_CASE("push: of tuples moved at once it sends only the newest or each one") {
   for (const What what : {What::newest, What::every}) {
     Pushed t(what);
     t.here->run([&] {
@@ -97,13 +98,13 @@ TEST_CASE("push: of tuples moved at once it sends the newest, or every one") {
   }
 }
 
-TEST_CASE("push: one that waits for asks sends nothing before, and then so many") {
+TEST_CASE("push: with requests it sends nothing before one and then as many tuples as requested") {
   Pushed t(What::asked);
   t.here->run([&] {
     for (const std::uint64_t value : {10, 11, 12}) t.put(value);
     CHECK(t.arrived().empty());
     t.ask(1, 1);
-    CHECK(t.arrived() == Numbers{12});  // the newest is no older than that
+    CHECK(t.arrived() == Numbers{12});  // the newest tuple, which is recent enough
     t.put(13);
     CHECK(t.arrived().empty());
     t.ask(3, 2);
@@ -115,7 +116,7 @@ TEST_CASE("push: one that waits for asks sends nothing before, and then so many"
   });
 }
 
-TEST_CASE("push: what is asked for before it is there is sent when it is") {
+TEST_CASE("push: a tuple that is requested before its move is sent at its move") {
   Pushed t(What::asked);
   t.here->run([&] {
     t.put(10);
@@ -130,7 +131,7 @@ TEST_CASE("push: what is asked for before it is there is sent when it is") {
   });
 }
 
-TEST_CASE("push: an error mark arrives behind what came before it") {
+TEST_CASE("push: an error mark arrives after earlier tuples") {
   for (const What what : {What::newest, What::every}) {
     Pushed t(what);
     t.here->run([&] {
@@ -144,7 +145,7 @@ TEST_CASE("push: an error mark arrives behind what came before it") {
   }
 }
 
-TEST_CASE("push: who asks of a marked element gets the tuple that is there, then the mark") {
+TEST_CASE("push: a request to a marked element returns its tuple first and then the mark") {
   Pushed t(What::asked);
   t.here->run([&] {
     t.put(1);
@@ -160,7 +161,7 @@ TEST_CASE("push: who asks of a marked element gets the tuple that is there, then
   });
 }
 
-TEST_CASE("push: one who subscribed gets the mark without asking again") {
+TEST_CASE("push: an open subscription gets the mark without another request") {
   Pushed t(What::asked);
   t.here->run([&] {
     t.ask(0, 8);
@@ -172,7 +173,7 @@ TEST_CASE("push: one who subscribed gets the mark without asking again") {
   });
 }
 
-TEST_CASE("push: when asks can arrive no more, whoever asked is told") {
+TEST_CASE("push: if no request can arrive any more the far element is marked") {
   Pushed t(What::asked);
   t.here->run([&] {
     t.here->host().element("asks")->mark_error("the link failed");
@@ -181,7 +182,7 @@ TEST_CASE("push: when asks can arrive no more, whoever asked is told") {
   });
 }
 
-TEST_CASE("push: it ends with its newest tuple, unasked, unless that was sent") {
+TEST_CASE("push: at its end it sends its newest tuple unless that was sent") {
   const What what = GENERATE(What::newest, What::every, What::asked);
   const bool was_sent = GENERATE(true, false);
   Pushed t(what);
@@ -197,7 +198,7 @@ TEST_CASE("push: it ends with its newest tuple, unasked, unless that was sent") 
   });
 }
 
-TEST_CASE("push: it ends with its mark, once") {
+TEST_CASE("push: at its end it sends its mark once") {
   Pushed t(What::asked);
   t.here->run([&] {
     t.put(1);
@@ -209,7 +210,7 @@ TEST_CASE("push: it ends with its mark, once") {
   });
 }
 
-TEST_CASE("push: a newer tuple may take the place of one that nobody counts on") {
+TEST_CASE("push: only tuples without a request or a promise may be replaced by newer ones") {
   for (const What what : {What::newest, What::every, What::asked}) {
     Pushed t(what);
     t.here->run([&] {
@@ -221,7 +222,7 @@ TEST_CASE("push: a newer tuple may take the place of one that nobody counts on")
   }
 }
 
-TEST_CASE("push: records each tuple it sends") {
+TEST_CASE("push: it records each tuple that it sends") {
   Pushed t(What::newest);
   t.here->host().recorder().reserve(16);
   t.here->run([&] {
@@ -230,7 +231,7 @@ TEST_CASE("push: records each tuple it sends") {
     t.arrived();
   });
   const auto records = t.here->host().recorder().snapshot();
-  REQUIRE(records.size() == 2);  // one is the link's
+  REQUIRE(records.size() == 2);  // one record is from the link
   const auto& sent = records[1];
   CHECK(sent.kind == static_cast<std::uint64_t>(eventspace::EventKind::prefetch));
   CHECK(sent.flags == eventspace::event_one_way);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/reduce_test.cpp — only the root side sees the result and waits for it.
+// tests/wrappers/reduce_test.cpp — a result that only the root's side gets and waits for.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -23,7 +23,7 @@ struct Joined : test_support::Joined {
 
 }  // namespace
 
-TEST_CASE("reduce: slot 0 waits for all and gets the result, the others return at once") {
+TEST_CASE("reduce: slot 0 waits for all and gets the result while the others return at once") {
   Joined t(3);
   t.here->run([&] {
     runtime::Task threads[] = {t.later(1ms, 0, 0, 1.0), t.later(0ns, 1, 0, 2.0),
@@ -37,7 +37,7 @@ TEST_CASE("reduce: slot 0 waits for all and gets the result, the others return a
   CHECK(t.arrived[0].contributions == 3);
 }
 
-TEST_CASE("reduce: others may be rounds ahead of slot 0") {
+TEST_CASE("reduce: other threads may be rounds ahead of slot 0") {
   Joined t(2);
   t.here->run([&] {
     for (std::uint64_t round = 0; round < 100; ++round)
@@ -47,7 +47,7 @@ TEST_CASE("reduce: others may be rounds ahead of slot 0") {
   });
 }
 
-TEST_CASE("reduce: a tree of reduces gives the first thread of all the result") {
+TEST_CASE("reduce: a tree of reduces gives the result to the first thread") {
   PlanBuilder builder;
   const auto left = builder.wrapper("reduce", "left", {{"template", "i64"}});
   const auto right = builder.wrapper("reduce", "right", {{"template", "i64"}});
@@ -77,7 +77,7 @@ TEST_CASE("reduce: a tree of reduces gives the first thread of all the result") 
   });
 }
 
-TEST_CASE("reduce: a bad contribution fails its thread and slot 0") {
+TEST_CASE("reduce: an invalid contribution fails its thread and slot 0") {
   Joined t(3);
   t.here->run([&] {
     runtime::Task threads[] = {t.later(0ns, 0, 0, 1.0), t.later(1ms, 1, 0, std::nan("")),
@@ -89,7 +89,8 @@ TEST_CASE("reduce: a bad contribution fails its thread and slot 0") {
   CHECK_THAT(t.answers[1] + t.answers[2], Catch::Contains("nothing") && Catch::Contains("NaN"));
 }
 
-TEST_CASE("reduce: at the deadline slot 0 learns who is missing, and the late one does") {
+TEST_CASE(
+    "reduce: at the deadline slot 0 and the late thread get an error that names the late thread") {
   Joined t(3);
   t.builder.plan().deadline = 50ms;
   t.builder.plan().deadline_written = true;
@@ -105,7 +106,7 @@ TEST_CASE("reduce: at the deadline slot 0 learns who is missing, and the late on
   CHECK(t.answered_at == std::vector<Nanos>{0ms, 50ms, 80ms});
 }
 
-TEST_CASE("reduce: a released contributor is not waited for") {
+TEST_CASE("reduce: a contributor that released its path is not awaited") {
   Joined t(2);
   t.here->run([&] {
     runtime::Task waits = t.later(0ns, 0, 3, 1.0);

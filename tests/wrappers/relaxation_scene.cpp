@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/relaxation_scene.cpp — draws random multi-clusters, builds and runs them.
+// tests/wrappers/relaxation_scene.cpp — drawing, building and running random multi-clusters.
 #include "tests/wrappers/relaxation_scene.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ auto pick(Random& random, Choices... choices) {
 
 }  // namespace
 
-// ---- what is drawn ---------------------------------------------------------------------------
+// ---- drawing of a scene ----------------------------------------------------------------------
 
 Scene::Scene(std::uint64_t scene_seed, SceneOptions options) : seed(scene_seed) {
   Random random(seed);
@@ -98,7 +98,7 @@ void Scene::draw_operation(Random& random) {
                                     Comparison::greater, Comparison::at_least, Comparison::equal);
 }
 
-/// Sums move with the scale of their iteration, logical values are rarely the deciding one.
+/// Draws values. Sums vary with the scale of their iteration. Logical values rarely decide.
 void Scene::draw_values(Random& random) {
   const double rare = 0.02 + 0.2 * random.unit();
   for (std::uint64_t iteration = 0; iteration < iterations; ++iteration) {
@@ -127,7 +127,8 @@ base::Payload Scene::value(double drawn) const {
   });
 }
 
-/// What some part of the clusters comes to in some iteration, so that equality happens.
+/// Draws the constant of the condition: the result of a random part of the clusters in a random
+/// iteration, so that equality occurs.
 void Scene::draw_constant(Random& random) {
   if (decision.condition->comparison == Comparison::is_true) return;
   const ClusterSet part =
@@ -207,15 +208,14 @@ std::string Scene::family() const {
   return is_pushed ? "conditional:push" : "conditional";
 }
 
-// ---- what is built ---------------------------------------------------------------------------
+// ---- building of a scene ---------------------------------------------------------------------
 
 namespace {
 
 std::string result_name(std::uint32_t c) { return fmt::format("result.{}", c); }
 
-/// Delays each message at random and keeps their order, in either direction; tells of all that
-/// leave. From some message on it may fail: then a push arrives as a failed one, and a request ends
-/// here.
+/// Delays each message at random and keeps the order in each direction. Reports each message to
+/// `saw`. From `fails_from` on, a push arrives as a failed one, and a request fails here.
 class Link final : public paths::BlockingWrapper {
  public:
   Link(const Scene& scene, Random& random, std::uint64_t fails_from, Saw saw)
@@ -245,7 +245,7 @@ class Link final : public paths::BlockingWrapper {
           rest.deployment().runtime().sleep_until(arrives);
           try {
             rest(std::move(operation));
-          } catch (const paths::TravelError&) {  // nobody waits for a push
+          } catch (const paths::TravelError&) {  // a push has no waiter
           }
         });
     passing.detach();
@@ -264,7 +264,7 @@ class Link final : public paths::BlockingWrapper {
   Random& random_;
   const std::uint64_t fails_from_;
   const Saw saw_;
-  Nanos down_{0}, up_{0};  // when the last message arrived
+  Nanos down_{0}, up_{0};  // arrival times of the last messages
 };
 
 }  // namespace
@@ -376,7 +376,7 @@ void MultiCluster::add_cluster(std::uint32_t c) {
   paths_.push_back(builder_.path("graph", scene_.threads[c], way));
 }
 
-/// One tree, in which each cluster's rounds are lagged.
+/// Adds one tree in which the rounds of each cluster are lagged.
 void MultiCluster::add_tree() {
   builder_.element(result_name(0), value_);
   builder_.plan().elements.back().tuple_template = paths::partial_template(value_);
@@ -445,7 +445,7 @@ bool MultiCluster::fails(Fault fault, std::uint32_t cluster, std::uint64_t itera
          iteration == scene_.faulty_iteration;
 }
 
-// ---- what happens ----------------------------------------------------------------------------
+// ---- running a scene -------------------------------------------------------------------------
 
 void MultiCluster::run() {
   for (std::uint32_t c = 0; c < scene_.clusters(); ++c)
@@ -456,7 +456,7 @@ void MultiCluster::run() {
       for (std::uint32_t thread = 0; thread < scene_.threads[c]; ++thread)
         tasks.push_back(here_->spawn([this, c, thread] { run_thread(c, thread); }));
     for (runtime::Task& task : tasks) task.join();
-    here_->sleep(5s);  // what was asked for last may still be under way
+    here_->sleep(5s);  // the last requested tuples may still be under way
   });
 }
 

@@ -18,47 +18,49 @@ namespace relaxation_tests {
 using base::Nanos;
 using paths::Condition;
 
-/// How far results may leave the step in which they are contributed, and how they are told.
+/// How late results may be, and how they are transferred.
 struct Relaxation {
   enum class Kind : std::uint8_t { exact, periodic, lagged, conditional, budget };
   enum class Transfer : std::uint8_t { pull, push, demand };
   Kind kind = Kind::exact;
-  std::uint64_t rounds = 0;  ///< periodic: of which one is checked; lagged, budget: how late
-  std::uint64_t every = 1;   ///< budget: rounds told in one message
+  std::uint64_t rounds =
+      0;  ///< periodic: one of this many rounds is checked; lagged, budget: lateness
+  std::uint64_t every = 1;  ///< budget: rounds in one message
   Transfer transfer = Transfer::pull;
-  std::uint64_t count = 1;  ///< tuples asked for at once
+  std::uint64_t count = 1;  ///< tuples in one request
   bool all_to_all = true;
 
   bool is_late() const { return kind == Kind::lagged || kind == Kind::budget; }
-  /// None of a cluster's values may be skipped.
+  /// Whether none of a cluster's values may be skipped.
   bool tells_batches() const { return all_to_all && is_late(); }
 };
 
-/// A part of the clusters: bit c stands for cluster c.
+/// A set of clusters: bit c stands for cluster c.
 using ClusterSet = std::uint32_t;
 
 enum class Fault : std::uint8_t {
   none,
   contribution,  ///< a thread's contribution fails
   store,         ///< the result element refuses a tuple
-  link,          ///< what comes from other clusters fails from some time on
-  asks,          ///< what is asked of other clusters does
-  deadline,      ///< a thread comes after the deadline
+  link,          ///< transfers from other clusters fail from some time on
+  asks,          ///< requests to other clusters fail from some time on
+  deadline,      ///< a thread arrives after the deadline
 };
 
 struct SceneOptions {
   bool may_fail = true;
-  std::optional<Relaxation::Kind> only = {};  ///< else any
+  std::optional<Relaxation::Kind> only = {};  ///< relaxation to draw; empty: any
 };
 
-/// Everything that is random, drawn from the seed before anything runs.
+/// All random choices, drawn from the seed before anything runs.
 struct Scene {
   Scene(std::uint64_t seed, SceneOptions options);
 
   std::uint32_t clusters() const { return static_cast<std::uint32_t>(threads.size()); }
   ClusterSet everyone() const { return (1u << clusters()) - 1; }
   std::uint64_t contributors(ClusterSet set) const;
-  /// Thread by thread, then cluster by cluster, in order: what every cluster must compute.
+  /// Returns the result that every cluster must compute: combined by thread, then by cluster, in
+  /// order.
   base::Payload fold(std::uint64_t iteration, ClusterSet set) const;
   base::Payload partial(std::uint64_t iteration, std::uint32_t cluster) const;
   bool is_proved_by(std::uint64_t iteration, ClusterSet set) const;
@@ -69,18 +71,18 @@ struct Scene {
   bool may_prove() const { return relaxation().kind == Relaxation::Kind::conditional; }
   bool asks() const { return relaxation().transfer == Relaxation::Transfer::demand; }
   bool has_batches() const { return relaxation().tells_batches(); }
-  /// Of those that go down at all.
+  /// Whether a round continues down to the check.
   bool is_checked(std::uint64_t iteration) const {
     return relaxation().kind != Relaxation::Kind::periodic ||
            (iteration + 1) % relaxation().rounds == 0;
   }
   std::uint64_t lag() const { return relaxation().is_late() ? relaxation().rounds : 0; }
-  /// The first message over a failing link that does not arrive.
+  /// Returns the first message that does not arrive over a failing link.
   std::uint64_t faulty_message() const {
     if (!algorithm.all_to_all) return faulty_iteration;
     return has_batches() ? faulty_iteration / relaxation().every : faulty_iteration / 2;
   }
-  /// Without its numbers.
+  /// Returns the relaxation's name without its numbers.
   std::string family() const;
 
   std::uint64_t seed;
@@ -88,7 +90,7 @@ struct Scene {
   std::uint64_t iterations;
   Relaxation algorithm;
   paths::Decision decision;
-  std::vector<std::vector<std::vector<base::Payload>>> values;  // iteration, cluster, thread
+  std::vector<std::vector<std::vector<base::Payload>>> values;  // by iteration, cluster and thread
   Nanos work_max, link_max;
   double stall_chance;
   Fault fault = Fault::none;
@@ -106,37 +108,39 @@ struct Scene {
   base::Payload add(const base::Payload& left, const base::Payload& right) const;
 };
 
-/// What a thread got in an iteration.
+/// Result of a thread in an iteration.
 struct Answer {
   paths::Result result;
-  std::string error;  // "" when there was none
+  std::string error;  // "" = no error
   Nanos took{0};
 };
 
-/// What went over the links of a pair of clusters.
+/// Traffic over the links of a pair of clusters.
 struct Transferred {
   std::uint64_t asked = 0;  // tuples
   std::uint64_t came = 0;
   std::vector<std::uint64_t> asked_in;  // iterations
 };
 
-/// Told what leaves over a link.
+/// Called with each operation that leaves over a link.
 using Saw = std::function<void(const paths::Operation&)>;
 
-/// The scene's multi-cluster on one host: per cluster an allreduce, what the relaxation needs, and
-/// a store; per pair of clusters a transfer whose links delay each message at random, in order.
+/// The scene's multi-cluster on one host. Each cluster has an allreduce, the wrappers of the
+/// relaxation and a store. Each pair of clusters has a transfer, whose links delay each message at
+/// random, in order.
 class MultiCluster {
  public:
   MultiCluster(const Scene& scene, wrappers::ConditionCheckSwitches switches);
 
-  /// Runs every thread through all iterations, errors or not. Throws Deadlock.
+  /// Runs every thread through all iterations, including after errors.
+  /// Throws: Deadlock.
   void run();
 
-  /// Of a cluster, by thread and iteration.
+  /// Returns the results of a cluster, by thread and iteration.
   const std::vector<std::vector<Answer>>& answers(std::uint32_t cluster) const {
     return answers_.at(cluster);
   }
-  /// What `into` asked of `from` and got.
+  /// Returns what `into` requested from `from` and received.
   const Transferred& transferred(std::uint32_t into, std::uint32_t from) {
     return transferred_[{into, from}];
   }

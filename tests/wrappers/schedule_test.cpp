@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/schedule_test.cpp — declared collectives by schedules: bits, failures, mistakes.
+// tests/wrappers/schedule_test.cpp — declared collectives by schedules: bits of results, failures
+// and mistakes.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -29,7 +30,7 @@ std::string config(const std::string& algorithm, const std::string& more = "") {
       size, algorithm, more);
 }
 
-/// What each thread has after each of three rounds.
+/// Returns the results of each thread after each of three rounds.
 std::vector<std::vector<double>> results_of(const std::string& algorithm) {
   const Sim sim(config(algorithm));
   std::vector<std::vector<double>> results(3 * sim.plan().thread_count());
@@ -49,7 +50,9 @@ std::vector<std::vector<double>> results_of(const std::string& algorithm) {
 
 }  // namespace
 
-TEST_CASE("schedule: canonical ones have the bits of one tree, others the same at all threads") {
+TEST_CASE(
+    "schedule: canonical schedules have the bits of one tree and others have equal bits at all "
+    "threads") {
   const auto tree = results_of("sequential");
   for (const char* algorithm : {"best", "stretched", "stretched:stretch=100,exchange=two",
                                 "clusters:segment=300", "gather_operate"}) {
@@ -68,7 +71,9 @@ TEST_CASE("schedule: canonical ones have the bits of one tree, others the same a
   }
 }
 
-TEST_CASE("schedule: a round that fails fails alone, at all threads, with the reason") {
+TEST_CASE(
+    "schedule: a failed round fails at all threads with the reason and leaves other rounds "
+    "intact") {
   const Sim sim(config("best"));
   std::vector<std::string> said(6 * sim.plan().thread_count());
   const SimResult run = sim.run([&](paths::Thread& thread) {
@@ -97,7 +102,8 @@ TEST_CASE("schedule: a round that fails fails alone, at all threads, with the re
   }
 }
 
-TEST_CASE("schedule: a round takes what its schedule is priced at, and counts what it sent") {
+TEST_CASE(
+    "schedule: a round takes the predicted time of its schedule and its messages are counted") {
   const std::string text =
       "clusters: {a: {hosts: 1}, b: {hosts: 1}}\n"
       "links: {all: {latency: 10ms, bandwidth: 8Mbit}}\n"
@@ -107,14 +113,14 @@ TEST_CASE("schedule: a round takes what its schedule is priced at, and counts wh
   const SimResult run = Sim(text).run([](paths::Thread& thread) {
     for (int round = 0; round < 5; ++round)
       thread.path("sum").move(base::Payload::of(std::vector<double>(1000, 1.0)));
-    CHECK(thread.now() == 10ms + 5 * (10ms + 8ms));  // the first waits for its grant
+    CHECK(thread.now() == 10ms + 5 * (10ms + 8ms));  // the first message waits for its grant
   });
   CHECK(run.ended_well());
   CHECK(run.wan_of("sum").messages == 10);
   CHECK(run.wan_of("sum").bytes == 80'000);
 }
 
-TEST_CASE("schedule: a thread that ends is named to those who go on") {
+TEST_CASE("schedule: an ended thread is named in the errors of the others") {
   const Sim sim(config("stretched"));
   for (const bool throws : {false, true}) {
     std::vector<std::string> said(sim.plan().thread_count());
@@ -139,7 +145,7 @@ TEST_CASE("schedule: a thread that ends is named to those who go on") {
   }
 }
 
-TEST_CASE("schedule: words that are none are told with those that are near") {
+TEST_CASE("schedule: errors about unknown words suggest similar ones") {
   const auto wrong = [](const std::string& algorithm, const std::string& more = "") {
     try {
       Sim(config(algorithm, more));

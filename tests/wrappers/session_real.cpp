@@ -28,7 +28,8 @@ elements: {work: {host: alpha-0, template: i64, keep_newest: 0, reach: all}}
 
 }  // namespace
 
-TEST_CASE("session: four threads attach, reduce, exchange and detach, twice, and it ends") {
+TEST_CASE(
+    "session: four threads can attach and reduce and exchange and detach twice before the end") {
   const Sim sim(two_hosts);
   Session session = session_of(sim);
   std::atomic<std::int64_t> sums{0}, taken{0};
@@ -43,7 +44,7 @@ TEST_CASE("session: four threads attach, reduce, exchange and detach, twice, and
   CHECK(taken == 2 * (1 + 2));
 }
 
-TEST_CASE("session: who attaches next goes on with the round after the last") {
+TEST_CASE("session: a thread that attaches continues with the round after the last one") {
   const Sim sim(two_hosts);
   Session session = session_of(sim);
   std::atomic<int> wrong{0};
@@ -56,7 +57,7 @@ TEST_CASE("session: who attaches next goes on with the round after the last") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("session: a thread is one of the plan's while it is attached, and its own afterwards") {
+TEST_CASE("session: a thread belongs to the plan only while it is attached") {
   const Sim sim(two_hosts);
   Session session = session_of(sim);
   std::string before = runtime::describe_current_context();
@@ -76,14 +77,14 @@ TEST_CASE("session: a thread is one of the plan's while it is attached, and its 
   CHECK(session.end().empty());
 }
 
-TEST_CASE("session: one that nobody attached to ends, and so does one that is dropped") {
+TEST_CASE("session: a session without attached threads ends and can be destroyed") {
   const Sim sim(two_hosts);
   Session session = session_of(sim);
   CHECK(session.end().empty());
   const Session dropped = session_of(sim);
 }
 
-TEST_CASE("session: several live in one process, and a run may come between them") {
+TEST_CASE("session: several sessions exist in one process and a run can start between them") {
   const Sim sim(one_thread);
   Session first = session_of(sim), second = session_of(sim);
   elsewhere([&] {
@@ -98,7 +99,7 @@ TEST_CASE("session: several live in one process, and a run may come between them
   CHECK(second.end().empty());
 }
 
-TEST_CASE("session: the virtual clock is refused in words") {
+TEST_CASE("session: the virtual clock is refused with a usage error") {
   const Sim sim(one_thread);
   paths::RunOptions options;
   options.clock = runtime::ClockKind::virtual_time;
@@ -106,7 +107,7 @@ TEST_CASE("session: the virtual clock is refused in words") {
              Catch::Contains("the virtual clock cannot stop"));
 }
 
-TEST_CASE("session: a host that the plan does not have is refused in words") {
+TEST_CASE("session: an unknown host is refused with a usage error") {
   const Sim sim(two_hosts);
   paths::RunOptions options;
   options.is_one_host = true;
@@ -115,7 +116,7 @@ TEST_CASE("session: a host that the plan does not have is refused in words") {
         "a session as host number 2, counted from 0, of 2");
 }
 
-TEST_CASE("session: wrong use is an error with words, and the session goes on") {
+TEST_CASE("session: misuse throws a usage error and the session remains usable") {
   const Sim sim(two_hosts);
   Session session = session_of(sim);
   Attached attached = session.attach("alpha-0", 0);
@@ -176,7 +177,7 @@ TEST_CASE("session: wrong use is an error with words, and the session goes on") 
         "attach to thread alpha-0/0 of a session that has ended");
 }
 
-TEST_CASE("session: who detaches with operations under way is told, and may wait for them") {
+TEST_CASE("session: detaching with operations under way throws and the destructor waits for them") {
   const Sim sim(one_thread);
   Session session = session_of(sim);
   {
@@ -184,7 +185,7 @@ TEST_CASE("session: who detaches with operations under way is told, and may wait
     paths::Path& work = attached->path("work");
     work.set_delta(1);
     work.move_value(std::int64_t{0});
-    paths::Started started = work.start(base::Payload::of(std::int64_t{1}));  // there is no room
+    paths::Started started = work.start(base::Payload::of(std::int64_t{1}));  // no room
     CHECK(mistake_of([&] { attached.detach(); }) ==
           "thread alpha-0/0: detach while what it started on path work is under way; wait for it "
           "first");
@@ -209,7 +210,7 @@ TEST_CASE("session: who detaches with operations under way is told, and may wait
   CHECK(session.end().empty());
 }
 
-TEST_CASE("session: a thread that ends without detaching has detached") {
+TEST_CASE("session: a thread that ends without detaching is detached") {
   const Sim sim(two_hosts);
   Session session = session_of(sim);
   std::vector<Attached> kept;
@@ -221,14 +222,15 @@ TEST_CASE("session: a thread that ends without detaching has detached") {
   std::atomic<std::int64_t> sums{0};
   by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
   CHECK(sums == 4 * 4);
-  kept.clear();                                    // of a place that was another's meanwhile
-  static std::atomic<Attached*> dropped{nullptr};  // never detached, and reached for all that
+  kept.clear();  // destroyed after other threads used its place
+  static std::atomic<Attached*> dropped{
+      nullptr};  // never detached, but kept reachable for the leak checker
   elsewhere([&] { dropped = new Attached(session.attach("alpha-1", 0)); });
   by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
   CHECK(session.end().empty());
 }
 
-TEST_CASE("session: a thread that fails tells the others, and its place is nobody's any more") {
+TEST_CASE("session: a failed thread fails the others and its place cannot be attached again") {
   const Sim sim(two_hosts);
   Session session = session_of(sim);
   std::atomic<int> told{0};
@@ -250,7 +252,7 @@ TEST_CASE("session: a thread that fails tells the others, and its place is nobod
   session.end();
 }
 
-TEST_CASE("session: a thread that has ended for good may still detach, and nobody waits for it") {
+TEST_CASE("session: a thread that called end() may still detach and is not awaited") {
   const Sim sim(two_hosts);
   Session session = session_of(sim);
   Attached attached = session.attach("alpha-0", 0);

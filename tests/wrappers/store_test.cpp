@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/store_test.cpp — every operation of an element, through the end of a path.
+// tests/wrappers/store_test.cpp — every operation on an element, through the end of a path.
 #include "wrappers/store.hpp"
 
 #include <catch2/catch.hpp>
@@ -42,7 +42,7 @@ Payload text(std::string_view words) {
 
 }  // namespace
 
-TEST_CASE("store: a moved tuple is in the element and goes back up") {
+TEST_CASE("store: a moved tuple is in the element and in the result") {
   Stored t;
   t.chain.run([&] {
     paths::Operation second = move_of(Payload::of(std::uint64_t{12}), 5);
@@ -57,7 +57,7 @@ TEST_CASE("store: a moved tuple is in the element and goes back up") {
   });
 }
 
-TEST_CASE("store: reads answer with the tuple and its number") {
+TEST_CASE("store: reads return the tuple and its number") {
   Stored t;
   t.chain.run([&] {
     for (std::uint64_t value : {10, 11, 12}) t.move(value);
@@ -73,7 +73,8 @@ TEST_CASE("store: reads answer with the tuple and its number") {
   });
 }
 
-TEST_CASE("store: first, last, delta, set_delta, axe and delete_element reach the element") {
+TEST_CASE(
+    "store: first and last and delta and set_delta and axe and delete_element reach the element") {
   Stored t(pastset::ElementOptions{.delta = 3});
   t.chain.run([&] {
     t.move(10);
@@ -91,7 +92,7 @@ TEST_CASE("store: first, last, delta, set_delta, axe and delete_element reach th
   });
 }
 
-TEST_CASE("store: release answers with nothing, also when the element is gone") {
+TEST_CASE("store: release returns an empty result even if the element is deleted") {
   Stored t;
   t.chain.run([&] {
     t.operate(OperationKind::delete_element);
@@ -99,7 +100,7 @@ TEST_CASE("store: release answers with nothing, also when the element is gone") 
   });
 }
 
-TEST_CASE("store: enter holds the template to the element's") {
+TEST_CASE("store: enter requires the template of the element") {
   Stored t;
   t.chain.run([&] {
     paths::Operation enter = operation(OperationKind::enter);
@@ -114,7 +115,7 @@ TEST_CASE("store: enter holds the template to the element's") {
   });
 }
 
-TEST_CASE("store: a move blocks while delta is reached, until somebody observes") {
+TEST_CASE("store: a move blocks at the delta limit until a tuple is observed") {
   Stored t(pastset::ElementOptions{.delta = 1});
   t.chain.run([&] {
     runtime::Task mover = t.chain.spawn([&] {
@@ -128,7 +129,7 @@ TEST_CASE("store: a move blocks while delta is reached, until somebody observes"
   });
 }
 
-TEST_CASE("store: errors say what the element said, and where, but for marks, which say it") {
+TEST_CASE("store: errors name the element and the place and mark texts pass unchanged") {
   Stored t;
   t.chain.run([&] {
     t.element->mark_error("cluster beta: no tuple 3 before the deadline");
@@ -149,7 +150,7 @@ TEST_CASE("store: errors say what the element said, and where, but for marks, wh
   });
 }
 
-TEST_CASE("store: one that marks leaves a failed move behind what came before, and goes on") {
+TEST_CASE("store: with marks a failed move leaves a mark after earlier tuples") {
   Stored t({}, wrappers::StoreMarks::failures_and_end);
   t.chain.run([&] {
     t.move(10);
@@ -162,7 +163,7 @@ TEST_CASE("store: one that marks leaves a failed move behind what came before, a
   });
 }
 
-TEST_CASE("store: one that marks leaves the end of its path as a mark that names the sender") {
+TEST_CASE("store: with marks the end of a path leaves a mark that names the sender") {
   for (const bool is_lost : {false, true}) {
     Stored t({}, wrappers::StoreMarks::failures_and_end);
     t.chain.run([&] {
@@ -176,7 +177,7 @@ TEST_CASE("store: one that marks leaves the end of its path as a mark that names
   }
 }
 
-TEST_CASE("store: one that marks failures is left alone by an end that is none") {
+TEST_CASE("store: with marks for failures an end without a failure leaves no mark") {
   Stored t({}, wrappers::StoreMarks::failures);
   t.chain.run([&] {
     paths::Operation release = operation(OperationKind::release);
@@ -188,7 +189,7 @@ TEST_CASE("store: one that marks failures is left alone by an end that is none")
   });
 }
 
-TEST_CASE("store: one that does not mark is left alone by failures and ends") {
+TEST_CASE("store: without marks failures and ends leave the element unmarked") {
   Stored t;
   t.chain.run([&] {
     paths::Operation failed = operation(OperationKind::move);
