@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/begun_real.cpp — operations that need no context while they wait: started ones, and
+// tests/paths/begun_real.cpp — operations that need no context while they wait: started ones and
 // those of other hosts.
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// Asked once in a case, which then runs on either clock.
+/// Chooses a clock. Called once in a case, which then runs on either clock.
 runtime::ClockKind each_clock() {
   return GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
 }
@@ -47,7 +47,7 @@ std::string error_of(const std::function<void()>& work) {
   return "nothing";
 }
 
-/// What threads found wrong: Catch2 may not be told by several at once.
+/// Mistakes that threads found. Catch2 must not be called by several threads at once.
 class Wrongs {
  public:
   ~Wrongs() { CHECK(all_ == std::set<std::string>{}); }
@@ -64,10 +64,11 @@ class Wrongs {
   std::set<std::string> all_;
 };
 
-/// Counts what passes with a context and what without.
+/// Counts passing operations with and without a context.
 struct Passed {
   std::atomic<int> with{0}, without{0};
-  std::array<std::atomic<int>, 100> last_arrivers{};  ///< results marked so, by round
+  std::array<std::atomic<int>, 100>
+      last_arrivers{};  ///< results with the mark of the last arriver, by round
 };
 class Counter final : public paths::Wrapper {
  public:
@@ -121,8 +122,8 @@ paths::WrapperKind marker_kind() {
   return kind;
 }
 
-/// One host whose thread reduces with those of so many others, whose contributions pass `counter`
-/// there, and what is below the join.
+/// Returns the config of one host whose thread joins with those of `others` other hosts. Their
+/// contributions pass `counter`, the join and then the stages of `below`.
 std::string star(int others, const std::string& below,
                  const std::string& join = "kind: allreduce, operation: sum, template: u64",
                  const std::string& moved = "u64") {
@@ -146,7 +147,7 @@ std::string star(int others, const std::string& below,
 
 }  // namespace
 
-TEST_CASE("begun: many started rounds of a thread are waited for in one set, on both clocks") {
+TEST_CASE("begun: a wait set covers many started rounds of a thread on both clocks") {
   Wrongs wrongs;
   const auto clock = each_clock();
   constexpr std::uint64_t rounds = 200;
@@ -177,7 +178,7 @@ TEST_CASE("begun: many started rounds of a thread are waited for in one set, on 
   CHECK(result.broke == "");
 }
 
-TEST_CASE("begun: contributions of other hosts enter a join without a context, and are answered") {
+TEST_CASE("begun: contributions of other hosts enter a join without a context and get replies") {
   const auto clock = each_clock();
   Wrongs wrongs;
   Passed passed;
@@ -219,7 +220,7 @@ TEST_CASE("begun: a stage below the join that needs a context gets one") {
   CHECK(passed.with == 0);
 }
 
-TEST_CASE("begun: a round that nobody completes fails at its deadline and names who is missing") {
+TEST_CASE("begun: an incomplete round fails at its deadline and names the missing thread") {
   const auto clock = each_clock();
   Wrongs wrongs;
   Passed passed;
@@ -237,7 +238,9 @@ TEST_CASE("begun: a round that nobody completes fails at its deadline and names 
   CHECK(result.broke == "");
 }
 
-TEST_CASE("begun: a thread that ends early fails the rounds of those that wait without a context") {
+TEST_CASE(
+    "begun: a thread that ends early fails the rounds of contributions that wait without a "
+    "context") {
   const auto clock = each_clock();
   Wrongs wrongs;
   Passed passed;
@@ -256,7 +259,7 @@ TEST_CASE("begun: a thread that ends early fails the rounds of those that wait w
   CHECK(result.broke == "");
 }
 
-TEST_CASE("begun: in each kind of join contributions of any host may come first and last") {
+TEST_CASE("begun: in each kind of join contributions of any host may arrive first and last") {
   const auto clock = each_clock();
   Wrongs wrongs;
   for (const std::string join :
@@ -285,14 +288,14 @@ TEST_CASE("begun: in each kind of join contributions of any host may come first 
   }
 }
 
-TEST_CASE("begun: in a round of an allreduce or barrier one result alone is the last arriver's") {
+TEST_CASE("begun: in a round of an allreduce or barrier only one result is the last arriver's") {
   const auto clock = each_clock();
   struct Case {
     const char* join;
     const char* moved;
     int marked;
   };
-  // 80 kB take so long to combine that the round is carried in a context.
+  // 80 kB take long enough to combine that a context leads the round.
   const Case one = GENERATE(
       Case{"kind: allreduce, operation: max, template: u64", "u64", 1},
       Case{"kind: allreduce, operation: max, template: \"u64[10000]\"", "u64[10000]", 1},
@@ -307,7 +310,7 @@ TEST_CASE("begun: in a round of an allreduce or barrier one result alone is the 
   const std::size_t values = one.moved == std::string("u64[10000]") ? 10'000 : 1;
   const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < rounds; ++round) {
-      // In every second round another contribution comes before that of this host.
+      // In every second round another contribution arrives before that of this host.
       while (thread.rank() == 0 && round % 2 == 1 && passed.without <= int(4 * round))
         thread.host().runtime().sleep_for(50us);
       const paths::Result got = thread.path("sum").move(
@@ -323,7 +326,7 @@ TEST_CASE("begun: in a round of an allreduce or barrier one result alone is the 
     CHECK(marked == one.marked);
 }
 
-TEST_CASE("begun: rounds that different threads take down may overtake each other") {
+TEST_CASE("begun: rounds led by different threads may overtake each other") {
   constexpr auto clock = runtime::ClockKind::steady;
   Wrongs wrongs;
   const Sim sim(four_hosts("collectives: {word: {kind: broadcast, template: f64}}\n"));
@@ -340,7 +343,7 @@ TEST_CASE("begun: rounds that different threads take down may overtake each othe
   CHECK(result.failures == std::vector<std::string>{});
 }
 
-TEST_CASE("begun: large values, which threads combine together, get a context to be carried in") {
+TEST_CASE("begun: large values that threads combine together are led in a context") {
   constexpr auto clock = runtime::ClockKind::steady;
   Wrongs wrongs;
   Passed passed;
@@ -360,7 +363,7 @@ TEST_CASE("begun: large values, which threads combine together, get a context to
   CHECK(passed.with == 0);
 }
 
-TEST_CASE("begun: reads of another host wait in its element without a context each") {
+TEST_CASE("begun: reads from another host wait in the element without a context each") {
   const auto clock = each_clock();
   Wrongs wrongs;
   const Sim sim(
@@ -384,7 +387,7 @@ TEST_CASE("begun: reads of another host wait in its element without a context ea
   CHECK(seen == (std::uint64_t{1} << 40) - 1);
 }
 
-TEST_CASE("begun: reads pass a cache on their way without a context, and later ones end there") {
+TEST_CASE("begun: reads pass a cache without a context and later ones end there") {
   const auto clock = each_clock();
   Wrongs wrongs;
   Passed passed;
@@ -419,7 +422,7 @@ TEST_CASE("begun: reads pass a cache on their way without a context, and later o
   CHECK(passed.without == 3 * (tuples + 1));
 }
 
-TEST_CASE("begun: a run ends, however much waits without a context when its program fails") {
+TEST_CASE("begun: a run ends when its program fails while operations wait without a context") {
   const auto clock = each_clock();
   for (int end = 0; end < 3; ++end) {
     Passed passed;

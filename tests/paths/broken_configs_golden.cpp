@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/broken_configs_golden.cpp — what is said of every config that is wrong.
+// tests/paths/broken_configs_golden.cpp — error messages of invalid configs.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <set>
@@ -41,7 +41,7 @@ TEST_CASE("broken configs: each is refused with the golden messages") {
   CHECK(count >= 40);
 }
 
-TEST_CASE("broken configs: no golden message is left without its config") {
+TEST_CASE("broken configs: each golden message has its config") {
   for (const auto& entry : std::filesystem::directory_iterator(folder("tests/golden/broken"))) {
     INFO(entry.path());
     CHECK(exists(folder("configs/broken") / (entry.path().stem().string() + ".yaml")));
@@ -53,18 +53,18 @@ TEST_CASE("broken configs: a file of 10 MB is refused for its size") {
   CHECK(messages(text, "huge.yaml").find("larger than") != std::string::npos);
 }
 
-TEST_CASE("broken configs: a binary file is refused as one") {
+TEST_CASE("broken configs: a binary file is refused as binary") {
   const std::string text("clusters:\0\x01\x02", 12);
   CHECK(messages(text, "binary.yaml").find("binary.yaml") == 0);
   CHECK(messages("clusters: \xff\xfe", "binary.yaml").find("UTF-8") != std::string::npos);
 }
 
-TEST_CASE("broken configs: deep nesting is refused without running out of stack") {
+TEST_CASE("broken configs: deep nesting is refused without a stack overflow") {
   const std::string text = "clusters: " + std::string(1'000'000, '[');
   CHECK(messages(text, "deep.yaml").find("deep.yaml:1:") == 0);
 }
 
-TEST_CASE("broken configs: anchors that explode are refused before they do") {
+TEST_CASE("broken configs: exploding anchors are refused before they expand") {
   std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int level = 1; level < 12; ++level) {
     text += "a" + std::to_string(level) + ": &a" + std::to_string(level) + " [";
@@ -75,7 +75,7 @@ TEST_CASE("broken configs: anchors that explode are refused before they do") {
   CHECK(messages(text, "explode.yaml").find("explode.yaml:") == 0);
 }
 
-TEST_CASE("broken configs: a file that is not there is named") {
+TEST_CASE("broken configs: a missing file is named") {
   CHECK_THROWS_WITH(paths::load_plan("/nowhere/missing.yaml", wrappers::all_kinds()),
                     Catch::Contains("/nowhere/missing.yaml"));
   CHECK_THROWS_WITH(paths::load_plan("/tmp", wrappers::all_kinds()), Catch::Contains("/tmp"));

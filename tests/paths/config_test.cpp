@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/config_test.cpp — the low level read, printed and read again.
+// tests/paths/config_test.cpp — the low level of a config, read, printed and read again.
 #include "paths/config/config.hpp"
 
 #include <catch2/catch.hpp>
@@ -51,7 +51,8 @@ std::string printed(const Plan& plan) { return paths::print_plan(plan, wrappers:
 
 }  // namespace
 
-TEST_CASE("config: ways are shared from a join on, and slots counted as paths come") {
+TEST_CASE(
+    "config: paths share stages from a join on and slots are numbered in the order of paths") {
   const Plan plan = read(hosts + wrappers_section + paths_section);
   REQUIRE(plan.paths.size() == 4);
   CHECK(plan.paths[0].stage == plan.paths[2].stage);
@@ -60,7 +61,7 @@ TEST_CASE("config: ways are shared from a join on, and slots counted as paths co
   const auto& join = plan.wrappers[plan.stages[plan.paths[0].stage].wrapper];
   CHECK(join.name == "join");
   CHECK(join.slots == 5);
-  // Two threads of b: the link and the forward keep them apart, as slots 2 and 3 of the join.
+  // Two threads of b: the link and the forward keep them separate, as slots 2 and 3 of the join.
   const auto& link = plan.stages[plan.paths[1].stage];
   const auto& forward = plan.stages[link.below];
   CHECK(link.slot == 0);
@@ -68,7 +69,7 @@ TEST_CASE("config: ways are shared from a join on, and slots counted as paths co
   CHECK(forward.below == plan.paths[0].stage);
 }
 
-TEST_CASE("config: a wrapper that does not join is one instance on many ways") {
+TEST_CASE("config: a wrapper that does not join is one instance on many paths") {
   const Plan plan = read(hosts + wrappers_section + paths_section);
   const auto& first = plan.stages[plan.paths[1].stage];
   const auto& other = plan.stages[plan.paths[3].stage];
@@ -77,7 +78,7 @@ TEST_CASE("config: a wrapper that does not join is one instance on many ways") {
   CHECK(plan.wrappers[first.wrapper].slots == 3);
 }
 
-TEST_CASE("config: what is printed reads back with the same digest, and prints the same") {
+TEST_CASE("config: a printed plan reads back with the same digest and prints the same text") {
   const Plan plan = read(hosts + wrappers_section + paths_section);
   const std::string text = printed(plan);
   const Plan again = read(text);
@@ -85,7 +86,7 @@ TEST_CASE("config: what is printed reads back with the same digest, and prints t
   CHECK(printed(again) == text);
 }
 
-TEST_CASE("config: every config that ships reads, under every algorithm, as does its expansion") {
+TEST_CASE("config: every config that ships and its expansion can be read with every algorithm") {
   const std::filesystem::path folder = std::string(PATHS_SOURCE_DIR) + "/configs";
   const std::vector<std::string> algorithms = {
       "sequential", "magpie",   "conditional",        "exact",
@@ -103,7 +104,7 @@ TEST_CASE("config: every config that ships reads, under every algorithm, as does
         if (!algorithm.empty()) overrides.algorithm = algorithm;
         overrides.instrument = instrument;
         const Plan plan = paths::load_plan(file, wrappers::all_kinds(), overrides);
-        // Its links' traces count from its folder.
+        // Traces of its links are relative to the folder.
         const auto expanded =
             base::parse_settings(printed(plan), (folder / "expanded.yaml").string());
         CHECK(paths::read_plan(expanded, wrappers::all_kinds()).digest == plan.digest);
@@ -120,7 +121,7 @@ TEST_CASE("config: addresses are generated in the order of hosts") {
   CHECK(ipc.hosts[1].address == "ipc://test/b");
 }
 
-TEST_CASE("config: program options change port and transport of either level") {
+TEST_CASE("config: program options change port and transport at both levels") {
   const std::string text = printed(read(hosts + wrappers_section + paths_section));
   paths::Overrides overrides;
   overrides.port = 9100;
@@ -132,7 +133,7 @@ TEST_CASE("config: program options change port and transport of either level") {
   CHECK(ipc.hosts[1].address == "ipc://test/b");
 }
 
-TEST_CASE("config: program options about the high level are refused on the low level") {
+TEST_CASE("config: program options for the high level are refused at the low level") {
   const std::string text = hosts + wrappers_section + paths_section;
   paths::Overrides overrides;
   overrides.algorithm = "magpie";
@@ -143,7 +144,7 @@ TEST_CASE("config: program options about the high level are refused on the low l
                                                Catch::Contains("--instrument"));
 }
 
-TEST_CASE("config: beyond loopback only in words") {
+TEST_CASE("config: addresses beyond loopback require security: plain") {
   const std::string text = hosts + wrappers_section + paths_section;
   CHECK_THROWS_WITH(read(text + "network: {address: 10.0.0.1}\n"),
                     Catch::Contains("security: plain"));
@@ -152,7 +153,7 @@ TEST_CASE("config: beyond loopback only in words") {
   CHECK(plan.security_plain);
 }
 
-TEST_CASE("config: a written deadline is part of the plan, the default is not") {
+TEST_CASE("config: a written deadline is part of the plan and the default is not") {
   const std::string text = hosts + wrappers_section + paths_section;
   CHECK_FALSE(read(text).deadline_written);
   const Plan plan = read(text + "deadline: 5s\n");
@@ -161,7 +162,7 @@ TEST_CASE("config: a written deadline is part of the plan, the default is not") 
   CHECK(plan.digest != read(text).digest);
 }
 
-TEST_CASE("config: a deep path is refused before it can run out of stack") {
+TEST_CASE("config: a deep path is refused before it could overflow the stack") {
   std::string through;
   for (int hop = 0; hop < 300; ++hop) through += "event_collector: {}, ";
   CHECK_THROWS_WITH(read(hosts + "paths:\n  - {graph: g, host: a, threads: 0, through: [" +
@@ -218,7 +219,7 @@ TEST_CASE("condition: large integers are compared as integers") {
   CHECK_FALSE(paths::holds(top, base::Payload::of(most - 1).bytes()));
 }
 
-TEST_CASE("condition: ieee values are refused where a part would not prove what it seems to") {
+TEST_CASE("condition: ieee values are refused if a part would not prove the condition") {
   using base::Scalar;
   using base::Sign;
   using base::Values;
@@ -227,14 +228,14 @@ TEST_CASE("condition: ieee values are refused where a part would not prove what 
                       Values values = Values::ieee) {
     return paths::why_not_provable(operation, sign, comparison, scalar, values);
   };
-  // A sum of integers comes back from beyond the type.
+  // A sum of integers can wrap round and return below the constant.
   for (const Comparison comparison : {Comparison::less, Comparison::greater, Comparison::equal}) {
     CHECK_THAT(why("sum", Sign::non_negative, comparison, Scalar::u64),
                Catch::Contains("a sum of u64 wraps round"));
     CHECK(why("sum", Sign::non_negative, comparison, Scalar::u64, Values::checked).empty());
     CHECK(why("max", Sign::any, comparison, Scalar::i32).empty());
   }
-  // A NaN undoes what holds, and leaves failed what fails.
+  // A NaN undoes a condition that holds and does not change one that fails.
   for (const char* operation : {"sum", "max"}) {
     CHECK_THAT(why(operation, Sign::non_negative, Comparison::greater, Scalar::f64),
                Catch::Contains("holds no more when a NaN is added"));
@@ -245,7 +246,7 @@ TEST_CASE("condition: ieee values are refused where a part would not prove what 
   CHECK(why("logical_or", Sign::any, Comparison::is_true, Scalar::f64).empty());
 }
 
-TEST_CASE("condition: NaN satisfies no comparison, and is true") {
+TEST_CASE("condition: NaN satisfies no comparison and is true") {
   const auto nan = base::Payload::of(std::nan(""));
   paths::ConditionSpec spec;
   spec.constant = 0.5;
@@ -259,7 +260,7 @@ TEST_CASE("condition: NaN satisfies no comparison, and is true") {
   CHECK(paths::holds(spec, nan.bytes()));
 }
 
-TEST_CASE("condition: the partial template holds value and last exact pair") {
+TEST_CASE("condition: the partial template holds the value and the last exact pair") {
   CHECK(paths::partial_template(*pastset::Template::parse("f64")).text() ==
         "partial: u64, u64, f64, u8, u64, f64");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/connections_talk.hpp — one host's connections, and a test that plays the other host.
+// tests/paths/connections_talk.hpp — connections of one host, with the other host played by the
+// test.
 #pragma once
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -23,9 +24,9 @@ using namespace std::chrono_literals;
 inline constexpr StageId there = 7;  // a stage of the other host
 inline constexpr std::uint32_t other = 1;
 
-inline constexpr std::uint64_t unsendable = 4711;  // in an operation's number
+inline constexpr std::uint64_t unsendable = 4711;  // number of an operation that cannot be sent
 
-/// Keeps what is sent, for a test that plays the other host; which may answer greetings at once.
+/// Keeps sent frames for a test that plays the other host. It may reply to a hello at once.
 class Kept final : public Transport {
  public:
   using Answer = std::function<void(ConnectionId)>;
@@ -48,7 +49,7 @@ class Kept final : public Transport {
 
  private:
   std::vector<Frame>& sent_;
-  std::vector<ShortFrame>* short_;  // null: it carries none
+  std::vector<ShortFrame>* short_;  // nullptr: carries no short frames
   std::vector<ConnectionId>& dropped_;
   Answer to_hello_;
   ConnectionId last_ = 0;
@@ -69,12 +70,12 @@ inline std::shared_ptr<const Plan> plan_of_two(std::uint64_t digest) {
     plan->paths.push_back(path);
   }
   plan->digest = {digest, 2};
-  plan->shares.resize(2);  // beta-0 comes to us on two connections, on one of them from two stages
+  plan->shares.resize(2);  // beta-0 opens two connections to alpha-0, one of them from two stages
   plan->shares[0].entrances = {{1, 3, 0, 1, 0}, {1, 4, 0, 1, 1}, {1, 4, 1, 1, 1}};
   return plan;
 }
 
-/// alpha-0's connections, and whom the test plays: beta-0.
+/// Connections of alpha-0. The test plays beta-0.
 struct Talk {
   explicit Talk(bool carries_short = false) : has_short(carries_short) {}
   const bool has_short;
@@ -86,7 +87,7 @@ struct Talk {
   std::vector<std::pair<ConnectionId, Frame>> served;
   std::vector<std::pair<ConnectionId, ShortFrame>> served_short;
   std::vector<std::string> gone;
-  bool welcomes = true;  // beta-0 does, at once
+  bool welcomes = true;  // whether beta-0 replies to a hello at once
   RejectionLog rejections{"alpha-0"};
   Connections connections{
       runtime,
@@ -143,7 +144,7 @@ struct Talk {
     made.deployment = std::make_shared<const DeploymentId>(DeploymentId{"", 1, 2, plan->digest});
     return made;
   }
-  /// By its connection's end and without it, in turn.
+  /// Delivers a short frame, in turn by the end of its connection and without it.
   void short_comes(ConnectionId id, ShortFrame&& frame) {
     const auto end = comes_by_end ? connections.short_end(id) : nullptr;
     comes_by_end = !comes_by_end;
@@ -161,7 +162,7 @@ struct Talk {
     greeting.stage = on == second_inbound ? first_stage + 1 : first_stage;
     connections.deliver(on, std::move(greeting));
   }
-  /// Of a stage to which the first connection leads.
+  /// Returns an operation for a stage that the first connection leads to.
   Frame operation(FrameKind kind) const {
     Frame made = frame(kind);
     made.stage = first_stage;
@@ -169,7 +170,7 @@ struct Talk {
     return made;
   }
   void goodbye(ConnectionId on) { connections.deliver(on, frame(FrameKind::goodbye)); }
-  /// What was sent since the last call, handshakes left out.
+  /// Returns the values that were sent since the last call, without handshakes.
   std::vector<double> values() {
     std::vector<double> found;
     for (const Frame& one : std::exchange(sent, {})) {
@@ -192,7 +193,7 @@ inline void use_up_credits(Talk& talk) {
   REQUIRE(talk.values().size() == CreditWindow::size);
 }
 
-/// Whether beta-0 is told why and gone, after it greeted and did that.
+/// Whether beta-0, after its hello, was refused with that reason and is gone.
 inline bool is_refused(Talk& talk, const std::string& wrong) {
   const bool is_told = std::any_of(talk.sent.begin(), talk.sent.end(), [&](const Frame& one) {
     return one.kind == FrameKind::refuse && one.text.find(wrong) != std::string::npos;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/connections_test.cpp — credits, coalesced pushes, greetings and losses, by frames.
+// tests/paths/connections_test.cpp — tests of credits, coalesced pushes, greetings and losses,
+// frame by frame.
 #include "paths/connections/connections.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ using namespace test_support;
 
 }  // namespace
 
-TEST_CASE("connections: a frame that cannot be handed over loses its connection, and only that") {
+TEST_CASE("connections: a frame that cannot be sent loses only its connection") {
   Talk talk;
   talk.hello();
   Operation heavy = Talk::push_of(1);
@@ -32,7 +33,7 @@ TEST_CASE("connections: a frame that cannot be handed over loses its connection,
   CHECK(talk.sent_of(FrameKind::reply) == 1);
 }
 
-TEST_CASE("connections: a hello goes first, and a push is one frame") {
+TEST_CASE("connections: a hello is sent first and a push is one frame") {
   Talk talk;
   talk.push(1);
   talk.push(2);
@@ -47,7 +48,8 @@ TEST_CASE("connections: a hello goes first, and a push is one frame") {
   CHECK(talk.connections.traffic().total().control == 1);
 }
 
-TEST_CASE("connections: without credits the newest push of a path survives, in its old place") {
+TEST_CASE(
+    "connections: without credits only the newest push of a path is kept and in its old place") {
   Talk talk;
   use_up_credits(talk);
   talk.push(300);
@@ -58,7 +60,7 @@ TEST_CASE("connections: without credits the newest push of a path survives, in i
   CHECK(talk.values().empty());
   talk.give_credits(2);
   CHECK(talk.values() == std::vector<double>{302, 400});
-  talk.push(303);  // behind what still waits
+  talk.push(303);  // behind the waiting pushes
   CHECK(talk.values().empty());
   talk.give_credits(100);
   CHECK(talk.values() == std::vector<double>{500, 303});
@@ -66,7 +68,7 @@ TEST_CASE("connections: without credits the newest push of a path survives, in i
   CHECK(talk.values() == std::vector<double>{304});
 }
 
-TEST_CASE("connections: without credits a kept push stays, and newer ones queue behind it") {
+TEST_CASE("connections: without credits a kept push stays and newer ones queue behind it") {
   Talk talk;
   use_up_credits(talk);
   talk.push(300);
@@ -114,7 +116,7 @@ TEST_CASE("connections: a goodbye waits behind pushes without credits") {
   });
 }
 
-TEST_CASE("connections: an end is waited for as long as what is held goes on leaving") {
+TEST_CASE("connections: an end is awaited as long as held pushes continue to leave") {
   Talk talk;
   talk.runtime.run([&] {
     use_up_credits(talk);
@@ -130,12 +132,12 @@ TEST_CASE("connections: an end is waited for as long as what is held goes on lea
     CHECK(talk.sent_of(FrameKind::goodbye) == 1);
     CHECK(talk.values() == std::vector<double>{300, 301, 302, 303});
     const base::Nanos left = talk.runtime.now();
-    stopping.join();  // nobody answers the goodbye
+    stopping.join();  // the goodbye gets no reply
     CHECK(talk.runtime.now() == left + 1s);
   });
 }
 
-TEST_CASE("connections: an end is not waited for longer because a peer sends credits for nothing") {
+TEST_CASE("connections: unneeded credits from a peer do not prolong the wait for an end") {
   Talk talk;
   base::Nanos ended{0};
   talk.runtime.run([&] {
@@ -168,7 +170,7 @@ TEST_CASE("connections: a failed push is never replaced") {
   CHECK(talk.sent[1].operation.payload.read<double>() == 301);
 }
 
-TEST_CASE("connections: credits ride on replies, and go alone when half of them are used up") {
+TEST_CASE("connections: credits travel in replies and alone when half of them are used") {
   Talk talk;
   talk.hello();
   for (int i = 0; i < 5; ++i)
@@ -178,7 +180,7 @@ TEST_CASE("connections: credits ride on replies, and go alone when half of them 
   CHECK(talk.sent.back().credits == 5);
   const bool are_requests = GENERATE(false, true);
   const FrameKind kind = are_requests ? FrameKind::request : FrameKind::one_way;
-  // A request's credit is free when it came in, a push's when it was carried out.
+  // A request frees its credit on arrival, a push when it was carried out.
   auto come_in = [&] {
     talk.connections.deliver(Talk::inbound, talk.operation(kind));
     if (!are_requests) talk.connections.sender().end_push(Talk::inbound);
@@ -191,7 +193,7 @@ TEST_CASE("connections: credits ride on replies, and go alone when half of them 
   CHECK(talk.served.size() == 5 + CreditWindow::size / 2);
 }
 
-TEST_CASE("connections: requests wait behind held pushes of their path, to the deadline") {
+TEST_CASE("connections: requests wait behind held pushes of their path until their deadline") {
   Talk talk;
   std::string late;
   double value = 0;
@@ -231,7 +233,7 @@ TEST_CASE("connections: requests wait behind held pushes of their path, to the d
   CHECK_THAT(late, Catch::StartsWith("no credits from host beta-0") && Catch::EndsWith("at 10ms"));
 }
 
-TEST_CASE("connections: requests leave in the order of their calls, however many") {
+TEST_CASE("connections: requests beyond the credits leave in the order of their calls") {
   const bool is_behind_a_push = GENERATE(false, true);
   constexpr std::uint64_t calls = 2 * CreditWindow::size;
   Talk talk;
@@ -253,7 +255,7 @@ TEST_CASE("connections: requests leave in the order of their calls, however many
     }
     for (std::uint64_t sequence = 0; sequence < calls; ++sequence) call(sequence);
     talk.runtime.sleep_for(1ms);
-    call(calls);  // begins before any that credits wake
+    call(calls);  // begins before any call that credits wake
     talk.give_credits(2);
     talk.runtime.sleep_for(1ms);
     for (const Frame& one : std::exchange(talk.sent, {})) {
@@ -284,7 +286,7 @@ TEST_CASE("connections: a request of another path does not wait behind pushes wi
     REQUIRE(talk.sent_of(FrameKind::request) == 1);
     Frame reply = talk.frame(FrameKind::reply);
     reply.call = talk.sent.back().call;
-    reply.credits = 1;  // the request's own
+    reply.credits = 1;  // credit of the request
     talk.connections.deliver(Talk::outbound, std::move(reply));
     caller.join();
     CHECK(talk.sent_of(FrameKind::one_way) == 0);
@@ -293,7 +295,7 @@ TEST_CASE("connections: a request of another path does not wait behind pushes wi
   });
 }
 
-TEST_CASE("connections: a request that was given up while it waited for credits does not leave") {
+TEST_CASE("connections: a request that was cancelled while it waited for credits is not sent") {
   Talk talk;
   talk.runtime.run([&] {
     use_up_credits(talk);
@@ -302,7 +304,7 @@ TEST_CASE("connections: a request that was given up while it waited for credits 
       talk.connections.requests().call(other, there, {}, runtime::Deadline::written_at(1s));
     });
     talk.runtime.sleep_for(1ms);
-    talk.release();  // behind it
+    talk.release();  // behind the request
     CHECK(talk.values().empty());
     cancelled.cancel();
     cancelled.join();
@@ -311,7 +313,7 @@ TEST_CASE("connections: a request that was given up while it waited for credits 
   });
 }
 
-TEST_CASE("connections: a peer with another config is refused with both named, and not served") {
+TEST_CASE("connections: a peer with another config is refused with both named and not served") {
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
   hello.deployment = std::make_shared<const DeploymentId>(DeploymentId{"", 1, 2, {99, 2}});
@@ -325,7 +327,7 @@ TEST_CASE("connections: a peer with another config is refused with both named, a
   CHECK(talk.served.empty());
 }
 
-TEST_CASE("connections: nothing leaves for a peer before it welcomed us, then all in order") {
+TEST_CASE("connections: no frame leaves before the peer's welcome and then all leave in order") {
   Talk talk;
   talk.welcomes = false;
   for (std::uint32_t i = 0; i < CreditWindow::size + 2; ++i) talk.push(i);
@@ -334,13 +336,14 @@ TEST_CASE("connections: nothing leaves for a peer before it welcomed us, then al
   talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::welcome));
   talk.give_credits(9);
   const std::vector<double> values = talk.values();
-  REQUIRE(values.size() == CreditWindow::size + 1);  // what has no room takes the last place
+  REQUIRE(values.size() ==
+          CreditWindow::size + 1);  // the last place holds the newest push without room
   CHECK(values.front() == 0);
   CHECK(values[CreditWindow::size - 1] == CreditWindow::size + 1);
   CHECK(values.back() == Talk::released);
 }
 
-TEST_CASE("connections: a peer that was started again is gone, and nothing of it is taken") {
+TEST_CASE("connections: a peer that was started again is gone and its frames are refused") {
   Talk talk;
   talk.hello();
   Frame hello = talk.frame(FrameKind::hello);
@@ -355,7 +358,7 @@ TEST_CASE("connections: a peer that was started again is gone, and nothing of it
   CHECK(talk.served.empty());
 }
 
-TEST_CASE("connections: a welcome of another start of the peer is not taken") {
+TEST_CASE("connections: a welcome from another start of the peer is refused") {
   Talk talk;
   talk.welcomes = false;
   talk.hello();
@@ -370,7 +373,7 @@ TEST_CASE("connections: a welcome of another start of the peer is not taken") {
   CHECK(talk.sent_of(FrameKind::one_way) == 0);
 }
 
-TEST_CASE("connections: a host that is nowhere in the plan is refused") {
+TEST_CASE("connections: a host that is not in the plan is refused") {
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
   hello.from_host = 17;
@@ -379,7 +382,7 @@ TEST_CASE("connections: a host that is nowhere in the plan is refused") {
   CHECK(talk.sent[0].kind == FrameKind::refuse);
 }
 
-TEST_CASE("connections: who is refused gets that as the error of every operation") {
+TEST_CASE("connections: a refusal is the error of every later operation") {
   Talk talk;
   talk.push(1);
   Frame refuse = talk.frame(FrameKind::refuse);
@@ -390,7 +393,7 @@ TEST_CASE("connections: who is refused gets that as the error of every operation
   CHECK(talk.gone == std::vector<std::string>{"beta-0: " + refuse.text});
 }
 
-TEST_CASE("connections: a peer that is lost, or has parted, is told of once") {
+TEST_CASE("connections: a peer that is lost or has parted is reported once") {
   Talk talk;
   talk.hello();
   talk.push(1);
@@ -400,11 +403,11 @@ TEST_CASE("connections: a peer that is lost, or has parted, is told of once") {
     CHECK(talk.gone == std::vector<std::string>{"beta-0: it died"});
     CHECK_THROWS_AS(talk.push(2), TravelError);
   }
-  SECTION("goodbye on every connection that the plan has it make, each of them answered") {
+  SECTION("a goodbye on each connection of the plan gets a reply") {
     talk.goodbye(Talk::inbound);
     CHECK(talk.sent_of(FrameKind::goodbye) == 1);
     CHECK(talk.gone.empty());
-    talk.hello(Talk::second_inbound);  // overtaken by the goodbye of the first
+    talk.hello(Talk::second_inbound);  // overtaken by the goodbye of the first connection
     talk.goodbye(Talk::second_inbound);
     CHECK(talk.sent_of(FrameKind::goodbye) == 2);
     talk.connections.connection_lost(Talk::outbound, "closed");
@@ -416,7 +419,7 @@ TEST_CASE("connections: a peer that is lost, or has parted, is told of once") {
     talk.connections.connection_lost(Talk::inbound, "closed");
     CHECK(talk.gone == std::vector<std::string>{"beta-0: closed"});
   }
-  SECTION("stop says goodbye on its own connections and waits for the answer, or the deadline") {
+  SECTION("stop sends a goodbye on its own connections and waits for the reply or the deadline") {
     base::Nanos ended{0};
     const bool is_answered = GENERATE(true, false);
     talk.runtime.run([&] {
@@ -435,12 +438,12 @@ TEST_CASE("connections: a peer that is lost, or has parted, is told of once") {
 }
 
 TEST_CASE(
-    "connections: a peer that has not come at the deadline is gone, and named with its place") {
+    "connections: a peer that has not arrived at the deadline is gone and named with its address") {
   Talk talk;
   talk.welcomes = false;
   talk.connections.meet(other, there);
   base::Nanos ended{0};
-  const int come = GENERATE(0, 1, 2);  // of the two connections that it makes
+  const int come = GENERATE(0, 1, 2);  // number of its two connections that arrive
   if (come > 0) talk.hello(Talk::inbound);
   if (come > 1) talk.hello(Talk::second_inbound);
   const bool is_met = come == 2 && GENERATE(true, false);
@@ -470,7 +473,7 @@ TEST_CASE(
         "host beta-0 is back, but host alpha-0 goes on without it: " + why);
 }
 
-TEST_CASE("connections: who did not come is named with the one that was refused in its name") {
+TEST_CASE("connections: the error about a missing peer names the refused one that used its name") {
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
   hello.deployment = std::make_shared<const DeploymentId>(DeploymentId{"", 1, 2, {99, 2}});
@@ -482,10 +485,10 @@ TEST_CASE("connections: who did not come is named with the one that was refused 
                                Catch::Contains("refused: host beta-0 runs config"));
 }
 
-TEST_CASE("connections: with the first loss of a peer those connections go that never met it") {
+TEST_CASE("connections: the first loss of a peer closes its connections that were never welcomed") {
   Talk talk;
   talk.welcomes = false;
-  talk.push(1);  // on a connection that is not welcomed yet
+  talk.push(1);  // on a connection without a welcome yet
   talk.hello();
   talk.connections.connection_lost(Talk::inbound, "it died");
   CHECK_THROWS_AS(talk.push(2), TravelError);
@@ -495,8 +498,7 @@ TEST_CASE("connections: with the first loss of a peer those connections go that 
   CHECK(talk.sent.back().kind == FrameKind::refuse);
 }
 
-TEST_CASE(
-    "connections: a peer that answers no heartbeat for a deadline is gone, any frame is life") {
+TEST_CASE("connections: a peer without any frame for a deadline of heartbeats is gone") {
   Talk talk;
   talk.hello();
   talk.sent.clear();
@@ -519,7 +521,7 @@ TEST_CASE(
   CHECK(look() == 5);
 }
 
-TEST_CASE("connections: a heartbeat of one who was welcomed is answered, others are refused") {
+TEST_CASE("connections: a heartbeat on a welcomed connection gets a reply and others are refused") {
   Talk talk;
   talk.connections.deliver(Talk::second_inbound, talk.frame(FrameKind::heartbeat));
   REQUIRE(talk.sent.size() == 1);
@@ -529,9 +531,10 @@ TEST_CASE("connections: a heartbeat of one who was welcomed is answered, others 
   CHECK(talk.sent.back().kind == FrameKind::credits);
 }
 
-// ---- what no host of the plan sends
+// ---- invalid frames
 
-TEST_CASE("connections: a frame that its connection does not take refuses the peer, with words") {
+TEST_CASE(
+    "connections: a frame that does not fit its connection refuses the peer with the reason") {
   struct Case {
     std::string wrong;
     std::function<void(Frame&)> change;
@@ -558,13 +561,13 @@ TEST_CASE("connections: a frame that its connection does not take refuses the pe
     INFO(one.wrong);
     CHECK(is_refused(talk, one.wrong));
     CHECK(talk.served.empty());
-    CHECK_THROWS_AS(talk.push(2), TravelError);  // on no connection any more
+    CHECK_THROWS_AS(talk.push(2), TravelError);  // no connection is left
     talk.connections.deliver(Talk::inbound, talk.operation(FrameKind::request));
     CHECK(talk.served.empty());
   }
 }
 
-TEST_CASE("connections: nothing but signs of life comes behind a goodbye") {
+TEST_CASE("connections: only heartbeats and credits may follow a goodbye") {
   Talk talk;
   talk.hello();
   talk.goodbye(Talk::inbound);
@@ -575,10 +578,10 @@ TEST_CASE("connections: nothing but signs of life comes behind a goodbye") {
   CHECK(is_refused(talk, "a frame after its goodbye"));
 }
 
-TEST_CASE("connections: who answers what was not asked, or twice, is refused") {
+TEST_CASE("connections: an unsolicited or second reply refuses the peer") {
   struct Case {
     std::string wrong;
-    std::function<void(Talk&, Frame)> answer;  // with a reply to the call
+    std::function<void(Talk&, Frame)> answer;  // called with a reply to the call
   };
   const std::vector<Case> cases = {
       {"reply to call 17",
@@ -630,7 +633,7 @@ TEST_CASE("connections: who answers what was not asked, or twice, is refused") {
   }
 }
 
-TEST_CASE("connections: a host that ends first says so, and that it closes is no loss") {
+TEST_CASE("connections: a host that ends first announces it and its closing is no loss") {
   Talk talk;
   talk.hello();
   talk.push(1);
@@ -640,7 +643,7 @@ TEST_CASE("connections: a host that ends first says so, and that it closes is no
   CHECK_THROWS_AS(talk.push(2), TravelError);
 }
 
-TEST_CASE("connections: a reply that comes after its caller gave up is none too many, once") {
+TEST_CASE("connections: a reply after its caller gave up is accepted once") {
   Talk talk;
   talk.runtime.run([&] {
     auto cancelled = talk.runtime.spawn(runtime::ContextRole::service, {"read"}, [&] {
@@ -656,10 +659,12 @@ TEST_CASE("connections: a reply that comes after its caller gave up is none too 
   CHECK(is_refused(talk, "reply to call 0"));
 }
 
-TEST_CASE("connections: one that says it is a host that is there is refused, and the host stays") {
+TEST_CASE(
+    "connections: a second connection under the name of a connected host is refused and the host "
+    "stays") {
   Talk talk;
   talk.hello();
-  talk.hello(Talk::third_inbound);  // for the same stage
+  talk.hello(Talk::third_inbound);  // to the same stage
   REQUIRE(talk.sent.back().kind == FrameKind::refuse);
   CHECK(talk.sent.back().text ==
         "host beta-0 is connected to host alpha-0 already: was it started twice?");
@@ -670,7 +675,7 @@ TEST_CASE("connections: one that says it is a host that is there is refused, and
   CHECK(talk.gone.empty());
 }
 
-TEST_CASE("connections: one with a name or a stage that is not its own is refused") {
+TEST_CASE("connections: a hello with a wrong name or stage is refused") {
   Talk talk;
   Frame hello = talk.frame(FrameKind::hello);
   hello.stage = 17;
@@ -684,7 +689,7 @@ TEST_CASE("connections: one with a name or a stage that is not its own is refuse
   CHECK(talk.sent.back().kind == FrameKind::welcome);
 }
 
-TEST_CASE("connections: what failed is said with goodbyes, and heard") {
+TEST_CASE("connections: a failure travels in goodbyes in both directions") {
   Talk talk;
   talk.hello();
   talk.connections.sender().note_failure("thread alpha-0/0: went wrong");
@@ -699,7 +704,7 @@ TEST_CASE("connections: what failed is said with goodbyes, and heard") {
   CHECK(other_talk.connections.sender().failure() == "thread beta-0/0: went wrong");
 }
 
-TEST_CASE("connections: a host never says of itself that it is gone, whatever a peer says") {
+TEST_CASE("connections: a host never reports itself as gone even if a peer does") {
   Talk talk;
   talk.hello();
   Frame goodbye = talk.frame(FrameKind::goodbye);

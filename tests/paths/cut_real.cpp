@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/cut_real.cpp — a host whose connections are lost while threads of others send.
+// tests/paths/cut_real.cpp — loss of a host's connections while threads of other hosts send.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace {
 using namespace paths;
 using namespace std::chrono_literals;
 
-/// A transport whose connections can be lost at any moment, whoever sends on them.
+/// A transport whose connections can be lost at any moment, also while a thread sends.
 class Cable final : public Transport, public Receiver {
  public:
   explicit Cable(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
@@ -59,9 +59,9 @@ class Cable final : public Transport, public Receiver {
     receiver_->connection_lost(connection, reason);
   }
 
-  std::atomic<std::uint64_t> short_frames{0};  // that came
+  std::atomic<std::uint64_t> short_frames{0};  // number of short frames that arrived
 
-  /// While its host lives.
+  /// Requires: its host lives.
   void lose(const std::function<bool(std::uint32_t host)>& is_lost) {
     std::vector<ConnectionId> lost;
     {
@@ -95,7 +95,7 @@ class Cable final : public Transport, public Receiver {
   std::map<ConnectionId, Far> connections_;
 };
 
-/// Threads of `far-0` and `far-1` join in `middle`, whose value goes on to `here`.
+/// Threads of `far-0` and `far-1` join in `middle`, which forwards the value to `here`.
 const char* const tree = R"(
 hosts:
   here: {cluster: alpha, threads: 2, address: "tcp://127.0.0.1:1"}
@@ -121,7 +121,8 @@ class Run {
  public:
   explicit Run(const test_support::Sim& sim) : sim_(sim), network_(sim.plan().hosts.size(), true) {}
 
-  /// What ended each thread, by its name, when the victim was lost after so many short frames.
+  /// Loses the victim's connections after `after` short frames. Returns the error of each thread,
+  /// by name.
   std::map<std::string, std::string> go(std::uint32_t victim, std::uint64_t after) {
     runtime_.run([&] {
       make();
@@ -187,7 +188,7 @@ class Run {
 
 }  // namespace
 
-TEST_CASE("cut: a host that is lost while all make standing calls is named to each thread") {
+TEST_CASE("cut: a host that is lost during standing calls is named in the error of each thread") {
   const test_support::Sim sim(tree);
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     runtime::Random random(seed);

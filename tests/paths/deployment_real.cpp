@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/deployment_real.cpp — what further plans leave behind in a process: nothing.
+// tests/paths/deployment_real.cpp — resources that further plans leave behind in a process.
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -19,8 +19,8 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// What this process has now. Contexts are counted by their stacks, which are mappings, and OS
-/// threads apart.
+/// Resources of this process. A context is counted by its stack, which is a mapping. OS threads are
+/// counted separately.
 struct Has {
   std::uint64_t descriptors = 0, threads = 0, mappings = 0, heap_bytes = 0;
 
@@ -49,7 +49,9 @@ struct Has {
 
 }  // namespace
 
-TEST_CASE("deployment: a hundred in processes leave no descriptor, context or memory behind") {
+TEST_CASE(
+    "deployment: a hundred deployments in processes leave no descriptor or context or memory "
+    "behind") {
   constexpr std::uint32_t host_count = 12, deployments = 100, first = 60;
   const char* const more = std::getenv("PATHS_WIRINGS");
   const std::uint32_t count = more == nullptr ? deployments : std::stoul(more);
@@ -58,7 +60,7 @@ TEST_CASE("deployment: a hundred in processes leave no descriptor, context or me
   const Sim sim(
       config_of(first_hosts(host_count), network_line(transport, host_count) + shared, "60s"));
   const auto all = many_deployments(first + count, host_count, 25, "500ms");
-  // All have what a process takes once by then.
+  // By then all processes have allocated what they allocate once.
   const auto thread_function = [&](paths::Thread& thread, const Say& say) {
     std::uint32_t worked = 0, failed = 0;
     for (std::uint32_t i = 0; i < all.size(); ++i) {
@@ -72,7 +74,7 @@ TEST_CASE("deployment: a hundred in processes leave no descriptor, context or me
       ++(take_part(thread, all[i]) ? worked : failed);
     }
     thread.path("sum").move_value(1.0);
-    thread.sleep_for(1s);  // peers see connections go
+    thread.sleep_for(1s);  // until peers notice closed connections
     say("after: " + Has::now().text());
     thread.path("sum").move_value(1.0);
     say(fmt::format("worked: {}", worked));
@@ -89,10 +91,10 @@ TEST_CASE("deployment: a hundred in processes leave no descriptor, context or me
     REQUIRE(process.lines("after: ").size() == 1);
     const Has before = Has::of(process.lines("before: ")[0]);
     const Has after = Has::of(process.lines("after: ")[0]);
-    // What hosts that have met keep open; each is in a third of the deployments.
+    // Connected hosts keep connections open; each host is in a third of the deployments.
     CHECK(after.descriptors <= before.descriptors + 2 * host_count);
     CHECK(after.threads <= before.threads);
-    CHECK(after.mappings <= before.mappings + 160);               // stacks are kept, many at a time
+    CHECK(after.mappings <= before.mappings + 160);               // stacks are kept in bulk
     CHECK(after.heap_bytes <= before.heap_bytes + count * 8192);  // labels are remembered
     worked += std::stoul(process.lines("worked: ")[0]);
     failed += std::stoul(process.lines("failed: ")[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/deployment_test.cpp — further plans on the hosts of a run, made and ended while it
-// goes on.
+// tests/paths/deployment_test.cpp — further plans on the hosts of a run, made and ended during the
+// run.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -23,7 +23,8 @@ std::shared_ptr<const paths::Plan> plan_of(const std::set<std::uint32_t>& hosts,
   return Sim(config_of(hosts, more)).shared_plan();
 }
 
-/// This thread's host in a deployment, made, used for some rounds and ended; what a sum was.
+/// Makes a deployment on this thread's host, uses it for some rounds and ends it. Returns the last
+/// sum.
 double use(paths::Thread& thread, const std::string& label,
            const std::shared_ptr<const paths::Plan>& plan, int rounds = 3) {
   const auto deployment = thread.host().deploy(label, plan);
@@ -48,7 +49,7 @@ std::string thrown(const std::function<void()>& work) {
   return "nothing";
 }
 
-/// In a thread of the steady clock: Catch2 may not be told by several at once.
+/// Throws if the values differ. Catch2 must not be called by several OS threads at once.
 void expect(double found, double expected) {
   if (found != expected)
     throw std::runtime_error(fmt::format("found {}, expected {}", found, expected));
@@ -60,7 +61,8 @@ constexpr auto clocks = {runtime::ClockKind::virtual_time, runtime::ClockKind::s
 
 }  // namespace
 
-TEST_CASE("deployment: hosts wire a further plan, use it and end it while their own paths go on") {
+TEST_CASE(
+    "deployment: hosts deploy and use and end a further plan while their own paths continue") {
   for (const auto clock : clocks) {
     const Sim sim(config_of(first_hosts(4)));
     const auto some = plan_of({1, 3});
@@ -71,7 +73,7 @@ TEST_CASE("deployment: hosts wire a further plan, use it and end it while their 
           if (thread.rank() % 2 == 1)
             for (int again = 0; again < 3; ++again) expect(use(thread, "odd", some), 4);
           expect(path.move_value(1.0).payload.read<double>(), 4);
-          expect(elements_of(thread) > 1, false);  // but that of the config's plan
+          expect(elements_of(thread) > 1, false);  // only the element of the config's plan
         },
         clock);
     CHECK(result.broke == "");
@@ -79,7 +81,7 @@ TEST_CASE("deployment: hosts wire a further plan, use it and end it while their 
   }
 }
 
-TEST_CASE("deployment: its elements are in the host's space under its label, and go with it") {
+TEST_CASE("deployment: its elements are in the host's space under its label until it ends") {
   const Sim sim(config_of(first_hosts(2)));
   const auto plan = plan_of({0, 1});
   std::set<std::string> seen;
@@ -98,7 +100,8 @@ TEST_CASE("deployment: its elements are in the host's space under its label, and
   for (const auto& element : plan->elements) CHECK(seen.contains("again/" + element.name));
 }
 
-TEST_CASE("deployment: a host that skips a call fails it for its peers, and the next one meets") {
+TEST_CASE(
+    "deployment: a host that skips a call fails it for its peers and the next call succeeds") {
   const Sim sim(config_of(first_hosts(2)));
   const auto plan = plan_of({0, 1});
   for (const std::uint32_t skips : {0u, 1u}) {
@@ -108,7 +111,7 @@ TEST_CASE("deployment: a host that skips a call fails it for its peers, and the 
         failure = thrown<paths::TravelError>([&] { use(thread, "both", plan); });
       else
         thread.sleep_for(3s);
-      // Who only connects learns by its first call where to meet.
+      // A host that only connects learns in its first call which deployment is next.
       double sum = 0;
       for (int tries = 0; tries < 2 && sum == 0; ++tries)
         thrown<paths::TravelError>([&] { sum = use(thread, "both", plan); });
@@ -121,7 +124,8 @@ TEST_CASE("deployment: a host that skips a call fails it for its peers, and the 
   }
 }
 
-TEST_CASE("deployment: unequal plans under one label fail both sides, each of which names both") {
+TEST_CASE(
+    "deployment: unequal plans under one label fail both sides with an error that names both") {
   const Sim sim(config_of(first_hosts(2)));
   const auto one = plan_of({0, 1}), other = plan_of({0, 1}, "stack: 1MiB\n");
   REQUIRE_FALSE(one->digest == other->digest);
@@ -138,7 +142,7 @@ TEST_CASE("deployment: unequal plans under one label fail both sides, each of wh
                Catch::Contains(one->digest.text()) && Catch::Contains(other->digest.text()));
 }
 
-TEST_CASE("deployment: wrong use is told to whoever did it, and the run goes on") {
+TEST_CASE("deployment: misuse throws a usage error and the run continues") {
   const Sim sim(config_of(first_hosts(2)));
   const auto both = plan_of({0, 1});
   const SimResult result = sim.run([&](paths::Thread& thread) {
@@ -165,13 +169,14 @@ TEST_CASE("deployment: wrong use is told to whoever did it, and the run goes on"
   CHECK(result.failures == std::vector<std::string>{});
 }
 
-TEST_CASE("deployment: one that a host leaves behind when it ends counts as lost with that host") {
+TEST_CASE(
+    "deployment: a deployment that a host leaves behind when it ends is lost with that host") {
   const Sim sim(config_of(first_hosts(2)));
   const auto both = plan_of({0, 1});
   std::string failure;
   const SimResult result = sim.run([&](paths::Thread& thread) {
     const auto deployment = thread.host().deploy("left", both);
-    thread.path("sum").move_value(1.0);  // both have it
+    thread.path("sum").move_value(1.0);  // both hosts have it
     if (thread.rank() == 1) return;
     paths::Thread member(*deployment, 0, 1);
     failure = thrown<paths::TravelError>([&] { member.path("sum").move_value(1.0); });
@@ -180,7 +185,8 @@ TEST_CASE("deployment: one that a host leaves behind when it ends counts as lost
   CHECK(result.broke == "");
 }
 
-TEST_CASE("deployment: a hundred come and go on changing hosts, some fail, some are skipped") {
+TEST_CASE(
+    "deployment: a hundred deployments on changing hosts work with some failed and some skipped") {
   for (const auto clock : clocks) {
     constexpr std::uint32_t host_count = 12, deployments = 100;
     const Sim sim(config_of(first_hosts(host_count), "", "600s"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/ends_property_test.cpp — whoever counts on a thread that ends, or a host that dies,
-// is told at once and by name, or goes on and ends right.
+// tests/paths/ends_property_test.cpp — a property of random programs: each thread that depends on
+// an ended thread or a dead host gets an error that names it at once, or finishes right.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,15 +20,15 @@ using namespace test_support;
 
 struct Counts {
   std::uint64_t named = 0, went_on = 0;
-  double share = 0;  // the same, of the longest round trip
-  Nanos longest{0};  // from the last time that anybody got on to an error
+  double share = 0;  // longest time as a share of the longest round trip
+  Nanos longest{0};  // longest time from the last progress of any thread to an error
 };
 
 class Run {
  public:
   explicit Run(const Scene& scene) : scene_(scene), sim_(scene.config()), fates_(scene.ranks()) {}
 
-  /// What is wrong with it; "" when nothing is.
+  /// Returns the first mistake; "" = none.
   std::string judge(Counts& counts) {
     try {
       scene_.fault == Fault::dies ? run_mortal() : run_program();
@@ -103,7 +103,7 @@ class Run {
     if (fate.error.find(culprit) == std::string::npos)
       return fmt::format("an error that does not name {}: {}", culprit, fate.error);
     ++counts.named;
-    // Since then nobody has got on.
+    // No thread progressed between `*std::prev(after)` and the error.
     const auto after = std::upper_bound(got_on_.begin(), got_on_.end(), fate.told);
     const Nanos took = fate.told - (after == got_on_.begin() ? Nanos(0) : *std::prev(after));
     counts.longest = std::max(counts.longest, took);
@@ -119,7 +119,7 @@ class Run {
   const Scene& scene_;
   const Sim sim_;
   std::vector<Fate> fates_;
-  std::vector<Nanos> got_on_;  // of all threads
+  std::vector<Nanos> got_on_;  // times of progress of all threads
   Nanos ended_{0};
   bool is_dead_ = false;
 };
@@ -128,7 +128,9 @@ constexpr std::uint64_t usual_seeds = test_support::or_fewer(500);
 
 }  // namespace
 
-TEST_CASE("ends: who counts on a thread that ends is told its name, or goes on and ends right") {
+TEST_CASE(
+    "ends: a thread that depends on an ended thread gets an error that names it or finishes "
+    "right") {
   const std::uint64_t first = from_environment("PATHS_SEED", 1);
   const bool is_one = std::getenv("PATHS_SEED") != nullptr;
   const std::uint64_t last = is_one ? first : from_environment("PATHS_SEEDS", usual_seeds);

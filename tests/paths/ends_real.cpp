@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/ends_real.cpp — processes one thread of which ends, or which die themselves: all
-// others are told, or go on and end right.
+// tests/paths/ends_real.cpp — processes that die, or in which a thread ends: all other threads get
+// an error or finish right.
 #include <fmt/format.h>
 #include <time.h>
 
@@ -18,14 +18,14 @@ namespace {
 using namespace ends_tests;
 using namespace test_support;
 
-/// Of all processes of the machine.
+/// Returns the time of a clock that all processes of the machine share.
 std::int64_t machine_nanos() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);  // tidy: real time
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-/// A process of its own ends at once: killed, or in the midst of its threads.
+/// Ends this process at once: by SIGKILL, or while its other threads run.
 void end_process(std::uint64_t seed) {
   if (seed % 2 == 0) raise(SIGKILL);
   _exit(7);
@@ -102,7 +102,7 @@ class Run {
     if (!what.starts_with("told ") || what.find(culprit()) == std::string::npos)
       return fmt::format("expected an error that names {}, found: {}", culprit(), what);
     ++counts.named;
-    // Who dies before he was met is waited for, until the deadline.
+    // A process that dies before its peers connected is awaited until the deadline.
     const bool was_met = what.find("did not come within 5s") == std::string::npos;
     if (was_met) counts.longest = std::max(counts.longest, when - ended_);
     return "";
@@ -125,7 +125,9 @@ class Run {
 
 }  // namespace
 
-TEST_CASE("ends of processes: who counts on one is told its name, or goes on and ends right") {
+TEST_CASE(
+    "ends of processes: a thread that depends on one gets an error that names it or finishes "
+    "right") {
   constexpr std::uint64_t usual_seeds = 10;
   constexpr std::uint32_t hosts_max = 2;
   const std::uint64_t first = from_environment("PATHS_SEED", 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/ends_scene.cpp — draws them, and does what their threads do.
+// tests/paths/ends_scene.cpp — drawing of random programs, and the program of their threads.
 #include "tests/paths/ends_scene.hpp"
 
 #include <fmt/format.h>
@@ -135,7 +135,8 @@ Nanos Scene::round_trip() const {
     network = std::max(network, cluster.network);
     hosts = std::max(hosts, cluster.threads.size());
   }
-  // Down a cluster's tree to its root, to its gateway, across, from a gateway to a root; and back.
+  // Down a cluster's tree to its root, to its gateway, across, and from a gateway to a root; and
+  // back.
   const auto hops = static_cast<std::int64_t>(fan_out > 0 ? hosts - 1 : 1);
   return 2 * ((hops + 2) * 2 * network + link_max);
 }
@@ -146,7 +147,7 @@ Nanos Scene::longest_answer() const {
   return asks ? 2 * round_trip() : round_trip();
 }
 
-// ---- what a thread does ----------------------------------------------------------------------
+// ---- program of a thread ---------------------------------------------------------------------
 
 namespace {
 
@@ -211,7 +212,7 @@ class Solver {
                         got.read<std::uint32_t>()));
   }
 
-  /// Those of other clusters, when halos are hidden: their state, which is used later.
+  /// Sends to threads of other clusters, when halos are hidden: a state that they use later.
   void tell_far(std::uint64_t i) {
     for (const bool is_above : {true, false})
       if (has(is_above) && hides(is_above)) send(is_above, i);
@@ -236,7 +237,7 @@ class Solver {
     timed([&] { result = thread_.path("sum").move_value(scene_.value(rank_, i)); });
     if (result.sequence > i)
       wrong(fmt::format("iteration {} answered with {}", i, result.sequence));
-    if (result.origin.kind == paths::Origin::Kind::local && !result.proved) return;  // its own
+    if (result.origin.kind == paths::Origin::Kind::local && !result.proved) return;  // own result
     const double total = scene_.sum(result.sequence), value = result.partial<double>();
     if (result.proved ? value > total : value != total)
       wrong(fmt::format("the sum of iteration {} is {}, not {}", result.sequence, value, total));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/exchange_test.cpp — neighbours in order of rank send each other tuples.
+// tests/paths/exchange_test.cpp — tuples between neighbours in order of rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct Received {
   bool operator==(const Received& other) const { return rank == other.rank && at == other.at; }
 };
 
-/// None for a thread without such a neighbour.
+/// Returns nullopt for a thread without such a neighbour.
 std::optional<Received> receive(paths::Thread& thread, const std::string& element) {
   if (!thread.has_path(element)) return std::nullopt;
   const pastset::Stored stored = thread.path(element).observe();
@@ -71,7 +71,7 @@ std::vector<std::string> kinds_on(const paths::Plan& plan, const std::string& gr
 
 }  // namespace
 
-TEST_CASE("exchange: each thread gets both neighbours' ranks when the links have carried them") {
+TEST_CASE("exchange: each thread gets the ranks of both neighbours after the delay of the links") {
   const bool is_expanded = GENERATE(false, true);
   const Sim high(three + exchange());
   const Sim sim(is_expanded ? high.low_level() : three + exchange());
@@ -86,7 +86,7 @@ TEST_CASE("exchange: each thread gets both neighbours' ranks when the links have
     if (!previous_first) previous[rank] = receive(thread, from_previous(rank));
   });
   CHECK(run.ended_well());
-  // Of the way from rank 3 to 4 the link takes 10 ms and b's network, from gateway to host, 1 ms.
+  // On the way from rank 3 to 4 the link takes 10 ms, and b's network from gateway to host 1 ms.
   const std::vector<base::Nanos> down = {0ms, 0ms, 0ms, 0ms, 11ms, 1ms, 0ms, 21ms, 0ms};
   const std::vector<base::Nanos> up = {0ms, 0ms, 0ms, 11ms, 1ms, 0ms, 6ms, 0ms, 0ms};
   for (std::uint32_t rank = 0; rank < three_ranks; ++rank) {
@@ -98,14 +98,14 @@ TEST_CASE("exchange: each thread gets both neighbours' ranks when the links have
     if (rank + 1 < three_ranks)
       CHECK(*next[rank] == Received{rank + 1, previous_first ? later : up[rank]});
   }
-  // Each tuple is one message: none is asked for, none answered.
+  // Each tuple is one message, without a request or a reply.
   CHECK(run.wan_of(from_previous(4)).messages == 1);
   CHECK(run.wan_of(from_next(6)).messages == 1);
   CHECK(run.wan_of(from_previous(3)).messages == 0);
   CHECK(run.all_of(from_previous(1)).messages == 0);
 }
 
-TEST_CASE("exchange: what one moves stays in order until it is axed") {
+TEST_CASE("exchange: sent tuples stay in order until they are axed") {
   const Sim sim(three + exchange());
   std::vector<std::uint32_t> observed;
   const SimResult run = sim.run([&](paths::Thread& thread) {
@@ -126,7 +126,7 @@ TEST_CASE("exchange: what one moves stays in order until it is axed") {
   CHECK(observed == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
 }
 
-TEST_CASE("exchange: who waits for a neighbour that has ended is told, behind its tuples") {
+TEST_CASE("exchange: a wait for a neighbour that has ended fails after its last tuple") {
   const Sim sim(three + exchange());
   std::vector<std::uint32_t> observed;
   std::string told;
@@ -147,7 +147,7 @@ TEST_CASE("exchange: who waits for a neighbour that has ended is told, behind it
   CHECK_THAT(told, Catch::Contains("thread a-1/1 has ended"));
 }
 
-TEST_CASE("exchange: an element and two paths of one thread each for every direction") {
+TEST_CASE("exchange: each direction has an element and two paths of one thread each") {
   const paths::Plan plan = Sim(three + exchange()).plan();
   CHECK(plan.elements.size() == 2 * (three_ranks - 1));
   CHECK(plan.paths.size() == 4 * (three_ranks - 1));
@@ -162,7 +162,7 @@ TEST_CASE("exchange: an element and two paths of one thread each for every direc
                                  "emulate_link", "forward", "emulate_link", "store"});
 }
 
-TEST_CASE("exchange: threads are neighbours over hosts and clusters without any") {
+TEST_CASE("exchange: threads are neighbours across hosts and clusters without threads") {
   const std::string clusters = R"(
 clusters:
   a: {hosts: 3, threads: {a-1: 0}}
@@ -180,7 +180,7 @@ links: [{between: [a, c], latency: 3ms}]
   CHECK(received == std::vector<Received>{{}, {0, 0ms}, {1, 3ms}});
 }
 
-TEST_CASE("exchange: a thread that is alone has no neighbours") {
+TEST_CASE("exchange: a single thread has no neighbours") {
   const Sim sim("clusters: {a: {hosts: 1}}\n" + exchange());
   CHECK(sim.plan().elements.empty());
   bool has_path = true;
@@ -210,7 +210,7 @@ TEST_CASE("exchange: instrument and a traced run put collectors on both paths") 
   CHECK(ways(", instrument: true", silent) == bare);
 }
 
-TEST_CASE("exchange: who waits in vain for a neighbour's tuple is told where it comes from") {
+TEST_CASE("exchange: an error about a missing tuple names the host of the neighbour") {
   const Sim sim("deadline: 1s\n" + three + exchange());
   const SimResult run = sim.run([&](paths::Thread& thread) {
     if (thread.rank() == 3) thread.sleep_for(10s);
@@ -221,7 +221,9 @@ TEST_CASE("exchange: who waits in vain for a neighbour's tuple is told where it 
              Catch::Contains("no tuple 0 before the deadline; they come from host a-1"));
 }
 
-TEST_CASE("exchange: who hears of a neighbour's end passes it on to who waits in a reduction") {
+TEST_CASE(
+    "exchange: a thread that sees a neighbour's end passes the error on to waiters in a "
+    "reduction") {
   const Sim sim(R"(
 clusters:
   a: {hosts: 1, threads: 1}
@@ -245,7 +247,7 @@ exchanges: {rows: {template: u32}}
         send_rank(thread);
         receive(thread, from_previous(thread.rank()));
         receive(thread, from_next(thread.rank()));
-        thread.path("sum").move_value(0.001);  // all are needed
+        thread.path("sum").move_value(0.001);  // all contributions are needed
       }
     } catch (const paths::TravelError& error) {
       told[thread.rank()] = error.what();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/expand_memory_test.cpp — how much memory a large config takes while it is read.
+// tests/paths/expand_memory_test.cpp — memory that reading a large config takes.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -14,10 +14,11 @@
 namespace {
 
 struct Cost {
-  double allocations = 0, bytes = 0;  // a path
+  double allocations = 0, bytes = 0;  // per path
 };
 
-/// Clusters of ten hosts, all with a link to the first, and trees over all of them.
+/// Reads clusters of ten hosts, which all have a link to the first, with trees over all of them.
+/// Returns the cost.
 Cost cost_of(std::uint32_t clusters, std::uint32_t collectives) {
   std::string text = "clusters:\n";
   for (std::uint32_t i = 0; i < clusters; ++i)
@@ -49,7 +50,7 @@ TEST_CASE("expand: a path of a large config takes few allocations and little mem
   CHECK(cost.bytes < 5000);
 }
 
-TEST_CASE("expand: a path takes no more memory when there are twice as many hosts or collectives") {
+TEST_CASE("expand: a path takes no more memory with twice as many hosts or collectives") {
   const Cost one = cost_of(10, 20), more_hosts = cost_of(20, 20),
              more_collectives = cost_of(10, 40);
   INFO(one.bytes << ", " << more_hosts.bytes << ", " << more_collectives.bytes << " bytes a path");

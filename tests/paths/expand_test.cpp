@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/expand_test.cpp — clusters and collectives, written out.
+// tests/paths/expand_test.cpp — expansion of clusters and collectives.
 #include "paths/config/expand/expand.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,8 @@ Plan read(const std::string& text, const paths::Overrides& overrides = {}) {
                           overrides);
 }
 
-/// The names of what the path of a graph passes that begins on `host`: "join(2) forward store".
+/// Returns the names of the wrappers on a path of that graph which begins on `host`, as in "join(2)
+/// forward store".
 std::string way(const Plan& plan, const std::string& graph, const std::string& host,
                 std::uint32_t nth = 0) {
   for (const auto& path : plan.paths) {
@@ -59,7 +60,7 @@ std::string collective(const std::string& settings) {
 
 }  // namespace
 
-TEST_CASE("expand: a tree joins threads, hosts, clusters, then all") {
+TEST_CASE("expand: a tree joins threads and then hosts and then clusters") {
   const Plan plan = read(two + collective("operation: sum, template: f64"));
   CHECK(way(plan, "s", "a-0") == "s.join.a-0(2) s.join.a(2) s.join(2) store");
   CHECK(way(plan, "s", "a-1") == "s.join.a-1(2) forward>a-0 s.join.a(2) s.join(2) store");
@@ -69,7 +70,7 @@ TEST_CASE("expand: a tree joins threads, hosts, clusters, then all") {
   CHECK(plan.elements[0].tuple_template.text() == "f64");
 }
 
-TEST_CASE("expand: all_to_all checks in every cluster and prefetches between all") {
+TEST_CASE("expand: all_to_all checks in every cluster and prefetches between all clusters") {
   const Plan plan = read(two + collective("operation: sum, template: f64, algorithm: magpie"));
   CHECK(way(plan, "s", "a-1") == "s.join.a-1(2) forward>a-0 s.join.a(2) condition_check store");
   CHECK(way(plan, "s", "a-0", 1) ==
@@ -84,7 +85,7 @@ TEST_CASE("expand: all_to_all checks in every cluster and prefetches between all
         std::vector<std::string>{"s.result.a", "s.cache.a.b", "s.result.b", "s.cache.b.a"});
 }
 
-TEST_CASE("expand: caches are combined in the order of clusters, one's own among them") {
+TEST_CASE("expand: caches are combined in the order of clusters with the own result among them") {
   const Plan plan = read(two + collective("operation: sum, template: f64, algorithm: magpie"));
   std::vector<std::string> combined;
   for (const auto& wrapper : plan.wrappers)
@@ -95,7 +96,7 @@ TEST_CASE("expand: caches are combined in the order of clusters, one's own among
         std::vector<std::string>{"s.result.a", "s.cache.a.b", "s.cache.b.a", "s.result.b"});
 }
 
-TEST_CASE("expand: joins of one are left out, but for the only thread of all") {
+TEST_CASE("expand: joins of one are left out except for a single thread") {
   const Plan plan = read("clusters:\n  a: {hosts: 2, threads: 1}\n" +
                          collective("operation: sum, template: f64"));
   CHECK(way(plan, "s", "a-0") == "s.join.a(2) store");
@@ -134,7 +135,7 @@ TEST_CASE("expand: root chooses the host where a tree ends") {
   CHECK(way(other, "s", "a-1") == "s.join.a-1(2) s.join.a(2) s.join(2) store");
 }
 
-TEST_CASE("expand: slots follow the order of clusters wherever the root is") {
+TEST_CASE("expand: slots follow the order of clusters for any root") {
   const Plan plan = read(two + collective("operation: sum, template: f64, root: b/y"));
   for (std::uint32_t wrapper = 0; wrapper < plan.wrappers.size(); ++wrapper) {
     if (plan.wrappers[wrapper].name != "s.join") continue;
@@ -143,7 +144,7 @@ TEST_CASE("expand: slots follow the order of clusters wherever the root is") {
   }
 }
 
-TEST_CASE("expand: a broadcast knows its root in every join on the way") {
+TEST_CASE("expand: a broadcast has its root in every join on the way") {
   const Plan plan = read(two + collective("kind: broadcast, template: f64, root: b/y"));
   const auto from = [&](const std::string& name) -> std::string {
     for (const auto& wrapper : plan.wrappers)
@@ -167,7 +168,7 @@ TEST_CASE("expand: a barrier has the empty template") {
                     Catch::Contains("unknown key 'template'"));
 }
 
-TEST_CASE("expand: a late broadcast delays what comes up, in trees only, not at the root") {
+TEST_CASE("expand: a broadcast delay affects results in trees except at the root") {
   std::string text = two;
   text.replace(text.find("threads: 2, gateway"), 10, "broadcast_delay: 20ms, threads: 2");
   const std::string sum = "operation: sum, template: f64";
@@ -179,7 +180,7 @@ TEST_CASE("expand: a late broadcast delays what comes up, in trees only, not at 
         std::string::npos);
 }
 
-TEST_CASE("expand: a link without latency and bandwidth is nothing to emulate") {
+TEST_CASE("expand: a link without latency and bandwidth is not emulated") {
   const Plan plan = read(
       "clusters:\n  a: {hosts: 1}\n  b: {hosts: 1}\nlinks:\n"
       "  - {between: [a, b], latency: 0s}\n" +
@@ -199,7 +200,7 @@ TEST_CASE("expand: directions of a link may differ") {
   }
 }
 
-TEST_CASE("expand: collectors stand before every wrapper, and not before what begins a path") {
+TEST_CASE("expand: collectors stand before every wrapper except the first one of a path") {
   const Plan plan =
       read(two + collective("operation: sum, template: f64, algorithm: magpie, instrument: true"));
   CHECK(way(plan, "s", "a-1") ==
@@ -208,7 +209,7 @@ TEST_CASE("expand: collectors stand before every wrapper, and not before what be
   CHECK(way(plan, "s", "x", 1).find("prefetch event_collector network.x:down") == 0);
 }
 
-TEST_CASE("expand: elements reach hosts, clusters or all") {
+TEST_CASE("expand: elements reach hosts or clusters or all") {
   const std::string element = "elements:\n  log: {host: a-0, template: bytes, reach: ";
   const Plan all = read(two + element + "all}\n");
   CHECK(all.paths.size() == 4);
@@ -218,7 +219,7 @@ TEST_CASE("expand: elements reach hosts, clusters or all") {
   CHECK(read(two + element + "[a-1, b, x]}\n").paths.size() == 3);
 }
 
-TEST_CASE("expand: collectors stand down to where an element is mapped, and not below") {
+TEST_CASE("expand: collectors stand above a mapped element and not below it") {
   const std::string text = R"(
 hosts:
   near: {threads: 2}
@@ -239,7 +240,7 @@ paths:
         "event_collector sum(2) event_collector map forward>owner store");
 }
 
-TEST_CASE("expand: own wrappers and paths stand beside what is expanded") {
+TEST_CASE("expand: own wrappers and paths stand next to expanded ones") {
   const Plan plan = read(two + collective("operation: sum, template: f64") + R"(
 elements:
   mine: {host: a-1, template: u64}
@@ -251,7 +252,7 @@ paths:
   CHECK(way(plan, "mine", "a-1") == "stamp store");
 }
 
-TEST_CASE("expand: program options change the digest, and the algorithm of the config does too") {
+TEST_CASE("expand: program options change the digest as the config's algorithm does") {
   const std::string text = two + collective("operation: sum, template: f64");
   paths::Overrides overrides;
   overrides.algorithm = "magpie";
@@ -261,7 +262,8 @@ TEST_CASE("expand: program options change the digest, and the algorithm of the c
         read(two + collective("operation: sum, template: f64, algorithm: magpie")).digest);
 }
 
-TEST_CASE("expand: exact over all_to_all is pushed unless the config says pull, which is magpie") {
+TEST_CASE(
+    "expand: exact over all_to_all pushes unless the config says pull and with pull it is magpie") {
   const auto digest = [](const std::string& words) {
     return read(two + collective("operation: sum, template: f64, " + words)).digest;
   };
@@ -306,7 +308,7 @@ TEST_CASE("expand: 100,000 threads are a plan of ranges") {
   CHECK(plan.hosts.back().address == "tcp://127.0.0.1:17699");
 }
 
-TEST_CASE("expand: collectors stand before and behind wrappers of the kinds that are named") {
+TEST_CASE("expand: collectors stand before and after wrappers of the named kinds") {
   const auto ways = [](const std::string& instrument) {
     const paths::Plan plan =
         read(two + collective("operation: sum, template: f64, instrument: " + instrument));
@@ -330,7 +332,7 @@ TEST_CASE("expand: collectors stand before and behind wrappers of the kinds that
   CHECK(ways("[]") == without);
 }
 
-TEST_CASE("expand: a traced run instruments what does not say otherwise, on either level") {
+TEST_CASE("expand: a traced run instruments whatever does not refuse it at either level") {
   paths::Overrides traced;
   traced.traced = true;
   const auto collectors = [](const paths::Plan& plan) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/failure_cause_test.cpp — a program can tell the kinds of failures apart without
-// reading their texts.
+// tests/paths/failure_cause_test.cpp — the cause of a failure, which a program can read without
+// parsing its text.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <optional>
@@ -13,8 +13,8 @@ using namespace test_support;
 using namespace std::chrono_literals;
 using paths::FailureCause;
 
-/// What the thread of rank 0, on another host, is told after rank 1 did `fail` in place of its
-/// contribution.
+/// Returns the cause of the error that rank 0 gets when rank 1, on another host, calls `fail`
+/// instead of contributing; nullopt = no error.
 std::optional<FailureCause> cause_of(const std::function<void(paths::Thread&)>& fail,
                                      runtime::ClockKind clock = runtime::ClockKind::virtual_time) {
   const Sim sim(R"(
@@ -42,7 +42,7 @@ deadline: 500ms
 
 }  // namespace
 
-TEST_CASE("failure cause: the error of a round says what kind of event ended it") {
+TEST_CASE("failure cause: the error of a round has the cause that ended it") {
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
   CHECK(cause_of([](paths::Thread& thread) { thread.path("sum").move_value(1.0); }, clock) ==
         std::nullopt);
@@ -62,7 +62,7 @@ TEST_CASE("failure cause: the error of a round says what kind of event ended it"
                  clock) == FailureCause::deadline);
 }
 
-TEST_CASE("failure cause: a read of an element that is late is a deadline") {
+TEST_CASE("failure cause: a late read of an element has the cause deadline") {
   const Sim sim(R"(
 clusters:
   alpha: {hosts: 1, threads: 1}
@@ -82,7 +82,7 @@ deadline: 100ms
   CHECK(told == std::vector<std::optional<FailureCause>>(2, FailureCause::deadline));
 }
 
-TEST_CASE("failure cause: of a host that dies, all others are told that a peer is gone") {
+TEST_CASE("failure cause: the death of a host has the cause peer_gone on all others") {
   const Sim sim(R"(
 clusters:
   alpha: {hosts: 2, threads: 1}

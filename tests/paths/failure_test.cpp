@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/failure_test.cpp — who gets the error when something fails anywhere in a tree.
+// tests/paths/failure_test.cpp — threads that get the error when something fails anywhere in a
+// tree.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -56,7 +57,8 @@ double whole_sum(const paths::Plan& plan, std::uint64_t round, double base_value
   return sum;
 }
 
-/// In which round each thread must begin and stop to get the error; all others are right.
+/// Rounds in which a thread must get the error: from `from` until before `until`. All other rounds
+/// must be right.
 struct Expected {
   std::uint64_t from = rounds, until = rounds;
 };
@@ -98,7 +100,8 @@ std::string settings(const std::string& way, int slot = -1) {
 
 constexpr std::uint64_t forever = rounds;
 
-/// Down reaches everyone, up those above, and only that round.
+/// A failure on the way down reaches all threads. A failure on the way up reaches the threads
+/// above. Only one round fails.
 std::vector<Expected> expected_in_tree(const Sim& sim, const Sim::Place& place, bool up) {
   const auto above = sim.threads_through(place);
   std::vector<Expected> expected(sim.plan().thread_count());
@@ -107,21 +110,21 @@ std::vector<Expected> expected_in_tree(const Sim& sim, const Sim::Place& place, 
   return expected;
 }
 
-/// The cluster at whose root the path through `place` ends or, for a prefetch, begins.
+/// Returns the cluster at whose root the path through `place` ends or, for a prefetch, begins.
 std::uint32_t cluster_of_place(const Sim& sim, const Sim::Place& place) {
   for (std::uint32_t path = 0; path < sim.plan().paths.size(); ++path)
     if (sim.passes(path, place)) return sim.plan().hosts[sim.plan().paths[path].host].cluster;
   return 0;
 }
 
-/// All clusters need all values. Up to the decision a failure is final for its cluster, and for the
-/// others as soon as they need a tuple that it never moved.
+/// Expectation if all clusters need all values. Before the decision a failure is final for its
+/// cluster. It is final for the others once they need a tuple that the cluster never moved.
 std::vector<Expected> expected_when_all_are_needed(const Sim& sim, const Sim::Place& place,
                                                    bool up) {
   const auto above = sim.threads_through(place);
   const bool is_decided = up && !above.empty() && !sim.kind_above(place, "condition_check");
   if (is_decided) return expected_in_tree(sim, place, true);
-  // A prefetch that fails takes its own cluster with it, and that one has moved its tuple.
+  // A prefetch that fails ends its own cluster, which has moved its tuple by then.
   const bool has_moved = above.empty() || up;
   const std::uint32_t cluster = cluster_of_place(sim, place);
   std::vector<Expected> expected(sim.plan().thread_count());
@@ -132,7 +135,7 @@ std::vector<Expected> expected_when_all_are_needed(const Sim& sim, const Sim::Pl
   return expected;
 }
 
-/// Every cluster decides from its own part alone.
+/// Expectation if every cluster decides from its own part.
 std::vector<Expected> expected_when_each_decides_alone(const Sim& sim, const Sim::Place& place,
                                                        bool up) {
   const auto above = sim.threads_through(place);
@@ -165,27 +168,28 @@ constexpr double needs_all = 1, decides_alone = 2000;
 
 }  // namespace
 
-TEST_CASE("failure: in a tree, down reaches everyone of the round and up those above, only then") {
+TEST_CASE(
+    "failure: in a tree a failure down reaches all threads and up those above in that round only") {
   throw_everywhere(Sim(config("sequential")), expected_in_tree, needs_all);
 }
 
-TEST_CASE("failure: in a tree with a fan-out it is the same") {
+TEST_CASE("failure: in a tree with a fan-out the same holds") {
   throw_everywhere(Sim(config("sequential, fan_out: 2", 4)), expected_in_tree, needs_all);
 }
 
-TEST_CASE("failure: magpie ends for good up to the decision and for the threads above after it") {
+TEST_CASE("failure: magpie fails for good before the decision and for the threads above after it") {
   throw_everywhere(Sim(config("magpie")), expected_when_all_are_needed, needs_all);
 }
 
-TEST_CASE("failure: conditional that needs every cluster ends as magpie does") {
+TEST_CASE("failure: conditional that needs every cluster fails as magpie does") {
   throw_everywhere(Sim(config("conditional")), expected_when_all_are_needed, needs_all);
 }
 
-TEST_CASE("failure: conditional goes on in every other cluster that can decide") {
+TEST_CASE("failure: conditional continues in every other cluster that can decide") {
   throw_everywhere(Sim(config("conditional")), expected_when_each_decides_alone, decides_alone);
 }
 
-TEST_CASE("failure: of one thread's stretch, down reaches everyone and up that thread alone") {
+TEST_CASE("failure: on one thread's stretch a failure down reaches all and up that thread only") {
   const Sim sim(config("sequential"));
   for (const Sim::Place& place : sim.places()) {
     if (place.above != paths::no_stage) continue;
@@ -201,7 +205,7 @@ TEST_CASE("failure: of one thread's stretch, down reaches everyone and up that t
   }
 }
 
-TEST_CASE("failure: what a thread that throws had under way comes to its end for all others") {
+TEST_CASE("failure: rounds of a thread that throws end with its error for all others") {
   const Sim sim(R"(
 clusters:
   alpha: {hosts: 2, threads: 1, network: {latency: 1ms}}
@@ -225,11 +229,11 @@ collectives:
     for (const std::string& failure : run.failures)
       CHECK_THAT(failure, Catch::Contains("it broke"));
     for (std::uint32_t rank = 0; rank < 4; ++rank)
-      CHECK(sums[rank].size() <= 3);  // of rounds 0 to 2, those that were due before it failed
+      CHECK(sums[rank].size() <= 3);  // rounds 0 to 2 that were due before the failure
   }
 }
 
-TEST_CASE("failure: a value that may not be combined names the thread, the others get it too") {
+TEST_CASE("failure: an error about an invalid value names its thread on all threads") {
   const Sim sim(config("sequential"));
   Outcomes outcomes(sim.plan().thread_count());
   const SimResult run = sim.run([&](paths::Thread& thread) {
@@ -248,7 +252,7 @@ TEST_CASE("failure: a value that may not be combined names the thread, the other
 
 namespace {
 
-/// What each thread gets when it moves its value, or its error.
+/// Returns the result that each thread gets when it moves its value, or its error.
 template <class T>
 std::vector<std::string> moved(const std::string& config, const std::vector<T>& values) {
   std::vector<std::string> got(values.size());
@@ -284,7 +288,8 @@ collectives:
 }  // namespace
 
 TEST_CASE("failure: integers of one sign that overflow prove the condition in every cluster") {
-  // Nobody decides alone; then c does, and the others cannot add its value to theirs.
+  // In the first case no cluster decides alone. In the second c decides alone, and adding its value
+  // overflows at the others.
   const std::vector<std::int32_t> all_needed = {1'500'000'000, 0, 1'500'000'000},
                                   one_alone = {1'000'000'000, 500'000'000, 2'100'000'000};
   for (const auto& values : {all_needed, one_alone}) {
@@ -295,7 +300,7 @@ TEST_CASE("failure: integers of one sign that overflow prove the condition in ev
   }
 }
 
-TEST_CASE("failure: the value of one thread alone is checked, and is as a result would be") {
+TEST_CASE("failure: the value of a single thread is checked and normalised like a result") {
   const auto alone = [](const std::string& collective) {
     return "clusters: {a: {hosts: 1, threads: 1}}\ncollectives: {sum: {" + collective + "}}\n";
   };
@@ -322,7 +327,7 @@ TEST_CASE("failure: the value of one thread alone is checked, and is as a result
     }
 }
 
-TEST_CASE("failure: logical values of clusters are 0 or 1, whichever decides") {
+TEST_CASE("failure: logical values of clusters are 0 or 1 in any cluster that decides") {
   const std::string config = R"(
 clusters: {a: {hosts: 1, threads: 1}, b: {hosts: 1, threads: 1}}
 links: [{between: [a, b], latency: 1ms}]
@@ -332,7 +337,7 @@ collectives:
   for (const std::string& got : moved<std::int32_t>(config, {5, 7})) CHECK(got == "1, holds");
 }
 
-TEST_CASE("failure: a thread is named, though it is alone on a host behind a network") {
+TEST_CASE("failure: a thread alone on a host behind a network is named") {
   const std::string config = R"(
 clusters:
   a: {hosts: 2, threads: 1, network: {latency: 1ms}}

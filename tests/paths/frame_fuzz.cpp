@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/frame_fuzz.cpp — decoding never throws or reads beyond, whatever the bytes are.
+// tests/paths/frame_fuzz.cpp — decoding of arbitrary bytes, which must not throw or read beyond the
+// end.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <memory>
@@ -106,7 +107,8 @@ void mutate(Bytes& bytes, runtime::Random& random) {
   }
 }
 
-/// Decodes a copy that ends where its allocation ends, so that sanitizers see a byte too many.
+/// Decodes a copy that ends where its allocation ends, so that sanitizers detect reading one byte
+/// too many.
 std::optional<Frame> decode_exactly(const Bytes& header, const Bytes& body) {
   const auto exact = std::make_unique<std::byte[]>(header.size());
   std::copy(header.begin(), header.end(), exact.get());
@@ -121,7 +123,7 @@ Bytes body_of(const Frame& frame) {
   return {body.bytes().begin(), body.bytes().end()};
 }
 
-/// What was read is a frame like any other: its bytes are read back to the same bytes.
+/// Whether a decoded frame encodes to the same bytes again after decoding.
 bool stays(const Frame& read) {
   const Bytes header = encode_header(read);
   const auto again = decode_exactly(header, body_of(read));
@@ -144,7 +146,7 @@ TEST_CASE("frame: every frame is read back to the bytes it came from") {
   }
 }
 
-TEST_CASE("frame: damaged frames and noise are refused or read, and what is read is a frame") {
+TEST_CASE("frame: damaged frames and noise are refused or read as a valid frame") {
   const std::uint64_t count = seeds();
   std::uint64_t refused = 0;
   for (std::uint64_t seed = 0; seed < count; ++seed) {

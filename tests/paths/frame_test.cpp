@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/frame_test.cpp — what a frame's bytes must say.
+// tests/paths/frame_test.cpp — bytes of frames.
 #include "paths/wire/frame.hpp"
 
 #include <catch2/catch.hpp>
@@ -109,7 +109,7 @@ TEST_CASE("frame: a reply carries its result") {
   CHECK(after->result.payload == bytes_of("value"));
 }
 
-TEST_CASE("frame: a reply whose tuple is the request's has no body, or is no frame") {
+TEST_CASE("frame: a reply that returns the request's tuple must not have a body") {
   Frame reply;
   reply.kind = FrameKind::reply;
   reply.returns_moved = true;
@@ -140,7 +140,7 @@ TEST_CASE("frame: a failure travels as four texts and a cause in place of the pa
   CHECK(after->operation.payload.empty());
   std::vector<std::byte> header = encode_header(frame);
   header[7] = std::byte{1 | 7 << 1};
-  CHECK_FALSE(decode_frame(header, encode_body(frame)));  // a cause that nobody knows
+  CHECK_FALSE(decode_frame(header, encode_body(frame)));  // an unknown cause
 }
 
 TEST_CASE("frame: control frames carry a text and no body") {
@@ -161,7 +161,7 @@ TEST_CASE("frame: control frames carry a text and no body") {
     CHECK_FALSE(is_control(kind));
 }
 
-TEST_CASE("frame: a lane's frame says where it began, where it ends and what it is a part of") {
+TEST_CASE("frame: a lane's frame carries its source and target and its part of a message") {
   Frame frame;
   frame.kind = FrameKind::lane;
   frame.text = "why";
@@ -194,17 +194,17 @@ TEST_CASE("frame: a lane's frame says where it began, where it ends and what it 
   CHECK_FALSE(is_control(frame.kind));
   frame.lane->kind = paths::LaneKind::grant;  // only data has a body
   CHECK_FALSE(decode_frame(encode_header(frame), bytes_of("tail")));
-  frame.lane->lag = base::Nanos(-1);  // nor is there such a time
+  frame.lane->lag = base::Nanos(-1);  // a negative lag is invalid
   CHECK_FALSE(decode_frame(encode_header(frame), {}));
 }
 
-TEST_CASE("frame: of another version only kind, version, run and text are read") {
+TEST_CASE("frame: of another version only kind and version and run and text are read") {
   Frame hello = request();
   hello.kind = FrameKind::hello;
   hello.version = protocol_version + 1;
   hello.text = "beta-0";
   auto header = encode_header(hello);
-  header.resize(header.size() + 100);  // whatever that version adds
+  header.resize(header.size() + 100);  // additions of that version
   const auto after = decode_frame(header, bytes_of("and its body"));
   REQUIRE(after);
   CHECK(after->version == protocol_version + 1);
@@ -231,7 +231,7 @@ TEST_CASE("frame: bytes are little-endian and in the documented places") {
   CHECK(at(46 + 26 + 5) == 1);  // sequence 2^40
 }
 
-TEST_CASE("frame: what is cut short, too long or out of range is not a frame") {
+TEST_CASE("frame: truncated and longer and out-of-range bytes are not a frame") {
   const Frame frame = request();
   const auto header = encode_header(frame);
   for (std::size_t size = 0; size < header.size(); ++size)
@@ -248,15 +248,15 @@ TEST_CASE("frame: what is cut short, too long or out of range is not a frame") {
   CHECK(changed(46, 12));
   CHECK_FALSE(changed(0, 'p'));   // mark
   CHECK_FALSE(changed(6, 10));    // kind
-  CHECK_FALSE(changed(7, 2));     // a flag nobody knows
-  CHECK_FALSE(changed(7, 1));     // says failure, but the body has none
+  CHECK_FALSE(changed(7, 2));     // an unknown flag
+  CHECK_FALSE(changed(7, 1));     // the failure flag without a failure in the body
   CHECK_FALSE(changed(25, 255));  // a text of 65,280 bytes
   CHECK_FALSE(changed(46, 15));   // operation
-  CHECK_FALSE(changed(47, 4));    // its flags
+  CHECK_FALSE(changed(47, 4));    // flags of the operation
   CHECK_FALSE(changed(60, 6));    // segment 6 of 6
 }
 
-TEST_CASE("frame: a greeting says which deployment its connection is for") {
+TEST_CASE("frame: a greeting carries the deployment of its connection") {
   Frame hello;
   hello.kind = FrameKind::hello;
   hello.text = "alpha-0";
@@ -276,7 +276,7 @@ TEST_CASE("frame: a greeting says which deployment its connection is for") {
   CHECK_FALSE(decode_frame(header, {}));
 }
 
-TEST_CASE("frame: texts too long for the wire lose their end between characters") {
+TEST_CASE("frame: texts too long for the wire are truncated between characters") {
   Frame refuse;
   refuse.kind = FrameKind::refuse;
   refuse.text = std::string(4095, 'x') + "\xc3\xa9 and more";

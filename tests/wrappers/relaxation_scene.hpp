@@ -23,9 +23,8 @@ struct Relaxation {
   enum class Kind : std::uint8_t { exact, periodic, lagged, conditional, budget };
   enum class Transfer : std::uint8_t { pull, push, demand };
   Kind kind = Kind::exact;
-  std::uint64_t rounds =
-      0;  ///< periodic: one of this many rounds is checked; lagged, budget: lateness
-  std::uint64_t every = 1;  ///< budget: rounds in one message
+  std::uint64_t rounds = 0;  ///< periodic: interval of checks; lagged, budget: lateness
+  std::uint64_t every = 1;   ///< budget: rounds in one message
   Transfer transfer = Transfer::pull;
   std::uint64_t count = 1;  ///< tuples in one request
   bool all_to_all = true;
@@ -86,7 +85,7 @@ struct Scene {
   std::string family() const;
 
   std::uint64_t seed;
-  std::vector<std::uint32_t> threads;  // of each cluster
+  std::vector<std::uint32_t> threads;  // count by cluster
   std::uint64_t iterations;
   Relaxation algorithm;
   paths::Decision decision;
@@ -170,7 +169,7 @@ class MultiCluster {
   runtime::Random link_random_;
   pastset::Template value_;
   test_support::PlanBuilder builder_;
-  std::vector<std::uint32_t> paths_;  // of each cluster
+  std::vector<std::uint32_t> paths_;  // index by cluster
   std::optional<test_support::OneHost> here_;
   std::vector<std::vector<std::vector<Answer>>> answers_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Transferred> transferred_;

@@ -222,9 +222,8 @@ TEST_CASE("session: a thread that ends without detaching is detached") {
   std::atomic<std::int64_t> sums{0};
   by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
   CHECK(sums == 4 * 4);
-  kept.clear();  // destroyed after other threads used its place
-  static std::atomic<Attached*> dropped{
-      nullptr};  // never detached, but kept reachable for the leak checker
+  kept.clear();                                    // destroyed after other threads used its place
+  static std::atomic<Attached*> dropped{nullptr};  // never detached, kept reachable
   elsewhere([&] { dropped = new Attached(session.attach("alpha-1", 0)); });
   by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
   CHECK(session.end().empty());
