@@ -67,8 +67,7 @@ class Wrongs {
 /// Counts passing operations with and without a context.
 struct Passed {
   std::atomic<int> with{0}, without{0};
-  std::array<std::atomic<int>, 100>
-      last_arrivers{};  ///< results with the mark of the last arriver, by round
+  std::array<std::atomic<int>, 100> last_arrivers{};  ///< results marked so, by round
 };
 class Counter final : public paths::Wrapper {
  public:

@@ -336,8 +336,7 @@ TEST_CASE("connections: no frame leaves before the peer's welcome and then all l
   talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::welcome));
   talk.give_credits(9);
   const std::vector<double> values = talk.values();
-  REQUIRE(values.size() ==
-          CreditWindow::size + 1);  // the last place holds the newest push without room
+  REQUIRE(values.size() == CreditWindow::size + 1);  // the last holds the newest push
   CHECK(values.front() == 0);
   CHECK(values[CreditWindow::size - 1] == CreditWindow::size + 1);
   CHECK(values.back() == Talk::released);

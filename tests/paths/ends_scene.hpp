@@ -16,35 +16,35 @@ using base::Nanos;
 
 enum class Fault : std::uint8_t { returns, throws, dies };
 
-/// Where in its iteration the thread ends.
+/// Point in its iteration at which the thread ends.
 enum class Moment : std::uint8_t { at_the_beginning, between_half_sweeps, before_reducing, after };
 
-/// Everything that is random, drawn from the seed before anything runs.
+/// All random choices, drawn from the seed before anything runs.
 struct Scene {
-  /// `hosts_max` of each cluster, which has as many threads at most on each.
+  /// `hosts_max`: maximum number of hosts of each cluster. A host has at most as many threads.
   explicit Scene(std::uint64_t seed, std::uint32_t hosts_max = 4);
 
-  /// `network`: how hosts reach each other, besides what is drawn.
+  /// Returns the config. `network` adds keys to those of the network that are drawn.
   std::string config(const std::string& network = {}) const;
-  /// In one line, for who reads of a failure.
+  /// Returns one line for the reader of a failure.
   std::string text() const;
-  std::uint32_t host_count() const;  ///< gateways among them
+  std::uint32_t host_count() const;  ///< including gateways
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(cluster_of.size()); }
-  /// Multiples of 1/8, so that sums are exact.
+  /// Returns a multiple of 1/8, so that sums are exact.
   double value(std::uint32_t rank, std::uint64_t iteration) const;
   double sum(std::uint64_t iteration) const;
   Nanos work(std::uint32_t rank, std::uint64_t iteration, int part) const;
   bool is_far(std::uint32_t above) const { return cluster_of[above] != cluster_of[above + 1]; }
-  /// What an answer to what any thread asks may take, if nobody computes.
+  /// Returns the longest time that a reply to any thread takes while no thread computes.
   Nanos round_trip() const;
-  /// The same, when what a thread needs is not sent to it but asked for: the answer that is under
-  /// way may be an older one, or of another cluster, and it asks again.
+  /// Returns the same time if threads must request what they need. A reply under way may be an
+  /// older one or from another cluster, in which case the thread requests again.
   Nanos longest_answer() const;
 
   std::uint64_t seed;
   struct Cluster {
-    std::vector<std::uint32_t> threads;  // of each host
-    Nanos network{0};                    // none when zero
+    std::vector<std::uint32_t> threads;  // number by host
+    Nanos network{0};                    // latency; 0 = no network
     bool has_gateway = false;
   };
   std::vector<Cluster> clusters;
@@ -52,34 +52,34 @@ struct Scene {
   std::string algorithm;
   std::uint32_t fan_out = 0;
   bool has_condition = true;
-  bool is_shared = false;  // a connection for each pair of hosts
+  bool is_shared = false;  // one connection for each pair of hosts
   double constant = 0;
   std::uint64_t iterations = 0;
   bool is_hidden = false;  // halos between clusters
   std::uint64_t latency = 1, period = 1;
   Nanos work_max;
-  bool swallows = false;  // the others end by returning when they get an error
+  bool swallows = false;  // other threads return when they get an error
 
   Fault fault = Fault::returns;
   std::uint32_t culprit = 0;  // rank
   std::uint64_t fault_iteration = 0;
   Moment moment = Moment::at_the_beginning;
 
-  std::vector<std::uint32_t> cluster_of;  // rank
+  std::vector<std::uint32_t> cluster_of;  // cluster by rank
 };
 
-/// What became of a thread.
+/// Result of a thread.
 struct Fate {
-  bool is_right = false;      ///< it did all its iterations, and none was wrong
-  std::string error;          ///< what ended it
-  std::string wrong;          ///< what a right program would not have seen
-  std::vector<Nanos> got_on;  ///< when it had computed, or an operation had come back
-  Nanos told{0};              ///< when the error came
+  bool is_right = false;      ///< all iterations were done and right
+  std::string error;          ///< error that ended it
+  std::string wrong;          ///< mistake that a right program would not see
+  std::vector<Nanos> got_on;  ///< times at which it had computed or an operation had returned
+  Nanos told{0};              ///< time of the error
 };
 
-/// One thread's program: each iteration tells the neighbours, asks them, and reduces, as
-/// red-black relaxation does. `end` is called where the scene's thread ends; when it returns, so
-/// does the thread.
+/// Runs one thread's program. Each iteration sends to its neighbours, receives from them and
+/// reduces, as red-black relaxation does. Calls `end` when the scene's thread ends, and returns
+/// when `end` does.
 void run_thread(const Scene& scene, paths::Thread& thread, Fate& fate,
                 const std::function<void()>& end);
 

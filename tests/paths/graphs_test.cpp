@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/graphs_test.cpp — what a plan says its graphs are, from either level of a config.
+// tests/paths/graphs_test.cpp — graphs of a plan, read from either level of a config.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -54,7 +54,8 @@ paths: [{graph: most, host: here, threads: 0-1, through: [join, store: {element:
 
 }  // namespace
 
-TEST_CASE("graphs: a plan knows of each collective its kind, algorithm, reduction and condition") {
+TEST_CASE(
+    "graphs: a plan has the kind and algorithm and reduction and condition of each collective") {
   const Plan plan = read(high("operation: max, algorithm: 'budget:8,4', condition: {less: 2}"));
   const Plan::PlanGraph& sum = graph(plan, "sum");
   CHECK(sum.kind == "allreduce");
@@ -64,17 +65,17 @@ TEST_CASE("graphs: a plan knows of each collective its kind, algorithm, reductio
   CHECK(sum.settings.find("template")->text() == "f64");
   CHECK(sum.condition.find("less")->text() == "2");
   CHECK(graph(plan, "end").kind == "barrier");
-  CHECK(graph(plan, "end").algorithm == "");  // it has no choice
+  CHECK(graph(plan, "end").algorithm == "");  // a barrier has no choice of algorithm
 }
 
-TEST_CASE("graphs: those of an exchange say so, and of an element's nothing is known") {
+TEST_CASE("graphs: graphs of an exchange have its kind and a graph of an element has none") {
   const Plan plan = read(high("algorithm: magpie"));
   CHECK(graph(plan, "rows.1.from_previous").kind == "exchange");
   CHECK(graph(plan, "rows.1.from_previous").of == "rows");
   CHECK(graph(plan, "work").kind == "");
 }
 
-TEST_CASE("graphs: the low level says the same, with the same digest") {
+TEST_CASE("graphs: the low level has the same graphs and the same digest") {
   for (const char* algorithm : {"sequential", "magpie", "lagged:3", "periodic:4"}) {
     const Plan plan = read(high(fmt::format("algorithm: '{}'", algorithm)));
     const std::string text = paths::print_plan(plan, wrappers::all_kinds());
@@ -89,14 +90,14 @@ TEST_CASE("graphs: the low level says the same, with the same digest") {
   }
 }
 
-TEST_CASE("graphs: of a low level that does not say it nothing is known") {
+TEST_CASE("graphs: a low level without the section graphs gives graphs without a kind") {
   CHECK(graph(read(low), "most").kind == "");
   CHECK(graph(read(low + "graphs: {most: {kind: allreduce, operation: max, template: f64}}\n"),
               "most")
             .kind == "allreduce");
 }
 
-TEST_CASE("graphs: what is said must be what the paths do") {
+TEST_CASE("graphs: a written graph must match the wrappers of its paths") {
   const auto said = [](const std::string& graphs) { return refusal(low + "graphs: " + graphs); };
   CHECK_THAT(said("{most: {kind: allreduce, operation: min, template: f64}}"),
              Contains("graph most: has operation: min, but join on its paths has max"));
@@ -110,7 +111,7 @@ TEST_CASE("graphs: what is said must be what the paths do") {
              Contains("did you mean 'magpie'?"));
 }
 
-TEST_CASE("graphs: what is said must be what the roots of clusters check") {
+TEST_CASE("graphs: a written graph must match the checks at roots of clusters") {
   std::string text =
       paths::print_plan(read(high("operation: max, algorithm: magpie")), wrappers::all_kinds());
   REQUIRE(refusal(text).empty());

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/host_fuzz.cpp — a whole host goes on and ends right, whatever a peer sends it.
+// tests/paths/host_fuzz.cpp — fuzz of a whole host, which must continue and end right whatever a
+// peer sends.
 //
-// Three hosts of one plan: "alpha-0" is the victim, "alpha-1" reduces with it, and "guest" is
-// played by the test, which sends what no host would: fields at their edges, frames again, late, or
-// as raw bytes. PATHS_SEEDS=100000 plays that many games, PATHS_SEED=17 begins with that one,
-// PATHS_CPU_SECONDS=3600 goes on until so much of a processor's time is used, and says what it saw.
+// Three hosts of one plan: "alpha-0" is the victim and "alpha-1" reduces with it. The test plays
+// "guest" and sends what no host would: extreme field values, repeated or late frames, raw bytes.
+// PATHS_SEEDS=100000 plays that many games. PATHS_SEED=17 begins with that one.
+// PATHS_CPU_SECONDS=3600 continues until that much CPU time is used, and prints figures.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -94,7 +95,7 @@ paths:
                      is_shared ? "shared" : "per_path");
 }
 
-/// Keeps what is printed meanwhile, to count its lines.
+/// Captures standard output, to count its lines.
 class Printed {
  public:
   Printed() {
@@ -108,7 +109,7 @@ class Printed {
     close(before_);
     close(kept_);
   }
-  /// Since the last call.
+  /// Returns the number of lines since the last call.
   std::uint64_t lines() {
     std::fflush(stdout);
     std::string text(static_cast<std::size_t>(lseek(kept_, 0, SEEK_CUR)), ' ');
@@ -125,7 +126,7 @@ class Printed {
   int before_ = -1;
 };
 
-/// How a path of the guest's comes into the victim.
+/// Entrance of one of the guest's paths into the victim.
 struct Way {
   std::uint32_t path = 0;
   StageId stage = no_stage;
@@ -134,7 +135,7 @@ struct Way {
   bool has_own_slots = true;
 };
 
-/// The victim's transport: the honest host as ever, the guest as the test likes.
+/// The victim's transport: an ordinary one to the honest host, and the test's to the guest.
 class Split final : public Transport {
  public:
   static constexpr ConnectionId first_of_guest = ConnectionId{1} << 40;
@@ -194,7 +195,7 @@ class Game {
     find_ways();
   }
 
-  /// What is wrong with how it ended; empty when nothing is.
+  /// Returns what was wrong with the end; "" = nothing.
   std::string play() {
     runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
     runtime_ = &runtime;
@@ -260,7 +261,7 @@ class Game {
     }
   }
 
-  // ---- the hosts that are real
+  // ---- the real hosts
 
   void run_thread(Host& host, std::uint32_t index) {
     Thread thread(host.deployment(), index, 1);
@@ -276,7 +277,7 @@ class Game {
         }
       } catch (const TravelError& error) {
         if (sums) say(error.what());
-      } catch (const std::exception& error) {  // of a tuple that is too short
+      } catch (const std::exception& error) {  // from a tuple that is too short
         if (sums) say(error.what());
       }
       thread.sleep_for(1ms);
@@ -301,7 +302,7 @@ class Game {
         runtime_->sleep_for(base::Nanos(random_.below(2) == 0 ? random_.between(0, 3'000'000) : 1));
       if (random_.chance(0.002)) runtime_->sleep_for(5s);
     }
-    // It dies, so that nobody need wait for it any more.
+    // The guest dies, so that no host waits for it any longer.
     for (const ConnectionId id : all_connections())
       if (split_->receiver != nullptr) split_->receiver->connection_lost(id, "the guest has died");
     if (greeted_.empty() && split_->receiver != nullptr) greet();
@@ -398,7 +399,7 @@ class Game {
     perhaps(result.origin.cluster);
     if (random_.chance(wrong_)) result.payload = random_payload();
     operation.segments = std::max(1u, operation.segments);
-    operation.segment %= operation.segments;  // others are no frames
+    operation.segment %= operation.segments;  // other values are no frame
   }
   base::Payload random_payload() {
     const std::size_t size = random_.chance(0.05) ? 70'000 : random_.below(80);
@@ -424,7 +425,7 @@ class Game {
     const auto header = encode_header(made);
     deliver(id, header, encode_body(made));
   }
-  /// As a transport does with what came.
+  /// Decodes and delivers a frame as a transport does.
   void deliver(ConnectionId id, std::vector<std::byte> header, base::Payload body) {
     if (split_->receiver == nullptr || split_->dropped.contains(id)) return;
     ++figures_.frames;
@@ -449,7 +450,7 @@ class Game {
     const bool is_shared = sim_.plan().connection == Plan::Connection::shared;
     hello.stage = is_shared ? no_stage : way.stage;
     hello.text = "guest";
-    // Another connection for the same way in is refused, unless this one never came.
+    // A second connection for the same entrance is refused unless the first one never arrived.
     const bool is_there = std::any_of(greeted_.begin(), greeted_.end(),
                                       [&](const auto& one) { return one.second == hello.stage; });
     if (is_there && !random_.chance(wrong_)) return;
@@ -509,7 +510,8 @@ class Game {
     spoil(made);
     send(on->first, made);
   }
-  /// Whether it went as a short frame; else it may be the first of a standing call.
+  /// Whether the operation was sent as a short frame. Otherwise it may become the first one of a
+  /// standing call.
   bool stand(ConnectionId id, Frame& made) {
     const Operation& operation = made.operation;
     std::map<std::pair<StageId, std::uint32_t>, std::uint32_t>& known = standing_[id];
@@ -553,7 +555,7 @@ class Game {
     return base::Payload::copy_of(tuple);
   }
 
-  /// What the victim asked, perhaps more than once.
+  /// Replies to an operation of the victim, perhaps more than once.
   void answer() {
     if (!split_->heard_short.empty() && random_.chance(0.5)) return answer_short();
     if (heard_.empty()) return;
@@ -624,7 +626,7 @@ class Game {
   const Sim& sim_;
   runtime::Random random_;
   Figures& figures_;
-  const double wrong_;  // how likely each field is
+  const double wrong_;  // probability that a field is wrong
   runtime::Runtime* runtime_ = nullptr;
   Split* split_ = nullptr;
   std::vector<Way> ways_;
@@ -661,9 +663,9 @@ std::string which_game() { return fmt::format("again with: PATHS_SEED={}", seed_
 
 }  // namespace
 
-TEST_CASE("host: whatever a peer sends, the others' run goes on and ends right") {
+TEST_CASE("host: whatever a peer sends the run of the others continues and ends right") {
   const Sim sims[] = {Sim(config(false)), Sim(config(true))};
-  base::set_bugs_throw(false);  // or a stage would make a failure of one
+  base::set_bugs_throw(false);  // otherwise a stage would turn a bug into a failure
 
   const double seconds =
       static_cast<double>(test_support::from_environment("PATHS_CPU_SECONDS", 0));
@@ -685,7 +687,7 @@ TEST_CASE("host: whatever a peer sends, the others' run goes on and ends right")
       INFO(which_game());
       wrong = Game(sims[seed_now % 2], seed_now, figures).play();
       ++figures.games;
-      // The guest is turned away as a source, and gone as a host.
+      // The guest is rejected as a source, and gone as a host.
       const std::uint64_t lines = printed.lines();
       figures.lines += lines;
       if (wrong.empty() && lines > 2) wrong = fmt::format("{} lines in the log", lines);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/host_lost_test.cpp — a host that dies at some time on the virtual clock, under every
-// relaxation: whoever needs it is told so.
+// tests/paths/host_lost_test.cpp — death of a host at some time on the virtual clock, under every
+// relaxation.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -16,7 +16,7 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// What ended each thread of the others, when `victim` died at that time.
+/// Returns the error that ended each thread of the other hosts when `victim` died after 101 ms.
 std::map<std::string, std::vector<std::string>> run_without(
     std::uint32_t victim, const Sim& sim, const std::function<void(paths::Thread&)>& round) {
   MortalHosts hosts(sim, [&](paths::Thread& thread) {
@@ -51,10 +51,10 @@ collectives:
 }
 
 void contribute_to_sum(paths::Thread& thread) {
-  thread.path("sum").move_value(0.001);  // nobody decides alone
+  thread.path("sum").move_value(0.001);  // no cluster decides alone
 }
 
-/// Of the first `ranks` threads.
+/// Exchanges with neighbours among the first `ranks` threads.
 void tell_neighbours_within(paths::Thread& thread, std::uint32_t ranks) {
   const std::uint32_t rank = thread.rank();
   const auto to_next = fmt::format("rows.{}.from_previous", rank + 1);
@@ -72,7 +72,7 @@ void tell_neighbours(paths::Thread& thread) { tell_neighbours_within(thread, thr
 
 }  // namespace
 
-TEST_CASE("host lost: who waits for a neighbour there is told, then the neighbours of those") {
+TEST_CASE("host lost: a wait for a neighbour on it fails and then the waits of others for those") {
   const Sim sim(config("algorithm: sequential") + "exchanges: {rows: {template: u32}}\n");
   for (std::uint32_t victim = 0; victim < sim.plan().hosts.size(); ++victim) {
     const std::string& name = sim.plan().hosts[victim].name;
@@ -86,7 +86,7 @@ TEST_CASE("host lost: who waits for a neighbour there is told, then the neighbou
 }
 
 TEST_CASE(
-    "host lost: other clusters are told, though the last thread to end was not of that host") {
+    "host lost: other clusters get an error even if the last thread to end was on another host") {
   const std::string rows = "exchanges: {rows: {template: u32}}\n";
   for (const std::string algorithm : {"algorithm: magpie", "algorithm: 'lagged:3'"}) {
     const Sim sim(config(algorithm) + rows);
@@ -102,7 +102,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("host lost: every thread of the others gets an error that names it, and all hosts end") {
+TEST_CASE("host lost: every other thread gets an error that names it and all hosts end") {
   for (const std::string algorithm :
        {"algorithm: sequential", "algorithm: magpie", "algorithm: exact", "algorithm: conditional",
         "algorithm: 'conditional:push'", "algorithm: 'conditional:demand'",
@@ -121,7 +121,7 @@ TEST_CASE("host lost: every thread of the others gets an error that names it, an
   }
 }
 
-TEST_CASE("host lost: who stands between it and others tells them of each of its threads") {
+TEST_CASE("host lost: a host between it and others announces the end of each of its threads") {
   const Sim sim(R"(
 hosts:
   here: {cluster: alpha, threads: 1, address: "tcp://127.0.0.1:1"}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/host_test.cpp — deadlines, deadlocks, threads that throw, hosts that do not agree.
+// tests/paths/host_test.cpp — deadlines, deadlocks, threads that throw, hosts with different
+// configs.
 #include "paths/host/host.hpp"
 
 #include <fmt/format.h>
@@ -36,11 +37,12 @@ bool names(const RoundOutcome& outcome, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("deadline: a written one names the missing contributor, exactly then, to all") {
+TEST_CASE(
+    "deadline: an error at a written deadline names the missing contributor to all at that time") {
   const Sim sim(config("sequential", "deadline: 2s"));
   Outcomes outcomes;
   const SimResult run = sim.run([&](paths::Thread& thread) {
-    if (thread.rank() == 1) {  // alpha-0/1, of the root's host, is far too late
+    if (thread.rank() == 1) {  // alpha-0/1, on the root's host, is far too late
       thread.sleep_for(30s);
       return;
     }
@@ -48,19 +50,19 @@ TEST_CASE("deadline: a written one names the missing contributor, exactly then, 
   });
   CHECK(run.ended_well());
   REQUIRE(outcomes.size() == 5);
-  // In its host's join, and that failure goes down to the cluster's, where alpha-1 waits since 0s.
+  // The failure occurs in the join of its host and continues down to the join of the cluster, where
+  // alpha-1 waits since 0s.
   CHECK(names(outcomes[0][0], "round 0: missing at the deadline: thread alpha-0/1"));
   CHECK(outcomes[0][0].at == 2s);
   for (const std::uint32_t rank : {2u, 3u, 4u, 5u}) {
     INFO("rank " << rank << ": " << outcomes[rank][0].error);
     CHECK(names(outcomes[rank][0], "missing at the deadline: thread alpha-0/1"));
-    const bool is_beta = rank >= 4;  // which hears of it over the link
+    const bool is_beta = rank >= 4;  // beta gets the error over the link
     CHECK(outcomes[rank][0].at == (is_beta ? 2s + 10ms : 2s));
   }
 }
 
-TEST_CASE(
-    "deadline: a host that ends before the others lets its last pushes through, however long") {
+TEST_CASE("deadline: a host that ends first lets its last pushes through beyond the deadline") {
   const std::string gateway = GENERATE("", ", gateway: gate");
   INFO(gateway);
   const Sim sim(fmt::format(R"(
@@ -73,7 +75,7 @@ elements:
   log: {{host: alpha-0, template: "f64[10000]", reach: all}}
 )",
                             gateway));
-  constexpr int tuples = 6;  // each takes the link 640 ms
+  constexpr int tuples = 6;  // each occupies the link for 640 ms
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
   paths::LocalNetwork network(sim.plan().hosts.size());
   std::vector<std::unique_ptr<paths::Host>> hosts;
@@ -109,7 +111,8 @@ elements:
   CHECK(wrong == std::vector<std::string>(hosts.size()));
 }
 
-TEST_CASE("deadline: one that is missing in another cluster is named there, here its cluster") {
+TEST_CASE(
+    "deadline: a missing contributor is named in its cluster and elsewhere its cluster is named") {
   const std::string algorithm = GENERATE("magpie", "conditional");
   const Sim sim(config(algorithm, "deadline: 2s"));
   Outcomes outcomes;
@@ -131,7 +134,7 @@ TEST_CASE("deadline: one that is missing in another cluster is named there, here
   }
 }
 
-TEST_CASE("deadline: one that nobody wrote is no event, and a deadlock says who waits for what") {
+TEST_CASE("deadline: without a written one a deadlock reports all waits") {
   const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
   INFO(algorithm);
   const Sim sim(config(algorithm) +
@@ -145,7 +148,7 @@ TEST_CASE("deadline: one that nobody wrote is no event, and a deadlock says who 
   CHECK_THAT(run.broke, Catch::Contains("contributions of round") && Catch::Contains("never"));
 }
 
-TEST_CASE("thread: one that throws is an error for all who would wait for it, named") {
+TEST_CASE("thread: an exception of a thread is an error for all waiters and names the thread") {
   const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
   const std::uint32_t bad = GENERATE(0u, 1u, 3u, 4u);
   INFO(algorithm << ", rank " << bad);
@@ -174,7 +177,7 @@ TEST_CASE("thread: one that throws is an error for all who would wait for it, na
   }
 }
 
-TEST_CASE("thread: one that throws after it released a path, or its last, spoils nothing more") {
+TEST_CASE("thread: an exception after a thread released its paths affects no other thread") {
   const Sim sim(config("sequential"));
   const SimResult run = sim.run([&](paths::Thread& thread) {
     thread.path("sum").move_value(1.0);
@@ -185,14 +188,15 @@ TEST_CASE("thread: one that throws after it released a path, or its last, spoils
   CHECK(run.failures == std::vector<std::string>{"thread alpha-1/0: too late to matter"});
 }
 
-TEST_CASE("thread: what failed before a deadlock is said before it, what failed of it is not") {
+TEST_CASE(
+    "thread: failures before a deadlock are reported before it and failures due to it are not") {
   const Sim sim(R"(
 clusters: {alpha: {hosts: 2, threads: 1}}
 elements: {work: {host: alpha-0, template: f64, reach: all}}
 )");
   const SimResult run = sim.run([&](paths::Thread& thread) {
     if (thread.rank() == 1) thread.path("work").move_value(std::int32_t{1});
-    thread.path("work").observe();  // of what rank 1 should have moved
+    thread.path("work").observe();  // rank 1 should have moved the tuple
   });
   CHECK(run.broke == "");
   REQUIRE(run.failures.size() == 2);
@@ -201,7 +205,7 @@ elements: {work: {host: alpha-0, template: f64, reach: all}}
   CHECK_THAT(run.failures[1], Catch::StartsWith("deadlock at"));
 }
 
-TEST_CASE("thread: one that ends early fails the rounds of the others and names itself") {
+TEST_CASE("thread: a thread that ends early fails the rounds of the others with its name") {
   const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
   INFO(algorithm);
   const Sim sim(config(algorithm));
@@ -215,8 +219,8 @@ TEST_CASE("thread: one that ends early fails the rounds of the others and names 
     CHECK_THAT(failure, Catch::Contains("alpha-1/1 released its path before"));
 }
 
-TEST_CASE("host: a busy thread of another host is waited for beyond the deadline") {
-  // beta-gate has no threads: from the beginning it only serves.
+TEST_CASE("host: a busy thread of another host is awaited beyond the deadline") {
+  // beta-gate has no threads: it only serves from the beginning.
   const std::string algorithm = GENERATE("sequential", "magpie");
   const Sim sim(config(algorithm, "deadline: 2s"));
   const SimResult run = sim.run([&](paths::Thread& thread) {
@@ -228,7 +232,7 @@ TEST_CASE("host: a busy thread of another host is waited for beyond the deadline
   CHECK(run.failures.empty());
 }
 
-TEST_CASE("host: one that runs another config is refused, and both configs are named") {
+TEST_CASE("host: a host with another config is refused with both configs named") {
   const Sim ours(config("sequential"));
   const Sim theirs(config("sequential", "deadline: 3s"));
   REQUIRE_FALSE(ours.plan().digest == theirs.plan().digest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/lanes_config_test.cpp — lanes and ways in words.
+// tests/paths/lanes_config_test.cpp — lanes and ways in configs.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -27,7 +27,7 @@ std::vector<std::string> steps(const paths::Plan& plan, const std::string& from,
 
 }  // namespace
 
-TEST_CASE("lanes: every config of clusters knows the ways, over the links that its paths cross") {
+TEST_CASE("lanes: every config of clusters has the ways over the links that its paths cross") {
   const std::string text =
       "clusters:\n  alpha: {hosts: 2, gateway: gate, network: {latency: 50us}}\n"
       "  beta: {hosts: 2}\nlinks:\n  - {between: [alpha, beta], latency: 10ms}\n";
@@ -44,7 +44,7 @@ TEST_CASE("lanes: every config of clusters knows the ways, over the links that i
   CHECK(steps(plan, "beta-0", "beta-0").empty());
 }
 
-TEST_CASE("lanes: the ways are printed, and part of the plan, with the key lanes alone") {
+TEST_CASE("lanes: ways are printed and part of the plan only with the key lanes") {
   const std::string text =
       "clusters:\n  alpha: {hosts: 2, gateway: gate, network: {latency: 50us}}\n"
       "  beta: {hosts: 2}\n  gamma: {hosts: 1}\n"
@@ -73,7 +73,7 @@ TEST_CASE("lanes: frames may be unlimited") {
   CHECK(plan_of(text + "lanes:\n").lanes.is_written);
 }
 
-TEST_CASE("lanes: mistakes in them are told with their places") {
+TEST_CASE("lanes: mistakes are reported with their positions") {
   const std::string text = "clusters:\n  alpha: {hosts: 2}\n";
   CHECK_THROWS_WITH(plan_of(text + "lanes: {frame: 12B}\n"),
                     Catch::Contains("test:3:16: frame: expected a size from 1KiB to 1GiB"));
@@ -110,7 +110,7 @@ TEST_CASE("links: a switch leads from the network of one host to that of the oth
   CHECK(steps(again, "alpha-1", "beta-1") == there);
 }
 
-TEST_CASE("links: all stands for every two clusters, each way, with streams") {
+TEST_CASE("links: all stands for every two clusters in both directions with streams") {
   const paths::Plan plan = plan_of(
       "clusters:\n  a: {hosts: 1}\n  b: {hosts: 1}\n  c: {hosts: 1}\n"
       "links: {all: {latency: 10ms, bandwidth: 1Gbit, window: 64KiB, streams: 3}}\n"
@@ -128,7 +128,7 @@ TEST_CASE("links: all stands for every two clusters, each way, with streams") {
   CHECK(link_of(crossing(again, 2, 0).link) == link);
 }
 
-TEST_CASE("links: a window's round trip is the latency there and back") {
+TEST_CASE("links: a window's round trip is the latency in both directions") {
   const paths::Plan plan = plan_of(
       "clusters:\n  a: {hosts: 1}\n  b: {hosts: 1}\nlinks:\n"
       "  - {from: a, to: b, latency: 10ms, window: 50KB}\n"
@@ -137,7 +137,7 @@ TEST_CASE("links: a window's round trip is the latency there and back") {
   CHECK(link_of(crossing(plan, 1, 0).link).stream_rate == Approx(1e6));
 }
 
-TEST_CASE("links: a gateway may have a rate of its own, which paths and lanes take alike") {
+TEST_CASE("links: a gateway may have a rate that paths and lanes both use") {
   const std::string text =
       "clusters:\n"
       "  alpha: {hosts: 2, gateway: {host: gate, rate: 1Gbit},\n"
@@ -165,7 +165,7 @@ TEST_CASE("links: a gateway may have a rate of its own, which paths and lanes ta
   CHECK(plan_of(low_level).digest == plan.digest);
 }
 
-TEST_CASE("links: mistakes in networks, uplinks and links are told all at once, with places") {
+TEST_CASE("links: mistakes in networks and uplinks and links are reported at once with positions") {
   const auto mistakes = [](const std::string& text) -> std::string {
     try {
       plan_of(text);
@@ -214,7 +214,7 @@ TEST_CASE("links: mistakes in networks, uplinks and links are told all at once, 
              Catch::Contains("test:4:31: uplink: expected exit beside a rate"));
 }
 
-TEST_CASE("links: what is declared on paths does not lead through a switch, and is told so") {
+TEST_CASE("links: paths that would lead through a switch are refused") {
   const std::string text =
       "clusters:\n  a: {hosts: 1, uplink: switch}\n  b: {hosts: 1}\n"
       "links: {all: {latency: 1ms}}\n"

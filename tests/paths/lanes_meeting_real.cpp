@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/lanes_meeting_real.cpp — processes of a config with lanes and no path: one is missing
-// or dies, and all others say which, within a deadline.
+// tests/paths/lanes_meeting_real.cpp — processes of a config with lanes and no path, of which one
+// is missing or dies: all others name it within a deadline.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ using namespace test_support;
 using namespace std::chrono_literals;
 
 constexpr base::Nanos deadline = 3s;
-constexpr int patience = 60'000;  // milliseconds: what has not ended by then hangs
+constexpr int patience = 60'000;  // milliseconds; a process that still runs then hangs
 
 std::string config_over(const std::string& transport) {
   return fmt::format("deadline: {}\n{}", base::format_time(deadline), network_line(transport, 5)) +
@@ -32,7 +32,7 @@ lanes: {}
 )";
 }
 
-/// 400 rounds of at least a millisecond, in which each thread waits for the one before it.
+/// Runs 400 rounds of at least a millisecond, in which each thread waits for the previous one.
 void send_around(paths::Thread& thread, const Say& say) {
   say("begun");
   const paths::Plan& plan = thread.host().plan();
@@ -51,7 +51,7 @@ void send_around(paths::Thread& thread, const Say& say) {
   group->leave();
 }
 
-/// Each of the others ends with 1 and says so of the culprit.
+/// Checks that each other host exits with 1 and names the culprit.
 void check_others(
     std::map<std::string, HostProcess>& hosts, const std::string& culprit,
     const std::function<void(const std::string& name)>& check_end = [](const std::string&) {}) {
@@ -67,7 +67,7 @@ void check_others(
 
 }  // namespace
 
-TEST_CASE("lanes of processes: all hosts name one that never comes, a deadline after their start") {
+TEST_CASE("lanes of processes: all hosts name a missing one a deadline after their start") {
   for (const std::uint32_t culprit : {0, 1, 2, 3, 4}) {
     const Sim sim(config_over(culprit % 2 == 0 ? "tcp" : "ipc"));
     const std::string missing = sim.plan().hosts[culprit].name;
@@ -75,16 +75,16 @@ TEST_CASE("lanes of processes: all hosts name one that never comes, a deadline a
     for (std::uint32_t host = 0; host < sim.plan().hosts.size(); ++host)
       if (host != culprit)
         hosts.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, send_around));
-    runtime::Runtime clock;  // behind the forks: its thread may hold locks
+    runtime::Runtime clock;  // after the forks, since its thread may hold locks
     INFO("without " << missing);
     check_others(hosts, missing, [&](const std::string& name) {
       INFO("host " << name);
-      CHECK(clock.now() < deadline * 3 / 2);  // what is more than one is for a busy machine
+      CHECK(clock.now() < deadline * 3 / 2);  // more than one deadline, for a busy machine
     });
   }
 }
 
-TEST_CASE("lanes of processes: a host killed at any moment leaves none that ends well") {
+TEST_CASE("lanes of processes: if a host is killed at any moment no other host ends well") {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
     const Sim sim(config_over(seed % 2 == 0 ? "tcp" : "ipc"));
     std::mt19937_64 random(seed);

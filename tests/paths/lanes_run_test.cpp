@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/lanes_run_test.cpp — programs whose threads send each other messages over lanes.
+// tests/paths/lanes_run_test.cpp — programs whose threads exchange messages over lanes.
 #include <array>
 #include <catch2/catch.hpp>
 #include <memory>
@@ -15,7 +15,7 @@ using runtime::ClockKind;
 using test_support::Sim;
 using test_support::SimResult;
 
-/// Through a gateway and the first host of another cluster.
+/// Clusters connected by a gateway and the first host of the other cluster.
 const std::string clusters = R"(
 clusters:
   alpha: {hosts: 2, gateway: gate, network: {latency: 50us, bandwidth: 800Mbit}}
@@ -29,7 +29,7 @@ std::uint32_t number(const paths::Thread& thread, const std::string& host) {
   return *thread.host().plan().host_named(host);
 }
 
-/// Each host tells each other one who it is, and ends at its own time.
+/// Each host sends its number to every other one, and ends at its own time.
 void greet_all(paths::Thread& thread) {
   const auto group = thread.host().lanes().group_of("all", everybody);
   for (const std::uint32_t peer : group->hosts())
@@ -43,7 +43,7 @@ void greet_all(paths::Thread& thread) {
 
 }  // namespace
 
-TEST_CASE("lanes in a program: every host reaches every other, on both clocks") {
+TEST_CASE("lanes in a program: every host reaches every other on both clocks") {
   for (const std::string lanes :
        {"lanes:\n", "lanes: {inbox: 0B}\n", "lanes: {frame: unlimited}\n"})
     for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
@@ -53,20 +53,20 @@ TEST_CASE("lanes in a program: every host reaches every other, on both clocks") 
     }
 }
 
-TEST_CASE("lanes in a program: a message goes through the gateway, over the links of the config") {
+TEST_CASE("lanes in a program: a message passes the gateway and the links of the config") {
   const SimResult result = Sim(clusters + "lanes:\n").run([](paths::Thread& thread) {
     const auto group = thread.host().lanes().group_of("two", {"alpha-0", "beta-1"});
     thread.sleep_for(100ms - thread.now());
     if (thread.rank() == 0) group->send(number(thread, "beta-1"), 0, base::Payload::of(7)).wait();
     if (thread.rank() != 3) return;
     CHECK(group->receive(number(thread, "alpha-0"), 0).wait().read<int>() == 7);
-    // Three links of 40 ns for 4 bytes, passed on as they come.
+    // Three links of 40 ns for 4 bytes, forwarded while they arrive.
     CHECK(thread.now() == 100ms + 50us + 10ms + 50us + 40ns);
   });
-  CHECK(result.failures.size() == 2);  // of those that are not in the group: the others end well
+  CHECK(result.failures.size() == 2);  // only the threads outside the group fail
 }
 
-TEST_CASE("lanes in a program: hosts whose threads have ended pass on what others send") {
+TEST_CASE("lanes in a program: hosts whose threads have ended forward messages of others") {
   for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
     const SimResult result =
         Sim(clusters + "lanes:\n")
@@ -88,7 +88,7 @@ TEST_CASE("lanes in a program: hosts whose threads have ended pass on what other
   }
 }
 
-TEST_CASE("lanes in a program: without the key they work where nobody passes anything on") {
+TEST_CASE("lanes in a program: without the key they work where no host forwards messages") {
   const SimResult result =
       Sim("clusters: {alpha: {hosts: 3, network: {latency: 50us}}}\n").run([](paths::Thread& one) {
         const auto group = one.host().lanes().group("all", {0, 1, 2});
@@ -102,7 +102,7 @@ TEST_CASE("lanes in a program: without the key they work where nobody passes any
   CHECK(result.broke == "");
 }
 
-TEST_CASE("lanes in a program: declared paths and lanes share the links, and both end") {
+TEST_CASE("lanes in a program: declared paths and lanes share the links and both end") {
   const SimResult result =
       Sim(clusters + "lanes:\ncollectives: {sum: {template: i64}}\n")
           .run([](paths::Thread& thread) {
@@ -120,7 +120,7 @@ TEST_CASE("lanes in a program: declared paths and lanes share the links, and bot
   CHECK(result.broke == "");
 }
 
-TEST_CASE("lanes in a program: who waits for a thread that has ended is told") {
+TEST_CASE("lanes in a program: a receive from a thread that has ended fails") {
   const SimResult result = Sim(clusters + "lanes:\n").run([](paths::Thread& thread) {
     const auto group = thread.host().lanes().group_of("all", everybody);
     if (thread.rank() != 0) return;
@@ -131,7 +131,7 @@ TEST_CASE("lanes in a program: who waits for a thread that has ended is told") {
   CHECK(result.broke == "");
 }
 
-TEST_CASE("lanes in a program: who asks a host that has left for a message is told why it did") {
+TEST_CASE("lanes in a program: a receive from a host that has left fails with its reason") {
   const SimResult result = Sim(clusters + "lanes:\n").run([](paths::Thread& thread) {
     const auto group = thread.host().lanes().group_of("all", everybody);
     if (thread.host().name() == "beta-1") group->leave_after({.text = "its own fault"});
@@ -144,7 +144,7 @@ TEST_CASE("lanes in a program: who asks a host that has left for a message is to
   CHECK(result.broke == "");
 }
 
-TEST_CASE("lanes in a program: who sends on a closed channel is told what it was for") {
+TEST_CASE("lanes in a program: a message on a closed channel fails with the name of its work") {
   const SimResult result = Sim(clusters + "lanes:\n").run([](paths::Thread& thread) {
     const auto group = thread.host().lanes().group_of("all", everybody);
     if (thread.host().name() == "alpha-1")
@@ -161,7 +161,7 @@ TEST_CASE("lanes in a program: who sends on a closed channel is told what it was
   CHECK(result.broke == "");
 }
 
-TEST_CASE("lanes in a program: through switches every host reaches every other, and all end") {
+TEST_CASE("lanes in a program: through switches every host reaches every other and all end") {
   std::string text = clusters;
   text.replace(text.find("gateway: gate"), std::string("gateway: gate").size(), "uplink: switch");
   text.replace(text.find("beta: {hosts: 2,"), 16, "beta: {hosts: 2, uplink: switch,");
@@ -172,8 +172,8 @@ TEST_CASE("lanes in a program: through switches every host reaches every other, 
     greet_all(thread);
     const auto group = thread.host().lanes().group_of("again", everybody);
     thread.sleep_for(100ms - thread.now());
-    // Both hosts of alpha send 64,000 bytes to beta-1 at once: 640 us on each network, and one
-    // after the other on the link, which is as fast.
+    // Both hosts of alpha send 64,000 bytes to beta-1 at once. They take 640 us on each network,
+    // and one after another on the link, which is as fast.
     const std::uint32_t beta = number(thread, "beta-1");
     if (thread.rank() < 2)
       group->send(beta, 0, base::Payload::of(std::array<std::byte, 64'000>())).wait();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/launch_real.cpp — processes started, shown and stopped as one; who a process is.
+// tests/paths/launch_real.cpp — processes that start, print and stop together; identity of a
+// process.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -80,7 +81,7 @@ Launched launched(const std::vector<Launch>& processes, LaunchOptions options = 
 
 bool alive(pid_t pid) { return kill(pid, 0) == 0; }
 
-/// Waits for a process that is not our child.
+/// Waits for a process that is not our child. Returns whether it ended.
 bool ends_soon(pid_t pid) {
   for (int i = 0; i < 500 && alive(pid); ++i) pause_shortly();
   return !alive(pid);
@@ -117,7 +118,9 @@ std::string identity_error(const std::map<std::string, std::string>& variables) 
 
 }  // namespace
 
-TEST_CASE("launch: all end with 0; lines carry their host's name but the plain one's") {
+TEST_CASE(
+    "launch: processes that all exit with 0 print lines with the host's name except the plain "
+    "one") {
   Launch first = shell("alpha-0", "echo table; echo progress >&2");
   first.plain = true;
   const Launched outcome = launched(
@@ -144,7 +147,7 @@ TEST_CASE("launch: lines of many processes are never mixed") {
                                             {"c| abcdefghijklmnop", 500}});
 }
 
-TEST_CASE("launch: each process sees its own variables and ours") {
+TEST_CASE("launch: each process has its own variables and those of the launcher") {
   setenv("PATHS_LAUNCH_TEST", "ours", 1);
   Launch one = shell("a", "echo $PATHS_HOST $PATHS_LAUNCH_TEST");
   one.variables = {{"PATHS_HOST", "a"}};
@@ -156,7 +159,7 @@ TEST_CASE("launch: each process sees its own variables and ours") {
   CHECK(outcome.out.find("b| b changed\n") != std::string::npos);
 }
 
-TEST_CASE("launch: the first that fails stops the others and is named") {
+TEST_CASE("launch: the first failure stops the others and is named") {
   const Launched outcome = launched({shell("alpha-0", "exec sleep 60"), shell("alpha-1", "exit 3"),
                                      shell("beta-0", "exec sleep 60")});
   CHECK(outcome.code == 1);
@@ -174,7 +177,7 @@ namespace {
 
 std::string own_file() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-/// This program, which runs that hidden case.
+/// Starts this program with that hidden case.
 Launch hidden(std::string host, std::string name) {
   Launch launch;
   launch.host = std::move(host);
@@ -182,7 +185,7 @@ Launch hidden(std::string host, std::string name) {
   return launch;
 }
 
-/// All hosts in the process, on the steady clock.
+/// Runs all hosts in this process, on the steady clock.
 std::vector<std::string> run_hosts(const std::function<void(paths::Thread&)>& thread) {
   const test_support::Sim sim("clusters: {alpha: {hosts: 1, threads: 2}}\n");
   return run_plan(sim.shared_plan(), sim.kinds(), {}, thread);
@@ -194,7 +197,7 @@ TEST_CASE("a program whose threads end", "[.launched-well]") {
   CHECK(run_hosts([](paths::Thread&) {}).empty());
 }
 
-TEST_CASE("a program that exits in the midst of its threads", "[.launched-exits]") {
+TEST_CASE("a program that exits while its threads run", "[.launched-exits]") {
   run_hosts([](paths::Thread& thread) {
     thread.sleep_for(50ms);
     if (thread.index() == 1) _exit(0);
@@ -215,7 +218,8 @@ TEST_CASE("launch: a host that exits with 0 before its threads have ended is a f
   CHECK(outcome.took < 10s);
 }
 
-TEST_CASE("launch: a host that exits with 0 without running any thread is one if others ran some") {
+TEST_CASE(
+    "launch: a host that exits with 0 without running a thread is a failure if others ran some") {
   const Launch well = hidden("a", "launched-well");
   CHECK(launched({well, well}).code == 0);
   CHECK(launched({shell("a", "exit 0"), shell("b", "exit 0")}).code == 0);
@@ -239,7 +243,7 @@ TEST_CASE("launch: a killed process is a failure with its signal") {
         "paths run: host alpha-1 was killed by signal 9 (Killed); the others were stopped\n");
 }
 
-TEST_CASE("launch: who does not heed SIGTERM is killed after two seconds") {
+TEST_CASE("launch: a process that ignores SIGTERM is killed after two seconds") {
   const Launched outcome =
       launched({shell("alpha-0", "trap '' TERM; echo here; while :; do read line </dev/zero; done"),
                 shell("alpha-1", "sleep 0.3; exit 1")});
@@ -249,7 +253,7 @@ TEST_CASE("launch: who does not heed SIGTERM is killed after two seconds") {
   CHECK(outcome.err.find("host alpha-1 ended with exit code 1") != std::string::npos);
 }
 
-TEST_CASE("launch: what a process leaves running does not keep the launcher") {
+TEST_CASE("launch: processes left behind by a process do not delay the launcher") {
   const Launched outcome = launched({shell("a", "sleep 20 & echo done"), shell("b", "echo done")});
   CHECK(outcome.code == 0);
   CHECK(outcome.out.find("a| done\n") != std::string::npos);
@@ -267,7 +271,7 @@ TEST_CASE("launch: a program that cannot be started is a failure") {
                        "stopped\n") != std::string::npos);
 }
 
-TEST_CASE("launch: a signal to the launcher stops all") {
+TEST_CASE("launch: a signal to the launcher stops all processes") {
   const int signal = GENERATE(SIGINT, SIGTERM, SIGKILL);
   INFO(signal);
   const std::string pids = temporary_file();
@@ -297,7 +301,7 @@ TEST_CASE("launch: a signal to the launcher stops all") {
 
 namespace {
 
-/// A pipe that nothing reads until the test does, as the launcher's standard output.
+/// Standard output of a launcher: a pipe that only the test may read.
 struct UnreadPipe {
   UnreadPipe() { REQUIRE(pipe2(ends, O_CLOEXEC) == 0); }
   ~UnreadPipe() {
@@ -306,7 +310,7 @@ struct UnreadPipe {
   int ends[2];
 };
 
-/// A launcher in a process of its own, whose standard error is a file.
+/// A launcher in another process, whose standard error is a file.
 struct ForkedLauncher {
   ForkedLauncher(const std::vector<Launch>& processes, LaunchOptions options) {
     options.err = open(err.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -321,7 +325,7 @@ struct ForkedLauncher {
     }
     unlink(err.c_str());
   }
-  /// Its exit code; -1 when it has not ended within ten seconds.
+  /// Returns the exit code, or -1 if the launcher has not ended within ten seconds.
   int end() {
     int status = 0;
     for (int i = 0; i < 1000; ++i) {
@@ -337,7 +341,7 @@ struct ForkedLauncher {
   pid_t pid = -1;
 };
 
-/// Prints until it is stopped, and tells the test its number in the file.
+/// Prints until it is stopped. Writes its process id to the file.
 Launch chatterbox(std::string host, const std::string& pids) {
   return shell(std::move(host), fmt::format("echo $$ >>{}; exec yes", pids));
 }
@@ -360,7 +364,7 @@ void wait_for_full(const UnreadPipe& pipe) {
 
 }  // namespace
 
-TEST_CASE("launch: a signal stops all while the reader of the output has stopped") {
+TEST_CASE("launch: a signal stops all processes while the output is not read") {
   const int signal = GENERATE(SIGTERM, SIGINT, SIGHUP);
   const UnreadPipe pipe;
   const std::string pids = temporary_file();
@@ -380,7 +384,7 @@ TEST_CASE("launch: a signal stops all while the reader of the output has stopped
   unlink(pids.c_str());
 }
 
-TEST_CASE("launch: a process that fails stops all while the reader of the output has stopped") {
+TEST_CASE("launch: a failed process stops all others while the output is not read") {
   const UnreadPipe pipe;
   const std::string pids = temporary_file();
   ForkedLauncher launcher({chatterbox("a", pids), shell("b", "sleep 0.5; exit 3")},
@@ -393,7 +397,7 @@ TEST_CASE("launch: a process that fails stops all while the reader of the output
   unlink(pids.c_str());
 }
 
-TEST_CASE("launch: output that nothing reads is lost after the reader's deadline, with a word") {
+TEST_CASE("launch: output that is not read within the reader's deadline is lost with a warning") {
   const UnreadPipe pipe;
   ForkedLauncher launcher({shell("a", "yes | head -c 200000")},
                           {.out = pipe.ends[1], .reader_deadline = 1s});
@@ -402,7 +406,7 @@ TEST_CASE("launch: output that nothing reads is lost after the reader's deadline
         "paths run: nothing has read standard output for 1 s; what was not read is lost\n");
 }
 
-TEST_CASE("launch: a signal ends the waiting for a reader of the output") {
+TEST_CASE("launch: a signal ends the wait for a reader of the output") {
   const UnreadPipe pipe;
   ForkedLauncher launcher({shell("a", "yes | head -c 200000; echo end >&2")},
                           {.out = pipe.ends[1]});
@@ -442,7 +446,7 @@ TEST_CASE("launch: a reader that begins late gets every line") {
   CHECK(next == std::map<char, int>{{'a', 20000}, {'b', 20000}});
 }
 
-TEST_CASE("launch: a run that no program has joined is an error where one must join") {
+TEST_CASE("launch: with must_join a run that no program joined is an error") {
   const LaunchOptions options{.must_join = true};
   const auto outcome = [&](const std::vector<Launch>& processes) {
     return launched(processes, options);
@@ -452,13 +456,13 @@ TEST_CASE("launch: a run that no program has joined is an error where one must j
   CHECK(none.err.find("paths run: no program joined the run: '/bin/sh -c exit 0' ended with exit "
                       "code 0 and never ran a thread of the config") == 0);
   CHECK(outcome({hidden("a", "launched-well"), hidden("b", "launched-well")}).code == 0);
-  // A wrong exit code says more.
+  // A failing exit code takes precedence.
   CHECK(outcome({shell("a", "exit 0"), shell("b", "exit 2")})
             .err.find("paths run: host b ended with exit code 2") == 0);
   const Launched some = outcome({hidden("a", "launched-well"), shell("b", "exit 0")});
   CHECK(some.code == 1);
   CHECK(some.err.find("paths run: host b ended with exit code 0 and never ran its threads") == 0);
-  // The process of a switch is ours whatever the program is.
+  // The launcher starts the process of a switch for any program.
   Launch helper = hidden("the switch of a", "launched-long");
   helper.is_host = false;
   const Launched with_helper = outcome({shell("a", "exit 0"), helper});
@@ -467,7 +471,8 @@ TEST_CASE("launch: a run that no program has joined is an error where one must j
   CHECK(with_helper.took < 10s);
 }
 
-TEST_CASE("launch: a program is looked for beside us, then in PATH; a path stays a path") {
+TEST_CASE(
+    "launch: a program is searched next to the launcher and then in PATH unless it is a path") {
   const auto names = programs_beside();
   REQUIRE_FALSE(names.empty());
   const auto beside = find_program(names.front());
@@ -479,7 +484,7 @@ TEST_CASE("launch: a program is looked for beside us, then in PATH; a path stays
   CHECK_FALSE(find_program("/tmp"));
 }
 
-TEST_CASE("identity: a name, or a number in the order of the config") {
+TEST_CASE("identity: a name or a number in the order of the config") {
   CHECK(identity_with({}) == std::nullopt);
   CHECK(identity_with({{"PATHS_HOST", ""}}) == std::nullopt);
   CHECK(identity_with({{"PATHS_HOST", "beta-0"}}) == 2u);
@@ -491,7 +496,7 @@ TEST_CASE("identity: a name, or a number in the order of the config") {
   CHECK(identity_with({{"OMPI_COMM_WORLD_RANK", "2"}, {"SLURM_PROCID", "0"}}) == 2u);
 }
 
-TEST_CASE("identity: a rank without the processes that belong to it is doubted, once") {
+TEST_CASE("identity: a rank without the matching number of processes causes one warning") {
   const Plan plan = plan_of({{"alpha-0", ""}, {"alpha-1", ""}, {"beta-0", ""}});
   const auto doubt = [&plan](const std::map<std::string, std::string>& variables) {
     return doubt_about_identity(plan, [&variables](const std::string& name) {
@@ -517,7 +522,7 @@ TEST_CASE("identity: a rank without the processes that belong to it is doubted, 
   CHECK(doubt({}) == "");
 }
 
-TEST_CASE("identity: what the plan does not have is refused") {
+TEST_CASE("identity: a host that the plan does not have is refused") {
   CHECK(identity_error({{"PATHS_HOST", "alpha1"}}) ==
         "environment: PATHS_HOST: expected the name of a host of the config, found 'alpha1'; did "
         "you mean 'alpha-1'?");
@@ -528,7 +533,7 @@ TEST_CASE("identity: what the plan does not have is refused") {
   CHECK(identity_error({{"PMI_RANK", "-1"}}).find("found '-1'") != std::string::npos);
 }
 
-TEST_CASE("identity: loopback, Unix sockets and own interfaces are on this machine") {
+TEST_CASE("identity: loopback and Unix sockets and own interfaces are on this machine") {
   const Plan plan = plan_of({{"a", "tcp://127.0.0.1:7700"},
                              {"b", "tcp://203.0.113.77:7700"},
                              {"c", "ipc:///tmp/paths/c"},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/measured_links_test.cpp — `links: {from: FILE}`: links and networks as they were
-// measured.
+// tests/paths/measured_links_test.cpp — `links: {from: FILE}`, with links and networks as measured.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -14,7 +13,7 @@
 
 namespace {
 
-/// A folder with a config and beside it the file of a network.
+/// A directory with a config and a file of a network.
 class Folder {
  public:
   Folder() { std::filesystem::create_directories(path_ / "measured"); }
@@ -63,7 +62,7 @@ std::string mistakes_of(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("links from a file are those that say the same, and so are networks not written") {
+TEST_CASE("links from a file equal written links and the file also supplies unwritten networks") {
   const Folder folder;
   folder.write("measured/network.yaml", network);
   const std::string measured = folder.write(
@@ -80,7 +79,7 @@ TEST_CASE("links from a file are those that say the same, and so are networks no
   CHECK(printed(measured) == printed(said));
 }
 
-TEST_CASE("a file of other clusters is refused, each that is missing or too many named") {
+TEST_CASE("a file of other clusters is refused with each missing or extra cluster named") {
   const Folder folder;
   folder.write("network.yaml",
                "clusters: {alpha: {}, betta: {}}\n"
@@ -96,7 +95,7 @@ TEST_CASE("a file of other clusters is refused, each that is missing or too many
   CHECK_THAT(wrong, Catch::Contains("network.yaml:1:11: clusters: no beta, which the config has"));
 }
 
-TEST_CASE("mistakes of the file and of who names it are told with their places") {
+TEST_CASE("mistakes in the file and in its use are reported with their positions") {
   const Folder folder;
   folder.write("network.yaml",
                "clusters: {alpha: {}, beta: {}}\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/meeting_real.cpp — hosts that start in random order, one of which is not as it should
-// be: whoever waits for it says so, and everybody ends.
+// tests/paths/meeting_real.cpp — hosts that start in random order, one of which is faulty: all end
+// and name it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace test_support;
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t hosts = 5;
-constexpr int patience = 60'000;  // milliseconds: what has not ended by then hangs
+constexpr int patience = 60'000;  // milliseconds; a process that still runs then hangs
 
 enum class Fault : std::uint8_t { none, dies, never_started, twice, other_config, replaced };
 constexpr const char* fault_names[] = {"none",          "dies within 100 ms",
@@ -30,7 +30,7 @@ struct Start {
   Fault fault = Fault::none;
   std::uint32_t culprit = 0;
   std::string config, other;
-  int dies_by = 0;  // a signal; 0: it exits with 0
+  int dies_by = 0;  // signal; 0 = exits with 0
   base::Nanos dies_after{0}, replaced_after{0};
   base::Nanos begins[hosts] = {};
 };
@@ -75,7 +75,7 @@ exchanges: {{rows: {{template: f64}}}}
   return start;
 }
 
-/// 300 rounds of at least a millisecond, so that no host is through within 100.
+/// Runs 300 rounds of at least a millisecond, so that no host finishes within 100 ms.
 void work(paths::Thread& thread, const Say&) {
   const std::uint32_t rank = thread.rank();
   for (std::int64_t round = 0; round < 300; ++round) {
@@ -95,7 +95,8 @@ struct Ended {
   bool says(const std::string& name) const { return text.find(name) != std::string::npos; }
 };
 
-/// Names the culprit or its cluster, or a host that does: a failure is told on from host to host.
+/// Returns the hosts that name the culprit, its cluster, or a host that does, since a failure
+/// passes from host to host.
 std::set<std::string> those_who_say_why(const std::vector<Ended>& all, const std::string& culprit,
                                         const std::string& cluster) {
   std::set<std::string> saying;
@@ -180,7 +181,7 @@ Endings carry_out(const Start& start) {
 
 }  // namespace
 
-TEST_CASE("meeting: of hosts started in random order, one of them wrong, all end and say why") {
+TEST_CASE("meeting: of hosts started in random order with one faulty all end and name it") {
   const auto starts = from_environment("PATHS_MEETING_STARTS", 8);
   const auto seed = from_environment("PATHS_MEETING_SEED", 1);
   const auto deadline =
@@ -247,7 +248,7 @@ collectives: {sum: {operation: sum, template: f64}}
 
 }  // namespace
 
-TEST_CASE("meeting: who waits for a peer to come says so after 5 s, with its address") {
+TEST_CASE("meeting: a host that waits for a peer prints its address after 5 s") {
   const Sim sim(two_clusters("tcp", "6s"));
   HostProcess waiting(
       sim, 0, [](paths::Thread& thread, const Say&) { thread.path("sum").move_value(1.0); });
@@ -259,7 +260,7 @@ TEST_CASE("meeting: who waits for a peer to come says so after 5 s, with its add
                  Catch::Contains("host beta-gate is gone: it did not come within 6s"));
 }
 
-TEST_CASE("meeting: a peer that was met and then gives no sign of life is given up at the end") {
+TEST_CASE("meeting: a connected peer that gives no sign of life is lost at the end") {
   const std::string transport = GENERATE("tcp", "ipc");
   const Sim sim(two_clusters(transport, "1s"));
   constexpr std::uint32_t stopped = 3;
@@ -273,7 +274,7 @@ TEST_CASE("meeting: a peer that was met and then gives no sign of life is given 
   victim.signal_it(SIGSTOP);
   for (auto& [name, process] : processes) {
     if (&process == &victim) continue;
-    const int code = process.end(14'000);  // before ZeroMQ's own heartbeats would notice
+    const int code = process.end(14'000);  // before the heartbeats of ZeroMQ would notice
     INFO(name << ": " << process.text());
     CHECK(code != -1);
     if (name == "b1")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/misuse_real.cpp — a thread that ends its process, or doubles it, and what peers
-// learn.
+// tests/paths/misuse_real.cpp — a thread that ends its process or forks, and the errors of peers.
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
 )";
 }
 
-/// Thread alpha-0/1 does it between two rounds; in a process of all hosts, or in that of its host.
+/// Returns a function with which thread alpha-0/1 does `wrong` between two rounds.
 HostThread thread_with(const std::function<void()>& wrong) {
   return [wrong](paths::Thread& thread, const Say&) {
     thread.path("sum").move_value(1.0);
@@ -31,7 +30,7 @@ HostThread thread_with(const std::function<void()>& wrong) {
   };
 }
 
-/// A process of all hosts, whose standard error is what it says.
+/// Starts a process of all hosts, whose standard error goes to the test.
 HostProcess all_hosts(const Sim& sim, runtime::ClockKind clock,
                       const std::function<void()>& wrong) {
   return HostProcess([&](const Say& say) {
@@ -46,7 +45,7 @@ HostProcess all_hosts(const Sim& sim, runtime::ClockKind clock,
 
 }  // namespace
 
-TEST_CASE("misuse: a thread that ends the process is told so, and the exit code is 1") {
+TEST_CASE("misuse: a thread that ends the process gets an error and the exit code is 1") {
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
   const Sim sim(config());
   const std::string exited = "the process was told to exit before its threads had ended";
@@ -64,7 +63,7 @@ TEST_CASE("misuse: a thread that ends the process is told so, and the exit code 
   }
 }
 
-TEST_CASE("misuse: a process that a thread made by fork may not use its paths or come back") {
+TEST_CASE("misuse: a process that a thread forked may not use its paths or return") {
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
   const Sim sim(config());
   const std::vector<std::function<void()>> ways = {
@@ -80,13 +79,13 @@ TEST_CASE("misuse: a process that a thread made by fork may not use its paths or
       waitpid(pid, &status, 0);
       if (!WIFEXITED(status) || WEXITSTATUS(status) != 1) throw std::runtime_error("child's end");
     });
-    CHECK(process.end() == 0);  // the run itself goes on
+    CHECK(process.end() == 0);  // the run itself continues
     INFO(process.text());
     CHECK_THAT(process.text(), Catch::Contains("made by fork must end by _exit or exec"));
   }
 }
 
-TEST_CASE("misuse: peers of a host whose thread exits are told that it is gone") {
+TEST_CASE("misuse: peers of a host whose thread exits get an error that it is gone") {
   const Sim sim(config());
   auto processes = start_hosts(sim, thread_with([] { std::exit(0); }));
   HostProcess& other = processes.at("beta-0");
@@ -96,7 +95,7 @@ TEST_CASE("misuse: peers of a host whose thread exits are told that it is gone")
   CHECK_THAT(other.text(), Catch::Contains("host alpha-0 is gone"));
 }
 
-TEST_CASE("misuse: main may not return while a run goes on in a thread of its own") {
+TEST_CASE("misuse: main may not return during a run in another thread") {
   const Sim sim(config());
   HostProcess process([&](const Say&) -> int {
     int begun[2];

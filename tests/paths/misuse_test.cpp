@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/misuse_test.cpp — what a program must not do, and the words it is told with.
+// tests/paths/misuse_test.cpp — misuse by programs, and its error messages.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -29,7 +29,7 @@ elements:
   work: {host: alpha-0, template: f64, keep_newest: 0, reach: all}
 )";
 
-/// A run in whose second round thread alpha-0/1 does something wrong.
+/// Runs a program in whose second round thread alpha-0/1 does `wrong`.
 SimResult run_with(const std::function<void(paths::Thread&)>& wrong,
                    ClockKind clock = ClockKind::virtual_time) {
   const Sim sim(two_clusters);
@@ -104,7 +104,7 @@ std::vector<Misuse> misuses() {
 
 }  // namespace
 
-TEST_CASE("misuse: a mistake of a thread is an error with words, and everybody is told") {
+TEST_CASE("misuse: a mistake of a thread is a usage error that the other threads get too") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
   for (const Misuse& misuse : misuses()) {
     INFO(misuse.name);
@@ -117,7 +117,7 @@ TEST_CASE("misuse: a mistake of a thread is an error with words, and everybody i
   }
 }
 
-TEST_CASE("misuse: a usage error says who was running, and when") {
+TEST_CASE("misuse: a usage error names the running thread and the time") {
   std::string text;
   run_with([&](paths::Thread& thread) {
     try {
@@ -129,7 +129,7 @@ TEST_CASE("misuse: a usage error says who was running, and when") {
   CHECK(text == "thread alpha-0/1 at 10ms: path work: move after its release");
 }
 
-TEST_CASE("misuse: a path, a clock and numbers are their own thread's alone") {
+TEST_CASE("misuse: a path and a clock and random numbers belong to one thread") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
   const auto elsewhere = [](const auto& work) {
     return [work](paths::Thread& thread) {
@@ -172,7 +172,7 @@ TEST_CASE("misuse: a path, a clock and numbers are their own thread's alone") {
   }
 }
 
-TEST_CASE("misuse: what is left of a thread that has ended refuses everything but what it is") {
+TEST_CASE("misuse: handles of an ended thread refuse every operation but answer queries") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
   const Sim sim(two_clusters);
   paths::Thread* ended = nullptr;
@@ -211,7 +211,7 @@ TEST_CASE("misuse: what is left of a thread that has ended refuses everything bu
   CHECK(words == std::vector<std::string>(5, gone));
 }
 
-TEST_CASE("misuse: an X-function may not call elements, nor block on a path") {
+TEST_CASE("misuse: an X-function may not call elements or block on a path") {
   const bool in = GENERATE(true, false);
   std::shared_ptr<pastset::Element> mine;
   std::vector<std::string> words;
@@ -284,8 +284,8 @@ paths:
                             "0ns: path b: move from inside another operation, move"});
 }
 
-TEST_CASE("start: blocks while as many are under way as may be, until one has ended") {
-  // Each takes 20 ms there and back, and they are under way together.
+TEST_CASE("start: it blocks at the limit of started operations until one has ended") {
+  // Each takes 20 ms for both directions, and all are under way together.
   const Sim sim(two_clusters);
   constexpr std::uint64_t most = paths::Path::started_max;
   const SimResult run = sim.run([&](paths::Thread& thread) {
@@ -300,7 +300,7 @@ TEST_CASE("start: blocks while as many are under way as may be, until one has en
   CHECK(run.ended_well());
 }
 
-TEST_CASE("start: waits for room no longer than rounds that cannot end have until their deadline") {
+TEST_CASE("start: at the limit it waits no longer than the deadline of incomplete rounds") {
   const Sim sim(R"(
 deadline: 1s
 clusters: {alpha: {hosts: 1, threads: 2}}
@@ -319,7 +319,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
   CHECK(run.ended_well());
 }
 
-TEST_CASE("misuse: whatever is thrown ends the thread with an error that the others get") {
+TEST_CASE("misuse: any exception ends the thread with an error that the others get") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
   const SimResult run = run_with([](paths::Thread&) { throw 42; }, clock);
   CHECK(run.broke == "");
@@ -327,6 +327,6 @@ TEST_CASE("misuse: whatever is thrown ends the thread with an error that the oth
   CHECK(run.failures[0] == "thread alpha-0/1: threw what is no std::exception");
 }
 
-TEST_CASE("misuse: programs may run one after the other in one process") {
+TEST_CASE("misuse: programs may run one after another in one process") {
   for (int time = 0; time < 3; ++time) CHECK(run_with([](paths::Thread&) {}).ended_well());
 }

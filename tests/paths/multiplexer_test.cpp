@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/multiplexer_test.cpp — shares of a transport, and how they end.
+// tests/paths/multiplexer_test.cpp — parts of a transport, and their end.
 #include "paths/wire/multiplexer.hpp"
 
 #include <catch2/catch.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace paths;
 
-/// Has no room for anything.
+/// Throws for every frame.
 class Throws final : public Receiver {
  public:
   void deliver(ConnectionId, Frame&&) override { throw std::runtime_error("no room"); }
@@ -32,7 +32,7 @@ class Nobody final : public Receiver {
   void connection_lost(ConnectionId, const std::string&) override {}
 };
 
-/// Counts the short frames that come to it, by its one end and else.
+/// Counts short frames, separately for those by its end.
 class Counts final : public Receiver {
  public:
   void deliver(ConnectionId, Frame&&) override {}
@@ -52,7 +52,7 @@ class Counts final : public Receiver {
   int came = 0, came_by_end = 0;
 };
 
-/// As another one, but for what it does to settle.
+/// Forwards to another transport, except for settle().
 class Settles final : public Transport {
  public:
   Settles(std::unique_ptr<Transport> other, std::function<void()> settle)
@@ -75,7 +75,7 @@ class Settles final : public Transport {
 
 }  // namespace
 
-TEST_CASE("multiplexer: a share that stops lets its transport settle when nobody more comes in") {
+TEST_CASE("multiplexer: a part that stops lets its transport settle after the last delivery") {
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   runtime.run([] {
     LocalNetwork network(2, true);
@@ -101,7 +101,8 @@ TEST_CASE("multiplexer: a share that stops lets its transport settle when nobody
   });
 }
 
-TEST_CASE("multiplexer: who gets short frames is found anew when his share has stopped") {
+TEST_CASE(
+    "multiplexer: the receiver of short frames is looked up again after its part has stopped") {
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   runtime.run([] {
     LocalNetwork network(2, true);
@@ -127,7 +128,7 @@ TEST_CASE("multiplexer: who gets short frames is found anew when his share has s
   });
 }
 
-TEST_CASE("multiplexer: a share ends also when what was brought to it was too much for it") {
+TEST_CASE("multiplexer: a part can stop after its receiver threw") {
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
   runtime.run([] {
     LocalNetwork network(2, true);

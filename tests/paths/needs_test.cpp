@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/needs_test.cpp — what is refused before it is tried.
+// tests/paths/needs_test.cpp — resource checks before a run.
 #include "paths/run/needs.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ TEST_CASE("needs: more threads than memory can hold are refused with both figure
       "there are 4.0 GiB");
 }
 
-TEST_CASE("needs: hosts, and the paths of their threads, count as threads do") {
+TEST_CASE("needs: hosts and the paths of their threads also need memory") {
   const auto with = [](const std::string& text) {
     return paths::read_plan(base::parse_settings(text, "test.yaml"), wrappers::all_kinds());
   };
@@ -59,7 +59,7 @@ TEST_CASE("needs: hosts, and the paths of their threads, count as threads do") {
                     Catch::StartsWith("running the 1000 threads of host a-0 needs"));
 }
 
-TEST_CASE("needs: more threads than the system allows are refused, on the steady clock alone") {
+TEST_CASE("needs: more threads than the system allows are refused only on the steady clock") {
   const paths::Plan plan = plan_of("100");
   const std::vector<std::uint32_t> both = {0, 1};
   runtime::Machine machine;
@@ -92,7 +92,7 @@ TEST_CASE("needs: more processes than `paths run` has descriptors for are refuse
                     "virtual clock they need none");
 }
 
-TEST_CASE("needs: sizes are told in the unit that people count memory in") {
+TEST_CASE("needs: sizes are printed in binary units") {
   CHECK(runtime::rounded_bytes(0) == "0.0 KiB");
   CHECK(runtime::rounded_bytes(1536) == "1.5 KiB");
   CHECK(runtime::rounded_bytes(8'000'000'000'000) == "7.3 TiB");
@@ -101,7 +101,7 @@ TEST_CASE("needs: sizes are told in the unit that people count memory in") {
                     "a grid needs 2.0 GiB of memory at least, but there are 1.0 GiB");
 }
 
-TEST_CASE("needs: this machine has something") {
+TEST_CASE("needs: this machine has memory and threads") {
   const runtime::Machine machine = runtime::machine();
   CHECK(machine.memory_bytes > 1u << 20);
   CHECK(machine.memory_bytes < UINT64_MAX);

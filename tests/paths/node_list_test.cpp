@@ -51,7 +51,7 @@ std::string refusal_of(const std::string& config) {
 
 }  // namespace
 
-TEST_CASE("node list: ranges, commas and several brackets are written out in their order") {
+TEST_CASE("node list: ranges and commas and several brackets are expanded in order") {
   CHECK(names_of("node[1-3]") == Names{"node1", "node2", "node3"});
   CHECK(names_of("node[7,9-10]") == Names{"node7", "node9", "node10"});
   CHECK(names_of("a,b[2-3],c") == Names{"a", "b2", "b3", "c"});
@@ -67,7 +67,7 @@ TEST_CASE("node list: a number has as many digits as the first of its range") {
   CHECK(names_of("n[1,02]") == Names{"n1", "n02"});
 }
 
-TEST_CASE("node list: what is none is refused with the place in it") {
+TEST_CASE("node list: an invalid list is refused with the position in it") {
   CHECK(mistake_of("node[01-") == "character 9: expected a number, found the end");
   CHECK(mistake_of("node[01-16") == "character 11: expected ',', '-' or ']', found the end");
   CHECK(mistake_of("node[1-3]]") == "character 10: expected ',' or the end, found ']'");
@@ -84,7 +84,7 @@ TEST_CASE("node list: what is none is refused with the place in it") {
   CHECK(mistake_of("n[0-99999999999999999999]") == "character 3: expected at most 18 digits");
 }
 
-TEST_CASE("node list: any text is read or refused with a place in it") {
+TEST_CASE("node list: any text is read or refused with a position in it") {
   const std::uint64_t seed = Catch::rngSeed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
@@ -100,7 +100,8 @@ TEST_CASE("node list: any text is read or refused with a place in it") {
   }
 }
 
-TEST_CASE("config: hosts of a cluster, of a list, of a group and of a map may be node lists") {
+TEST_CASE(
+    "config: hosts of a cluster and of a list and of a group and of a map may be node lists") {
   CHECK(hosts_of(plan_of("clusters: {a: {hosts: \"node[01-03]\"}}")) ==
         Names{"node01", "node02", "node03"});
   CHECK(hosts_of(plan_of("clusters:\n  a:\n    hosts: node[1-2],login\n")) ==
@@ -114,7 +115,7 @@ TEST_CASE("config: hosts of a cluster, of a list, of a group and of a map may be
   CHECK(plan.hosts[3].threads == 5);
 }
 
-TEST_CASE("config: a node list that is none is refused with its place in the file") {
+TEST_CASE("config: an invalid node list is refused with its position in the file") {
   CHECK_THAT(refusal_of("clusters:\n  a: {hosts: \"node[01-\"}\n"),
              Catch::Contains("test.yaml:2:14: hosts: expected names of hosts such as node[01-16], "
                              "found 'node[01-': character 9: expected a number, found the end"));

@@ -15,7 +15,8 @@ using namespace test_support;
 using base::Payload;
 using paths::Condition;
 
-/// Four threads in alpha, whose sum of 4 decides the condition alone, and two in beta.
+/// Returns a config with four threads in alpha, whose sum of 4 decides the condition alone, and two
+/// in beta.
 std::string partial_config(const std::string& algorithm) {
   return fmt::format(R"(
 clusters:
@@ -33,7 +34,7 @@ elements:
 
 }  // namespace
 
-TEST_CASE("partial values: a proved value is refused by every call but partial and bytes") {
+TEST_CASE("partial values: a proved value is refused by every call except partial and bytes") {
   const char* const algorithm =
       GENERATE("conditional", "conditional:push", "conditional:demand", "conditional:subscribe:2");
   const Sim sim(partial_config(algorithm));
@@ -70,7 +71,7 @@ TEST_CASE("partial values: a proved value is refused by every call but partial a
   CHECK(run.ended_well());
 }
 
-TEST_CASE("partial values: a started move and a copy of its result refuse alike") {
+TEST_CASE("partial values: the result of a started move and its copy refuse in the same way") {
   const Sim sim(partial_config("conditional"));
   const SimResult run = sim.run([](paths::Thread& thread) {
     paths::Started started = thread.path("sum").start(Payload::of(1.0));
@@ -85,7 +86,7 @@ TEST_CASE("partial values: a started move and a copy of its result refuse alike"
 }
 
 TEST_CASE(
-    "partial values: the value of an unchecked round is refused, that of a checked one is "
+    "partial values: the value of an unchecked round is refused and that of a checked one is "
     "complete") {
   const auto [algorithm, first_exact] =
       GENERATE(table<std::string, int>({{"periodic:3", 2}, {"lagged:2", 2}, {"budget:3,2", 3}}));
