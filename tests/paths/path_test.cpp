@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/path_test.cpp — every operation of an element from another host, over links.
+// tests/paths/path_test.cpp — operations on an element from another host, over links.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -14,8 +14,8 @@ using namespace test_support;
 using namespace std::chrono_literals;
 using runtime::ClockKind;
 
-/// An element on alpha-0, reached by all; 10 ms between the clusters and, where there are
-/// gateways, 1 ms inside them.
+/// Returns the config of an element on alpha-0 that all hosts reach. The link between the clusters
+/// takes 10 ms and, with gateways, the networks inside them 1 ms.
 std::string config(bool has_gateways, const std::string& element = "delta: 0, keep_newest: 0",
                    int threads = 1) {
   const std::string inside = "network: {latency: 1ms}";
@@ -45,7 +45,7 @@ std::string error_of(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("path: every operation of an element works from another host, each for one round trip") {
+TEST_CASE("path: every operation on an element of another host works and takes one round trip") {
   const bool has_gateways = GENERATE(false, true);
   const Sim sim(config(has_gateways));
   const SimResult run = sim.run([&](paths::Thread& thread) {
@@ -95,8 +95,8 @@ TEST_CASE("path: every operation of an element works from another host, each for
   CHECK(run.failures.empty());
 }
 
-TEST_CASE("path: a tuple that was moved does not travel back, and is in the result all the same") {
-  // 1000 bytes cross a link of 1 byte in a nanosecond once, and 10 ms lie each way.
+TEST_CASE("path: a moved tuple does not travel back but is in the result") {
+  // 1000 bytes cross a link of 1 byte per nanosecond once, with 10 ms in each direction.
   const bool has_gateways = GENERATE(false, true);
   const std::string gateway = has_gateways ? ", gateway: " : "";
   const Sim sim(fmt::format(R"(
@@ -125,7 +125,7 @@ elements:
   CHECK(run.all_of("work").bytes == (has_gateways ? 6000 : 2000));
 }
 
-TEST_CASE("path: what a join made of a tuple travels back, also to who moved it") {
+TEST_CASE("path: a tuple that a join changed travels back to all including its mover") {
   const Sim sim(R"(
 clusters: {alpha: {hosts: 1, threads: 1}, beta: {hosts: 1, threads: 1}}
 links: [{between: [alpha, beta], latency: 10ms}]
@@ -145,7 +145,7 @@ collectives:
   CHECK(run.wan_of("sum").bytes == 160);
 }
 
-TEST_CASE("path: programs on two hosts share tuples, and delta holds back a remote mover") {
+TEST_CASE("path: programs on two hosts share tuples and delta blocks a remote mover") {
   const Sim sim(config(false, "delta: 2, keep_newest: 0"));
   std::vector<double> observed;
   base::Nanos last_move{0};
@@ -164,12 +164,12 @@ TEST_CASE("path: programs on two hosts share tuples, and delta holds back a remo
   });
   CHECK(run.ended_well());
   CHECK(observed == std::vector<double>{0, 1, 2, 3});
-  // The third arrives at 50 ms, is admitted at 101 ms and told at 111 ms; the fourth comes back
-  // another round trip later.
+  // The third tuple arrives at 50 ms and is admitted at 101 ms; its mover learns it at 111 ms. The
+  // fourth takes another round trip.
   CHECK(last_move == 131ms);
 }
 
-TEST_CASE("path: a delete ends remote blocked readers with an error that names the element") {
+TEST_CASE("path: deleting an element ends blocked remote readers with an error that names it") {
   const bool has_gateways = GENERATE(false, true);
   const Sim sim(config(has_gateways, "keep_newest: 0", 3));
   std::vector<std::string> errors;
@@ -214,7 +214,8 @@ TEST_CASE("path: started moves are under way together and arrive in order") {
   CHECK(run.failures.empty());
 }
 
-TEST_CASE("path: several rounds of a collective may be open at once, keyed by their sequence") {
+TEST_CASE(
+    "path: several rounds of a collective may be open at once and are told apart by sequence") {
   const Sim sim(R"(
 clusters: {alpha: {hosts: 1, threads: 2}, beta: {hosts: 1, threads: 2}}
 links: [{between: [alpha, beta], latency: 10ms}]
@@ -223,7 +224,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
   const SimResult run = sim.run([&](paths::Thread& thread) {
     paths::Path& sum = thread.path("sum");
     std::vector<paths::Started> started;
-    // Thread 1 of each host lets all its rounds begin after all those of the others.
+    // Thread 1 of each host starts its rounds after all those of thread 0.
     if (thread.index() == 1) thread.sleep_for(5ms);
     for (int i = 0; i < 4; ++i) started.push_back(sum.start(base::Payload::of(1.0 + i)));
     for (std::uint64_t i = 0; i < 4; ++i) {
@@ -237,7 +238,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
   CHECK(run.failures.empty());
 }
 
-TEST_CASE("path: an operation may travel in segments, each a round of its own") {
+TEST_CASE("path: an operation may travel in segments that are separate rounds") {
   const Sim sim(R"(
 clusters: {alpha: {hosts: 1, threads: 2}, beta: {hosts: 1, threads: 1}}
 links: [{between: [alpha, beta], latency: 10ms}]
@@ -258,7 +259,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
         part.segment = segment;
         part.segments = 3;
         part.payload = base::Payload::of(10.0 * segment + thread.rank());
-        // Some begin with the last segment.
+        // Threads of odd rank begin with the last segment.
         const base::Nanos delay = 1ms * (thread.rank() % 2 == 0 ? segment : 3 - segment);
         parts.push_back(deployment.services().spawn("part", [&, part, delay, segment] {
           deployment.runtime().sleep_for(delay);
@@ -276,7 +277,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
   for (const auto& [key, sum] : sums) CHECK(sum == 30.0 * key.second + 3);
 }
 
-TEST_CASE("push: costs one frame over the link and nobody waits for it") {
+TEST_CASE("push: a push costs one frame over the link and no wait") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
   const bool has_gateways = GENERATE(false, true);
   const Sim sim(config(has_gateways));
@@ -298,12 +299,13 @@ TEST_CASE("push: costs one frame over the link and nobody waits for it") {
   for (int i = 0; i < 40; ++i) CHECK(observed[static_cast<std::size_t>(i)] == 1.0 * i);
   CHECK(run.wan_of("work").messages == 40);
   CHECK(run.wan_of("work").bytes == 40 * sizeof(double));
-  // With gateways each push crosses to the own one, to the other one, and to the element's host.
+  // With gateways each push crosses to the own gateway, to the other gateway, and to the element's
+  // host.
   CHECK(run.all_of("work").messages == (has_gateways ? 120 : 40));
-  CHECK(run.all_of("work").control == (has_gateways ? 3 : 1));  // the path's release
+  CHECK(run.all_of("work").control == (has_gateways ? 3 : 1));  // release of the path
 }
 
-TEST_CASE("push: a move costs two frames over the link where a push costs one") {
+TEST_CASE("push: a move costs two frames over the link and a push costs one") {
   const Sim sim(config(false));
   const SimResult run = sim.run([&](paths::Thread& thread) {
     if (!is_at_beta(thread)) return;
@@ -314,7 +316,7 @@ TEST_CASE("push: a move costs two frames over the link where a push costs one") 
   CHECK(run.wan_of("work").messages == 21);
 }
 
-TEST_CASE("push: more than the window arrive, in order, because credits come back") {
+TEST_CASE("push: pushes beyond the window arrive in order because credits return") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
   const Sim sim(config(false));
   constexpr int count = 2000;
@@ -337,7 +339,7 @@ TEST_CASE("push: more than the window arrive, in order, because credits come bac
   CHECK(observed.back() == count - 1);
 }
 
-TEST_CASE("send: all that was sent arrives, in order, however little the link takes at once") {
+TEST_CASE("send: everything that is sent arrives in order even if the link takes little at once") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
   const Sim sim(config(false));
   constexpr int count = 2000;
@@ -359,7 +361,7 @@ TEST_CASE("send: all that was sent arrives, in order, however little the link ta
   for (int i = 0; i < count; ++i) CHECK(observed[static_cast<std::size_t>(i)] == 1.0 * i);
 }
 
-TEST_CASE("path: more requests may wait for each other than one connection has credits") {
+TEST_CASE("path: more requests may wait for each other than a connection has credits") {
   // All contributors of a round wait in the far join, over one connection.
   const int threads = paths::CreditWindow::size + 50;
   const Sim sim(fmt::format(R"(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/peer_real.cpp — hosts that die or run something else, as real processes.
+// tests/paths/peer_real.cpp — dead hosts and hosts with another config, as processes.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -33,7 +33,7 @@ collectives:
                                                       more, algorithm);
 }
 
-/// Rounds for ever; an error ends the thread and is said when the host ends.
+/// Runs rounds until an error ends the thread. The host prints the error at its end.
 void go_on(paths::Thread& thread, const Say& say) {
   for (int round = 0;; ++round) {
     thread.path("sum").move_value(1.0);
@@ -51,7 +51,7 @@ void go_on(paths::Thread& thread, const Say& say) {
 
 }  // namespace
 
-TEST_CASE("peer: one that is killed is named in the error of every thread, within seconds") {
+TEST_CASE("peer: a killed host is named in the error of every thread within seconds") {
   const std::string transport = GENERATE("tcp", "ipc");
   const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
   const std::string victim = GENERATE("alpha-0", "alpha-1", "b1", "b2", "beta-gate");
@@ -77,7 +77,7 @@ TEST_CASE("peer: one that is killed is named in the error of every thread, withi
   }
 }
 
-TEST_CASE("peer: where there are lanes, who has lost one ends within seconds, too") {
+TEST_CASE("peer: with lanes the hosts that lost a peer also end within seconds") {
   const std::string transport = GENERATE("tcp", "ipc");
   const std::string victim = GENERATE("alpha-0", "alpha-1", "b2", "beta-gate");
   INFO(transport << ", " << victim);
@@ -94,7 +94,7 @@ TEST_CASE("peer: where there are lanes, who has lost one ends within seconds, to
   }
 }
 
-TEST_CASE("peer: one that is stopped, and not dead, is given up at the end by who has only lanes") {
+TEST_CASE("peer: a stopped host is lost at the end to hosts with lanes only") {
   const bool shared_memory = GENERATE(true, false);
   const Sim sim(network_line("ipc", 3) +
                 fmt::format("shared_memory: {}\ndeadline: 2s\nclusters: {{a: {{hosts: 3}}}}\n"
@@ -111,7 +111,7 @@ TEST_CASE("peer: one that is stopped, and not dead, is given up at the end by wh
   });
   for (auto& [name, process] : processes) REQUIRE(process.says("is at work"));
   kill(processes.at("a-1").pid(), SIGSTOP);
-  int failed = 0;  // whoever finds it first tells the other one
+  int failed = 0;  // the first host to notice informs the other one
   std::string said;
   for (const char* name : {"a-0", "a-2"}) {
     const int code = processes.at(name).end(4 * soon);
@@ -123,7 +123,7 @@ TEST_CASE("peer: one that is stopped, and not dead, is given up at the end by wh
   CHECK_THAT(said, Catch::Contains("host a-1 is gone: "));
 }
 
-TEST_CASE("peer: one with another config is refused over sockets, with both configs named") {
+TEST_CASE("peer: a host with another config is refused over sockets with both configs named") {
   const std::string transport = GENERATE("tcp", "ipc");
   const std::string network = network_line(transport, hosts);
   const auto text = [&](const std::string& deadline) {
@@ -143,7 +143,7 @@ TEST_CASE("peer: one with another config is refused over sockets, with both conf
                             Catch::Contains(theirs.plan().digest.text()));
 }
 
-TEST_CASE("peer: an address that is in use is an error that says so") {
+TEST_CASE("peer: an address in use is an error with a hint") {
   const Sim sim(config("tcp", "sequential"));
   const auto idle = [](paths::Thread& thread, const Say& say) {
     say("is at work");
@@ -157,7 +157,7 @@ TEST_CASE("peer: an address that is in use is an error that says so") {
                                 Catch::Contains("--port") && Catch::Contains("--transport ipc"));
 }
 
-TEST_CASE("peer: one that never starts fails every thread at the deadline, and is named") {
+TEST_CASE("peer: a host that never starts fails every thread at the deadline and is named") {
   const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
   const std::string absent = GENERATE("alpha-0", "alpha-1", "b1", "b2", "beta-gate");
   INFO(algorithm << " without " << absent);
@@ -180,7 +180,7 @@ TEST_CASE("peer: one that never starts fails every thread at the deadline, and i
 #if PATHS_HAS_BENCH
 namespace {
 
-/// The process of that host which `paths run` started.
+/// Returns the process id of that host, as started by `paths run`; -1 = none.
 pid_t process_of(const std::string& host, const std::string& config_file) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
@@ -196,7 +196,7 @@ pid_t process_of(const std::string& host, const std::string& config_file) {
 
 }  // namespace
 
-TEST_CASE("peer: paths run stops all when one is killed, says which, and leaves no sockets") {
+TEST_CASE("peer: paths run stops all hosts if one is killed and names it and leaves no sockets") {
   const std::string transport = GENERATE("tcp", "ipc");
   const std::string file = fmt::format("/tmp/paths-peer-test-{}.yaml", getpid());
   const std::string out = file + ".out";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/plan_test.cpp — plans built by code, and what they answer.
+// tests/paths/plan_test.cpp — plans built by code, and their queries.
 #include "paths/plan/plan.hpp"
 
 #include <catch2/catch.hpp>
@@ -28,7 +28,8 @@ Plan::PlanPath path(const std::string& graph, std::uint32_t host, std::uint32_t 
   return path;
 }
 
-/// Two hosts; two threads of "a" and one of "b" meet in a join on "a" and end in its element.
+/// Returns a plan of two hosts. Two threads of "a" and one of "b" meet in a join on "a" and end in
+/// its element.
 Plan two_hosts() {
   Plan plan;
   plan.clusters = {"one", "two"};
@@ -47,7 +48,7 @@ void finish(Plan& plan) { paths::finish_plan(plan, wrappers::all_kinds()); }
 
 }  // namespace
 
-TEST_CASE("plan: finishing one built by code counts its slots") {
+TEST_CASE("plan: finishing a plan built by code counts its slots") {
   Plan plan = two_hosts();
   finish(plan);
   CHECK(plan.wrappers[0].slots == 3);
@@ -57,7 +58,7 @@ TEST_CASE("plan: finishing one built by code counts its slots") {
   CHECK(plan.thread_count() == 3);
 }
 
-TEST_CASE("plan: what is printed of one built by code reads back with its digest") {
+TEST_CASE("plan: a printed plan built by code reads back with its digest") {
   Plan plan = two_hosts();
   finish(plan);
   const std::string text = paths::print_plan(plan, wrappers::all_kinds());
@@ -65,7 +66,7 @@ TEST_CASE("plan: what is printed of one built by code reads back with its digest
   CHECK(again.digest == plan.digest);
 }
 
-TEST_CASE("plan: contributors are named after their threads, hosts or clusters") {
+TEST_CASE("plan: contributors are named after their threads or hosts or clusters") {
   Plan plan = two_hosts();
   finish(plan);
   CHECK(plan.contributor(0, 0) == "thread a/0");
@@ -75,7 +76,7 @@ TEST_CASE("plan: contributors are named after their threads, hosts or clusters")
   CHECK(plan.contributor(0, 9) != "");
 }
 
-TEST_CASE("plan: a contributor that is a join is named after all that is above it") {
+TEST_CASE("plan: a contributor that is a join is named after everything above it") {
   const Plan plan = paths::load_plan(std::string(PATHS_SOURCE_DIR) + "/configs/two-clusters.yaml",
                                      wrappers::all_kinds());
   const auto index = [&](const std::string& name) {
@@ -99,7 +100,7 @@ TEST_CASE("plan: names are found with and without an index") {
   CHECK(plan.element_named("b") == std::nullopt);
 }
 
-TEST_CASE("plan: one built by code that is wrong is refused, not run") {
+TEST_CASE("plan: an invalid plan built by code is refused") {
   Plan plan = two_hosts();
   SECTION("an unknown kind") {
     plan.wrappers[0].kind = "allreduec";
@@ -114,11 +115,11 @@ TEST_CASE("plan: one built by code that is wrong is refused, not run") {
     plan.stages[2].below = 3;
     CHECK_THROWS_WITH(finish(plan), Catch::Contains("meet in join but disagree below"));
   }
-  SECTION("a way between hosts that nothing carries") {
+  SECTION("a way between hosts without a forward") {
     plan.wrappers[2] = {"", "event_collector", 1, settings("{}"), 0};
     CHECK_THROWS_WITH(finish(plan), Catch::Contains("expected forward: {to: a}"));
   }
-  SECTION("a stage of two paths that joins neither") {
+  SECTION("a stage of two paths that does not join") {
     plan.paths.push_back(path("other", 1, 1, 2));
     CHECK_THROWS_WITH(finish(plan), Catch::Contains("forward does not join"));
   }
@@ -126,7 +127,7 @@ TEST_CASE("plan: one built by code that is wrong is refused, not run") {
     plan.paths[0].threads = 3;
     CHECK_THROWS_WITH(finish(plan), Catch::Contains("path of sum"));
   }
-  SECTION("a stage that refers to nothing") {
+  SECTION("a stage number that is out of range") {
     plan.stages[1].below = 77;
     CHECK_THROWS_AS(finish(plan), base::ConfigError);
   }

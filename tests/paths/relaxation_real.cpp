@@ -29,14 +29,15 @@ collectives:
                                               algorithm);
 }
 
-/// Sums of 6 threads that are 1 or more, or less, in turn; some because of one thread alone.
+/// Returns values of 6 threads whose sums are below 1 in some iterations and at least 1 in others,
+/// sometimes because of one thread.
 double value(std::uint32_t rank, int iteration) {
   if (iteration % 7 == 3) return 0.125;
   if (iteration % 3 == 0) return 0.25;
   return rank == static_cast<std::uint32_t>(iteration) % 6 ? 2.0 : 0.0;
 }
 
-/// One letter for each iteration.
+/// Returns one letter per iteration: u = unchecked, h = holds, f = fails.
 std::string conditions(paths::Thread& thread) {
   std::string text;
   for (int i = 0; i < iterations; ++i) {
@@ -62,7 +63,7 @@ const char* any_algorithm() {
 
 }  // namespace
 
-TEST_CASE("relaxation of processes: the conditions of the virtual clock") {
+TEST_CASE("relaxation of processes: conditions match those of the virtual clock") {
   const std::string algorithm = any_algorithm();
   INFO(algorithm);
   const Sim sim(config(algorithm));
@@ -81,14 +82,14 @@ TEST_CASE("relaxation of processes: the conditions of the virtual clock") {
   }
 }
 
-TEST_CASE("relaxation of processes: one that is killed is named by all others, within seconds") {
+TEST_CASE("relaxation of processes: a killed host is named by all others within seconds") {
   const std::string algorithm = any_algorithm();
   const std::string victim = GENERATE("alpha-0", "alpha-1", "beta-0", "beta-1");
   INFO(algorithm << ", " << victim);
   const Sim sim(config(algorithm));
   auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
     for (int round = 0;; ++round) {
-      thread.path("sum").move_value(0.125);  // nobody decides alone
+      thread.path("sum").move_value(0.125);  // no cluster decides alone
       if (round == 20) say("is at work");
       thread.sleep_for(1ms);
     }

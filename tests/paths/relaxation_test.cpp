@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/relaxation_test.cpp — whole programs under every relaxation: when they stop, what
-// they learn, what crosses the wide area, and how they end when a part of them does not go on.
+// tests/paths/relaxation_test.cpp — whole programs under every relaxation: when they stop, their
+// results, their messages over the wide area, and their end when a part of them ends early.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using paths::Condition;
 
 constexpr std::uint64_t iterations = 50;
 
-/// One run in so many, where a sanitizer makes each take ten times as long.
+/// Every n-th run is executed; a sanitizer makes each take ten times as long.
 #if defined(PATHS_ASAN)
 constexpr std::size_t sampled = 16;
 #else
@@ -35,7 +35,7 @@ constexpr std::size_t sampled = 1;
 #endif
 
 struct Program {
-  std::string algorithm;  // "" is a tree whose relaxation is `relaxation`
+  std::string algorithm;  // "" = a tree with `relaxation`
   std::string relaxation;
   std::uint64_t clusters = 2;
   std::string more = {};     // top-level lines
@@ -64,7 +64,7 @@ struct Program {
   }
 };
 
-/// What the words say, for expectations.
+/// Returns the algorithm of a program, for expectations.
 paths::Algorithm algorithm_of(const Program& program) {
   std::string word = program.algorithm, wrong;
   if (program.relaxation == "{lagged: 3}") word = "lagged:3";
@@ -93,15 +93,15 @@ std::vector<Program> all_programs() {
 
 // ---- the values ------------------------------------------------------------------------------
 
-/// Multiples of 1/1024, so that they have the same sum in any order: mostly far above the constant,
-/// and below it now and then and in one iteration for certain.
+/// Multiples of 1/1024, so that sums are equal in any order. Most sums are far above the constant.
+/// Some are below it, one of them for certain.
 struct Values {
   explicit Values(std::uint64_t seed, std::uint64_t rank_count) : ranks(rank_count) {
     runtime::Random random(seed, 5);
     certain = 20 + random.below(20);
     for (std::uint64_t i = 0; i < iterations; ++i) {
       const bool is_small = i == certain || random.chance(0.06);
-      // Some iterations one cluster settles alone, some only all together.
+      // Some iterations are decided by one cluster alone, some only by all together.
       kinds.push_back(is_small ? 0 : 1 + static_cast<int>(random.below(3)));
     }
   }
@@ -124,7 +124,8 @@ struct Values {
   std::vector<int> kinds;
 };
 
-/// What a thread is to learn in an iteration: of which one, or nothing.
+/// Returns the iteration whose result a thread must get in iteration `i`; nullopt = an unchecked
+/// result.
 std::optional<std::uint64_t> about(const paths::Algorithm& algorithm, std::uint64_t i) {
   const bool is_periodic = algorithm.word->name == "periodic";
   if (is_periodic && (i + 1) % algorithm.number("every") != 0) return {};
@@ -140,7 +141,7 @@ Condition expected_condition(const paths::Algorithm& algorithm, const Values& va
   return values.holds(*which) ? Condition::holds : Condition::fails;
 }
 
-/// In iterations that ran, of a program that stops at the first `holds`.
+/// Returns the number of iterations of a program that stops at the first `holds`.
 std::uint64_t expected_stop(const paths::Algorithm& algorithm, const Values& values) {
   for (std::uint64_t i = 0; i < iterations; ++i)
     if (expected_condition(algorithm, values, i) == Condition::holds) return i + 1;
@@ -208,12 +209,13 @@ Ran run_until_it_holds(const Program& program, Speeds speeds, std::uint64_t seed
   return ran;
 }
 
-/// Messages over the wide area: all, and those before the last of so many iterations.
+/// Messages over the wide area: in total, and before the last iteration.
 struct Crossed {
   std::uint64_t all = 0, before_last = 0;
 };
 
-/// Two clusters of one host and one thread each. `decides_alone`: every value is proof.
+/// Runs two clusters of one host and one thread each. `decides_alone`: whether every value is a
+/// proof.
 Crossed cross(const std::string& algorithm, bool decides_alone, std::uint64_t rounds) {
   const Sim sim(Program{algorithm, "", 2, "", "", 1, true}.text());
   Crossed crossed;
@@ -234,7 +236,7 @@ Crossed cross(const std::string& algorithm, bool decides_alone, std::uint64_t ro
 
 }  // namespace
 
-TEST_CASE("relaxation: all threads stop after the same iteration, the one that was promised") {
+TEST_CASE("relaxation: all threads stop after the same promised iteration") {
   const std::uint64_t most = std::getenv("PATHS_SEEDS") != nullptr ? 20 : sampled == 1 ? 3 : 1;
   for (const Program& program : all_programs())
     for (const Speeds speeds : {Speeds::same, Speeds::first_slow, Speeds::last_slow, Speeds::noisy})
@@ -257,9 +259,9 @@ TEST_CASE("relaxation: the expanded text is the same program") {
   }
 }
 
-// Per direction: a push each round; an ask and its answer; a batch each `every` rounds; an ask and
-// `count` tuples.
-TEST_CASE("relaxation: messages over the wide area are those computed by hand") {
+// For each direction: a push per round; a request and its reply; a batch per `every` rounds; a
+// request and `count` tuples.
+TEST_CASE("relaxation: messages over the wide area match those computed by hand") {
   CHECK(cross("exact", false, 48).all == 2 * 48);
   CHECK(cross("magpie", false, 48).all == 2 * 48 * 2);
   CHECK(cross("conditional:push", false, 48).all == 2 * 48);
@@ -268,22 +270,23 @@ TEST_CASE("relaxation: messages over the wide area are those computed by hand") 
   CHECK(cross("periodic:4", false, 48).all == cross("magpie", false, 12).all);
   CHECK(cross("lagged:3", false, 48).all == 2 * 48);
   CHECK(cross("budget:8,4", false, 48).all == 2 * 48 / 4);
-  CHECK(cross("budget:8,4", false, 50).all == 2 * 48 / 4);  // nobody acts on the last two
+  CHECK(cross("budget:8,4", false, 50).all == 2 * 48 / 4);  // no result uses the last two
 }
 
-TEST_CASE("relaxation: who decides alone and asks sends nothing before the end") {
+TEST_CASE("relaxation: a cluster that decides alone and pulls sends nothing before the end") {
   for (const char* algorithm : {"conditional:demand", "conditional:subscribe:8"}) {
     INFO(algorithm);
     const Crossed crossed = cross(algorithm, true, 48);
     CHECK(crossed.before_last == 0);
-    CHECK(crossed.all == 2);  // each one's newest tuple, unasked, as it ends
+    CHECK(crossed.all == 2);  // the newest tuple of each, pushed as it ends
   }
   CHECK(cross("conditional:push", true, 48).all == 2 * 48);
 }
 
 namespace {
 
-/// When a program of 40 iterations that each compute so long has ended. The links take 11 ms.
+/// Returns the end of a program of 40 iterations that compute for that time each. The links take 11
+/// ms.
 base::Nanos ends_at(const Program& program, base::Nanos compute) {
   const Sim sim(program.text());
   const SimResult run = sim.run([&](paths::Thread& thread) {
@@ -298,18 +301,19 @@ base::Nanos ends_at(const Program& program, base::Nanos compute) {
 
 }  // namespace
 
-TEST_CASE("relaxation: a late result costs no time when its rounds outlast the way") {
+TEST_CASE("relaxation: a late result costs no time if its rounds outlast the transfer") {
   const auto bare = [](const char* algorithm, const char* relaxation) {
     return Program{algorithm, relaxation, 2, "", "", 1, true};
   };
-  const Program lagged = bare("lagged:3", "");    // one way in 3 iterations
-  const Program budget = bare("budget:8,4", "");  // in 8 - 4 + 1, from when the batch is full
-  const Program tree = bare("", "{lagged: 3}");   // both ways in 3
+  const Program lagged = bare("lagged:3", "");  // one way in 3 iterations
+  const Program budget =
+      bare("budget:8,4", "");  // one way in 8 - 4 + 1 iterations after the batch is full
+  const Program tree = bare("", "{lagged: 3}");  // both ways in 3 iterations
   CHECK(ends_at(lagged, 4ms) == 40 * 4ms);
   CHECK(ends_at(lagged, 3ms) > 40 * 3ms);
   CHECK(ends_at(budget, 3ms) == 40 * 3ms);
   CHECK(ends_at(budget, 2ms) > 40 * 2ms);
-  // What is still under way at the end is waited for, but by no thread's program.
+  // The run, but no thread, waits for rounds that are under way at the end.
   CHECK(ends_at(tree, 8ms) == 40 * 8ms);
   CHECK(ends_at(tree, 7ms) > 40 * 7ms);
 }
@@ -318,12 +322,12 @@ namespace {
 
 struct Partial {
   SimResult run;
-  std::vector<RoundOutcome> last;    // by rank: what ended its program
-  std::vector<std::uint64_t> ended;  // after how many iterations
+  std::vector<RoundOutcome> last;    // outcome that ended the program, by rank
+  std::vector<std::uint64_t> ended;  // number of finished iterations
 };
 
-/// One cluster leaves after some iterations, by returning or throwing; the others go on to the end
-/// of theirs or to their first error.
+/// Runs a program in which one cluster leaves after some iterations, by returning or throwing. The
+/// others continue to their end or their first error.
 Partial leave(const Program& program, const std::string& who, bool throws) {
   const Sim sim(program.text());
   Partial partial;
@@ -344,8 +348,8 @@ Partial leave(const Program& program, const std::string& who, bool throws) {
   return partial;
 }
 
-/// All threads of clusters other than `who` ended with an error that says `text`, long before the
-/// deadline.
+/// Checks that all threads of other clusters than `who` ended with an error that contains `text`,
+/// long before the deadline.
 void check_told(const Program& program, const Partial& partial, const std::string& who,
                 const std::string& text) {
   CHECK(partial.run.broke == "");
@@ -375,18 +379,18 @@ void leave_everywhere(bool throws) {
 
 }  // namespace
 
-TEST_CASE("relaxation: when a cluster's threads throw the others are told, with the reason") {
+TEST_CASE("relaxation: if the threads of a cluster throw the others get an error with the reason") {
   leave_everywhere(true);
 }
 
-TEST_CASE("relaxation: when a cluster ends early the others are told, and who") {
+TEST_CASE("relaxation: if a cluster ends early the others get an error that names it") {
   leave_everywhere(false);
 }
 
 namespace {
 
-/// Runs all iterations with a wrapper that throws somewhere; "" when every outcome is right or an
-/// error that says why.
+/// Runs all iterations with a wrapper that throws. Returns the first outcome that is neither right
+/// nor an error with the reason; "" = none.
 std::string wrong_outcome(const Sim& sim, const paths::Algorithm& algorithm, double value) {
   constexpr std::uint64_t rounds = 24;
   const double sum = value * sim.plan().thread_count();
@@ -410,14 +414,16 @@ std::string wrong_outcome(const Sim& sim, const paths::Algorithm& algorithm, dou
 
 }  // namespace
 
-TEST_CASE("relaxation: a wrapper that throws anywhere is an error that says so, and nobody hangs") {
+TEST_CASE(
+    "relaxation: an exception in any wrapper gives each thread the right result or an error with "
+    "its text") {
   std::size_t runs = 0;
   for (const Program& program : all_programs()) {
     if (program.clusters != 3) continue;
     const Sim sim(program.text());
     for (const Sim::Place& place : sim.places()) {
       for (const char* way : {"down", "up"}) {
-        for (const double value : {0.03125, 2.0}) {  // all together, each alone
+        for (const double value : {0.03125, 2.0}) {  // all together; each alone
           if (runs++ % sampled != 0) continue;
           INFO(program.name() << ", " << place.text << ", " << way << ", " << value);
           const Sim thrown = sim.with(place, "thrower", fmt::format("{{way: {}, round: 6}}", way));
@@ -430,7 +436,7 @@ TEST_CASE("relaxation: a wrapper that throws anywhere is an error that says so, 
   CHECK(runs > 2000);
 }
 
-TEST_CASE("algorithms: every word and transfer says what it is, and to what it expands") {
+TEST_CASE("algorithms: every word and transfer has a description and an expansion") {
   std::set<std::string> names;
   const auto check = [&](const auto& word) {
     INFO(word.name);
@@ -464,7 +470,7 @@ TEST_CASE("algorithms: a word is refused for kinds of collectives that cannot ha
   CHECK(!paths::has_algorithms("barrier"));
 }
 
-TEST_CASE("relaxation: words say the same algorithms as their texts, with usual parameters") {
+TEST_CASE("relaxation: words and their texts name the same algorithms with default parameters") {
   const auto text_of = [](const std::string& word) {
     std::string wrong;
     const auto algorithm = paths::parse_algorithm(word, "allreduce", wrong);

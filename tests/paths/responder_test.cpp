@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/responder_test.cpp — steps of the way up, and the one reply.
+// tests/paths/responder_test.cpp — steps of the way up, and the single reply.
 #include "paths/responder.hpp"
 
 #include <array>
@@ -34,8 +34,7 @@ paths::Failure failure(const std::string& reason) {
 
 }  // namespace
 
-TEST_CASE(
-    "responder: steps run from the last to the first, and then the caller has the outcome, once") {
+TEST_CASE("responder: steps run from the last to the first and then the caller gets one outcome") {
   Waiter told;
   std::string order;
   Responder responder(told);
@@ -52,7 +51,7 @@ TEST_CASE(
   CHECK(told.outcomes[0].result.number == 7);
 }
 
-TEST_CASE("responder: a stage may reply later, or fail an operation that went well") {
+TEST_CASE("responder: a stage may reply later or fail an operation that succeeded") {
   Waiter told;
   Responder kept;
   Responder responder(told);
@@ -66,7 +65,7 @@ TEST_CASE("responder: a stage may reply later, or fail an operation that went we
   CHECK(told.outcomes[0].failure->reason() == "on the way up");
 }
 
-TEST_CASE("responder: one that is destroyed without a reply fails the operation") {
+TEST_CASE("responder: a responder that is destroyed without a reply fails the operation") {
   Waiter told;
   bool has_passed = false;
   {
@@ -99,7 +98,7 @@ TEST_CASE("responder: objects of any size live until the reply") {
   CHECK(told.outcomes[0].result.number == 3);
 }
 
-TEST_CASE("responder: a state that is used again allocates no memory") {
+TEST_CASE("responder: a reused state allocates no memory") {
   Waiter told;
   told.outcomes.reserve(64);
   const std::uint64_t before = test_support::allocations();
@@ -116,7 +115,7 @@ TEST_CASE("responder: a state that is used again allocates no memory") {
   CHECK(told.outcomes.size() == 20);
 }
 
-TEST_CASE("responder: a Stop reaches the caller, and its failure the steps of the way up") {
+TEST_CASE("responder: a Stop reaches the caller and its failure reaches the steps of the way up") {
   struct Stopped final : paths::StateRoom<256>, paths::OperationState {
     Stopped() : OperationState(room, true) {}
     void arrived(Outcome&& outcome) noexcept override { reason = outcome.failure->reason(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/result_memory_test.cpp — values out of and results into memory of a program.
+// tests/paths/result_memory_test.cpp — values from and results into memory of a program.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -23,7 +23,7 @@ std::string config(std::size_t count, const std::string& operation = "sum") {
       operation, count);
 }
 
-/// What threads found wrong; they run at once, which Catch2's own checks may not.
+/// Mistakes that threads found. Catch2 must not be called by several threads at once.
 class Wrongs {
  public:
   void expect(bool is_right) { count_ += is_right ? 0 : 1; }
@@ -33,7 +33,7 @@ class Wrongs {
   std::atomic<int> count_{0};
 };
 
-/// `base`, and one more from value to value.
+/// Returns consecutive values that begin with `base`.
 Buffer counted(std::size_t count, std::int64_t base) {
   Buffer values(count * sizeof(std::int64_t));
   for (std::int64_t& one : values.as<std::int64_t>()) one = base++;
@@ -42,7 +42,8 @@ Buffer counted(std::size_t count, std::int64_t base) {
 
 }  // namespace
 
-TEST_CASE("result memory: a result lies in the caller's array, at every size and on both clocks") {
+TEST_CASE(
+    "result memory: a result is written to the caller's array at every size and on both clocks") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
   for (const std::size_t count : {1ul, 100ul, std::size_t{1} << 17}) {
     const Sim sim(config(count));
@@ -66,7 +67,7 @@ TEST_CASE("result memory: a result lies in the caller's array, at every size and
   }
 }
 
-TEST_CASE("result memory: an array of another size is refused by its thread alone") {
+TEST_CASE("result memory: an array of another size is refused for its thread only") {
   const Sim sim(config(2));
   std::vector<std::string> words;
   const SimResult run = sim.run([&](paths::Thread& thread) {
@@ -83,7 +84,7 @@ TEST_CASE("result memory: an array of another size is refused by its thread alon
   CHECK(words == std::vector<std::string>{"path all: a result of 16 bytes for memory of 24 bytes"});
 }
 
-TEST_CASE("result memory: what is to be made uniform is changed where it is, if nobody shares it") {
+TEST_CASE("result memory: an unshared value is normalised in place and a shared one is copied") {
   const Sim sim(config(10, "logical_and"));
   const SimResult run = sim.run([](paths::Thread& thread) {
     const base::Payload shared = counted(10, 0).freeze();
@@ -95,7 +96,9 @@ TEST_CASE("result memory: what is to be made uniform is changed where it is, if 
   CHECK(run.ended_well());
 }
 
-TEST_CASE("result memory: an array lent to a round is the caller's again when all have summed it") {
+TEST_CASE(
+    "result memory: an array lent to a round is the caller's again after all threads have summed "
+    "it") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
   const std::size_t count = std::size_t{1} << 17;  // from a megabyte on, see shared_fold_bytes
   const Sim sim(config(count));

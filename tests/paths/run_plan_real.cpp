@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/run_plan_real.cpp — runs that cannot have what they need, and code that ends them.
+// tests/paths/run_plan_real.cpp — runs that lack resources, and code that ends runs.
 #include <sys/resource.h>
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A program over one host of so many threads, on a clock; its words and its exit code.
+/// Runs a program over a config on a clock. Returns its output and exit code.
 test_support::Said run(const std::string& name, const std::string& config, runtime::ClockKind clock,
                        const std::function<void(paths::Thread&)>& thread) {
   return as_child(name, [&] {
@@ -29,7 +29,7 @@ test_support::Said run(const std::string& name, const std::string& config, runti
   });
 }
 
-/// Apart, so that only who calls it has it on the stack.
+/// In a separate function, so that only its callers have the array on the stack.
 template <std::size_t size>
 [[gnu::noinline]] void fill_grid() {
   volatile double grid[size][size];
@@ -63,7 +63,7 @@ TEST_CASE("run_plan: a run on the virtual clock needs no OS thread except that o
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need address space
-TEST_CASE("run_plan: threads that are not to be had end the run with a number, on both clocks") {
+TEST_CASE("run_plan: a lack of memory for threads ends the run with their number on both clocks") {
   for (const auto clock : {runtime::ClockKind::steady, runtime::ClockKind::virtual_time}) {
     const bool is_steady = clock == runtime::ClockKind::steady;
     const auto said =
@@ -89,7 +89,7 @@ TEST_CASE("run_plan: threads that are not to be had end the run with a number, o
   }
 }
 
-TEST_CASE("run_plan: a thread's overflow tells the stack that the config gives it") {
+TEST_CASE("run_plan: the report of a thread's stack overflow has the stack size of the config") {
   for (const auto clock : {runtime::ClockKind::steady, runtime::ClockKind::virtual_time}) {
     const auto said = run(clock == runtime::ClockKind::steady ? "steady" : "virtual",
                           one_host(2) + "stack: 512KiB\n", clock, [](paths::Thread& thread) {
@@ -102,7 +102,7 @@ TEST_CASE("run_plan: a thread's overflow tells the stack that the config gives i
 }
 #endif
 
-TEST_CASE("run_plan: double grid[200][200] fits on a thread's stack, on both clocks") {
+TEST_CASE("run_plan: a double grid of 200 by 200 fits on a thread's stack on both clocks") {
   for (const auto clock : {runtime::ClockKind::steady, runtime::ClockKind::virtual_time}) {
     const Sim sim(one_host(2));
     const auto result = sim.run([](paths::Thread&) { fill_grid<200>(); }, clock);
@@ -110,7 +110,8 @@ TEST_CASE("run_plan: double grid[200][200] fits on a thread's stack, on both clo
   }
 }
 
-TEST_CASE("run_plan: a thread that swallows a deadlock and goes on ends the process, with words") {
+TEST_CASE(
+    "run_plan: a thread that swallows a deadlock and continues ends the process with a message") {
   const auto said =
       run("swallows", one_host(2), runtime::ClockKind::virtual_time, [](paths::Thread& thread) {
         if (thread.rank() == 0) {  // never contributes
@@ -130,7 +131,8 @@ TEST_CASE("run_plan: a thread that swallows a deadlock and goes on ends the proc
   CHECK_THAT(said.text, Catch::Contains("thread alpha-0/0 waits for what never comes"));
 }
 
-TEST_CASE("run_plan: what is no std::exception is a thread's failure that the others get") {
+TEST_CASE(
+    "run_plan: an exception that is no std::exception is a thread's failure that the others get") {
   const Sim sim(one_host(2));
   const auto result = sim.run([](paths::Thread& thread) {
     if (thread.rank() == 0) throw 42;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/run_plan_test.cpp — random programs: they end, agree and repeat themselves.
+// tests/paths/run_plan_test.cpp — random programs, which must end, agree and be reproducible.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -46,7 +46,7 @@ std::string random_clusters(Random& random, std::uint64_t clusters) {
   return text;
 }
 
-/// `algorithm` is the only thing that changes between the runs of one seed.
+/// Returns a config in which only `algorithm` differs between runs of one seed.
 std::string random_config(std::uint64_t seed, const std::string& algorithm) {
   Random random(seed);
   std::string text =
@@ -103,7 +103,7 @@ void check_same_for_all_threads(const Trial& trial) {
 
 }  // namespace
 
-TEST_CASE("run_plan: random programs end, all algorithms agree, and a seed repeats every time") {
+TEST_CASE("run_plan: random programs end and all algorithms agree and a seed repeats its run") {
   for (std::uint64_t seed = 1; seed <= or_fewer(200); ++seed) {
     const Trial sequential = try_out(random_config(seed, "sequential"), seed);
     for (const std::string algorithm : {"sequential", "magpie", "conditional"}) {
@@ -143,7 +143,7 @@ TEST_CASE("run_plan: the expanded text of a config is the same program") {
   }
 }
 
-TEST_CASE("run_plan: random programs with a throwing wrapper somewhere end without a deadlock") {
+TEST_CASE("run_plan: random programs with a throwing wrapper end without a deadlock") {
   const std::uint64_t programs = or_fewer(150);
   std::uint64_t errors = 0;
   for (std::uint64_t seed = 1; seed <= programs; ++seed) {

@@ -30,7 +30,7 @@ elements: {{work: {{host: alpha-0, template: f64, keep_newest: 0, reach: all}}}}
 
 }  // namespace
 
-TEST_CASE("run of processes: the values of the virtual clock, over tcp and ipc") {
+TEST_CASE("run of processes: values match those of the virtual clock over tcp and ipc") {
   const std::string transport = GENERATE("tcp", "ipc");
   const std::string algorithm = GENERATE("sequential", "magpie", "conditional");
   INFO(transport << ", " << algorithm);
@@ -50,7 +50,7 @@ TEST_CASE("run of processes: the values of the virtual clock, over tcp and ipc")
   }
 }
 
-TEST_CASE("run of processes: a moved mebibyte crosses once, and comes out as it went in") {
+TEST_CASE("run of processes: a moved mebibyte crosses once and is returned unchanged") {
   const std::string transport = GENERATE("tcp", "ipc");
   const Sim sim(network_line(transport, 2) + R"(
 clusters: {alpha: {hosts: 1, threads: 0}, beta: {hosts: 1, threads: 1}}
@@ -127,7 +127,7 @@ TEST_CASE("run of processes: hosts may start in any order and long after each ot
   }
 }
 
-TEST_CASE("run of processes: a gateway serves for longer than the deadline") {
+TEST_CASE("run of processes: a gateway serves longer than the deadline") {
   const Sim sim("deadline: 1s\n" + config("tcp", "sequential"));
   auto processes = start_hosts(sim, [](paths::Thread& thread, const Say&) {
     thread.sleep_for(2500ms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/session_process_real.cpp — sessions as processes of their own, and what they say.
+// tests/paths/session_process_real.cpp — sessions in separate processes, and their output.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 }  // namespace
 
-TEST_CASE("session: dropped by another thread, a thread stays attached until it ends") {
+TEST_CASE("session: a thread whose handle another thread drops stays attached until it ends") {
   HostProcess process([](const Say& say) {
     const Sim sim(two_hosts);
     Session session = session_of(sim);
@@ -47,7 +47,7 @@ TEST_CASE("session: dropped by another thread, a thread stays attached until it 
         std::vector<std::string>{"attach to thread alpha-0/1, which another thread is"});
 }
 
-TEST_CASE("session: one that is dropped before its threads detach ends with the last of them") {
+TEST_CASE("session: a session dropped before its threads detach ends with the last of them") {
   HostProcess process([](const Say& say) {
     const Sim sim(two_hosts);
     auto session = std::make_unique<Session>(sim.shared_plan(), sim.kinds());
@@ -68,7 +68,7 @@ TEST_CASE("session: one that is dropped before its threads detach ends with the 
   CHECK(process.lines("deleted: ") == std::vector<std::string>{"true"});  // at the end
 }
 
-TEST_CASE("session: it takes no signal, and changes none that the program takes") {
+TEST_CASE("session: it handles no signal and changes no handler of the program") {
   const auto handlers = [] {
     std::vector<void (*)(int)> all;
     for (int number = 1; number < 32; ++number) {
@@ -78,7 +78,7 @@ TEST_CASE("session: it takes no signal, and changes none that the program takes"
     }
     return all;
   };
-  HostProcess process([&](const Say& say) {  // where nothing was run before
+  HostProcess process([&](const Say& say) {  // in a process without an earlier run
     const auto before = handlers();
     const Sim sim(two_hosts);
     Session session = session_of(sim);
@@ -91,7 +91,7 @@ TEST_CASE("session: it takes no signal, and changes none that the program takes"
   CHECK(process.lines("same").size() == 1);
 }
 
-TEST_CASE("session: hosts of several processes meet over sockets, a session each") {
+TEST_CASE("session: hosts of several processes connect over sockets with a session each") {
   const std::string transport = GENERATE("tcp", "ipc");
   const Sim sim(network_line(transport, 2) + two_hosts);
   std::vector<HostProcess> processes;
@@ -131,7 +131,7 @@ TEST_CASE("session: hosts of several processes meet over sockets, a session each
             "attach to thread alpha-1/0, of another process: this one is host alpha-0"});
 }
 
-TEST_CASE("session: a process that goes without its end is to the others one that died") {
+TEST_CASE("session: a process that exits without ending its session is a dead host to the others") {
   const Sim sim(network_line("ipc", 2) + R"(
 clusters: {alpha: {hosts: 2, threads: 1}}
 collectives: {sum: {operation: sum, template: i64}}
@@ -170,7 +170,7 @@ elements: {work: {host: alpha-0, template: i64, keep_newest: 0, reach: all}}
   CHECK_THAT(living.lines("failed: ")[0], Catch::Contains("host alpha-1 is gone"));
 }
 
-TEST_CASE("session: what a launcher says of the clock is not passed over") {
+TEST_CASE("session: a launcher's choice of the virtual clock is refused") {
   HostProcess process([](const Say& say) {
     setenv("PATHS_CLOCK", "virtual", 1);
     const Sim sim(two_hosts);
@@ -182,7 +182,7 @@ TEST_CASE("session: what a launcher says of the clock is not passed over") {
   CHECK_THAT(process.lines("told: ")[0], Catch::Contains("PATHS_CLOCK"));
 }
 
-TEST_CASE("session: dropped by a thread that is attached to another one, it ends") {
+TEST_CASE("session: a session dropped by a thread attached to another session ends") {
   HostProcess process([](const Say& say) {
     const Sim sim(two_hosts);
     auto dropped = std::make_unique<Session>(sim.shared_plan(), sim.kinds());
@@ -205,7 +205,7 @@ TEST_CASE("session: dropped by a thread that is attached to another one, it ends
   CHECK(process.text().find("the end of a session:") == std::string::npos);
 }
 
-TEST_CASE("session: a process made by fork is told that it has none, and may end") {
+TEST_CASE("session: a forked process gets usage errors from its session and may end") {
   HostProcess process([](const Say& say) {
     const Sim sim(two_hosts);
     Session session = session_of(sim);
@@ -217,7 +217,7 @@ TEST_CASE("session: a process made by fork is told that it has none, and may end
       say("move: " + mistake_of([&] { sum(*attached, 1); }));
       say("detach: " + mistake_of([&] { attached->detach(); }));
       attached.reset();
-      return 0;  // and session is destroyed
+      return 0;  // the session is destroyed, too
     }
     int status = -1;
     waitpid(child, &status, 0);
