@@ -110,8 +110,7 @@ TEST_CASE("lent memory: a message between lent places arrives when a copied mess
           is_lent ? there.receive(0, named(0), lent(to, 2)) : there.receive(0, named(0));
       sending.wait();
       sent.push_back(pair.runtime.now());
-      std::fill(from.begin(), from.end(),
-                std::byte{0xEE});  // the memory belongs to the sender again
+      std::fill(from.begin(), from.end(), std::byte{0xEE});  // memory of the sender again
       const Payload message = receiving.wait();
       came.push_back(pair.runtime.now());
       CHECK(receiving.is_in_place() == is_lent);
@@ -259,8 +258,7 @@ TEST_CASE(
     receiving.wait();
     CHECK(to == from);
     is_room = false;
-    for (std::uint64_t name = 1; name < 2000;
-         ++name)  // small messages, until as many bytes are handed over
+    for (std::uint64_t name = 1; name < 2000; ++name)  // small messages, up to as many bytes
       here->send(1, named(name), Payload::of(name));
     CHECK(handed_over < size + 600 * sizeof(std::uint64_t));
     is_room = true;

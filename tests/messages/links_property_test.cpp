@@ -170,8 +170,7 @@ class Simulation {
     std::map<std::pair<std::uint32_t, std::uint32_t>, Pair> pairs = {};
     std::vector<std::pair<std::uint32_t, std::uint32_t>> may_start = {};  // in order
     std::size_t sending = 0;
-    std::pair<Time, std::uint32_t> seen = {
-        -1, 0};  // time and source of the last frame that entered or ended
+    std::pair<Time, std::uint32_t> seen = {-1, 0};  // time and source of the last frame
   };
   struct Event {
     Time at;

@@ -174,8 +174,7 @@ TEST_CASE(
     sender->send(3, 0, Payload::of(7)).wait();
     runtime.sleep_until(6s + 1ms);
     one.host_ended(0);
-    CHECK(receiver->receive(0, 0).wait().read<int>() ==
-          7);  // the switch forwarded what was under way
+    CHECK(receiver->receive(0, 0).wait().read<int>() == 7);  // still forwarded by the switch
     end.join();
     CHECK(ended == 6s + 10ms + 50us);
   });

@@ -295,7 +295,7 @@ TEST_CASE("expand: speeds may be ratios of times") {
   CHECK(plan.hosts[1].speed == 30.0 / 36.0);
 }
 
-TEST_CASE("expand: 100,000 threads are a plan of ranges") {
+TEST_CASE("expand: 100000 threads are a plan of ranges") {
   std::string text = "clusters:\n";
   for (int cluster = 0; cluster < 1000; ++cluster)
     text += fmt::format("  c{}: {{hosts: 10, threads: 10}}\n", cluster);

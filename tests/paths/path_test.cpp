@@ -214,8 +214,7 @@ TEST_CASE("path: started moves are under way together and arrive in order") {
   CHECK(run.failures.empty());
 }
 
-TEST_CASE(
-    "path: several rounds of a collective may be open at once and are told apart by sequence") {
+TEST_CASE("path: several rounds of a collective may be open at once and do not mix") {
   const Sim sim(R"(
 clusters: {alpha: {hosts: 1, threads: 2}, beta: {hosts: 1, threads: 2}}
 links: [{between: [alpha, beta], latency: 10ms}]

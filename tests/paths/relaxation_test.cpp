@@ -39,7 +39,7 @@ struct Program {
   std::string relaxation;
   std::uint64_t clusters = 2;
   std::string more = {};     // top-level lines
-  std::string setting = {};  // of the collective
+  std::string setting = {};  // settings of the collective
   std::uint64_t threads = 2;
   bool is_bare = false;  // one host in each cluster and no gateway
 
@@ -305,10 +305,9 @@ TEST_CASE("relaxation: a late result costs no time if its rounds outlast the tra
   const auto bare = [](const char* algorithm, const char* relaxation) {
     return Program{algorithm, relaxation, 2, "", "", 1, true};
   };
-  const Program lagged = bare("lagged:3", "");  // one way in 3 iterations
-  const Program budget =
-      bare("budget:8,4", "");  // one way in 8 - 4 + 1 iterations after the batch is full
-  const Program tree = bare("", "{lagged: 3}");  // both ways in 3 iterations
+  const Program lagged = bare("lagged:3", "");    // one way in 3 iterations
+  const Program budget = bare("budget:8,4", "");  // one way in 8 - 4 + 1 after the batch
+  const Program tree = bare("", "{lagged: 3}");   // both ways in 3 iterations
   CHECK(ends_at(lagged, 4ms) == 40 * 4ms);
   CHECK(ends_at(lagged, 3ms) > 40 * 3ms);
   CHECK(ends_at(budget, 3ms) == 40 * 3ms);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/shared_config_test.cpp — which elements are shared, and from where they are mapped.
+// tests/paths/shared_config_test.cpp — sharing of elements, and the hosts that map them.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -33,7 +33,7 @@ const pastset::SharedSizes sizes_of(const std::string& element) {
 
 }  // namespace
 
-TEST_CASE("shared config: a shared element is mapped on its machine, unless links are emulated") {
+TEST_CASE("shared config: a shared element is mapped on its machine unless links are emulated") {
   const std::string shared = ", shared: true";
   CHECK(is_mapped(config_of("", shared)));
   CHECK(is_mapped(config_of(", space: shared", "")));
@@ -55,7 +55,7 @@ elements: {log: {host: a-0, template: f64, shared: true, reach: all}}
   CHECK(is_mapped(two));
 }
 
-TEST_CASE("shared config: of an exchange that is shared, hosts map what they move into") {
+TEST_CASE("shared config: in a shared exchange hosts map the elements into which they move") {
   const auto low_level_of = [](const std::string& exchange, const std::string& more = "") {
     return Sim("clusters: {a: {hosts: 2, threads: 2, space: shared" + more +
                "}}\nexchanges: {rows: {template: \"f64[]\"" + exchange + "}}\n")
@@ -78,7 +78,7 @@ TEST_CASE("shared config: of an exchange that is shared, hosts map what they mov
   CHECK_FALSE(has(low_level_of(", shared: true", ", network: {latency: 1ms}"), "map: "));
 }
 
-TEST_CASE("shared config: sizes are what is written, or fit what the element keeps") {
+TEST_CASE("shared config: sizes are as written or fit what the element keeps") {
   for (const auto& [element, tuples] :
        std::map<std::string, std::uint64_t>{{", shared: true", 1024},
                                             {", shared: true, keep_newest: 5000", 5002},
@@ -95,7 +95,9 @@ TEST_CASE("shared config: sizes are what is written, or fit what the element kee
   CHECK(sizes_of(", shared: {line: 1}").line > 1);  // its threads have room in any case
 }
 
-TEST_CASE("shared config: by itself an element takes what the newest it keeps do, and one more") {
+TEST_CASE(
+    "shared config: by default an element has memory for the newest tuples that it keeps and one "
+    "more") {
   const auto arena_of = [](const std::string& element) {
     const Sim sim(
         fmt::format("clusters: {{a: {{hosts: 1, threads: 1}}}}\nelements: {{log: "
@@ -110,7 +112,8 @@ TEST_CASE("shared config: by itself an element takes what the newest it keeps do
   CHECK(arena_of("template: \"u8[64]\"") == mib);
 }
 
-TEST_CASE("shared config: all threads that reach an element may wait for room in it, and others") {
+TEST_CASE(
+    "shared config: all threads that reach an element and some others may wait for room in it") {
   const Sim sim(R"(
 clusters: {a: {hosts: 3, threads: 100}}
 elements: {log: {host: a-0, template: f64, delta: 1, shared: true, reach: all}}
@@ -118,7 +121,7 @@ elements: {log: {host: a-0, template: f64, delta: 1, shared: true, reach: all}}
   CHECK(sim.plan().elements.at(0).shared->line == 2 * 300 + 32);
 }
 
-TEST_CASE("shared config: who may map spaces is said in words, and how long they may be held") {
+TEST_CASE("shared config: access to spaces and the lock patience are part of the config") {
   const auto plan_of = [](const std::string& spaces) {
     const Sim sim(config_of(", space: shared", "", spaces));
     const Sim again(sim.low_level());

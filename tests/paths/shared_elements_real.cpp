@@ -22,7 +22,8 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t moves_each = 500;
 
-/// Two hosts move into elements of the first, one of them bounded, and read what it answers.
+/// Returns the config of two hosts that move into an element of the first, which is bounded, and
+/// read sums from another.
 std::string mapped_config(const std::string& shared) {
   return network_line("ipc", 3) + "deadline: 20s\n" +
          fmt::format(R"(
@@ -54,7 +55,7 @@ double sum_of(const base::Payload& work, std::uint64_t& rank) {
   return sum;
 }
 
-/// Says what it comes to, alike in whatever order the two movers come.
+/// Prints sums, which are equal for any order of the two movers.
 void sum_up(paths::Thread& thread, const Say& say) {
   paths::Path &work = thread.path("work"), &sums = thread.path("sums");
   work.enter(work_template());
@@ -92,7 +93,7 @@ std::vector<std::string> in_one_process(const Sim& sim, runtime::ClockKind clock
 }  // namespace
 
 TEST_CASE(
-    "shared elements: virtual clock, threads and processes come to the same, without frames") {
+    "shared elements: virtual clock and threads and processes give equal sums without frames") {
   const std::string shared = GENERATE("true", "{slots: 16, memory: 4KiB}", "false");
   INFO("shared: " << shared);
   const Sim sim(mapped_config(shared));
@@ -130,7 +131,7 @@ elements:
     large.first();  // finds the element
     base::Buffer buffer = large.buffer(1 << 20);
     std::memset(buffer.bytes().data(), 7, buffer.size());
-    const base::Payload written = std::move(buffer).freeze();  // nothing else comes to be there
+    const base::Payload written = std::move(buffer).freeze();  // keeps its place
     const pastset::Stored stored = large.observe(large.move(written).number);
     const auto bytes = stored.payload.bytes();
     const bool is_there = bytes.data() == written.bytes().data();
@@ -147,7 +148,7 @@ elements:
   }
 }
 
-TEST_CASE("shared elements: neighbours send each other tuples without frames, and hear of ends") {
+TEST_CASE("shared elements: neighbours exchange tuples without frames and see each other's end") {
   const bool is_shared = GENERATE(true, false);
   const Sim sim(network_line("ipc", 3) +
                 "deadline: 20s\nclusters: {alpha: {hosts: 3, threads: 1}}\n" +
@@ -199,7 +200,7 @@ TEST_CASE("shared elements: neighbours send each other tuples without frames, an
   CHECK_THAT(told[0], Catch::Contains("alpha-1") && Catch::Contains("has ended"));
 }
 
-TEST_CASE("shared elements: others may map a host's space as far as the config says") {
+TEST_CASE("shared elements: others may map a host's space as far as the config allows") {
   const bool may_write = GENERATE(false, true);
   const Sim sim(mapped_config("true") + "shared_spaces: {access: others may " +
                 (may_write ? "write" : "read") + "}\n");
@@ -228,11 +229,11 @@ TEST_CASE("shared elements: others may map a host's space as far as the config s
   for (auto& [name, process] : processes) process.kill_it();
 }
 
-TEST_CASE("shared elements: who waits when a host is killed gets an error that names it") {
+TEST_CASE("shared elements: a waiter gets an error that names a killed host") {
   const bool is_owner = GENERATE(true, false);
   INFO((is_owner ? "the element's host" : "the one that moves"));
   const Sim sim(mapped_config("true"));
-  // The one that waits, and the one that is killed.
+  // The waiting host, and the killed one.
   const std::uint32_t waiter = is_owner ? 1 : 0, killed = is_owner ? 0 : 1;
   const auto work = [&](paths::Thread& thread, const Say& say) {
     paths::Path& path = thread.path("work");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/shared_memory_test.cpp — rings and the frames in them: borders, garbage, liars.
+// tests/paths/shared_memory_test.cpp — rings and their frames: wraparound, garbage and invalid
+// peers.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ struct Ends {
 
 }  // namespace
 
-TEST_CASE("shared memory: what is written around the end of a ring is read in one piece") {
+TEST_CASE("shared memory: a record across the end of a ring is read in one piece") {
   RingArea area = RingArea::make();
   RingWriter writer(area.control(0), area.bytes(0));
   RingReader reader(area.control(0), area.bytes(0));
@@ -56,8 +57,8 @@ TEST_CASE("shared memory: what is written around the end of a ring is read in on
 }
 
 TEST_CASE(
-    "shared memory: frames of all sizes come out as they went in, however reader and writer "
-    "take turns") {
+    "shared memory: frames of all sizes are read unchanged for any interleaving of reader and "
+    "writer") {
   const int seed = GENERATE(range(1, 21));
   INFO("seed " << seed);
   runtime::Random random(static_cast<std::uint64_t>(seed));
@@ -85,7 +86,7 @@ TEST_CASE(
   CHECK(ends.writer.push());
 }
 
-TEST_CASE("shared memory: short frames come out between others as they went in") {
+TEST_CASE("shared memory: short frames between others are read unchanged") {
   const int seed = GENERATE(range(1, 21));
   INFO("seed " << seed);
   runtime::Random random(static_cast<std::uint64_t>(seed));
@@ -144,7 +145,7 @@ TEST_CASE("shared memory: short frames come out between others as they went in")
   CHECK(ends.reader.next() == nullptr);
 }
 
-TEST_CASE("shared memory: a short frame that is none is found, and waited for until it is whole") {
+TEST_CASE("shared memory: an invalid short frame is detected and an incomplete one is awaited") {
   const RecordHead head{1, RecordHead::is_short, 8};
   const auto read = [](RecordHead record, const ShortHead& what, std::size_t bytes) {
     Ends ends;
@@ -166,7 +167,7 @@ TEST_CASE("shared memory: a short frame that is none is found, and waited for un
   CHECK_THROWS_AS(read(head, {.origin = 4}, all), LinkError);
 }
 
-TEST_CASE("shared memory: frames that are read as they come use the same memory again") {
+TEST_CASE("shared memory: frames that are read as they arrive reuse the same memory") {
   const std::size_t bytes = GENERATE(0, 8, 3000, 100'000);
   constexpr std::size_t near_bytes = 1 << 10;
   Ends ends;
@@ -183,10 +184,10 @@ TEST_CASE("shared memory: frames that are read as they come use the same memory 
     REQUIRE(ends.reader.next() == nullptr);
   }
   CHECK(furthest < 2 * near_bytes + bytes);
-  CHECK(ends.control().written.load() > ring_bytes);  // it went around
+  CHECK(ends.control().written.load() > ring_bytes);  // it wrapped around
 }
 
-TEST_CASE("shared memory: what is used again has room at once for what comes next") {
+TEST_CASE("shared memory: reused memory has room at once for the next frame") {
   const int seed = GENERATE(range(1, 21));
   INFO("seed " << seed);
   runtime::Random random(static_cast<std::uint64_t>(seed));
@@ -200,7 +201,7 @@ TEST_CASE("shared memory: what is used again has room at once for what comes nex
   }
 }
 
-TEST_CASE("shared memory: nothing is left out that is not there, nor twice in a row") {
+TEST_CASE("shared memory: skipping more than exists or twice in a row is an error") {
   const auto read = [](std::size_t used, std::uint64_t published) {
     Ends ends;
     RingWriter writer(ends.area.control(0), ends.area.bytes(0));
@@ -223,7 +224,7 @@ TEST_CASE("shared memory: nothing is left out that is not there, nor twice in a 
   CHECK_THROWS_AS(read(used, sizeof(RecordHead)), LinkError);
 }
 
-TEST_CASE("shared memory: who waits for room is told once half of the ring is free") {
+TEST_CASE("shared memory: a writer that waits for room is notified once half of the ring is free") {
   Ends ends;
   ends.writer.write(1, numbered(0, 3 << 20));
   CHECK_FALSE(ends.reader.must_notify_writer());
@@ -237,7 +238,7 @@ TEST_CASE("shared memory: who waits for room is told once half of the ring is fr
   REQUIRE(ends.reader.next() != nullptr);
 }
 
-TEST_CASE("shared memory: indexes that cannot be are found by reader and writer") {
+TEST_CASE("shared memory: impossible indexes are detected by reader and writer") {
   Ends ends;
   const std::uint64_t wrong = GENERATE(ring_bytes + 1, std::uint64_t{1} << 63, ~std::uint64_t{0});
   ends.control().written.store(wrong);
@@ -248,7 +249,7 @@ TEST_CASE("shared memory: indexes that cannot be are found by reader and writer"
   CHECK_THROWS_AS(others.writer.push(), LinkError);
 }
 
-TEST_CASE("shared memory: bytes that are no frame are turned away, and nothing is read beyond") {
+TEST_CASE("shared memory: bytes that are no frame are an error and nothing beyond them is read") {
   const int seed = GENERATE(range(1, 201));
   INFO("seed " << seed);
   runtime::Random random(static_cast<std::uint64_t>(seed));
@@ -257,7 +258,7 @@ TEST_CASE("shared memory: bytes that are no frame are turned away, and nothing i
   const std::size_t bytes = 64 + random.below(4000);
   const auto room = writer.room(bytes);
   for (std::size_t i = 0; i < bytes; ++i) room[i] = static_cast<std::byte>(random.next());
-  if (random.chance(0.7)) {  // a head that may be right
+  if (random.chance(0.7)) {  // a head that may be valid
     const auto header = static_cast<std::uint32_t>(random.below(300));
     const RecordHead head{1, random.chance(0.2) ? RecordHead::is_short : header,
                           random.below(random.chance(0.5) ? 49 : 300)};
@@ -278,7 +279,7 @@ TEST_CASE("shared memory: descriptors that are no memory of a link are refused")
   CHECK_THROWS_AS(RingArea::of(Descriptor(memfd_create("none", MFD_CLOEXEC))), LinkError);
   const PollingFlag sign = PollingFlag::make();
   CHECK_THROWS_AS(RingArea::of(Descriptor(dup(sign.descriptor()))), LinkError);
-  // Of the right size, but it may shrink under whoever reads it.
+  // The right size, but it may shrink while a host reads it.
   const RingArea area = RingArea::make();
   const auto bytes = lseek(area.descriptor(), 0, SEEK_END);
   Descriptor shrinks(memfd_create("shrinks", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -286,7 +287,7 @@ TEST_CASE("shared memory: descriptors that are no memory of a link are refused")
   CHECK_THROWS_AS(RingArea::of(std::move(shrinks)), LinkError);
 }
 
-TEST_CASE("shared memory: only its host changes whether it looks, and each sleep is another") {
+TEST_CASE("shared memory: only its host changes a polling flag and each sleep has another number") {
   PollingFlag own = PollingFlag::make();
   const PollingFlag seen = PollingFlag::of(Descriptor(dup(own.descriptor())));
   CHECK(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, own.descriptor(), 0) == MAP_FAILED);
@@ -302,7 +303,7 @@ TEST_CASE("shared memory: only its host changes whether it looks, and each sleep
   CHECK(seen.sleep() != first);
 }
 
-TEST_CASE("shared memory: addresses say which hosts are of one machine") {
+TEST_CASE("shared memory: addresses tell which hosts are on one machine") {
   CHECK(are_of_one_machine("ipc:///a/b", "ipc://c"));
   CHECK(are_of_one_machine("tcp://127.0.0.1:1", "tcp://localhost:2"));
   CHECK(are_of_one_machine("tcp://[::1]:1", "ipc://x"));

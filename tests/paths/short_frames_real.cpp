@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/short_frames_real.cpp — short frames on the steady clock, from a peer that is wrong.
+// tests/paths/short_frames_real.cpp — short frames on the steady clock, from an invalid peer.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <memory>
@@ -31,7 +31,7 @@ paths:
 deadline: 10s
 )";
 
-/// Host "far", as a test likes it.
+/// Host "far", played by the test.
 class Guest final : public Receiver {
  public:
   Guest(const Plan& plan, std::unique_ptr<Transport> transport)
@@ -53,7 +53,7 @@ class Guest final : public Receiver {
     made.from_host = 1;
     return made;
   }
-  /// The first of standing call 0.
+  /// Sends the first request of standing call 0.
   void request(double value) {
     Operation operation;
     operation.path = entrance_.path;
@@ -106,7 +106,8 @@ class Guest final : public Receiver {
   std::string refusal_;
 };
 
-/// What thread here/0 got in its rounds, each a value or an error, while `act` was done.
+/// Runs `act` in each round. Returns the result of thread here/0 in each round: a value or an
+/// error.
 std::vector<std::string> play(int rounds, const std::function<void(Guest&, int round)>& act,
                               std::string& refusal, std::vector<double>& came) {
   const test_support::Sim sim(config);
@@ -139,7 +140,7 @@ std::vector<std::string> play(int rounds, const std::function<void(Guest&, int r
 
 }  // namespace
 
-TEST_CASE("short frames: a peer that makes standing calls is served, round after round") {
+TEST_CASE("short frames: a peer that makes standing calls is served in every round") {
   std::string refusal;
   std::vector<double> came;
   const auto results = play(
@@ -153,7 +154,7 @@ TEST_CASE("short frames: a peer that makes standing calls is served, round after
   CHECK(came == std::vector<double>{2, 3, 4, 5});
 }
 
-TEST_CASE("short frames: a peer that breaks a standing call is refused, and the host goes on") {
+TEST_CASE("short frames: a peer that breaks a standing call is refused and the host continues") {
   struct Case {
     std::string wrong;
     std::function<void(Guest&)> act;  // after round 0
@@ -165,7 +166,7 @@ TEST_CASE("short frames: a peer that breaks a standing call is refused, and the 
       {"move 0 comes twice", [](Guest& guest) { guest.short_request(0, 1); }},
       {"clock in a standing call",
        [](Guest& guest) {
-         Operation question;  // which no path need lead to
+         Operation question;  // an operation that needs no path
          question.kind = OperationKind::clock;
          guest.request(1, std::move(question));
        }},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/short_frames_test.cpp — calls that are made again and again, by frames.
+// tests/paths/short_frames_test.cpp — standing calls, frame by frame.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -29,7 +29,7 @@ ShortFrame reply_of(double value, std::uint32_t standing = 0) {
   return reply;
 }
 
-/// Calls in a context of its own, and what came of it: "3.0", or an error.
+/// Makes a call in another context and keeps its result: "3.0", or an error.
 struct Caller {
   Caller(Talk& talk, Operation operation)
       : task(talk.runtime.spawn(runtime::ContextRole::thread, {"thread"},
@@ -50,7 +50,7 @@ struct Caller {
   runtime::Task task;
 };
 
-/// The first call of a standing one, and its answer.
+/// Makes the first request of a standing call and delivers its reply.
 void begin(Talk& talk, std::uint64_t sequence = 0) {
   Caller caller(talk, move_of(1, sequence));
   talk.runtime.sleep_for(1ms);
@@ -64,7 +64,7 @@ void begin(Talk& talk, std::uint64_t sequence = 0) {
 
 }  // namespace
 
-TEST_CASE("short frames: a standing call's first request is a frame, and the next ones are short") {
+TEST_CASE("short frames: a standing call's first request is a frame and the next ones are short") {
   Talk talk(true);
   talk.runtime.run([&] {
     begin(talk);
@@ -95,7 +95,7 @@ TEST_CASE("short frames: a standing call's first request is a frame, and the nex
   CHECK(talk.gone.empty());
 }
 
-TEST_CASE("short frames: there are none where the transport carries none") {
+TEST_CASE("short frames: a transport without short frames gets none") {
   Talk talk(false);
   talk.runtime.run([&] {
     begin(talk, 0);
@@ -105,7 +105,7 @@ TEST_CASE("short frames: there are none where the transport carries none") {
   });
 }
 
-TEST_CASE("short frames: what they cannot say goes as a frame, while others go on to be short") {
+TEST_CASE("short frames: operations that do not fit are sent as frames while others stay short") {
   struct Case {
     std::string what;
     std::function<void(Operation&)> change;
@@ -141,7 +141,7 @@ TEST_CASE("short frames: what they cannot say goes as a frame, while others go o
   }
 }
 
-TEST_CASE("short frames: a second call while one is under way goes as a frame, numbered apart") {
+TEST_CASE("short frames: a second call while one is under way is a frame with another number") {
   Talk talk(true);
   talk.runtime.run([&] {
     begin(talk);
@@ -162,7 +162,7 @@ TEST_CASE("short frames: a second call while one is under way goes as a frame, n
   });
 }
 
-TEST_CASE("short frames: one that was given up is used again when its answer has come") {
+TEST_CASE("short frames: a call that was given up is reused after its reply has arrived") {
   Talk talk(true);
   talk.runtime.run([&] {
     begin(talk);
@@ -173,7 +173,7 @@ TEST_CASE("short frames: one that was given up is used again when its answer has
     talk.runtime.sleep_for(1ms);
     CHECK(talk.sent_short.size() == 1);
     CHECK(talk.sent_of(FrameKind::request) == 2);
-    talk.short_comes(Talk::outbound, reply_of(7));  // to nobody
+    talk.short_comes(Talk::outbound, reply_of(7));  // no caller waits for it
     CHECK(next.came.empty());
     Caller after(talk, move_of(1, 3));
     talk.runtime.sleep_for(1ms);
@@ -187,7 +187,7 @@ TEST_CASE("short frames: one that was given up is used again when its answer has
   CHECK(talk.gone.size() == 1);
 }
 
-TEST_CASE("short frames: a failure or a large tuple comes back as a frame") {
+TEST_CASE("short frames: a failure or a large tuple returns as a frame") {
   Talk talk(true);
   talk.runtime.run([&] {
     begin(talk);
@@ -208,7 +208,7 @@ TEST_CASE("short frames: a failure or a large tuple comes back as a frame") {
   });
 }
 
-TEST_CASE("short frames: who waits for an answer is told when the peer is lost") {
+TEST_CASE("short frames: a waiter for a reply gets an error when the peer is lost") {
   Talk talk(true);
   talk.runtime.run([&] {
     begin(talk);
@@ -220,13 +220,13 @@ TEST_CASE("short frames: who waits for an answer is told when the peer is lost")
   });
 }
 
-TEST_CASE("short frames: pushes without credits are not overtaken by what comes behind them") {
+TEST_CASE("short frames: pushes without credits are not overtaken by later calls") {
   Talk talk(true);
   talk.runtime.run([&] {
     begin(talk);
     for (std::uint32_t i = 0; i < CreditWindow::size - 1; ++i) talk.push(i);
     talk.sent.clear();
-    talk.push(4711);  // is held
+    talk.push(4711);  // held back
     CHECK(talk.sent.empty());
     Caller caller(talk, move_of(1, 1));
     talk.runtime.sleep_for(1ms);
@@ -236,7 +236,7 @@ TEST_CASE("short frames: pushes without credits are not overtaken by what comes 
   });
 }
 
-TEST_CASE("short frames: requests are handed on, and answered without credits") {
+TEST_CASE("short frames: requests are passed on and get replies without credits") {
   Talk talk(true);
   talk.hello();
   Frame first = talk.operation(FrameKind::request);
@@ -256,10 +256,10 @@ TEST_CASE("short frames: requests are handed on, and answered without credits") 
   CHECK(talk.connections.traffic().all(0).messages == 1);
 }
 
-TEST_CASE("short frames: one that nothing has led to refuses the peer, with words") {
+TEST_CASE("short frames: an unexpected short frame refuses the peer with the reason") {
   struct Case {
     std::string wrong;
-    std::function<void(Talk&)> act;  // after it has greeted us, and answered a standing call
+    std::function<void(Talk&)> act;  // called after a hello and a standing call with its reply
   };
   ShortFrame asked;
   const std::vector<Case> cases = {
@@ -310,7 +310,7 @@ TEST_CASE("short frames: one that nothing has led to refuses the peer, with word
   }
 }
 
-TEST_CASE("short frames: of who has not greeted they are refused, and nobody is gone") {
+TEST_CASE("short frames: before a hello they are refused and no host is gone") {
   Talk talk(true);
   talk.short_comes(Talk::inbound, ShortFrame());
   CHECK(talk.served_short.empty());
@@ -318,14 +318,14 @@ TEST_CASE("short frames: of who has not greeted they are refused, and nobody is 
   CHECK(talk.sent_of(FrameKind::refuse) == 1);
 }
 
-TEST_CASE("short frames: the end of a connection that is gone takes nothing, and leaves it") {
+TEST_CASE("short frames: the end of a closed connection refuses a frame and leaves it unchanged") {
   Talk talk(true);
   CHECK(talk.connections.short_end(Talk::inbound) == nullptr);
   talk.hello();
   const auto end = talk.connections.short_end(Talk::inbound);
   REQUIRE(end != nullptr);
   CHECK(talk.connections.short_end(Talk::inbound) == end);
-  talk.connections.liveness().refuse(Talk::inbound, "enough");  // and so it is dropped
+  talk.connections.liveness().refuse(Talk::inbound, "enough");  // this closes the connection
   REQUIRE(talk.dropped == std::vector{Talk::inbound});
   ShortFrame asked;
   asked.result.payload = base::Payload::of(1.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/socket_folder_test.cpp — where Unix sockets may be, and what is left of them.
+// tests/paths/socket_folder_test.cpp — folders of Unix sockets, and their cleanup.
 #include "paths/wire/socket_folder.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ namespace {
 using namespace paths;
 namespace fs = std::filesystem;
 
-/// A folder of this case alone.
+/// A folder of this case only.
 struct Folder {
   Folder() {
     std::string name = "/tmp/paths-folder-XXXXXX";
@@ -36,7 +36,7 @@ struct Folder {
   fs::path path;
 };
 
-/// A variable of the environment, for a while.
+/// Sets a variable of the environment until its destruction.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) {
@@ -65,7 +65,7 @@ std::string refusal(const std::string& address) {
   return "";
 }
 
-/// Binds a socket there and leaves it, as a process that is killed does.
+/// Binds a socket to that file and leaves it, as a killed process does.
 void leave_socket(const fs::path& file) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
@@ -79,7 +79,7 @@ void touch(const fs::path& file) { std::ofstream(file) << "x"; }
 
 }  // namespace
 
-TEST_CASE("socket folder: a missing one is made for this user alone, with those above it") {
+TEST_CASE("socket folder: a missing folder and its parents are made for this user only") {
   const Folder folder;
   umask(0);
   CHECK(safe_socket_file(folder.address("a/b/host")) == folder.path / "a/b/host");
@@ -91,7 +91,7 @@ TEST_CASE("socket folder: a missing one is made for this user alone, with those 
   }
 }
 
-TEST_CASE("socket folder: one that others can write is refused, or that they can replace") {
+TEST_CASE("socket folder: a folder that others can write or replace is refused") {
   const Folder folder;
   fs::create_directories(folder.path / "open/inner");
   for (const mode_t mode : {0720, 0702, 01777}) {
@@ -99,7 +99,7 @@ TEST_CASE("socket folder: one that others can write is refused, or that they can
     CHECK_THAT(refusal(folder.address("open/host")),
                Catch::Contains("others can write the folder " + (folder.path / "open").string()) &&
                    Catch::Contains("chmod go-w") && Catch::Contains("`directory`"));
-    // Where everybody can move only what is their own, a folder of ours is safe.
+    // In a sticky folder, a folder of this user is safe.
     if (mode == 01777)
       CHECK(refusal(folder.address("open/inner/host")).empty());
     else
@@ -108,16 +108,16 @@ TEST_CASE("socket folder: one that others can write is refused, or that they can
   }
 }
 
-TEST_CASE("socket folder: a link is refused, however good what it leads to is") {
+TEST_CASE("socket folder: a symbolic link is refused even if it leads to a safe folder") {
   const Folder folder;
   fs::create_directory(folder.path / "good");
   fs::create_symlink(folder.path / "good", folder.path / "link");
   CHECK_THAT(refusal(folder.address("link/host")), Catch::Contains("symbolic link"));
-  // Above it the links are followed once.
+  // Links in parent folders are followed once.
   CHECK(safe_socket_file(folder.address("link/inner/host")) == folder.path / "good/inner/host");
 }
 
-TEST_CASE("socket folder: one of another user is refused") {
+TEST_CASE("socket folder: a folder of another user is refused") {
   if (geteuid() != 0) return test_support::skip("another user (root)");
   const Folder folder;
   fs::create_directories(folder.path / "theirs/inner");
@@ -134,7 +134,7 @@ TEST_CASE("socket folder: a name that is too long for a socket is refused with i
              Catch::Contains("longer than the 107 characters"));
 }
 
-TEST_CASE("socket folder: relative addresses are in the run's folder, else in the user's") {
+TEST_CASE("socket folder: relative addresses are in the run's folder or otherwise in the user's") {
   const Folder folder;
   {
     const Variable run("PATHS_SOCKETS", "/tmp/run");
@@ -155,7 +155,7 @@ TEST_CASE("socket folder: relative addresses are in the run's folder, else in th
         folder.path / fmt::format("paths-{}/two/alpha-0", geteuid()));
 }
 
-TEST_CASE("socket folder: one that makes names too long is named with its variable") {
+TEST_CASE("socket folder: a folder that makes names too long is reported with its variable") {
   const Folder folder;
   const Variable no_run("PATHS_SOCKETS", "");
   const fs::path deep = folder.path / std::string(90, 'x');
@@ -173,7 +173,7 @@ TEST_CASE("socket folder: one that makes names too long is named with its variab
   CHECK_THAT(refusal("ipc://two/alpha-0"), Catch::Contains("set TMPDIR to a shorter one"));
 }
 
-TEST_CASE("run folder: it is in XDG_RUNTIME_DIR, else in TMPDIR, where names are short enough") {
+TEST_CASE("run folder: it is in XDG_RUNTIME_DIR or otherwise in TMPDIR if names are short enough") {
   const Folder folder;
   const fs::path deep = folder.path / std::string(90, 'x');
   fs::create_directory(deep);
@@ -190,7 +190,7 @@ TEST_CASE("run folder: it is in XDG_RUNTIME_DIR, else in TMPDIR, where names are
   CHECK_THROWS_WITH(RunFolder(), Catch::Contains("where TMPDIR says"));
 }
 
-TEST_CASE("socket claim: one process has it, and what it was for goes with it") {
+TEST_CASE("socket claim: only one process has it and its file and folder are removed at its end") {
   const Folder folder;
   const std::string address = folder.address("made/host");
   {
@@ -205,10 +205,10 @@ TEST_CASE("socket claim: one process has it, and what it was for goes with it") 
   CHECK(fs::is_empty(folder.path));
   fs::create_directory(folder.path / "made");
   CHECK(SocketClaim::take(address) != nullptr);
-  CHECK(fs::exists(folder.path / "made"));  // it was there before
+  CHECK(fs::exists(folder.path / "made"));  // it existed before
 }
 
-TEST_CASE("socket claim: others may come and go, with the folder, at any moment") {
+TEST_CASE("socket claim: others may be taken and released together with the folder at any moment") {
   const Folder folder;
   const Variable runs("PATHS_SOCKETS", (folder.path / "made").string());
   constexpr int times = 3'000;
@@ -236,7 +236,9 @@ TEST_CASE("socket claim: others may come and go, with the folder, at any moment"
   CHECK(fs::is_empty(folder.path));
 }
 
-TEST_CASE("run folder: nobody guesses it, it goes with what is in it, and with dead ones") {
+TEST_CASE(
+    "run folder: its name is unpredictable and it is removed with its contents and with dead "
+    "ones") {
   const Folder folder;
   const Variable session("XDG_RUNTIME_DIR", folder.path.string());
   const pid_t killed = fork();
@@ -259,10 +261,10 @@ TEST_CASE("run folder: nobody guesses it, it goes with what is in it, and with d
   CHECK(fs::is_empty(folder.path));
 }
 
-TEST_CASE("run folder: a folder of another program is not removed, whatever its name") {
+TEST_CASE("run folder: a folder of another program with a similar name is not removed") {
   const Folder folder;
   const Variable session("XDG_RUNTIME_DIR", folder.path.string());
-  // Folders that are named like those of a run may contain anything.
+  // Folders with names like those of a run may contain anything.
   for (const char* const name : {"paths-run-results", "paths-run-abc123", "paths-run-def456"})
     fs::create_directories(folder.path / name / "inner");
   touch(folder.path / "paths-run-results/inner/data.lock");
@@ -276,7 +278,7 @@ TEST_CASE("run folder: a folder of another program is not removed, whatever its 
   CHECK(fs::exists(folder.path / "paths-run-def456/inner/socket"));
 }
 
-TEST_CASE("socket cleaner: what dead hosts left goes, what is in use stays") {
+TEST_CASE("socket cleaner: files of dead hosts are removed and files in use stay") {
   const Folder folder;
   const std::string dead = folder.address("made/dead"), living = folder.address("made/living");
   std::unique_ptr<SocketClaim> claim;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/stack_config_test.cpp — how large a thread's stack is, in words.
+// tests/paths/stack_config_test.cpp — stack size of threads in configs.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -35,19 +35,19 @@ TEST_CASE("stack: the config's key is part of the plan and its print") {
   CHECK(again.digest == plan.digest);
 }
 
-TEST_CASE("stack: a config that does not say it is the plan that it was before") {
+TEST_CASE("stack: a config without the key is the same plan as before") {
   const paths::Plan plan = plan_of(config);
   CHECK(plan.stack_bytes == 0);
   CHECK_THAT(paths::print_plan(plan, wrappers::all_kinds()), !Catch::Contains("stack"));
 }
 
-TEST_CASE("stack: --stack outranks the config's key, on either level") {
+TEST_CASE("stack: --stack overrides the config's key at either level") {
   CHECK(plan_of(config + "stack: 2MiB\n", stack("1MiB")).stack_bytes == 1u << 20);
   const std::string low_level = paths::print_plan(plan_of(config), wrappers::all_kinds());
   CHECK(plan_of(low_level, stack("1MiB")).stack_bytes == 1u << 20);
 }
 
-TEST_CASE("stack: what is no stack is refused in words, with its place") {
+TEST_CASE("stack: an invalid size is refused with its position") {
   const std::string range = "expected a size from 64KiB to 64GiB, found ";
   CHECK_THROWS_WITH(plan_of(config + "stack: 63KiB\n"),
                     Catch::Contains("test:5:8: stack: " + range + "'63KiB'"));

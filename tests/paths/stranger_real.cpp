@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/stranger_real.cpp — a run of two processes among strangers who know their ports.
+// tests/paths/stranger_real.cpp — a run of two processes with invalid connections to their ports.
 //
-// PATHS_STRANGERS=10000 makes so many connections of each sort, and says what that took.
+// PATHS_STRANGERS=10000 makes that many connections of each kind, and prints the cost.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -31,7 +31,7 @@ const std::string old_greeting("\x01\x00\x04\x00\x61\x62\x63", 7);
 
 std::string signature() { return "\xff" + std::string(8, '\0') + "\x7f"; }
 
-/// ZMTP 2, a dealer, no identity, one message.
+/// Returns a greeting of ZMTP 2: a dealer, no identity, one message.
 std::string second_greeting() {
   return signature() + std::string("\x01\x05\x00\x00\x00\x03xyz", 9);
 }
@@ -41,7 +41,7 @@ std::string message(const std::string& bytes, bool has_more) {
   return std::string{flags, static_cast<char>(bytes.size())} + bytes;  // up to 255 bytes
 }
 
-/// What ZeroMQ 4 says first, as a dealer, when it is not refused.
+/// Returns the first bytes of ZeroMQ 4 as a dealer, as sent when it is not refused.
 std::string third_greeting() {
   const std::string mechanism = "NULL" + std::string(16, '\0');
   const std::string ready = "\x05READY\x0bSocket-Type" + std::string("\0\0\0\x06", 4) + "DEALER";
@@ -49,7 +49,7 @@ std::string third_greeting() {
          static_cast<char>(ready.size()) + ready;
 }
 
-/// A peer that knows the digest and says it is alpha-1, which is there.
+/// Returns the hello of a peer that knows the digest and claims to be the connected host alpha-1.
 std::string impostor(const paths::Plan& plan) {
   paths::Frame hello;
   hello.kind = paths::FrameKind::hello;
@@ -83,10 +83,10 @@ class Stranger {
   }
   bool is_there() const { return is_there_; }
   void say(const std::string& bytes) {
-    // Turned away in the middle of it, it may get no further.
+    // If the connection was closed meanwhile, the rest cannot be sent.
     if (send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) < 0) is_there_ = false;
   }
-  /// Until the other end closes, or has been silent for so long.
+  /// Reads until the other end closes or is silent for that time.
   void listen(int milliseconds) {
     const timeval patience{milliseconds / 1000, milliseconds % 1000 * 1000};
     setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -119,7 +119,7 @@ std::size_t lines_with(const std::string& word, const std::string& text) {
   return count;
 }
 
-/// Rounds until somebody asks for the end.
+/// Runs rounds until the end file exists.
 void reduce(paths::Thread& thread, const Say& say, const std::string& end_file) {
   double end = 0;
   std::uint64_t round = 0;
@@ -163,7 +163,7 @@ struct Visit {
     each(third_greeting() + impostor(sim.plan()) + impostor(sim.plan()));
     held_open();
   }
-  /// Half a greeting each, all at once as far as descriptors go.
+  /// Sends half a greeting on each of many connections at once, as far as descriptors last.
   void held_open() const {
     std::vector<Stranger> slow;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -177,7 +177,8 @@ struct Visit {
 }  // namespace
 
 TEST_CASE(
-    "strangers: among bytes, old greetings and many connections a run goes on and ends right") {
+    "strangers: among noise and old greetings and many connections a run continues and ends "
+    "right") {
   const std::uint64_t count = from_environment("PATHS_STRANGERS", 100);
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -198,7 +199,7 @@ collectives:
   REQUIRE(victim.says("is at work"));
 
   const Visit visit{sim, port, count};
-  Visit{sim, port, std::min<std::uint64_t>(count, 100)}.all();  // pools fill once
+  Visit{sim, port, std::min<std::uint64_t>(count, 100)}.all();  // fills pools once
   const auto resident = resident_kib(victim.pid());
   const auto open = descriptors(victim.pid());
   visit.all();
@@ -214,7 +215,7 @@ collectives:
   CHECK(other_code == 0);
   CHECK(open_after <= open);
   CHECK(resident_after < resident + 64 * 1024);
-  CHECK(lines <= 2);  // the address all of them come from
+  CHECK(lines <= 2);  // both about the address that they share
   if (count != 100)
     fmt::print(
         "{} of each sort: {} to {} KiB resident, {} to {} descriptors, {} lines in the log, {}",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/switch_real.cpp — links of lanes on the steady clock, emulated switches as processes
-// among them.
+// tests/paths/switch_real.cpp — links of lanes on the steady clock, including emulated switches as
+// processes.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -47,7 +47,7 @@ std::unique_ptr<paths::MessageGroup> group_of_all(paths::Thread& thread, const s
   return thread.host().lanes().group(name, hosts);
 }
 
-/// Each host sends each other one as many bytes, which differ.
+/// Sends distinct messages of that size from each host to each other one.
 void exchange(paths::Thread& thread, paths::MessageGroup& group, std::size_t bytes) {
   const std::uint32_t self = thread.host().index();
   std::vector<paths::Sending> sent;
@@ -89,7 +89,7 @@ void check_all_end_well(std::map<std::string, HostProcess>& processes) {
 
 }  // namespace
 
-TEST_CASE("switch of processes: every host reaches every other, and then all end") {
+TEST_CASE("switch of processes: every host reaches every other and then all end") {
   const std::string transport = GENERATE("tcp", "ipc", "tcp without shared memory");
   const bool is_over_sockets = transport.find("without") != std::string::npos;
   const Sim sim(config(transport.substr(0, 3), is_over_sockets ? "shared_memory: false\n" : ""));
@@ -105,7 +105,7 @@ TEST_CASE("switch of processes: every host reaches every other, and then all end
     CHECK(process.lines("all came").size() == (name.starts_with("switch") ? 0 : 1));
 }
 
-TEST_CASE("switch of processes: also without the key lanes, and where nobody sends anything") {
+TEST_CASE("switch of processes: the same holds without the key lanes and without messages") {
   std::string text = config("ipc");
   text.erase(text.find("lanes:"));
   const bool sends = GENERATE(true, false);
@@ -119,7 +119,7 @@ TEST_CASE("switch of processes: also without the key lanes, and where nobody sen
   check_all_end_well(processes);
 }
 
-TEST_CASE("switch of processes: one that is killed takes the lanes that pass it, and no others") {
+TEST_CASE("switch of processes: a killed switch fails only the lanes that pass it") {
   const Sim sim(config(GENERATE("tcp", "ipc")));
   auto processes = start_all(sim, [](paths::Thread& thread, const Say& say) {
     const auto group = group_of_all(thread, "all");
@@ -139,7 +139,7 @@ TEST_CASE("switch of processes: one that is killed takes the lanes that pass it,
     if (group->receive(near, 2).wait().read<std::uint32_t>() == near) say("goes on");
     try {
       group->leave();
-    } catch (const TravelError&) {  // what was for the others
+    } catch (const TravelError&) {  // messages to other hosts
     }
   });
   for (auto& [name, process] : processes)
@@ -159,7 +159,7 @@ TEST_CASE("switch of processes: one that is killed takes the lanes that pass it,
   }
 }
 
-TEST_CASE("switch of processes: a host that is killed is known beyond the switches") {
+TEST_CASE("switch of processes: a killed host is known beyond the switches") {
   const Sim sim(config("ipc"));
   auto processes = start_all(sim, [](paths::Thread& thread, const Say& say) {
     const auto group = group_of_all(thread, "all");
@@ -171,7 +171,7 @@ TEST_CASE("switch of processes: a host that is killed is known beyond the switch
     } catch (const TravelError& error) {
       say(std::string("told: ") + error.what());
     }
-    // All others are still there.
+    // All others still work.
     for (const std::uint32_t peer : {0, 2, 3})
       if (peer != self) group->send(peer, 2, Payload::of(self));
     for (const std::uint32_t peer : {0, 2, 3})
@@ -194,9 +194,9 @@ TEST_CASE("switch of processes: a host that is killed is known beyond the switch
   }
 }
 
-TEST_CASE("switch of processes: whoever is killed, whenever, all others end") {
+TEST_CASE("switch of processes: if any process is killed at any time all others end") {
   const std::string victim = GENERATE("alpha-0", "beta-1", "switch alpha", "switch beta");
-  const int after = GENERATE(0, 5, 20, 60);  // milliseconds, more or less
+  const int after = GENERATE(0, 5, 20, 60);  // milliseconds, approximately
   INFO(victim << " after " << after << " ms");
   const Sim sim("deadline: 3s\n" + config("ipc"));
   auto processes = start_all(sim, [](paths::Thread& thread, const Say&) {
@@ -213,7 +213,7 @@ TEST_CASE("switch of processes: whoever is killed, whenever, all others end") {
   }
 }
 
-TEST_CASE("switch of processes: one that nobody started is named at the deadline") {
+TEST_CASE("switch of processes: a switch that was never started is named at the deadline") {
   const Sim sim(config("tcp", "deadline: 500ms"));
   auto processes = start_hosts(sim, [](paths::Thread& thread, const Say&) {
     exchange(thread, *group_of_all(thread, "all"), 10);
@@ -226,7 +226,7 @@ TEST_CASE("switch of processes: one that nobody started is named at the deadline
   }
 }
 
-TEST_CASE("switch of processes: one without links to emulate is refused") {
+TEST_CASE("switch of processes: a switch without links to emulate is refused") {
   const Sim sim(
       "clusters: {alpha: {hosts: 1, uplink: switch}, beta: {hosts: 1}}\n"
       "links: {all: {latency: 0s}}\nlanes:\n");
@@ -235,16 +235,16 @@ TEST_CASE("switch of processes: one without links to emulate is refused") {
                       Catch::Contains("has no switch with links to emulate"));
 }
 
-// ---- what the model allows at most --------------------------------------------------------------
+// ---- lower bounds of the model ------------------------------------------------------------------
 
 namespace {
 
-/// Some hosts send one another as many bytes at once; when all of it has come, from the beginning.
+/// Messages of one size between some hosts, all sent at once.
 struct Traffic {
   std::string name, config;
   std::vector<std::pair<std::string, std::string>> pairs;
   std::size_t bytes = 0;
-  double milliseconds_at_least = 0;  ///< by the rates and latencies alone
+  double milliseconds_at_least = 0;  ///< from rates and latencies only
 };
 
 Nanos took(const Traffic& traffic, ClockKind clock) {
@@ -297,14 +297,14 @@ clusters:
        {{"a-0", "b-0"}},
        125'000,
        30.1},
-      // Four at once to one that receives 100 Mbit.
+      // Four at once to a host that receives 100 Mbit.
       {"a host that receives",
        "clusters: {a: {hosts: 5, network: {latency: 100us, bandwidth: 100Mbit, receiving: true}}}\n"
        "lanes:\n",
        {{"a-0", "a-4"}, {"a-1", "a-4"}, {"a-2", "a-4"}, {"a-3", "a-4"}},
        125'000,
        40.1},
-      // What both send comes by a gateway that sends 40 Mbit on to the hosts of b.
+      // Messages of both senders pass a gateway that sends 40 Mbit to the hosts of b.
       {"a gateway's rate",
        "clusters:\n"
        "  a: {hosts: 2, network: {latency: 100us, bandwidth: 400Mbit}}\n"
@@ -319,7 +319,7 @@ clusters:
 
 }  // namespace
 
-TEST_CASE("links on the steady clock: nothing arrives earlier than on the virtual one") {
+TEST_CASE("links on the steady clock: nothing arrives earlier than on the virtual clock") {
   for (const Traffic& traffic : all_traffic()) {
     INFO(traffic.name);
     const double virtually = static_cast<double>(took(traffic, ClockKind::virtual_time).count());
@@ -338,7 +338,7 @@ TEST_CASE("links of processes: a round trip takes no less than on the virtual cl
     const std::uint32_t self = thread.host().index();
     const auto group = thread.host().lanes().group("one", {1, 2});
     const std::uint32_t peer = 3 - self;
-    group->send(peer, 0, {});  // so that credit has come
+    group->send(peer, 0, {});  // so that credit has arrived
     group->receive(peer, 0).wait();
     const Nanos begun = thread.now();
     if (self == 1) group->send(2, 0, pattern(250'000, 3));
@@ -362,7 +362,7 @@ clusters:
     if (thread.host().index() == 2) round_trip(thread);
   });
   CHECK(result.broke == "");
-  constexpr Nanos least = 50ms + 2 * (5ms + 100us);  // 2 Mbit there, and back
+  constexpr Nanos least = 50ms + 2 * (5ms + 100us);  // 2 Mbit in one direction, and the reply
   CHECK(virtually >= least);
   CHECK(virtually < least * 5 / 4);
   auto processes = start_all(sim, [&](paths::Thread& thread, const Say& say) {
@@ -387,7 +387,7 @@ std::string text_of(const std::filesystem::path& file) {
   return text.str();
 }
 
-/// Processes of that config, by the variable that says what each is.
+/// Returns the processes of that config, by the value of PATHS_HOST.
 std::map<std::string, pid_t> processes_of(const std::string& config_file) {
   std::map<std::string, pid_t> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -408,7 +408,8 @@ std::map<std::string, pid_t> processes_of(const std::string& config_file) {
 
 }  // namespace
 
-TEST_CASE("switch of processes: paths run starts them, names one that is killed, leaves nothing") {
+TEST_CASE(
+    "switch of processes: paths run starts them and names a killed one and leaves no process") {
   const std::string transport = GENERATE("tcp", "ipc");
   const bool is_killed = GENERATE(false, true);
   const std::string file = fmt::format("/tmp/paths-switch-test-{}.yaml", getpid());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/traced_algorithms_test.cpp — figures of whole runs under each algorithm, against what
-// the runs themselves did.
+// tests/paths/traced_algorithms_test.cpp — reported figures of whole runs under each algorithm,
+// compared with the runs.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +21,7 @@ using trace_sample::Folder;
 constexpr int iterations = 100;
 constexpr std::int64_t ms = 1'000'000;
 
-/// Each thread computes for 30 ms; three clusters, 10 ms apart.
+/// Each thread computes for 30 ms. The three clusters are 10 ms apart.
 struct TracedRun {
   eventspace::Report report;
   std::vector<base::Nanos> took;  ///< by rank, from begin to end
@@ -95,7 +95,7 @@ void overwrite(const std::filesystem::path& file, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("traced run: iterations that nobody checks are iterations, and their time is the run's") {
+TEST_CASE("traced run: unchecked iterations count as iterations and their time is the run's") {
   const TracedRun run = traced("periodic:10");
   INFO(to_text(run.report));
   REQUIRE(run.report.critical.size() == 3);
@@ -104,7 +104,8 @@ TEST_CASE("traced run: iterations that nobody checks are iterations, and their t
     CHECK(tree.iterations == 100);
     CHECK(tree.iteration.count == 100);
     CHECK(tree.iteration.p50 == 30 * ms);
-    // Each tenth takes 10 ms more: 31 ms in the mean. All of the run is on the critical path.
+    // Every tenth iteration takes 10 ms more: 31 ms on average. The whole run is on the critical
+    // path.
     const double all = tree.iteration.mean * 100;
     CHECK(all == Approx(static_cast<double>(run.took[0].count())));
     CHECK(tree.by_cause[static_cast<std::size_t>(eventspace::Cause::computation)] == 100 * 30 * ms);
@@ -112,19 +113,20 @@ TEST_CASE("traced run: iterations that nobody checks are iterations, and their t
   CHECK_THAT(to_text(run.report), Catch::Contains("100 iterations, 10 rounds"));
 }
 
-TEST_CASE("traced run: a tree's bytes between clusters go there and come back") {
+TEST_CASE("traced run: a tree's bytes between clusters count in both directions") {
   const TracedRun run = traced("sequential");
   CHECK(run.wan_messages == 2 * 2 * iterations);
   CHECK(run.wan_bytes == 2 * 2 * iterations * 8);
 }
 
-TEST_CASE("traced run: late checks say how they came by the other clusters' values") {
+TEST_CASE("traced run: late checks report how they got the values of other clusters") {
   for (const auto& [algorithm, lag] : {std::pair{"lagged:2", 2u}, std::pair{"budget:4,2", 4u}}) {
     const TracedRun run = traced(algorithm);
     INFO(algorithm << "\n" << to_text(run.report, 20));
     REQUIRE(run.report.conditionals.size() == 3);
     for (const auto& check : run.report.conditionals) {
-      // The first come back unchecked; all others need both other clusters, which came long before.
+      // The first results are unchecked. All others need both other clusters, whose values arrived
+      // long before.
       CHECK(check.operations == iterations - lag);
       CHECK(check.by_values_needed == std::vector<std::uint64_t>{0, 0, iterations - lag});
       REQUIRE(check.remotes.size() == 2);
@@ -138,7 +140,7 @@ TEST_CASE("traced run: late checks say how they came by the other clusters' valu
   }
 }
 
-TEST_CASE("traced run: values that are pushed are told by the cluster they come from") {
+TEST_CASE("traced run: pushed values are reported with the cluster they come from") {
   for (const std::string algorithm : {"exact", "conditional:demand", "conditional:subscribe:4"}) {
     const TracedRun run = traced(algorithm);
     INFO(algorithm << "\n" << to_text(run.report, 20));
@@ -156,7 +158,7 @@ TEST_CASE("traced run: values that are pushed are told by the cluster they come 
   }
 }
 
-TEST_CASE("damaged trace: a cluster without records is not known, and not 0") {
+TEST_CASE("damaged trace: a cluster without records is reported as unknown and not as 0") {
   const Folder folder;
   traced_into(folder, "magpie");
   std::filesystem::resize_file(folder.path() / "beta-0.trace", 0);
@@ -169,7 +171,7 @@ TEST_CASE("damaged trace: a cluster without records is not known, and not 0") {
   CHECK_THAT(text, !Catch::Contains("an iteration 0.000"));
 }
 
-TEST_CASE("damaged trace: of nothing that can be used nothing is said") {
+TEST_CASE("damaged trace: a trace without usable records is reported as such") {
   const Folder folder;
   traced_into(folder, "sequential");
   for (const auto& file : std::filesystem::directory_iterator(folder.path()))
@@ -180,7 +182,7 @@ TEST_CASE("damaged trace: of nothing that can be used nothing is said") {
   CHECK_THAT(to_text(report), !Catch::Contains("Nothing stands out"));
 }
 
-TEST_CASE("damaged trace: a file that is none is left out and named, unless all are none") {
+TEST_CASE("damaged trace: an invalid file is omitted and named unless all files are invalid") {
   const Folder folder;
   traced_into(folder, "sequential");
   overwrite(folder.path() / "alpha-1.trace", "garbage, and more of it");
@@ -193,7 +195,7 @@ TEST_CASE("damaged trace: a file that is none is left out and named, unless all 
   CHECK_THAT(message_of(folder), Catch::Contains("beta-0.trace: is no trace of PATHS"));
 }
 
-TEST_CASE("damaged trace: a structure that was cut says where, in our words") {
+TEST_CASE("damaged trace: the error about a truncated structure has its position") {
   const Folder folder;
   traced_into(folder, "sequential");
   const auto structure = folder.path() / "structure.json";
@@ -204,11 +206,11 @@ TEST_CASE("damaged trace: a structure that was cut says where, in our words") {
   CHECK_THAT(message_of(folder), !Catch::Contains("json.exception"));
 }
 
-TEST_CASE("damaged trace: of hosts that did not end, the one whose records end first is named") {
+TEST_CASE("damaged trace: of hosts that did not end the one whose records end first is named") {
   const Folder folder;
   traced_into(folder, "sequential");
-  // The end is one chunk: its head and a total of 16 bytes for the only lane. Results come to beta
-  // 10 ms after they came to alpha, whose join they are made in.
+  // The end is one chunk: its head, and a total of 16 bytes for the only lane. Results reach beta
+  // 10 ms after alpha, where the join makes them.
   for (const std::string host : {"beta-0", "alpha-1"}) {
     const auto file = folder.path() / (host + ".trace");
     std::filesystem::resize_file(file, std::filesystem::file_size(file) - 72);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/tracing_real.cpp — traces of processes, of killed ones too.
+// tests/paths/tracing_real.cpp — traces of processes, including killed ones.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -35,7 +35,7 @@ collectives:
 
 }  // namespace
 
-TEST_CASE("tracing of processes: every host's file ends, and all are put on one clock") {
+TEST_CASE("tracing of processes: every host's file has an end and all are put on one clock") {
   const Folder folder;
   const Sim sim = traced_sim();
   const auto work = [](paths::Thread& thread, const Say&) {
@@ -58,14 +58,15 @@ TEST_CASE("tracing of processes: every host's file ends, and all are put on one 
   CHECK(report.report.coverage.unknown == 0);
   REQUIRE(report.report.critical.size() == 1);
   CHECK(report.report.critical[0].rounds == 100);
-  // Hosts of one machine: a message cannot come before it left, but for the clocks' error.
+  // Hosts of one machine: a message cannot arrive before it left, except for the clocks' error.
   for (const auto& crossing : report.report.crossings) {
     CHECK(crossing.down_one_way.p50 >= -2 * clocks.error_nanos());
     CHECK(crossing.up_one_way.p50 >= -2 * clocks.error_nanos());
   }
 }
 
-TEST_CASE("tracing of processes: what a killed host had written is used, and its end is missed") {
+TEST_CASE(
+    "tracing of processes: records of a killed host are used and its missing end is reported") {
   const Folder folder;
   const Sim sim = traced_sim();
   const auto work = [](paths::Thread& thread, const Say& say) {
@@ -94,7 +95,7 @@ TEST_CASE("tracing of processes: what a killed host had written is used, and its
   CHECK_THAT(eventspace::to_text(report), Catch::Contains("did not end") && Catch::Contains("b2"));
 }
 
-TEST_CASE("tracing of processes: a directory that has a trace is refused, by every host") {
+TEST_CASE("tracing of processes: a directory with a trace is refused by every host") {
   const Folder folder;
   const Sim sim = traced_sim();
   const auto work = [](paths::Thread& thread, const Say&) { thread.path("sum").move_value(1.0); };

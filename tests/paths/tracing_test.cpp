@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/tracing_test.cpp — a simulated run's trace directory says what the run did.
+// tests/paths/tracing_test.cpp — trace directories of simulated runs.
 #include "paths/run/tracing.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ void run(const Sim& sim, const std::filesystem::path& directory,
 
 }  // namespace
 
-TEST_CASE("tracing: every host writes what it recorded, and the directory explains itself") {
+TEST_CASE("tracing: every host writes its records and the directory describes itself") {
   const Folder folder;
   const Sim sim(config, traced());
   run(sim, folder.path());
@@ -76,12 +76,12 @@ TEST_CASE("tracing: every host writes what it recorded, and the directory explai
     CHECK(file.header.clock == "virtual");
     CHECK(file.header.command == std::vector<std::string>{"test", "--of", "tracing"});
   }
-  // What it was made of can be run again.
+  // The written config can be run again.
   const std::string text = eventspace::read_whole(folder.path() / eventspace::config_file_name);
   CHECK(Sim(text).plan().digest == sim.plan().digest);
 }
 
-TEST_CASE("tracing: each thread says when it began and ended, each collector each operation") {
+TEST_CASE("tracing: each thread records its begin and end and each collector each operation") {
   const Folder folder;
   const Sim sim(config, traced());
   run(sim, folder.path());
@@ -109,7 +109,7 @@ TEST_CASE("tracing: each thread says when it began and ended, each collector eac
   }
 }
 
-TEST_CASE("tracing: a further deployment is a trace of its own, which tells of nothing else") {
+TEST_CASE("tracing: a further deployment has its own trace without records of others") {
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
   const Folder folder;
   const Sim sim(config, traced());
@@ -164,7 +164,7 @@ TEST_CASE("tracing: a further deployment is a trace of its own, which tells of n
   for (const auto& one : report.threads) CHECK(one.computation.count == iterations);
 }
 
-TEST_CASE("tracing: what threads computed can be taken out again") {
+TEST_CASE("tracing: computation times of threads can be extracted") {
   const Folder folder;
   const Sim sim(config, traced());
   run(sim, folder.path());
@@ -193,7 +193,7 @@ TEST_CASE("tracing: two runs of one seed write the same records") {
   }
 }
 
-TEST_CASE("tracing: a run does not write over another one's trace") {
+TEST_CASE("tracing: a run does not overwrite the trace of another one") {
   const Folder folder;
   const Sim sim(config, traced());
   run(sim, folder.path());
@@ -204,7 +204,7 @@ TEST_CASE("tracing: a run does not write over another one's trace") {
                     Catch::Contains("alpha-0.trace") && Catch::Contains("exists"));
 }
 
-TEST_CASE("tracing: a trace that cannot be written takes no run its result") {
+TEST_CASE("tracing: a trace that cannot be written does not fail the run") {
   const Folder folder;
   const Sim sim(config, traced());
   paths::RunOptions options;
@@ -222,11 +222,11 @@ TEST_CASE("tracing: a trace that cannot be written takes no run its result") {
   CHECK(is_finished);
 }
 
-TEST_CASE("tracing: what a trace lacks is counted, with the reason") {
+TEST_CASE("tracing: records that a trace lacks are counted with the reason") {
   const Folder folder;
   const Sim sim(config, traced());
   const bool is_lost = GENERATE(true, false);
-  runtime::Runtime runtime;  // the steady clock: nobody flushes before the end
+  runtime::Runtime runtime;  // steady clock, on which no records are flushed before the end
   paths::LocalNetwork network(sim.plan().hosts.size());
   paths::Host host(runtime, sim.shared_plan(), 0, sim.kinds(), network.transport(0));
   paths::Tracing tracing(runtime, sim.plan(), sim.kinds(), 1, {folder.path().string(), {}});
@@ -244,7 +244,7 @@ TEST_CASE("tracing: what a trace lacks is counted, with the reason") {
   CHECK(tracing.finish() == std::vector{is_lost ? dropped + lost : dropped});
 }
 
-TEST_CASE("tracing: recording changes nothing of what a run does") {
+TEST_CASE("tracing: recording does not change the behaviour of a run") {
   const Sim plain(config), collected(config, traced());
   const Folder folder;
   base::Nanos ends[2] = {};
@@ -262,7 +262,7 @@ TEST_CASE("tracing: recording changes nothing of what a run does") {
   CHECK(ends[0] == ends[1]);
 }
 
-TEST_CASE("tracing: the structure says which cluster's values a check combines") {
+TEST_CASE("tracing: the structure lists the clusters whose values a check combines") {
   const Sim sim(config, traced());
   const auto structure = paths::structure_of(sim.plan(), sim.kinds());
   int checks = 0;
@@ -275,7 +275,7 @@ TEST_CASE("tracing: the structure says which cluster's values a check combines")
   CHECK(checks == 2);
 }
 
-TEST_CASE("tracing: the structure says each wrapper's job, as older traces are understood") {
+TEST_CASE("tracing: the structure has each wrapper's job as derived for older traces") {
   const std::string algorithm =
       GENERATE("sequential", "conditional:demand", "periodic:5", "lagged:2");
   paths::Overrides overrides = traced();
@@ -289,7 +289,7 @@ TEST_CASE("tracing: the structure says each wrapper's job, as older traces are u
   }
 }
 
-TEST_CASE("tracing: the records of every relaxation are whole rounds") {
+TEST_CASE("tracing: the records of every relaxation form whole rounds") {
   const std::string algorithm = GENERATE("exact", "conditional:demand", "conditional:subscribe:4",
                                          "periodic:5", "lagged:2", "budget:6,3");
   const Folder folder;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/transport_faulty_test.cpp — a run whose frames are late, whose connections are cut,
-// whose frames come twice.
+// tests/paths/transport_faulty_test.cpp — runs with late frames, cut connections and duplicated
+// frames.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -29,8 +29,8 @@ struct Reduced {
   int delays = 0, cuts = 0, duplicates = 0;
 };
 
-/// A thread for each host of the config, over such a transport on the virtual clock; what there
-/// was of faults.
+/// Runs a thread on each host of the config, over a faulty transport on the virtual clock. Returns
+/// the number of faults.
 Reduced run_over(const Sim& sim, const Faults& faults, const std::function<void(Host&)>& use) {
   const std::size_t count = sim.plan().hosts.size();
   Reduced outcome;
@@ -58,7 +58,7 @@ Reduced run_over(const Sim& sim, const Faults& faults, const std::function<void(
   return outcome;
 }
 
-/// Three hosts that reduce, and what they got.
+/// Runs three hosts that reduce, and returns their results.
 Reduced reduce_over(const Faults& faults) {
   const Sim sim(R"(
 clusters: {alpha: {hosts: 3, threads: 1}}
@@ -81,7 +81,8 @@ collectives: {sum: {operation: sum, template: f64}}
   return outcome;
 }
 
-/// The run's own frames: hosts that never met would be another test.
+/// Whether a frame belongs to a handshake, which is spared: hosts that never connect would be
+/// another test.
 bool is_handshake(const Frame& frame) {
   return frame.kind == FrameKind::hello || frame.kind == FrameKind::welcome ||
          frame.kind == FrameKind::refuse || frame.kind == FrameKind::goodbye;
@@ -102,7 +103,7 @@ TEST_CASE("faulty transport: late frames change no result") {
   }
 }
 
-TEST_CASE("faulty transport: a frame that comes twice is refused in words, and nobody hangs") {
+TEST_CASE("faulty transport: a duplicated frame is refused with an error and no host hangs") {
   Faults faults;
   faults.duplicates = 0.02;
   faults.seed = GENERATE(range(1, 21));
@@ -118,7 +119,8 @@ TEST_CASE("faulty transport: a frame that comes twice is refused in words, and n
   CHECK(wrong == 0);
 }
 
-TEST_CASE("faulty transport: who counts on a connection that is cut is told, and nobody hangs") {
+TEST_CASE(
+    "faulty transport: a host that depends on a cut connection gets an error and no host hangs") {
   Faults faults;
   faults.cuts = 0.01;
   faults.delays = 0.1;
@@ -136,8 +138,7 @@ TEST_CASE("faulty transport: who counts on a connection that is cut is told, and
   }
 }
 
-TEST_CASE(
-    "faulty transport: frames of an earlier deployment of a label are none of a later one's") {
+TEST_CASE("faulty transport: frames of an earlier deployment of a label do not reach a later one") {
   constexpr std::uint32_t host_count = 4;
   constexpr int calls = 40;
   Faults faults;
@@ -181,7 +182,7 @@ TEST_CASE(
         ++failed;
       }
     }
-    // Who still calls meets nobody then.
+    // From here on no host joins a deployment any more.
     thread.path("sum").move_value(1.0);
   });
   CHECK(outcome.delays > 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/transport_real.cpp — what every transport keeps to, run over each of them.
+// tests/paths/transport_real.cpp — requirements on all transports, checked for each of them.
 #include <dirent.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -21,7 +21,7 @@ using namespace paths;
 using namespace test_support;
 
 const std::vector<std::string> all_kinds{"local", "tcp", "ipc", "memory"};
-/// Those that join processes.
+/// Transports between processes.
 const std::vector<std::string> process_kinds{"tcp", "ipc", "memory"};
 
 /// Two hosts of one process.
@@ -44,7 +44,7 @@ std::size_t open_descriptors() {
   return count;
 }
 
-/// Of the memory that links are in.
+/// Returns the number of mappings of link memory.
 std::size_t shared_mappings() {
   std::ifstream maps("/proc/self/maps");
   std::size_t count = 0;
@@ -60,7 +60,7 @@ base::Nanos processor_time() {
          std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/// Keeps who brings a short frame inside its end until it is let go.
+/// Blocks the caller of its ShortEnd::deliver() until `may_go` is set.
 class Holds final : public Mailbox {
  public:
   void deliver_short(ConnectionId, ShortFrame&&) override { FAIL("it has an end"); }
@@ -85,11 +85,11 @@ class Holds final : public Mailbox {
 
 }  // namespace
 
-TEST_CASE("transport: who waits until it has settled waits for those inside, and for nobody else") {
+TEST_CASE("transport: settle waits for active calls of receivers and for nothing else") {
   TransportScene scene("memory", 2);
   const bool is_one_of_several = GENERATE(false, true);
   INFO(is_one_of_several);
-  // So that the services' thread receives, and not who holds it up.
+  // Ensures that the services' thread receives and this thread does not.
   runtime::Runtime runtime({.waiting = runtime::Waiting::sleep});
   runtime.run([&] {
     Mailbox left;
@@ -125,7 +125,7 @@ TEST_CASE("transport: who waits until it has settled waits for those inside, and
   });
 }
 
-TEST_CASE("transport: 10,000 frames each way arrive in order, none lost") {
+TEST_CASE("transport: 10000 frames in each direction arrive in order and none is lost") {
   TransportScene scene(GENERATE(from_range(all_kinds)), 2);
   INFO(scene.kind());
   constexpr std::uint64_t count = 10'000;
@@ -149,7 +149,7 @@ TEST_CASE("transport: 10,000 frames each way arrive in order, none lost") {
   });
 }
 
-TEST_CASE("transport: threads and services send at once on connections of their own") {
+TEST_CASE("transport: threads and services send concurrently on separate connections") {
   TransportScene scene(GENERATE(from_range(all_kinds)), 2);
   INFO(scene.kind());
   constexpr std::uint64_t senders = 6, count = 2'000;
@@ -177,7 +177,7 @@ TEST_CASE("transport: threads and services send at once on connections of their 
   });
 }
 
-TEST_CASE("transport: bodies of all sizes cross whole and outlive the transport") {
+TEST_CASE("transport: bodies of all sizes arrive whole and outlive the transport") {
   TransportScene scene(GENERATE(from_range(all_kinds)), 2);
   INFO(scene.kind());
   const std::vector<std::size_t> sizes{0,       1,         48,
@@ -205,7 +205,7 @@ TEST_CASE("transport: bodies of all sizes cross whole and outlive the transport"
   });
 }
 
-TEST_CASE("transport: a peer that starts later gets everything") {
+TEST_CASE("transport: a peer that starts later gets all frames") {
   TransportScene scene(GENERATE(from_range(all_kinds)), 2);
   INFO(scene.kind());
   runtime::Runtime runtime;
@@ -223,7 +223,7 @@ TEST_CASE("transport: a peer that starts later gets everything") {
   });
 }
 
-TEST_CASE("transport: who finds no room is told when there is some, each time") {
+TEST_CASE("transport: a sender without room is notified each time there is some") {
   TransportScene scene(GENERATE(from_range(all_kinds)), 2);
   INFO(scene.kind());
   constexpr std::size_t bytes = 300'000;
@@ -237,23 +237,23 @@ TEST_CASE("transport: who finds no room is told when there is some, each time") 
     const auto is_told = [&] {
       return two.a->has_room(to_b) || two.left.wait_for_room(runtime, to_b, ++refused);
     };
-    two.a->send(to_b, numbered(sent++, bytes));  // nobody is there to take it
+    two.a->send(to_b, numbered(sent++, bytes));  // the peer has not started
     const bool keeps_nothing = two.a->has_room(to_b);
     CHECK(keeps_nothing == (scene.kind() != "memory"));
     two.b->start(two.right);
     if (!keeps_nothing) REQUIRE(two.left.wait_for_room(runtime, to_b, ++refused));
     while (sent < 300) {
       two.a->send(to_b, numbered(sent++, bytes));
-      two.a->send(other, numbered(0));  // others of its link need no room
+      two.a->send(other, numbered(0));  // other connections of its link need no room
       if (sent % 7 == 0) REQUIRE(is_told());
     }
     REQUIRE(two.right.wait_for_frames(runtime, 2 * sent - 1));
-    REQUIRE(is_told());  // who made the last of it leave may not have noted it yet
+    REQUIRE(is_told());  // the frame that made room may not be counted yet
     CHECK(two.left.lost().empty());
   });
 }
 
-TEST_CASE("transport: stopping sends what was handed over, and the peer hears of the end") {
+TEST_CASE("transport: stopping sends accepted frames and the peer sees the loss") {
   TransportScene scene(GENERATE(from_range(process_kinds)), 2);
   INFO(scene.kind());
   const std::size_t bytes = GENERATE(8, 10'000);
@@ -269,11 +269,11 @@ TEST_CASE("transport: stopping sends what was handed over, and the peer hears of
     CHECK(two.right.frames().size() == 1000);
     CHECK(in_order(two.right.frames(), two.right.frames().front().first));
     CHECK(two.right.lost().count(two.right.frames().front().first) == 1);
-    two.b->send(two.right.frames().front().first, numbered(0));  // swallowed
+    two.b->send(two.right.frames().front().first, numbered(0));  // discarded
   });
 }
 
-TEST_CASE("transport: whoever sends to a host that has ended hears of it") {
+TEST_CASE("transport: a host that sends to an ended one gets a loss") {
   TransportScene scene(GENERATE(from_range(all_kinds)), 2);
   INFO(scene.kind());
   runtime::Runtime runtime;
@@ -292,7 +292,7 @@ TEST_CASE("transport: whoever sends to a host that has ended hears of it") {
   });
 }
 
-TEST_CASE("transport: a killed peer is reported within a second, on both kinds of connection") {
+TEST_CASE("transport: a killed peer is reported within a second on both kinds of connection") {
   TransportScene scene(GENERATE(from_range(process_kinds)), 2);
   INFO(scene.kind());
   PeerProcess peer(scene, 1, [](runtime::Runtime&, Transport& transport) {
@@ -305,14 +305,14 @@ TEST_CASE("transport: a killed peer is reported within a second, on both kinds o
     a->start(inbox);
     const ConnectionId to_b = a->connect(1, 0);
     a->send(to_b, numbered(0));
-    REQUIRE(inbox.wait_for_frames(runtime, 2));  // the peer's own and its answer
+    REQUIRE(inbox.wait_for_frames(runtime, 2));  // the peer's own frame and its reply
     peer.kill();
     const base::Nanos killed = runtime.now();
     REQUIRE(inbox.wait_for_loss(runtime, 5s, 2));
     CHECK(runtime.now() - killed < 1s);
     CHECK(inbox.lost().at(to_b) == "host alpha-1 has closed the connection or died");
 
-    // A successor at the same address is another run: nothing reaches it.
+    // A successor at the same address is another run, which no frame of this one reaches.
     Mailbox successor;
     auto b = scene.transport(runtime, 1);
     b->start(successor);
@@ -326,7 +326,7 @@ TEST_CASE("transport: a killed peer is reported within a second, on both kinds o
   });
 }
 
-TEST_CASE("transport: what came of a peer that is killed while it sends is whole and in order") {
+TEST_CASE("transport: frames of a peer that is killed while it sends are whole and in order") {
   TransportScene scene(GENERATE(from_range(process_kinds)), 2);
   const int repetition = GENERATE(range(0, 6));
   runtime::Random random(static_cast<std::uint64_t>(repetition));
@@ -357,7 +357,7 @@ TEST_CASE("transport: what came of a peer that is killed while it sends is whole
   });
 }
 
-TEST_CASE("transport: a dropped connection brings nothing more, and the others go on") {
+TEST_CASE("transport: a dropped connection delivers nothing more and others still work") {
   TransportScene scene(GENERATE(from_range(process_kinds)), 2);
   INFO(scene.kind());
   runtime::Runtime runtime;
@@ -374,7 +374,7 @@ TEST_CASE("transport: a dropped connection brings nothing more, and the others g
       two.a->send(kept, numbered(i, 2'000));
     }
     two.a->drop(dropped);
-    two.a->send(dropped, numbered(500));  // swallowed
+    two.a->send(dropped, numbered(500));  // discarded
     REQUIRE(two.right.wait_for_loss(runtime));
     const auto came = [&] {
       return std::count_if(two.left.frames().begin(), two.left.frames().end(),
@@ -385,7 +385,7 @@ TEST_CASE("transport: a dropped connection brings nothing more, and the others g
     two.b->stop();
     CHECK(came() == 500);
     CHECK(in_order(two.left.frames(), kept));
-    CHECK(two.left.lost().count(dropped) == 0);  // who drops is told nothing
+    CHECK(two.left.lost().count(dropped) == 0);  // the dropping side gets no loss
     CHECK_FALSE(two.left.is_late());
     CHECK_FALSE(two.right.is_late());
     for (const auto& [connection, reason] : two.right.lost())
@@ -393,10 +393,10 @@ TEST_CASE("transport: a dropped connection brings nothing more, and the others g
   });
 }
 
-TEST_CASE("transport: connections that come and go leave nothing behind") {
+TEST_CASE("transport: repeated connections leave nothing behind") {
   TransportScene scene(GENERATE(from_range(process_kinds)), 2);
   INFO(scene.kind());
-  constexpr std::uint64_t count = 300;  // tests/paths/transport_slow.cpp: 10,000
+  constexpr std::uint64_t count = 300;  // 10,000 in tests/paths/transport_slow.cpp
   runtime::Runtime runtime;
   runtime.run([&] {
     Two two(scene, runtime);
@@ -419,7 +419,7 @@ TEST_CASE("transport: connections that come and go leave nothing behind") {
   });
 }
 
-TEST_CASE("transport: who drops a connection before its peer has come can make another") {
+TEST_CASE("transport: a connection dropped before the peer has started can be replaced") {
   TransportScene scene(GENERATE(from_range(process_kinds)), 2);
   INFO(scene.kind());
   runtime::Runtime runtime;
@@ -434,12 +434,12 @@ TEST_CASE("transport: who drops a connection before its peer has come can make a
     for (std::uint64_t i = 0; i < 3; ++i) two.a->send(kept, numbered(i));
     two.b->start(two.right);
     REQUIRE(two.right.wait_for_frames(runtime, 3));
-    CHECK(two.right.frames().size() == 3);  // and nothing of the dropped one
+    CHECK(two.right.frames().size() == 3);  // none of the dropped connection
     CHECK(in_order(two.right.frames(), two.right.frames().front().first));
   });
 }
 
-TEST_CASE("transport: a frame that cannot be encoded loses its connection, and others go on") {
+TEST_CASE("transport: a frame that cannot be encoded loses its connection and others still work") {
   TransportScene scene(GENERATE(from_range(process_kinds)), 2);
   INFO(scene.kind());
   runtime::Runtime runtime;
@@ -503,7 +503,7 @@ TEST_CASE("transport: an idle host uses no CPU") {
   });
 }
 
-TEST_CASE("transports: hosts of one machine share memory, unless the config forbids it") {
+TEST_CASE("transports: hosts of one machine share memory unless the config forbids it") {
   const bool is_allowed = GENERATE(true, false);
   TransportScene scene(GENERATE("tcp", "ipc"), 2);
   INFO(scene.kind());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/transport_slow.cpp — what every transport keeps to, where that takes long: very many
-// connections, very large bodies, peers that are killed at any moment.
+// tests/paths/transport_slow.cpp — slow requirements on all transports: very many connections, very
+// large bodies, peers that are killed at any moment.
 #include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -20,13 +20,13 @@ namespace {
 using namespace paths;
 using namespace test_support;
 
-/// What a person asks for, else what is usual.
+/// Returns the number in a variable of the environment, or `usual`.
 std::uint64_t asked_for(const char* variable, std::uint64_t usual) {
   const char* const text = std::getenv(variable);
   return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
 }
 
-/// Of /proc/self: descriptors, and mappings of shared memory.
+/// Counts from /proc/self of descriptors and of mappings of shared memory.
 struct Held {
   std::size_t descriptors = 0, mappings = 0;
   static Held now() {
@@ -52,7 +52,7 @@ std::uint64_t free_memory_bytes() {
 
 }  // namespace
 
-TEST_CASE("transport: 10,000 connections that come and go leave nothing behind") {
+TEST_CASE("transport: 10000 successive connections leave nothing behind") {
   TransportScene scene(GENERATE("tcp", "ipc", "memory"), 2);
   INFO(scene.kind());
   const std::uint64_t count = asked_for("PATHS_RECONNECTIONS", 10'000);
@@ -81,7 +81,7 @@ TEST_CASE("transport: 10,000 connections that come and go leave nothing behind")
   });
 }
 
-TEST_CASE("transport: a body of 5 GiB crosses whole") {
+TEST_CASE("transport: a body of 5 GiB arrives whole") {
   const std::string kind = GENERATE("local", "tcp", "ipc", "memory");
   TransportScene scene(kind, 2);
   INFO(scene.kind());
@@ -111,7 +111,8 @@ TEST_CASE("transport: a body of 5 GiB crosses whole") {
 }
 
 TEST_CASE(
-    "transport: a peer that is killed at any moment is lost within a second, and its memory") {
+    "transport: a peer that is killed at any moment is lost within a second and its memory is "
+    "freed") {
   const std::uint64_t kills = asked_for("PATHS_KILLS", 40);
   const std::uint64_t seed = asked_for("PATHS_SEED", 1);
   runtime::Random random(seed);
@@ -121,7 +122,7 @@ TEST_CASE(
     const auto span = std::chrono::microseconds(random.below(30'000));
     INFO("seed " << seed << ", kill " << kill << " after " << span.count() << " us");
     TransportScene scene("memory", 2);
-    // Killed while it greets, writes or reads small frames and large, or sleeps.
+    // It is killed while it connects, writes or reads small and large frames, or sleeps.
     PeerProcess peer(scene, 1, [](runtime::Runtime& inner, Transport& transport) {
       const ConnectionId to_a = transport.connect(0, 0);
       for (std::uint64_t i = 0;; ++i) {
@@ -143,7 +144,7 @@ TEST_CASE(
       if (met > 0) REQUIRE(inbox.wait_for_loss(runtime, 5s));
       latest = std::max(latest, runtime.now() - killed);
       CHECK(runtime.now() - killed < 1s);
-      a->stop();  // and nothing comes any more
+      a->stop();  // nothing arrives any more
       std::map<ConnectionId, int> came;
       for (const auto& [connection, frame] : inbox.frames()) ++came[connection];
       for (const auto& [connection, count] : came) CHECK(in_order(inbox.frames(), connection));

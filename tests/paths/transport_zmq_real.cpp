@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/transport_zmq_real.cpp — addresses of real sockets; tests/paths/transport_real.cpp
-// has what all transports keep to.
+// tests/paths/transport_zmq_real.cpp — addresses of real sockets. The requirements on all
+// transports are in tests/paths/transport_real.cpp.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -56,7 +56,7 @@ TEST_CASE("transport_zmq: a file left behind by a killed run is no obstacle") {
   runtime.run([&] { scene.transport(runtime, 0)->start(inbox); });
 }
 
-TEST_CASE("transport_zmq: addresses that nobody can listen on are refused") {
+TEST_CASE("transport_zmq: addresses on which no host can listen are refused") {
   for (const std::string address :
        {"tcp://203.0.113.1:7700", "ipc:///proc/no/such/folder/socket"}) {
     auto peers = std::make_shared<Peers>(*TransportScene("tcp", 1).peers());

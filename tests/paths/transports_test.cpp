@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/transports_test.cpp — several transports of one host: each peer by one of them.
+// tests/paths/transports_test.cpp — several transports of one host, one of which reaches each peer.
 #include "paths/wire/transports.hpp"
 
 #include <catch2/catch.hpp>
@@ -13,7 +13,7 @@ namespace {
 using namespace paths;
 using namespace test_support;
 
-/// Carries frames to some hosts only.
+/// Transport that reaches some hosts only.
 class Partial final : public Transport {
  public:
   Partial(std::unique_ptr<Transport> all, std::set<std::uint32_t> reached)
@@ -40,7 +40,7 @@ class Partial final : public Transport {
 
 }  // namespace
 
-TEST_CASE("transports: a peer is met by the first transport that reaches it, and answers there") {
+TEST_CASE("transports: the first transport that reaches a peer carries frames in both directions") {
   LocalNetwork near(3), far(3);
   Mailbox inboxes[3];
   std::unique_ptr<Transports> hosts[3];

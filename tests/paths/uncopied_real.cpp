@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/uncopied_real.cpp — large tuples on their way over sockets, and who copies them.
+// tests/paths/uncopied_real.cpp — copies of large tuples on their way over sockets.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -25,11 +25,12 @@ using namespace paths;
 using base::Payload;
 using test_support::Sim;
 
-/// From which size on a body crosses ZeroMQ without being copied.
+/// Size from which on ZeroMQ does not copy a body.
 constexpr std::size_t uncopied_bytes = 4096;
 const std::vector<std::size_t> sizes = {uncopied_bytes, 100'000, std::size_t{3} << 20};
 
-/// The large bodies that a host received and sent; held, so that no other gets their memory.
+/// Large bodies that a host received and sent. They are kept, so that no other body gets their
+/// memory.
 struct Seen {
   runtime::Mutex mutex;
   std::vector<Payload> received, sent;
@@ -48,7 +49,7 @@ bool shares(const std::vector<Payload>& all, const Payload& one) {
                      [&one](const Payload& other) { return other.shares_bytes_with(one); });
 }
 
-/// Shows what passes between a host and its transport.
+/// Records the frames between a host and its transport.
 class Watched final : public Transport, Receiver {
  public:
   Watched(std::unique_ptr<Transport> transport, Seen& seen)
@@ -86,7 +87,7 @@ class Watched final : public Transport, Receiver {
   Receiver* receiver_ = nullptr;
 };
 
-/// Each of the hosts with a runtime of its own, as processes would; what each has seen, by name.
+/// Runs each host with a runtime of its own, as processes would. Fills `seen` by host name.
 void run_hosts(const Sim& sim, std::map<std::string, Seen>& seen,
                const std::function<void(Thread&)>& function) {
   const auto peers = peers_of(sim.plan());
@@ -120,7 +121,7 @@ void run_hosts(const Sim& sim, std::map<std::string, Seen>& seen,
 
 }  // namespace
 
-TEST_CASE("uncopied: a tuple that crosses two hosts to an element, and back, is nowhere copied") {
+TEST_CASE("uncopied: a tuple that crosses two hosts to an element and back is never copied") {
   const Sim sim(test_support::network_line("ipc", 3) + R"(
 clusters:
   alpha: {hosts: 1, threads: 1, gateway: gate}
@@ -143,17 +144,17 @@ elements: {work: {host: beta-0, template: bytes, keep_newest: 0, reach: all}}
   REQUIRE(far.received.size() == sizes.size());
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     CHECK(observed[i] == moved[i]);
-    CHECK(shares(near.sent, moved[i]));              // what was given is what left,
-    CHECK(shares(gate.sent, gate.received[2 * i]));  // what came to the gateway went on,
-    CHECK(shares(far.sent, far.received[i]));        // and left the element as it had come to it;
+    CHECK(shares(near.sent, moved[i]));              // the thread's tuple was sent,
+    CHECK(shares(gate.sent, gate.received[2 * i]));  // the gateway forwarded what it received,
+    CHECK(shares(far.sent, far.received[i]));        // the element returned what it received,
     CHECK(shares(gate.sent, gate.received[2 * i + 1]));
-    CHECK(shares(near.received, observed[i]));  // what came back is what the thread got
+    CHECK(shares(near.received, observed[i]));  // and the thread got what its host received
   }
   CHECK(gate.received.size() == 2 * sizes.size());
   CHECK(gate.sent.size() == 2 * sizes.size());
 }
 
-TEST_CASE("uncopied: a body becomes a message, and a message a body, where they are") {
+TEST_CASE("uncopied: a body becomes a message and a message a body in place") {
   for (const std::size_t size : sizes) {
     const Payload body = base::Buffer(size).freeze();
     REQUIRE(body_parts(body) == 1);
@@ -169,7 +170,7 @@ TEST_CASE("uncopied: a body becomes a message, and a message a body, where they 
   }
 }
 
-TEST_CASE("uncopied: a body too large for one part leaves from where it is, and comes out whole") {
+TEST_CASE("uncopied: a body too large for one part is sent in place and received whole") {
   const auto extra = GENERATE(as<std::size_t>(), 0, 1, 5000);
   const std::size_t size = 2 * body_part_bytes + extra;
   const Payload body = Payload::filled(size, [](std::span<std::byte> space) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/validator_test.cpp — what may enter a host, field by field.
+// tests/paths/validator_test.cpp — checks of each field of operations that enter a host.
 #include "paths/host/validator.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@ namespace {
 using namespace paths;
 using Kind = Validator::Verdict::Kind;
 
-/// Two threads of host "far" come to host "here": each into an element, both joined into others.
+/// Two threads of host "far" reach host "here": each into an element, and both together below a
+/// join of their host.
 const char* const config = R"(
 hosts:
   here: {cluster: alpha, threads: 1, address: "tcp://127.0.0.1:7700"}
@@ -46,7 +47,7 @@ struct Entry {
   const Plan& plan = sim.plan();
   Validator validator{plan, *plan.host_named("here"), sim.kinds()};
 
-  /// As thread 1 of that graph's path on "far" sends it.
+  /// Returns a frame as thread 1 of that graph's path on "far" sends it.
   Frame frame(const std::string& graph, OperationKind kind, std::uint64_t sequence = 0) const {
     Frame made;
     made.from_host = *plan.host_named("far");
@@ -88,7 +89,7 @@ struct Entry {
 
 }  // namespace
 
-TEST_CASE("validator: what paths bring enters, above a join and below it") {
+TEST_CASE("validator: operations of paths enter above a join and below it") {
   Entry entry;
   for (const OperationKind kind :
        {OperationKind::enter, OperationKind::move, OperationKind::observe, OperationKind::newest,
@@ -103,7 +104,7 @@ TEST_CASE("validator: what paths bring enters, above a join and below it") {
   CHECK(entry.validate(clock) == "enters");
 }
 
-TEST_CASE("validator: a field that the plan does not have so is wrong, each on its own") {
+TEST_CASE("validator: each single field that does not match the plan is an error") {
   struct Case {
     std::function<void(Frame&)> change;
     std::string wrong;
@@ -141,8 +142,7 @@ TEST_CASE("validator: a field that the plan does not have so is wrong, each on i
     Frame made = entry.frame("log", OperationKind::move);
     one.change(made);
     CHECK_THAT(entry.validate(made), Catch::Contains(one.wrong));
-    CHECK(entry.validate(entry.frame("log", OperationKind::move)) ==
-          "enters");  // nothing was noted
+    CHECK(entry.validate(entry.frame("log", OperationKind::move)) == "enters");  // no move noted
   }
   Entry entry;
   Frame traffic = entry.frame("log", OperationKind::traffic);
@@ -154,7 +154,7 @@ TEST_CASE("validator: a field that the plan does not have so is wrong, each on i
   CHECK(entry.validate(observe) == "observe as a push");
 }
 
-TEST_CASE("validator: short frames of a standing call are held to what its first request said") {
+TEST_CASE("validator: short frames of a standing call must match its first request") {
   Entry entry;
   const auto judge = [&entry](const Validator::Standing& standing, std::uint32_t thread,
                               std::uint64_t sequence, std::uint64_t contributions) {
@@ -164,7 +164,7 @@ TEST_CASE("validator: short frames of a standing call are held to what its first
   };
   const Frame first = entry.frame("log", OperationKind::move, 0);
   REQUIRE(entry.validate(first) == "enters");
-  const auto own = entry.validator.standing_of(first);  // thread 1, at a slot of its own
+  const auto own = entry.validator.standing_of(first);  // thread 1, at its own slot
   CHECK(judge(own, 1, 0, 1) == "move 0 comes twice");
   CHECK(judge(own, 1, 1, 1) == "enters");
   CHECK(judge(own, 0, 2, 1) == "thread 0 at slot 1, which is not its own");
@@ -180,13 +180,13 @@ TEST_CASE("validator: short frames of a standing call are held to what its first
 
   const Frame joined = entry.frame("sum", OperationKind::move, 0);
   REQUIRE(entry.validate(joined) == "enters");
-  const auto shared = entry.validator.standing_of(joined);  // of both threads, below their join
+  const auto shared = entry.validator.standing_of(joined);  // both threads, below their join
   CHECK(judge(shared, 0, 1, 2) == "enters");
   CHECK(judge(shared, 1, 2, 2) == "enters");
   CHECK(judge(shared, 2, 3, 2) == "thread 2 at slot 1, which is not its own");
 }
 
-TEST_CASE("validator: standing calls are of whole moves") {
+TEST_CASE("validator: standing calls consist of whole moves") {
   Entry entry;
   const auto judge = [&entry](OperationKind kind, std::uint32_t segments) {
     Frame first = entry.frame("log", kind);
@@ -201,7 +201,7 @@ TEST_CASE("validator: standing calls are of whole moves") {
   CHECK(judge(OperationKind::move, 1) == "enters");
 }
 
-TEST_CASE("validator: what short frames brought in counts until it has left") {
+TEST_CASE("validator: operations in short frames count until they have left") {
   Entry entry;
   const Frame first = entry.frame("log", OperationKind::move, 0);
   REQUIRE(entry.validate(first) == "enters");
@@ -212,7 +212,7 @@ TEST_CASE("validator: what short frames brought in counts until it has left") {
   CHECK(entry.validator.validate(standing, 1, 2, 1).is_alone);
 }
 
-TEST_CASE("validator: moves of a slot come in order and once; pushes may leave some out") {
+TEST_CASE("validator: moves of a slot arrive in order and once while pushes may leave gaps") {
   Entry entry;
   const auto move = [&](std::uint64_t sequence) {
     return entry.validate(entry.frame("log", OperationKind::move, sequence));
@@ -236,14 +236,15 @@ TEST_CASE("validator: moves of a slot come in order and once; pushes may leave s
   CHECK(entry.validate(of_other_slot) == "enters");
 }
 
-TEST_CASE("validator: below a join that gets its value from there moves come in any order, once") {
+TEST_CASE(
+    "validator: below a join that gets its value from below moves arrive in any order and once") {
   Entry entry;
   const auto move = [&](std::uint64_t sequence) {
     return entry.validate(entry.frame("word", OperationKind::move, sequence));
   };
   REQUIRE(entry.validate(entry.frame("sum", OperationKind::move, 1)) == "enters");
   CHECK(entry.validate(entry.frame("sum", OperationKind::move, 0)) == "move 0 comes after move 1");
-  // As many as a path has under way: first every second one, then those that they have overtaken.
+  // As many as a path may have under way: first every second one, then the overtaken ones.
   for (std::uint64_t sequence = 1; sequence < 256; sequence += 2)
     REQUIRE(move(sequence) == "enters");
   for (std::uint64_t sequence = 0; sequence < 256; sequence += 2)
@@ -252,7 +253,7 @@ TEST_CASE("validator: below a join that gets its value from there moves come in 
     REQUIRE(move(sequence) == fmt::format("move {} comes twice", sequence));
 }
 
-TEST_CASE("validator: failed moves overtake others and are overtaken, but come once") {
+TEST_CASE("validator: failed moves may overtake and be overtaken but arrive once") {
   Entry entry;
   const auto move = [&](std::uint64_t sequence) {
     return entry.validate(entry.frame("log", OperationKind::move, sequence));
@@ -276,7 +277,7 @@ TEST_CASE("validator: failed moves overtake others and are overtaken, but come o
   CHECK(fail(6) == "move 6 comes twice");
 }
 
-TEST_CASE("validator: a slot is released once, and what comes behind that is late") {
+TEST_CASE("validator: a slot is released once and later operations are late") {
   Entry entry;
   CHECK(entry.validate(entry.frame("log", OperationKind::release, 2)) == "enters");
   CHECK(entry.validate(entry.frame("log", OperationKind::move, 1)) == "enters");  // overtaken
@@ -284,23 +285,22 @@ TEST_CASE("validator: a slot is released once, and what comes behind that is lat
   CHECK(entry.validate(entry.frame("log", OperationKind::newest, 1)) == "late");
   CHECK(entry.validate(entry.frame("log", OperationKind::release)) == "slot 1 is released twice");
   const Frame sum = entry.frame("sum", OperationKind::release);
-  CHECK(entry.validator.release(sum.stage, sum.operation.slot));  // its host was lost
+  CHECK(entry.validator.release(sum.stage, sum.operation.slot));  // as if its host was lost
   CHECK_FALSE(entry.validator.release(sum.stage, sum.operation.slot));
   CHECK(entry.validate(sum) == "late");
   CHECK(entry.validate(entry.frame("sum", OperationKind::move)) == "late");
 }
 
-TEST_CASE("validator: of a slot so many are inside at once and no more") {
+TEST_CASE("validator: the number of operations inside a slot is limited") {
   Entry entry;
   const Frame asked = entry.frame("log", OperationKind::newest);
-  for (std::uint64_t i = 0; i < Validator::inside_max; ++i)
-    REQUIRE(entry.validate(asked) == "enters");
+  for (std::uint64_t i = 0; i < Validator::inside_max; ++i) REQUIRE(entry.validate(asked) == "enters");
   CHECK(entry.validate(asked) == "more than 4096 operations at once at slot 1");
   entry.validator.complete(asked);
   CHECK(entry.validate(asked) == "enters");
 }
 
-TEST_CASE("validator: an answer has the bytes that its path has there") {
+TEST_CASE("validator: a reply has the size of its path's tuples") {
   Entry entry;
   const auto wrong = [&](OperationKind kind, std::size_t bytes) {
     const Frame asked = entry.frame("sum", kind);

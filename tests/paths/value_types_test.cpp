@@ -38,7 +38,7 @@ exchanges:
   rows: {template: "f64"}
 )";
 
-/// Calls `use` with a value of every scalar type but f64.
+/// Calls `use` with a value of every scalar type except f64.
 void with_other_types(const std::function<void(const Payload&)>& use) {
   for (const std::string_view name : base::scalar_names()) {
     const base::Scalar scalar = *base::scalar_named(name);
@@ -58,7 +58,7 @@ struct ValueAndPlace {
 
 }  // namespace
 
-TEST_CASE("value types: every call that moves refuses a value of another type, and sends nothing") {
+TEST_CASE("value types: every call that moves refuses a value of another type and sends nothing") {
   const Sim sim(typed_config);
   const SimResult run = sim.run([](paths::Thread& thread) {
     with_other_types([&](const Payload& value) {
@@ -83,7 +83,7 @@ TEST_CASE("value types: every call that moves refuses a value of another type, a
         names_all(row_after(thread), "send",
                   mistake_of([&] { thread.path(row_after(thread)).send(value); }));
     });
-    // Rounds are still in step, and the element and the rows are empty.
+    // Rounds still match, and the element and the rows are empty.
     CHECK(thread.path("sum").move_value(1.0).value<double>() == 6);
     CHECK(thread.path("work").last() == 0);
     if (thread.rank() + 1 < thread.threads()) thread.path(row_after(thread)).send(Payload::of(2.0));
@@ -105,7 +105,7 @@ TEST_CASE("value types: six threads that move an i64 into an f64 sum all get an 
                                        Catch::Contains("type i64") && Catch::Contains("\"f64\""));
 }
 
-TEST_CASE("value types: all that wait for a thread get its value of another type as an error") {
+TEST_CASE("value types: all waiters for a thread get its value of another type as an error") {
   enum class Waits { all, for_root, at_root };
   const std::vector<std::pair<std::string, Waits>> collectives = {
       {"operation: sum, algorithm: sequential", Waits::all},
@@ -134,7 +134,7 @@ TEST_CASE("value types: all that wait for a thread get its value of another type
             errors[thread.rank()] = error.what();
           }
           CHECK(thread.now() < 250ms);
-          thread.sleep_for(1s);  // the end of a thread would be news to the others
+          thread.sleep_for(1s);  // otherwise the others would also get the end of this thread
         });
         INFO(collective << " of " << clusters << ", thread " << wrong << " moves an i64");
         CHECK(run.ended_well());
@@ -152,7 +152,7 @@ TEST_CASE("value types: all that wait for a thread get its value of another type
     }
 }
 
-TEST_CASE("value types: a round after one that a value of another type spoiled is as any other") {
+TEST_CASE("value types: a round after one with a value of another type works") {
   const Sim sim(typed_config);
   const SimResult run = sim.run([](paths::Thread& thread) {
     for (std::uint32_t wrong = 0; wrong < thread.threads(); ++wrong) {
@@ -166,7 +166,7 @@ TEST_CASE("value types: a round after one that a value of another type spoiled i
   CHECK(run.ended_well());
 }
 
-TEST_CASE("value types: a result is only read as the type of its template") {
+TEST_CASE("value types: a result can only be read as the type of its template") {
   const Sim sim(typed_config);
   const SimResult run = sim.run([](paths::Thread& thread) {
     const paths::Result result = thread.path("sum").move_value(1.0);
@@ -197,14 +197,14 @@ TEST_CASE("value types: a result is only read as the type of its template") {
       });
     });
     CHECK(result.value<double>() == 6);
-    CHECK(result.value<double>() == 6);  // reading takes nothing away
+    CHECK(result.value<double>() == 6);  // reading consumes nothing
     CHECK(later.read<double>() == 12);
     CHECK(result.read<std::array<std::byte, 8>>() != later.read<std::array<std::byte, 8>>());
   });
   CHECK(run.ended_well());
 }
 
-TEST_CASE("value types: a tuple of an element is only read as the type of its template") {
+TEST_CASE("value types: a tuple of an element can only be read as the type of its template") {
   const Sim sim(typed_config);
   const SimResult run = sim.run([](paths::Thread& thread) {
     if (thread.rank() != 5) return;
@@ -222,7 +222,7 @@ TEST_CASE("value types: a tuple of an element is only read as the type of its te
   CHECK(run.ended_well());
 }
 
-TEST_CASE("value types: values that are more or fewer than those of the template are refused") {
+TEST_CASE("value types: more or fewer values than those of the template are refused") {
   const Sim sim(typed_config);
   const SimResult run = sim.run([](paths::Thread& thread) {
     paths::Path& pair = thread.path("pair");
@@ -244,7 +244,8 @@ TEST_CASE("value types: values that are more or fewer than those of the template
   CHECK(run.ended_well());
 }
 
-TEST_CASE("value types: bytes of unknown type and structs pass, and tuples of several types") {
+TEST_CASE(
+    "value types: bytes of unknown type and structs and tuples of several types are accepted") {
   const Sim sim(typed_config);
   const SimResult run = sim.run([](paths::Thread& thread) {
     const double one = 1;
@@ -266,14 +267,14 @@ TEST_CASE("value types: bytes of unknown type and structs pass, and tuples of se
   CHECK(run.ended_well());
 }
 
-TEST_CASE("value types: a buffer knows the type of the values that were written to it") {
+TEST_CASE("value types: a buffer has the type of the values that were written to it") {
   const Sim sim(typed_config);
   const SimResult run = sim.run([](paths::Thread& thread) {
     base::Buffer wrong(16), right(16), viewed_twice(16);
     wrong.as<std::int64_t>()[0] = 1;
     for (base::Buffer* buffer : {&right, &viewed_twice})
       buffer->as<double>()[0] = buffer->as<double>()[1] = 1;
-    viewed_twice.as<std::uint64_t>();  // its bits, say
+    viewed_twice.as<std::uint64_t>();  // a look at the bits, for example
     CHECK(mistake_of([&] { thread.path("pair").move(std::move(wrong).freeze()); }) != "nothing");
     CHECK(thread.path("pair").move(std::move(right).freeze()).read<double>() == 6);
     CHECK(thread.path("pair").move(std::move(viewed_twice).freeze()).read<double>() == 6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/waiting_config_test.cpp — how threads wait, in words.
+// tests/paths/waiting_config_test.cpp — waiting of threads in configs.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -19,7 +19,7 @@ paths::Plan plan_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("waiting: that threads are to sleep is part of the plan and its print") {
+TEST_CASE("waiting: the word sleep is part of the plan and its print") {
   const paths::Plan plan = plan_of(config + "waiting: sleep\n");
   CHECK(plan.waiting == runtime::Waiting::sleep);
   const std::string low_level = paths::print_plan(plan, wrappers::all_kinds());
@@ -29,18 +29,18 @@ TEST_CASE("waiting: that threads are to sleep is part of the plan and its print"
   CHECK(again.digest == plan.digest);
 }
 
-TEST_CASE("waiting: a config that says what is usual is the plan that it was before") {
+TEST_CASE("waiting: a config with the default is the same plan as before") {
   const paths::Plan plan = plan_of(config + "waiting: adaptive\n");
   CHECK(plan.waiting == runtime::Waiting::adaptive);
   CHECK(plan.digest == plan_of(config).digest);
   CHECK_THAT(paths::print_plan(plan, wrappers::all_kinds()), !Catch::Contains("waiting"));
 }
 
-TEST_CASE("waiting: another word is refused, with its place") {
+TEST_CASE("waiting: an unknown word is refused with its position") {
   CHECK_THROWS_WITH(plan_of(config + "waiting: spin\n"), Catch::Contains("test:5:10: waiting: "));
 }
 
-TEST_CASE("shared memory: that there is to be none is part of the plan and its print") {
+TEST_CASE("shared memory: the key false is part of the plan and its print") {
   const paths::Plan plan = plan_of(config + "shared_memory: false\n");
   CHECK_FALSE(plan.shared_memory);
   const std::string low_level = paths::print_plan(plan, wrappers::all_kinds());
@@ -50,7 +50,7 @@ TEST_CASE("shared memory: that there is to be none is part of the plan and its p
   CHECK(again.digest == plan.digest);
 }
 
-TEST_CASE("shared memory: a config that requires it says so in its plan and its print") {
+TEST_CASE("shared memory: the key true is a requirement in the plan and its print") {
   CHECK_FALSE(plan_of(config).requires_shared_memory);
   const paths::Plan plan = plan_of(config + "shared_memory: true\n");
   CHECK(plan.shared_memory);
