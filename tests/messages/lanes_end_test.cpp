@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using namespace test_support;
 
 struct Ending {
-  std::vector<Nanos> ends;       ///< by host; 0 = the host died
+  std::vector<Nanos> ends;       ///< indexed by host; 0 = the host died
   std::size_t told_between = 0;  ///< end frames that the exits send to each other
 };
 

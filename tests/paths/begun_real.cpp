@@ -67,7 +67,7 @@ class Wrongs {
 /// Counts passing operations with and without a context.
 struct Passed {
   std::atomic<int> with{0}, without{0};
-  std::array<std::atomic<int>, 100> last_arrivers{};  ///< results marked so, by round
+  std::array<std::atomic<int>, 100> last_arrivers{};  ///< marked results of each round
 };
 class Counter final : public paths::Wrapper {
  public:

@@ -100,8 +100,7 @@ TEST_CASE("deployment: its elements are in the host's space under its label unti
   for (const auto& element : plan->elements) CHECK(seen.contains("again/" + element.name));
 }
 
-TEST_CASE(
-    "deployment: a host that skips a call fails it for its peers and the next call succeeds") {
+TEST_CASE("deployment: a host that skips a call fails it for its peers and a later call succeeds") {
   const Sim sim(config_of(first_hosts(2)));
   const auto plan = plan_of({0, 1});
   for (const std::uint32_t skips : {0u, 1u}) {

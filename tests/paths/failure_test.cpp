@@ -32,7 +32,7 @@ double value_of(std::uint32_t rank, std::uint64_t round, double base_value) {
   return base_value + rank + 10.0 * static_cast<double>(round);
 }
 
-using Outcomes = std::vector<std::vector<RoundOutcome>>;  // by rank and round
+using Outcomes = std::vector<std::vector<RoundOutcome>>;  // indexed by rank and round
 
 struct Waiter {
   SimResult run;

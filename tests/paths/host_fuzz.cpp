@@ -174,8 +174,8 @@ class Split final : public Transport {
   ConnectionId fresh() { return first_of_guest + next_++; }
 
   Receiver* receiver = nullptr;
-  std::deque<std::pair<ConnectionId, ShortFrame>> heard_short;  // by the guest
-  std::vector<ConnectionId> made;                               // by the victim, to the guest
+  std::deque<std::pair<ConnectionId, ShortFrame>> heard_short;  // received by the guest
+  std::vector<ConnectionId> made;  // connections from the victim to the guest
   std::set<ConnectionId> dropped;
 
  private:

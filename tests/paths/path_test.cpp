@@ -243,7 +243,7 @@ clusters: {alpha: {hosts: 1, threads: 2}, beta: {hosts: 1, threads: 1}}
 links: [{between: [alpha, beta], latency: 10ms}]
 collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
 )");
-  std::map<std::pair<std::uint32_t, std::uint32_t>, double> sums;  // by rank and segment
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> sums;  // indexed by rank and segment
   const SimResult run = sim.run([&](paths::Thread& thread) {
     paths::Deployment& deployment = thread.deployment();
     const auto& plan = deployment.plan();

@@ -172,7 +172,7 @@ bool refuses_value(const paths::Result& result) {
 
 struct Ran {
   SimResult run;
-  std::vector<std::uint64_t> stopped;  // by rank
+  std::vector<std::uint64_t> stopped;  // indexed by rank
   std::string wrong;
 };
 

@@ -64,7 +64,7 @@ std::string random_config(std::uint64_t seed, const std::string& algorithm) {
 }
 
 struct Trial {
-  std::vector<std::vector<double>> values;  // by rank
+  std::vector<std::vector<double>> values;  // indexed by rank
   std::vector<std::vector<paths::Condition>> conditions;
   std::vector<std::vector<base::Nanos>> times;
   SimResult run;

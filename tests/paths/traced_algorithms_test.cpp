@@ -24,7 +24,7 @@ constexpr std::int64_t ms = 1'000'000;
 /// Each thread computes for 30 ms. The three clusters are 10 ms apart.
 struct TracedRun {
   eventspace::Report report;
-  std::vector<base::Nanos> took;  ///< by rank, from begin to end
+  std::vector<base::Nanos> took;  ///< indexed by rank, from begin to end
   std::uint64_t wan_messages = 0;
   std::uint64_t wan_bytes = 0;
 };

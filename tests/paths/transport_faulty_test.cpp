@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 constexpr int rounds = 40;
 
 struct Reduced {
-  std::vector<std::vector<double>> sums;  // by host
+  std::vector<std::vector<double>> sums;  // indexed by host
   std::vector<std::string> errors;
   int delays = 0, cuts = 0, duplicates = 0;
 };

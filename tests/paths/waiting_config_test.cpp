@@ -40,7 +40,7 @@ TEST_CASE("waiting: an unknown word is refused with its position") {
   CHECK_THROWS_WITH(plan_of(config + "waiting: spin\n"), Catch::Contains("test:5:10: waiting: "));
 }
 
-TEST_CASE("shared memory: the key false is part of the plan and its print") {
+TEST_CASE("shared memory: the value false is part of the plan and its print") {
   const paths::Plan plan = plan_of(config + "shared_memory: false\n");
   CHECK_FALSE(plan.shared_memory);
   const std::string low_level = paths::print_plan(plan, wrappers::all_kinds());
@@ -50,7 +50,7 @@ TEST_CASE("shared memory: the key false is part of the plan and its print") {
   CHECK(again.digest == plan.digest);
 }
 
-TEST_CASE("shared memory: the key true is a requirement in the plan and its print") {
+TEST_CASE("shared memory: the value true is a requirement in the plan and its print") {
   CHECK_FALSE(plan_of(config).requires_shared_memory);
   const paths::Plan plan = plan_of(config + "shared_memory: true\n");
   CHECK(plan.shared_memory);

@@ -62,7 +62,7 @@ struct SimResult {
   std::vector<std::string> failures;  ///< errors of threads
   std::string broke;                  ///< error of the run itself, for example a deadlock
   base::Nanos end{0};                 ///< time at which the last thread ended
-  std::map<std::string, std::map<std::string, paths::Traffic>> wan;  ///< by graph and host
+  std::map<std::string, std::map<std::string, paths::Traffic>> wan;  ///< indexed by graph and host
   std::map<std::string, std::map<std::string, paths::Traffic>> all;
 
   bool ended_well() const { return failures.empty() && broke.empty(); }

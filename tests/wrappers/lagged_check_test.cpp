@@ -114,7 +114,8 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("lagged_check: values are sent in whole batches and each value once") {
+TEST_CASE(
+    "lagged_check: values are sent once in whole batches and a partial last batch is not sent") {
   Root t("3", "3");
   t.run([&] {
     for (const char* name : {"a", "c"}) t.come(name, 0, {1, 1, 1});

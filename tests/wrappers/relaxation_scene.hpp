@@ -89,7 +89,7 @@ struct Scene {
   std::uint64_t iterations;
   Relaxation algorithm;
   paths::Decision decision;
-  std::vector<std::vector<std::vector<base::Payload>>> values;  // by iteration, cluster and thread
+  std::vector<std::vector<std::vector<base::Payload>>> values;  // [iteration][cluster][thread]
   Nanos work_max, link_max;
   double stall_chance;
   Fault fault = Fault::none;
