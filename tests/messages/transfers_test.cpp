@@ -133,7 +133,7 @@ TEST_CASE("transfers of a run: three messages share two streams through switches
 }
 
 TEST_CASE("transfers of a run: frames take turns on streams and count as one message") {
-  // 4000 bytes are four frames of 1 ms. Two pairs have a stream each, and the third pair waits for
+  // 4096 bytes are four frames of 1 ms. Two pairs have a stream each, and the third pair waits for
   // both.
   const TransfersReport report =
       across(two_clusters("latency: 10ms, stream_rate: 8.192Mbit, streams: 2", ", uplink: switch",
