@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/buffer_test.cpp — memory that is written, then frozen, then somebody's again.
+// tests/base/buffer_test.cpp — ownership of buffers: written, frozen to a payload, thawed to write
+// again.
 #include "base/buffer.hpp"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ namespace {
 
 constexpr std::size_t inline_bytes = Payload::inline_bytes;
 
-/// Below what a payload keeps in place, just beyond, and of the kept memory.
+/// One size just above what a payload stores in place, one medium size, and one large enough for
+/// the reused memory of large values.
 const std::vector<std::size_t> sizes = {inline_bytes + 1, 1000, base::large_bytes + 3};
 
 void fill(Buffer& buffer, int seed) {
@@ -37,7 +39,7 @@ bool holds(const Payload& payload, int seed) {
 
 }  // namespace
 
-TEST_CASE("buffer: what was written is what the payload holds, at every size") {
+TEST_CASE("buffer: a payload holds the bytes that were written at every size") {
   for (const std::size_t size : {0ul, 1ul, 8ul, 48ul, 49ul, 1000ul, 3ul << 20}) {
     Buffer buffer(size);
     REQUIRE(buffer.size() == size);
@@ -49,7 +51,7 @@ TEST_CASE("buffer: what was written is what the payload holds, at every size") {
   }
 }
 
-TEST_CASE("buffer: to freeze it copies nothing, and neither does what is done with the payload") {
+TEST_CASE("buffer: freezing and later uses of the payload copy nothing") {
   for (const std::size_t size : sizes) {
     Buffer buffer(size);
     const void* const written = buffer.bytes().data();
@@ -66,7 +68,7 @@ TEST_CASE("buffer: to freeze it copies nothing, and neither does what is done wi
   }
 }
 
-TEST_CASE("buffer: it belongs to one, who may give it away") {
+TEST_CASE("buffer: it has one owner and can be moved but not copied") {
   static_assert(!std::is_copy_constructible_v<Buffer> && !std::is_copy_assignable_v<Buffer>);
   Buffer first(100), second;
   fill(first, 1);
@@ -75,7 +77,7 @@ TEST_CASE("buffer: it belongs to one, who may give it away") {
   CHECK(holds(std::move(second).freeze(), 1));
 }
 
-TEST_CASE("buffer: an array lent to it is written in place and comes back at the end") {
+TEST_CASE("buffer: a lent array is written in place and released at the end") {
   for (const std::size_t size : {3ul, 300ul}) {
     std::vector<std::byte> array(size);
     int released = 0;
@@ -98,7 +100,7 @@ TEST_CASE("buffer: an array lent to it is written in place and comes back at the
   }
 }
 
-TEST_CASE("buffer: of an array that is given away, the values stay where they are") {
+TEST_CASE("buffer: a vector that is given away keeps its values in place") {
   std::vector<double> values(100, 0.5);
   const double* const before = values.data();
   Buffer buffer = Buffer::of(std::move(values));
@@ -107,7 +109,7 @@ TEST_CASE("buffer: of an array that is given away, the values stay where they ar
   CHECK(std::move(buffer).freeze().read<double>(99 * sizeof(double)) == 2);
 }
 
-TEST_CASE("buffer: a value that nobody shares is thawed where it is, and a shared one copied") {
+TEST_CASE("buffer: thawing reuses the memory of the only owner and copies shared bytes") {
   for (const std::size_t size : sizes) {
     Buffer buffer(size);
     fill(buffer, 1);
@@ -125,7 +127,7 @@ TEST_CASE("buffer: a value that nobody shares is thawed where it is, and a share
   }
 }
 
-TEST_CASE("buffer: bytes that were lent for reading are never written, but copied") {
+TEST_CASE("buffer: bytes lent for reading are copied by thaw and never written") {
   const std::vector<std::byte> lent(100, std::byte{7});
   bool is_released = false;
   Buffer buffer = Buffer::thaw(Payload::adopt(lent, [&] { is_released = true; }));
@@ -137,7 +139,7 @@ TEST_CASE("buffer: bytes that were lent for reading are never written, but copie
   CHECK(again.bytes().data() == given.data());
 }
 
-TEST_CASE("buffer: bytes that others may see are written once, and copied when they are thawed") {
+TEST_CASE("buffer: shared bytes are written in place once and copied by thaw") {
   std::vector<std::byte> place(100);
   bool is_released = false;
   Buffer buffer = Buffer::adopt_shared(place, [&] { is_released = true; });
@@ -150,7 +152,7 @@ TEST_CASE("buffer: bytes that others may see are written once, and copied when t
   CHECK(holds(Payload::copy_of(place), 3));
 }
 
-TEST_CASE("buffer: bytes are values only where they are whole ones that begin where they may") {
+TEST_CASE("buffer: typed access requires whole and aligned values") {
   Buffer buffer(20);
   CHECK(buffer.as<float>().size() == 5);
   CHECK_THROWS_AS(buffer.as<double>(), base::UsageError);
@@ -161,7 +163,7 @@ TEST_CASE("buffer: bytes are values only where they are whole ones that begin wh
   CHECK(Buffer().as<double>().empty());
 }
 
-TEST_CASE("buffer: an accumulator of a megabyte and more is used again for the next") {
+TEST_CASE("buffer: memory of a freed accumulator above a megabyte is reused by the next one") {
   for (int round = 0; round < 2; ++round) Buffer(2 * base::large_bytes);
   const auto mapped = base::large_memory().mapped;
   for (int round = 0; round < 100; ++round) {

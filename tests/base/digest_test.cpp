@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/digest_test.cpp — digests tell texts apart.
+// tests/base/digest_test.cpp — digests of texts.
 #include "base/digest.hpp"
 
 #include <catch2/catch.hpp>
@@ -10,13 +10,13 @@ TEST_CASE("digest: equal texts have equal digests and different ones do not") {
   CHECK_FALSE(base::digest_of("") == base::digest_of(std::string_view("\0", 1)));
 }
 
-TEST_CASE("digest: the text is that of XXH3 and 32 digits long") {
-  // The published XXH128 of nothing.
+TEST_CASE("digest: the text is the 32 digits of XXH128") {
+  // Published XXH128 digest of the empty text.
   CHECK(base::digest_of("").text() == "99aa06d3014798d86001c324468d497f");
   CHECK(base::Digest{1, 2}.text() == "00000000000000010000000000000002");
 }
 
-TEST_CASE("digest: a running digest is that of everything added") {
+TEST_CASE("digest: a running digest equals the digest of all added bytes") {
   const std::string text(1000, 'x');
   const auto bytes = std::as_bytes(std::span(text));
   base::RunningDigest running;

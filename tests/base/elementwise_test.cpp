@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/elementwise_test.cpp — arrays combined several elements at a time, against one by one.
+// tests/base/elementwise_test.cpp — vectorized elementwise operations compared with a scalar
+// reference.
 #include "base/elementwise.hpp"
 
 #include <bit>
@@ -25,7 +26,7 @@ bool is_nan(T value) {
   return value != value;
 }
 
-/// What two numbers come to, and whether that is right, in the plainest words there are.
+/// Reference result of one operation on two numbers, and whether the inputs are valid.
 template <class T>
 struct Plain {
   T value{};
@@ -66,7 +67,7 @@ Plain<T> plainly(std::string_view name, T a, T b) {
   return out;
 }
 
-/// Any bits; among them, of floating point, those with which something is the matter.
+/// Random bits. Unless `is_tame`, floating-point values include NaN, infinities and zeros.
 template <class T>
 T drawn(std::mt19937_64& random, bool is_tame) {
   if (is_tame) return static_cast<T>(random() % 8);
@@ -90,7 +91,7 @@ template <class T>
 std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(T));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    // What a bool's byte holds beyond 0 and 1 must not matter.
+    // A bool may be stored as any byte; values above 1 must count as true.
     const T value = values[i];
     std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
   }
@@ -146,7 +147,7 @@ T ieee(std::string_view name, T left, T right) {
 
 }  // namespace
 
-TEST_CASE("elementwise: arrays of any length come to the bits that their elements come to") {
+TEST_CASE("elementwise: arrays of any length combine to the same bits as their single elements") {
   std::mt19937_64 random(7);
   for (const base::ElementwiseOperation& operation : base::elementwise_operations())
     for (std::size_t number = 0; number < base::scalar_names().size(); ++number) {
@@ -161,7 +162,7 @@ TEST_CASE("elementwise: arrays of any length come to the bits that their element
     }
 }
 
-TEST_CASE("elementwise: a bool is false when its byte is 0, and else true") {
+TEST_CASE("elementwise: a bool is false if its byte is 0 and otherwise true") {
   for (const base::ElementwiseOperation& operation : base::elementwise_operations()) {
     const CombineElements combine = operation.of(Scalar::boolean, Values::checked);
     if (combine == nullptr) continue;
@@ -183,14 +184,14 @@ TEST_CASE("elementwise: a bool is false when its byte is 0, and else true") {
   }
 }
 
-TEST_CASE("elementwise: ieee integers wrap round, as two's complement does") {
+TEST_CASE("elementwise: ieee integers wrap around as two's complement does") {
   CHECK(ieee<std::int8_t>("sum", 100, 100) == -56);
   CHECK(ieee<std::int8_t>("product", 100, 3) == 44);
   CHECK(ieee<std::uint64_t>("sum", ~0ull, 2) == 1);
   CHECK(ieee<std::uint64_t>("product", 1ull << 63, 3) == 1ull << 63);
 }
 
-TEST_CASE("elementwise: every NaN that ieee values come to is the same one, whoever it was of") {
+TEST_CASE("elementwise: ieee operations return one canonical NaN whichever operand was NaN") {
   const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
   const double inf = std::numeric_limits<double>::infinity();
   const double one = std::bit_cast<double>(0xfff8'0000'0000'0123u);
@@ -210,14 +211,14 @@ TEST_CASE("elementwise: every NaN that ieee values come to is the same one, whoe
   CHECK(std::isnan(ieee("max", 1.0f, std::nanf(""))));
 }
 
-TEST_CASE("elementwise: of equal values min and max keep the first, and so do zeros") {
+TEST_CASE("elementwise: min and max keep the first of equal values and of two zeros") {
   for (const char* name : {"min", "max"}) {
     CHECK(std::signbit(ieee(name, -0.0, 0.0)));
     CHECK_FALSE(std::signbit(ieee(name, 0.0, -0.0)));
   }
 }
 
-TEST_CASE("elementwise: NaN and signs are seen wherever they are in an array") {
+TEST_CASE("elementwise: NaN and negative signs are found at every index of an array") {
   for (const std::size_t count : {1u, 2u, 3u, 17u})
     for (std::size_t place = 0; place < count; ++place) {
       const auto with = [&](double value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/large_memory_test.cpp — what becomes of the memory of large values.
+// tests/base/large_memory_test.cpp — reuse of the memory of large values.
 #include "base/large_memory.hpp"
 
 #include <catch2/catch.hpp>
@@ -22,7 +22,7 @@ Payload of_bytes(std::size_t size, int value) {
 
 }  // namespace
 
-TEST_CASE("large memory: a payload's is used again by the next of its size") {
+TEST_CASE("large memory: the memory of a payload is reused by the next one of its size") {
   for (const std::size_t size : {mib, 2 * mib + 1, 32 * mib}) {
     INFO(size);
     for (int i = 0; i < 2; ++i) of_bytes(size, i), of_bytes(size, i);
@@ -36,14 +36,14 @@ TEST_CASE("large memory: a payload's is used again by the next of its size") {
   }
 }
 
-TEST_CASE("large memory: a value below a megabyte has nothing to do with it") {
+TEST_CASE("large memory: a value below a megabyte does not use it") {
   const base::LargeMemory before = large_memory();
   of_bytes(mib - 1, 1);
   CHECK(large_memory().mapped == before.mapped);
   CHECK(large_memory().bytes_kept == before.bytes_kept);
 }
 
-TEST_CASE("large memory: values that live at once do not share it") {
+TEST_CASE("large memory: values that live at the same time do not share memory") {
   std::vector<Payload> all;
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 40; ++i) all.push_back(of_bytes(mib + static_cast<std::size_t>(i), i));
@@ -54,10 +54,10 @@ TEST_CASE("large memory: values that live at once do not share it") {
   }
 }
 
-TEST_CASE("large memory: what is kept is bounded, and no block above the bound is kept") {
+TEST_CASE("large memory: kept memory is bounded and no larger block is kept") {
   std::vector<Payload> all;
   for (int i = 0; i < 40; ++i)
-    all.push_back(Payload::filled(32 * mib, [](auto) {}));  // not touched, so not there
+    all.push_back(Payload::filled(32 * mib, [](auto) {}));  // untouched, so not resident
   all.clear();
   CHECK(large_memory().bytes_kept <= base::large_bytes_kept);
   const std::size_t kept = large_memory().bytes_kept;
@@ -65,12 +65,12 @@ TEST_CASE("large memory: what is kept is bounded, and no block above the bound i
   CHECK(large_memory().bytes_kept == kept);
 }
 
-TEST_CASE("large memory: a large payload begins where a line of the cache does") {
+TEST_CASE("large memory: a large payload begins at a cache line") {
   const Payload one = of_bytes(3 * mib, 0);
   CHECK(reinterpret_cast<std::uintptr_t>(one.bytes().data()) % 64 == 0);
 }
 
-TEST_CASE("large memory: sizes of before make room for those of now") {
+TEST_CASE("large memory: kept blocks of earlier sizes are replaced by those of current sizes") {
   std::vector<Payload> all;
   for (int i = 0; i < 20; ++i) all.push_back(Payload::filled(24 * mib, [](auto) {}));
   all.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/map_reader_test.cpp — typed values out of maps, and every mistake in them.
+// tests/base/map_reader_test.cpp — typed values from maps of settings, and reports of all mistakes.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -17,7 +17,7 @@ constexpr double number_max = std::numeric_limits<double>::max();
 constexpr std::int64_t integer_min = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t integer_max = std::numeric_limits<std::int64_t>::max();
 
-/// Reads `text` as a map named "cluster alpha" and answers what was wrong with it.
+/// Reads `text` as a map named "cluster alpha" and returns the text of its mistakes.
 template <class Read>
 std::string mistakes_of(std::string_view text, Read read) {
   Mistakes mistakes;
@@ -34,7 +34,7 @@ std::string mistakes_of(std::string_view text, Read read) {
 
 }  // namespace
 
-TEST_CASE("map reader: each getter answers what the file says") {
+TEST_CASE("map reader: each getter returns the value in the file") {
   const std::string mistakes = mistakes_of(
       "word: hello\nchoice: tcp\nflag: true\ninteger: -5\nnumber: 1.5e3\ntime: 30ms\n"
       "bytes: 64KiB\nrate: 100Mbit\nunlimited: unlimited\nwords: [a, b]\none: a\nraw: {x: 1}\n",
@@ -58,7 +58,7 @@ TEST_CASE("map reader: each getter answers what the file says") {
   CHECK(mistakes.empty());
 }
 
-TEST_CASE("map reader: each getter answers its default when the key is absent") {
+TEST_CASE("map reader: each getter returns its default if the key is absent") {
   const std::string mistakes = mistakes_of("{}", [](MapReader& reader) {
     CHECK(reader.word("a", "x") == "x");
     CHECK_FALSE(reader.word("a"));
@@ -78,7 +78,7 @@ TEST_CASE("map reader: each getter answers its default when the key is absent") 
   CHECK(mistakes.empty());
 }
 
-TEST_CASE("map reader: a wrong value is a mistake at its place and leaves the default") {
+TEST_CASE("map reader: a wrong value is a mistake at its position and the default is returned") {
   const std::string mistakes = mistakes_of(
       "latency: fast\nsize: 64kb\nrate: 3\nflag: yes\ncount: 0\nloss: 1.5\nname: [a]\nwords: {}\n",
       [](MapReader& reader) {
@@ -110,7 +110,7 @@ TEST_CASE("map reader: a key without a value is a mistake for every getter") {
   CHECK_THAT(mistakes, Contains("a: expected a time such as 30ms, found nothing"));
 }
 
-TEST_CASE("map reader: numbers are finite, decimal and whole texts") {
+TEST_CASE("map reader: a number must be finite and decimal without other characters") {
   for (const char* text : {"nan", "inf", "-inf", "0x10", "1.5x", "1 2", "''", "1e999", "1_000"}) {
     CAPTURE(text);
     const std::string mistakes = mistakes_of(fmt::format("a: {}\n", text), [](MapReader& reader) {
@@ -123,7 +123,7 @@ TEST_CASE("map reader: numbers are finite, decimal and whole texts") {
   }
 }
 
-TEST_CASE("map reader: an integer has no fraction and fits") {
+TEST_CASE("map reader: an integer has no fraction and fits in 64 bits") {
   for (const char* text : {"1.0", "1e3", "9223372036854775808"}) {
     CAPTURE(text);
     const std::string mistakes = mistakes_of(fmt::format("a: {}\n", text), [](MapReader& reader) {
@@ -133,7 +133,7 @@ TEST_CASE("map reader: an integer has no fraction and fits") {
   }
 }
 
-TEST_CASE("map reader: a choice offers the word that was meant") {
+TEST_CASE("map reader: an unknown choice suggests the nearest word") {
   const std::string mistakes = mistakes_of("transport: tpc\n", [](MapReader& reader) {
     CHECK(reader.choice("transport", {"tcp", "quic", "sim"}, "sim") == "sim");
   });
@@ -141,7 +141,7 @@ TEST_CASE("map reader: a choice offers the word that was meant") {
         "f:1:12: transport: expected tcp, quic or sim, found 'tpc'; did you mean 'tcp'?");
 }
 
-TEST_CASE("map reader: what is required is missed") {
+TEST_CASE("map reader: a missing required key is a mistake") {
   const std::string mistakes = mistakes_of("b: [1]\n", [](MapReader& reader) {
     CHECK(reader.required_word("a", "the name of a host").empty());
     CHECK(reader.required_word("b", "the name of a host").empty());
@@ -153,7 +153,7 @@ TEST_CASE("map reader: what is required is missed") {
         "f:1:4: b: expected the name of a host, found a list of 1");
 }
 
-TEST_CASE("map reader: a key that nobody asked for is offered a near match or all known keys") {
+TEST_CASE("map reader: an unknown key suggests a near match or lists all known keys") {
   const std::string mistakes = mistakes_of("latncy: 1ms\ncolour: red\n", [](MapReader& reader) {
     reader.time("latency", 0ns);
     reader.bytes("size", 0);
@@ -164,7 +164,7 @@ TEST_CASE("map reader: a key that nobody asked for is offered a near match or al
         "f:2:1: unknown key 'colour' in cluster alpha; expected latency or size");
 }
 
-TEST_CASE("map reader: what is not a map is one mistake, and null is an empty map") {
+TEST_CASE("map reader: a value that is not a map is one mistake and null is an empty map") {
   CHECK(mistakes_of("[1, 2]", [](MapReader& reader) { reader.required_word("a", "a name"); }) ==
         "f:1:1: cluster alpha: expected a map, found a list of 2");
   Mistakes mistakes;
@@ -174,7 +174,7 @@ TEST_CASE("map reader: what is not a map is one mistake, and null is an empty ma
   CHECK(mistakes.empty());
 }
 
-TEST_CASE("map reader: a mistake of the caller's is placed at the value of its key") {
+TEST_CASE("map reader: a mistake added by the caller has the position of the key's value") {
   const std::string mistakes = mistakes_of("a: 1\nb: 2\n", [](MapReader& reader) {
     reader.take("a");
     reader.take("b");
@@ -185,7 +185,7 @@ TEST_CASE("map reader: a mistake of the caller's is placed at the value of its k
   CHECK(mistakes == "f:2:4: b: expected more than a");
 }
 
-TEST_CASE("map reader: forgetting to finish is a bug, unless an exception is in flight") {
+TEST_CASE("map reader: a missing call of finish is a bug unless an exception is in flight") {
   base::set_bugs_throw(true);
   Mistakes mistakes;
   const auto forget = [&] { MapReader reader(Settings(), mistakes, "x"); };
@@ -198,7 +198,7 @@ TEST_CASE("map reader: forgetting to finish is a bug, unless an exception is in 
   base::set_bugs_throw(false);
 }
 
-TEST_CASE("map reader: single values are read with the same words") {
+TEST_CASE("map reader: single values are read with the same error texts") {
   Mistakes mistakes;
   CHECK(base::read_time(Settings::scalar("2s"), mistakes, "delay") == base::Nanos(2s));
   CHECK(base::read_number(Settings::scalar("-0.5"), mistakes, "x") == -0.5);

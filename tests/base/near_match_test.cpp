@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/near_match_test.cpp — what a misspelt word probably meant.
+// tests/base/near_match_test.cpp — suggestions for misspelt words.
 #include "base/near_match.hpp"
 
 #include <catch2/catch.hpp>
 
-TEST_CASE("near match: one slip of the fingers is found") {
+TEST_CASE("near match: one typing error is corrected") {
   const std::vector<std::string_view> words = {"latency", "bandwidth", "loss"};
   CHECK(base::near_match("latncy", words) == "latency");
   CHECK(base::near_match("latenccy", words) == "latency");
@@ -14,7 +14,7 @@ TEST_CASE("near match: one slip of the fingers is found") {
   CHECK(base::near_match("lsos", words) == "loss");
 }
 
-TEST_CASE("near match: a different word is not") {
+TEST_CASE("near match: a different word has no match") {
   CHECK_FALSE(base::near_match("jitter", {"latency", "bandwidth"}));
   CHECK_FALSE(base::near_match("x", {"y"}));
   CHECK_FALSE(base::near_match("", {"a"}));
@@ -22,16 +22,16 @@ TEST_CASE("near match: a different word is not") {
   CHECK_FALSE(base::near_match("cat", {"dog", "cow"}));
 }
 
-TEST_CASE("near match: the closest of several wins, the first among equals") {
+TEST_CASE("near match: the closest word wins and the first among equals") {
   CHECK(base::near_match("stages", {"stagers", "stage", "stages"}) == "stages");
   CHECK(base::near_match("ab", {"aa", "bb"}) == "aa");
 }
 
-TEST_CASE("near match: a very long word is answered at once") {
+TEST_CASE("near match: a very long word is rejected without delay") {
   CHECK_FALSE(base::near_match(std::string(10'000'000, 'a'), {"a", "latency"}));
 }
 
-TEST_CASE("either of: the last two are joined by or") {
+TEST_CASE("either of: the last two words are joined by or") {
   CHECK(base::either_of({}).empty());
   CHECK(base::either_of({"a"}) == "a");
   CHECK(base::either_of({"a", "b"}) == "a or b");

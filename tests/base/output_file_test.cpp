@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/output_file_test.cpp — files that are whole or not there.
+// tests/base/output_file_test.cpp — files that appear completely or not at all.
 #include "base/output_file.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ class OutputFolder {
   fs::path path_ = fs::temp_directory_path() / fmt::format("paths-output-{}", ::getpid());
 };
 
-/// No file of this process grows beyond it: the nearest to a full disk that needs no disk.
+/// Limits the size of the files of this process. Simulates a full disk without one.
 class SizeLimit {
  public:
   explicit SizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -80,7 +80,7 @@ TEST_CASE("output file: the old file stays until the new one is finished") {
   CHECK((facts.st_mode & 0777) == 0640);
 }
 
-TEST_CASE("output file: a write that fails leaves nothing new and names the file") {
+TEST_CASE("output file: a failed write leaves no new file and names the file") {
   const OutputFolder folder;
   const std::string text(1 << 20, 'x');
   put_text(folder / "old", "old");
@@ -94,14 +94,16 @@ TEST_CASE("output file: a write that fails leaves nothing new and names the file
   CHECK(folder.entries() == 1);
 }
 
-TEST_CASE("output file: the error of a full disk names the disk and what of it is free") {
+TEST_CASE("output file: the error of a full disk names the disk and its free space") {
   CHECK_THROWS_WITH(base::write_file("/dev/full", "text"),
                     Contains("/dev/full: cannot be written: No space left on device: ") &&
                         Contains(" are free on the disk at /dev"));
   CHECK(fs::is_character_file("/dev/full"));
 }
 
-TEST_CASE("output file: a file that must not be replaced is refused before anything is written") {
+TEST_CASE(
+    "output file: an existing file that must not be replaced is refused before anything is "
+    "written") {
   const OutputFolder folder;
   using IfThere = base::OutputFile::IfThere;
   put_text(folder / "a", "old");
@@ -112,7 +114,7 @@ TEST_CASE("output file: a file that must not be replaced is refused before anyth
   CHECK(text_of(folder / "b") == "another's");
 }
 
-TEST_CASE("output file: a link stays one, and the file that it leads to is replaced") {
+TEST_CASE("output file: a symbolic link stays and its target is replaced") {
   const OutputFolder folder;
   put_text(folder / "a", "old");
   fs::create_symlink("a", folder / "link");
@@ -122,7 +124,7 @@ TEST_CASE("output file: a link stays one, and the file that it leads to is repla
   CHECK(folder.entries() == 2);
 }
 
-TEST_CASE("output file: a file that could not be written is known before the work") {
+TEST_CASE("output file: a file that cannot be written is reported before the work starts") {
   const OutputFolder folder;
   CHECK_THROWS_WITH(
       base::check_can_write(folder / "nowhere/a"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/payload_test.cpp — bytes, who shares them, and when they are released.
+// tests/base/payload_test.cpp — sharing and release of the bytes of payloads.
 #include "base/payload.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ TEST_CASE("payload: the bytes survive copies, moves and assignments at every siz
   }
 }
 
-TEST_CASE("payload: what was moved from is empty") {
+TEST_CASE("payload: a moved-from payload is empty") {
   Payload payload = Payload::copy_of(some_bytes(100));
   const Payload taken = std::move(payload);
   CHECK(payload.empty());
@@ -56,14 +56,14 @@ TEST_CASE("payload: a copy shares the bytes") {
   CHECK(copy.bytes().data() == payload.bytes().data());
 }
 
-TEST_CASE("payload: a part shares the bytes, and parts that follow each other are one again") {
+TEST_CASE("payload: a part shares the bytes and adjacent parts join to one payload") {
   const auto bytes = some_bytes(1000);
   Payload whole = Payload::copy_of(bytes);
   const std::byte* const place = whole.bytes().data();
   Payload first = whole.part(0, 300), second = whole.part(300, 10), third = whole.part(310, 690);
   CHECK(second.bytes().data() == place + 300);
   CHECK(second.size() == 10);
-  whole = {};  // who has a part has the bytes
+  whole = {};  // the part keeps the bytes alive
   CHECK_FALSE(first.join(third));
   CHECK(first.join(second));
   const Payload moved = std::move(first);
@@ -76,10 +76,10 @@ TEST_CASE("payload: a part shares the bytes, and parts that follow each other ar
   const Payload small = Payload::copy_of(some_bytes(20));
   Payload some = small.part(0, 5);
   CHECK(holds(some, some_bytes(5)));
-  CHECK_FALSE(some.join(small.part(5, 15)));  // bytes in place lie nowhere
+  CHECK_FALSE(some.join(small.part(5, 15)));  // bytes stored in place cannot be joined
 }
 
-TEST_CASE("payload: small bytes are kept in place") {
+TEST_CASE("payload: small bytes are stored inside the payload") {
   const Payload payload = Payload::copy_of(some_bytes(Payload::inline_bytes));
   const auto* begin = reinterpret_cast<const std::byte*>(&payload);
   CHECK(payload.bytes().data() >= begin);
@@ -114,14 +114,14 @@ TEST_CASE("payload: assigning over the last copy releases the old bytes") {
   CHECK(payload.read<double>() == 3.5);
 }
 
-TEST_CASE("payload: a plain value is read back, at any offset") {
+TEST_CASE("payload: a plain value is read back at any offset") {
   const struct { std::int32_t a, b; } pair = {7, -9};
   const Payload payload = Payload::of(pair);
   CHECK(payload.read<std::int32_t>() == 7);
   CHECK(payload.read<std::int32_t>(4) == -9);
 }
 
-TEST_CASE("payload: filled gives all the bytes to write") {
+TEST_CASE("payload: filled passes all bytes to the writer") {
   for (const std::size_t size : {8u, 200u}) {
     const Payload payload = Payload::filled(size, [&](std::span<std::byte> bytes) {
       REQUIRE(bytes.size() == size);
@@ -132,7 +132,7 @@ TEST_CASE("payload: filled gives all the bytes to write") {
   }
 }
 
-TEST_CASE("payload: equality is that of the bytes, wherever they are") {
+TEST_CASE("payload: equality compares bytes wherever they are stored") {
   const auto bytes = some_bytes(20);
   const Payload here = Payload::copy_of(bytes);
   const Payload there = Payload::adopt(bytes, [] {});
@@ -142,7 +142,7 @@ TEST_CASE("payload: equality is that of the bytes, wherever they are") {
   CHECK_FALSE(Payload::of(1) == Payload::of(2));
 }
 
-TEST_CASE("payload: of an array that is given away, the bytes stay where they are") {
+TEST_CASE("payload: a vector that is given away keeps its bytes in place") {
   std::vector<double> values(100, 0.5);
   const void* const before = values.data();
   const Payload payload = Payload::of(std::move(values));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/reduce_test.cpp — what each reduction makes of two contributions.
+// tests/base/reduce_test.cpp — results of each reduction of two contributions.
 #include "base/reduce.hpp"
 
 #include <catch2/catch.hpp>
@@ -81,7 +81,7 @@ TEST_CASE("reduce: an integer that does not fit is a bad value") {
                   BadValue);
 }
 
-TEST_CASE("reduce: NaN is a bad value, given or made") {
+TEST_CASE("reduce: NaN is a bad value both as an input and as a result") {
   for (const char* name : {"sum", "product", "min", "max", "logical_and", "logical_xor"}) {
     CAPTURE(name);
     CHECK_THROWS_WITH(
@@ -94,7 +94,7 @@ TEST_CASE("reduce: NaN is a bad value, given or made") {
   CHECK(reduced("sum", Scalar::f64, infinity, 1.0) == infinity);
 }
 
-TEST_CASE("reduce: logical operations answer 0 or 1") {
+TEST_CASE("reduce: logical operations return 0 or 1") {
   CHECK(reduced("logical_and", Scalar::i32, 7, -2) == 1);
   CHECK(reduced("logical_and", Scalar::i32, 7, 0) == 0);
   CHECK(reduced("logical_or", Scalar::f64, 0.0, 0.5) == 1.0);
@@ -117,7 +117,7 @@ TEST_CASE("reduce: arithmetic does not take bool") {
   }
 }
 
-TEST_CASE("reduce: a location goes with its value, the smaller one among equals") {
+TEST_CASE("reduce: a location stays with its value and the smaller one wins among equals") {
   CHECK(located<double>("min_location", Scalar::f64, {{0.5, 3}, {1, 9}, {1, 2}},
                         {{0.25, 7}, {1, 4}, {1, 5}}) == "[(0.25 at 7), (1 at 4), (1 at 2)]");
   CHECK(located<std::int8_t>("max_location", Scalar::i8, {{5, 3}, {5, 1}}, {{5, 2}, {9, 8}}) ==
@@ -126,7 +126,7 @@ TEST_CASE("reduce: a location goes with its value, the smaller one among equals"
                     "NaN at index 0");
 }
 
-TEST_CASE("reduce: folding in one order gives the bits of that order") {
+TEST_CASE("reduce: the order of folding determines the bits of the result") {
   std::vector<double> total = {1e16};
   for (int i = 0; i < 4; ++i) {
     total = reduced("sum", Scalar::f64, std::move(total), std::vector{1.0});
@@ -135,7 +135,7 @@ TEST_CASE("reduce: folding in one order gives the bits of that order") {
   CHECK(reduced("sum", Scalar::f64, 4.0, 1e16) == 1e16 + 4);
 }
 
-TEST_CASE("reduce: the names are known and nothing else is") {
+TEST_CASE("reduce: every listed name is known and no other") {
   CHECK(base::reduce_operation_names().size() >= 12);
   for (const std::string_view name : base::reduce_operation_names()) {
     const base::ReduceOperation* operation = base::reduce_operation(name);
@@ -146,7 +146,7 @@ TEST_CASE("reduce: the names are known and nothing else is") {
   CHECK(base::reduce_operation("mean") == nullptr);
 }
 
-TEST_CASE("reduce: a user's own operation is found once it is added, and only added once") {
+TEST_CASE("reduce: a user's operation can be added once and is then found") {
   const base::ReduceOperation* sum = base::reduce_operation("sum");
   const base::ReduceOperation last{
       "test_last", false, [](Scalar) { return true; },
@@ -160,7 +160,7 @@ TEST_CASE("reduce: a user's own operation is found once it is added, and only ad
   CHECK_THROWS_AS(base::add_reduce_operation({}), std::invalid_argument);
 }
 
-TEST_CASE("reduce: a contribution has the sign that was declared") {
+TEST_CASE("reduce: a contribution must have the declared sign") {
   using base::Sign;
   CHECK_NOTHROW(check(Scalar::f64, Sign::any, std::vector{-1.0, infinity}));
   CHECK_NOTHROW(check(Scalar::f64, Sign::non_negative, std::vector{0.0, -0.0, 2.0}));
@@ -173,7 +173,7 @@ TEST_CASE("reduce: a contribution has the sign that was declared") {
                     "NaN at index 1");
 }
 
-TEST_CASE("reduce: values print as a person reads them, at most eight") {
+TEST_CASE("reduce: values print as readable text with at most eight of them") {
   const std::vector<std::int8_t> small = {1, 2, 3};
   CHECK(base::format_values({Scalar::i8, 3, false}, std::as_bytes(std::span(small))) ==
         "[1, 2, 3]");

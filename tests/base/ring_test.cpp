@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/ring_test.cpp — the queue that needs no memory while it stays short.
+// tests/base/ring_test.cpp — queue without allocations while it is short.
 #include "base/ring.hpp"
 
 #include <catch2/catch.hpp>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-TEST_CASE("ring: what goes in first comes out first, whatever the order of coming and going") {
+TEST_CASE("ring: elements leave in the order in which they entered") {
   std::mt19937 random(7);
   base::Ring<int> ring;
   std::deque<int> queue;
@@ -25,7 +25,7 @@ TEST_CASE("ring: what goes in first comes out first, whatever the order of comin
   }
 }
 
-TEST_CASE("ring: what was taken out is held no longer") {
+TEST_CASE("ring: a removed element is not kept alive") {
   base::Ring<std::shared_ptr<int>> ring;
   const auto held = std::make_shared<int>(1);
   for (int i = 0; i < 200; ++i) ring.push_back(held);

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-TEST_CASE("scalar: every name stands for the scalar that has it") {
+TEST_CASE("scalar: every name maps to its scalar and back") {
   REQUIRE(base::scalar_names().size() == 11);
   for (const std::string_view name : base::scalar_names()) {
     const auto scalar = base::scalar_named(name);
@@ -17,7 +17,7 @@ TEST_CASE("scalar: every name stands for the scalar that has it") {
   CHECK_FALSE(base::scalar_named(""));
 }
 
-TEST_CASE("scalar: the size is the one in the name") {
+TEST_CASE("scalar: the size in bytes matches the name") {
   CHECK(base::scalar_bytes(base::Scalar::i8) == 1);
   CHECK(base::scalar_bytes(base::Scalar::u16) == 2);
   CHECK(base::scalar_bytes(base::Scalar::f32) == 4);

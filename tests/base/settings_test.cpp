@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/settings_test.cpp — what YAML becomes, what is refused, and what prints back.
+// tests/base/settings_test.cpp — YAML settings: reading, refusal, and printing.
 #include "base/settings.hpp"
 
 #include <catch2/catch.hpp>
@@ -44,7 +44,7 @@ bool same(const Settings& a, const Settings& b) {
                     same_entry);
 }
 
-/// Random trees of the shapes and the words that YAML makes difficult.
+/// Random trees with the shapes and words that are difficult in YAML.
 class Trees {
  public:
   explicit Trees(std::uint64_t seed) : random_(seed) {}
@@ -89,7 +89,7 @@ class Trees {
 
 }  // namespace
 
-TEST_CASE("settings: a document keeps its order, its words and their places") {
+TEST_CASE("settings: a document keeps the order and text and positions of its values") {
   const Settings settings = parse("b: 1\na: [x, 'null', ~]\nc:\n  d: \"two words\"\n");
   REQUIRE(settings.is_map());
   REQUIRE(settings.entries().size() == 3);
@@ -115,7 +115,7 @@ TEST_CASE("settings: each kind has only its own contents") {
   CHECK(Settings().position().line == 0);
 }
 
-TEST_CASE("settings: a description says what was found") {
+TEST_CASE("settings: a description states the kind or the text of a value") {
   CHECK(Settings().describe() == "nothing");
   CHECK(Settings::scalar("fast").describe() == "'fast'");
   CHECK(Settings::list({Settings(), Settings()}).describe() == "a list of 2");
@@ -124,13 +124,13 @@ TEST_CASE("settings: a description says what was found") {
   CHECK(long_word == fmt::format("'{}...'", repeated("é", 20)));
 }
 
-TEST_CASE("settings: duplicate keys are named with both places, all of them") {
+TEST_CASE("settings: all duplicate keys are reported with both positions") {
   CHECK(mistakes_in("a: 1\nb: 2\na: 3\nx: {y: 1, y: 2}\n") ==
         "f.yaml:3:1: duplicate key 'a'; first given at line 1\n"
         "f.yaml:4:11: duplicate key 'y'; first given at line 4");
 }
 
-TEST_CASE("settings: what is no YAML is refused with its place") {
+TEST_CASE("settings: invalid YAML is refused with its position") {
   CHECK_THAT(mistakes_in("a: b: c\n"), Contains("f.yaml:1:5: not YAML: "));
   CHECK_THAT(mistakes_in("a: [1, 2\n"),
              Contains("not YAML: expected ',' or ']' of the '[' in line 1"));
@@ -147,7 +147,7 @@ TEST_CASE("settings: an empty file is refused") {
   }
 }
 
-TEST_CASE("settings: binary files are refused with the first byte that is not text") {
+TEST_CASE("settings: binary files are refused with their first byte that is not UTF-8") {
   CHECK_THAT(mistakes_in(std::string_view("a: 1\nb: \0\n", 10)),
              Contains("f.yaml:2:4: expected text in UTF-8, found byte 0x00"));
   for (const char* text : {"a: \x04", "a: \xe9\n", "\xff\xfe", "a: \xc0\x80", "a: \xed\xa0\x80",
@@ -159,7 +159,7 @@ TEST_CASE("settings: binary files are refused with the first byte that is not te
   }
 }
 
-TEST_CASE("settings: UTF-8, a byte order mark and line ends of Windows are read") {
+TEST_CASE("settings: UTF-8 text and byte order marks and Windows line ends are accepted") {
   CHECK(parse("\xEF\xBB\xBFname: \"日 é 😀\"\r\nb: 2\r\n").find("name")->text() == "日 é 😀");
 }
 
@@ -170,18 +170,18 @@ TEST_CASE("settings: tags and merge keys are refused by name") {
   CHECK(parse("a: <<\n").find("a")->text() == "<<");
 }
 
-TEST_CASE("settings: keys are words") {
+TEST_CASE("settings: keys must be words") {
   CHECK_THAT(mistakes_in("? [1, 2]\n: 3\n"), Contains("expected a word as key, found a list of 2"));
   CHECK_THAT(mistakes_in("~: 3\n"), Contains("expected a word as key, found nothing"));
 }
 
-TEST_CASE("settings: a second document is refused where it starts") {
+TEST_CASE("settings: a second document is refused at its first line") {
   CHECK_THAT(mistakes_in("a: 1\n---\nb: 2\n"),
              Contains("f.yaml:2:1: expected the end of the file"));
   CHECK(mistakes_in("---\na: 1\n...\n").empty());
 }
 
-TEST_CASE("settings: an alias stands for what was anchored") {
+TEST_CASE("settings: an alias stands for its anchored value") {
   const Settings settings = parse("a: &x {b: 1}\nc: [*x, *x]\n");
   CHECK(settings.find("c")->items()[1].find("b")->text() == "1");
   CHECK_THAT(mistakes_in("a: &x [*x]\n"), Contains("alias inside of what it stands for"));
@@ -193,7 +193,7 @@ TEST_CASE("settings: aliases that expand to millions of values are refused") {
   CHECK_THAT(mistakes_in(bomb), Contains("more than 4000000 values"));
 }
 
-TEST_CASE("settings: 64 levels are read and the next is refused") {
+TEST_CASE("settings: 64 levels of nesting are read and the next is refused") {
   const auto nested = [](std::size_t levels) {
     return repeated("[", levels) + repeated("]", levels);
   };
@@ -208,7 +208,7 @@ TEST_CASE("settings: 64 levels are read and the next is refused") {
   }
 }
 
-TEST_CASE("settings: a tab that indents a line is named with its place") {
+TEST_CASE("settings: a tab that indents a line is reported with its position") {
   const std::string words =
       "not YAML: a line is indented by a tab, which YAML does not allow; expected spaces";
   CHECK_THAT(mistakes_in("clusters:\n\talpha: {hosts: 2}\n"), Contains("f.yaml:2:1: " + words));
@@ -216,12 +216,12 @@ TEST_CASE("settings: a tab that indents a line is named with its place") {
              Contains("f.yaml:3:3: " + words));
   CHECK_THAT(mistakes_in("a:\n  b: 1\n\tc: 2\n"), Contains("f.yaml:3:1: " + words));
   CHECK_THAT(mistakes_in("\ta: 1\n"), Contains("f.yaml:1:1: " + words));
-  // Tabs that YAML allows are no reason for other mistakes.
+  // A permitted tab must not be blamed for another mistake.
   CHECK_THAT(mistakes_in("a:\t1 # \tone\n\t\nb: [1, 2\n"), !Contains("tab"));
   CHECK_THAT(mistakes_in("a: [1,\n\t2]\nb: 1\nc: 1\nd: 'x\n"), !Contains("tab"));
 }
 
-TEST_CASE("settings: a config that ends at any place is read or refused with a place") {
+TEST_CASE("settings: a truncated config is read or refused with a position") {
   const std::string text =
       "clusters: &all\n  alpha: {hosts: [a1, a2], 'threads': 2}\n  beta:\n    hosts: \"b[1-2]\"\n"
       "links:\n  - {between: [alpha, beta], latency: 1ms} # slow\nmore: *all\n";
@@ -236,11 +236,11 @@ TEST_CASE("settings: a config that ends at any place is read or refused with a p
   }
 }
 
-TEST_CASE("settings: a file that is too large is refused unread") {
+TEST_CASE("settings: a file above the size limit is refused without reading it") {
   CHECK_THAT(mistakes_in(std::string(10u << 20, '[')), Contains("larger than 8388608 bytes"));
 }
 
-TEST_CASE("settings: junk is read or refused, never a crash") {
+TEST_CASE("settings: random text is read or refused without a crash") {
   const std::uint64_t seed = Catch::rngSeed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
@@ -260,7 +260,7 @@ TEST_CASE("settings: junk is read or refused, never a crash") {
   }
 }
 
-TEST_CASE("settings: mistakes without end are cut short") {
+TEST_CASE("settings: a very long list of mistakes is cut") {
   try {
     parse(repeated("a: 1\n", 10'000));
     FAIL("duplicate keys were read");
@@ -273,7 +273,7 @@ TEST_CASE("settings: mistakes without end are cut short") {
 }
 
 TEST_CASE(
-    "settings: of many mistakes the first of the file are told, in whatever order they come") {
+    "settings: the mistakes that are printed are the first of the file in any order of reporting") {
   base::Mistakes mistakes;
   for (int line = 1000; line > 0; --line) mistakes.add({"f", line, 1}, "wrong");
   mistakes.add({"f", 7, 1}, "wrong");
@@ -296,14 +296,14 @@ TEST_CASE("settings: a mistake about a long text is cut between two characters")
   CHECK_THROWS_WITH(mistakes.throw_if_any(), "f:1:1: a" + repeated("\xc3\xa4", 999) + "...");
 }
 
-TEST_CASE("settings: a file that cannot be read is a mistake in its name") {
+TEST_CASE("settings: a file that cannot be read is a mistake with its name") {
   CHECK_THROWS_WITH(base::load_settings("/nowhere/f.yaml"),
                     Contains("/nowhere/f.yaml: cannot be read: No such file"));
   CHECK_THROWS_WITH(base::load_settings("/tmp"), Contains("/tmp: cannot be read: Is a directory"));
   CHECK_THROWS_WITH(base::load_settings("/dev/zero"), Contains("larger than"));
 }
 
-TEST_CASE("settings: a file is read with its name in every place") {
+TEST_CASE("settings: every position in a file has its name") {
   const std::string file = fmt::format("/tmp/settings_test_{}.yaml", Catch::rngSeed());
   std::ofstream(file) << "a: 1\n";
   const Settings settings = base::load_settings(file);
@@ -311,7 +311,7 @@ TEST_CASE("settings: a file is read with its name in every place") {
   CHECK(settings.find("a")->position().text() == file + ":1:4");
 }
 
-TEST_CASE("settings: printing is block style, with lines of words where they fit") {
+TEST_CASE("settings: printing uses block style and puts short lists of words on one line") {
   const std::string text =
       "name: two words\n"
       "latency: {alpha: 30ms, beta: \"a, b\"}\n"
@@ -325,13 +325,13 @@ TEST_CASE("settings: printing is block style, with lines of words where they fit
   CHECK(base::print_settings(parse(text)) == text);
 }
 
-TEST_CASE("settings: a list too long for a line gets a line for each word") {
+TEST_CASE("settings: a list too long for one line gets one line per word") {
   const std::string printed =
       base::print_settings(parse("a: [" + repeated("twelve_chars, ", 10) + "]"));
   CHECK(printed == "a:\n" + repeated("  - twelve_chars\n", 10));
 }
 
-TEST_CASE("settings: what is printed reads back to the same settings") {
+TEST_CASE("settings: printed settings read back as equal settings") {
   const std::uint64_t seed = Catch::rngSeed();
   CAPTURE(seed);
   Trees trees(seed);
@@ -351,7 +351,7 @@ TEST_CASE("settings: entries and items print alone as they print in the whole") 
   Trees trees(seed);
   for (int i = 0; i < 1000; ++i) {
     std::vector<Settings> items = {trees.tree(4), trees.tree(2)};
-    // The first entries of a map may be given as words.
+    // The first entries of a map may be passed as plain words.
     std::vector<std::string> texts = {"kind", trees.word(), "host", trees.word()};
     const std::vector<base::PrintedWord> words = {{texts[0], texts[1]}, {texts[2], texts[3]}};
     std::vector<Settings::Entry> entries, rest = {{Settings::scalar("more"), trees.tree(1)}};
@@ -375,7 +375,7 @@ TEST_CASE("settings: entries and items print alone as they print in the whole") 
   }
 }
 
-TEST_CASE("settings: mistakes are thrown together, in the order of the file, each once") {
+TEST_CASE("settings: mistakes are thrown together in file order without duplicates") {
   base::Mistakes mistakes;
   CHECK_NOTHROW(mistakes.throw_if_any());
   mistakes.add({"f", 3, 1}, "third");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/text_file_test.cpp — files that are pipes.
+// tests/base/text_file_test.cpp — named pipes as text files.
 #include "base/text_file.hpp"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 namespace {
 
-/// A pipe with a name, as mkfifo makes one.
+/// Named pipe, made by mkfifo.
 class NamedPipe {
  public:
   NamedPipe() : name_(fmt::format("/tmp/paths-pipe-{}", getpid())) {
@@ -31,18 +31,18 @@ class NamedPipe {
 
 }  // namespace
 
-TEST_CASE("text file: a pipe that no process writes to is an error, and not waited for") {
+TEST_CASE("text file: a pipe without a writer is an error without waiting") {
   const NamedPipe pipe;
   CHECK_THROWS_WITH(base::load_text(pipe.name(), 100),
                     pipe.name() + ": expected text, found a pipe that no process writes to");
 }
 
-TEST_CASE("text file: all that was written to a pipe is read, up to the limit") {
+TEST_CASE("text file: everything written to a pipe is read up to the limit") {
   const NamedPipe pipe;
   for (const std::size_t limit : {std::size_t{11}, std::size_t{10}}) {
     const int end = open(pipe.name().c_str(), O_RDWR);
     REQUIRE(write(end, "a: 1\nb: 2\n\n", 11) == 11);
-    const int reader = open(pipe.name().c_str(), O_RDONLY | O_NONBLOCK);  // keeps what is in it
+    const int reader = open(pipe.name().c_str(), O_RDONLY | O_NONBLOCK);  // keeps the bytes
     close(end);
     if (limit == 11)
       CHECK(base::load_text(pipe.name(), limit) == "a: 1\nb: 2\n\n");

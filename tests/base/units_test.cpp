@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/units_test.cpp — times, sizes and rates as people write them.
+// tests/base/units_test.cpp — texts of times, sizes and rates.
 #include "base/units.hpp"
 
 #include <catch2/catch.hpp>
@@ -36,7 +36,7 @@ TEST_CASE("units: a time is rounded to the nearest nanosecond") {
   CHECK(base::parse_time("0.4999ns") == Nanos(0));
 }
 
-TEST_CASE("units: what is not a number with a known unit is nothing") {
+TEST_CASE("units: a text that is not a number with a known unit is rejected") {
   for (const char* text : {"",     "30",   "ms",    "-1ms",  "+1ms",  "1e3ms",  ".5s",  "5.s",
                            " 1s",  "1s ",  "1 s s", "1m",    "1MS",   "nan s",  "infs", "0x1s",
                            "1,5s", "1\ts", "010s",  "00.5s", "010MB", "010Mbit"}) {
@@ -48,8 +48,8 @@ TEST_CASE("units: what is not a number with a known unit is nothing") {
 }
 
 TEST_CASE(
-    "units: each accepts zero if that means something, its smallest and its largest value, "
-    "and nothing beyond") {
+    "units: each quantity accepts its smallest and largest value and zero if meaningful but "
+    "nothing beyond") {
   struct Time {
     const char* text;
     std::optional<Nanos> time;
@@ -113,7 +113,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("units: a plain number has one meaning for everybody") {
+TEST_CASE("units: a plain number has the same meaning in every parser") {
   struct Number {
     std::string text;
     std::optional<std::int64_t> integer;
@@ -166,7 +166,7 @@ TEST_CASE("units: a plain number has one meaning for everybody") {
   }
 }
 
-TEST_CASE("units: a time that is too long is told apart from what is none") {
+TEST_CASE("units: the expected text distinguishes a time that is too long from an invalid one") {
   CHECK(base::expected_time("30") == "a time such as 30ms");
   CHECK(base::expected_time("1000000001s") == "a time of at most 1000000000s, about 30 years");
 }
@@ -180,7 +180,7 @@ TEST_CASE("units: a size is whole bytes") {
   CHECK_FALSE(base::parse_bytes("1.0005KB"));
 }
 
-TEST_CASE("units: a size is read with every unit that people write for bytes, and no other") {
+TEST_CASE("units: a size accepts every common unit of bytes and no other") {
   const std::uint64_t kibi = 1 << 10, mebi = 1 << 20, gibi = 1 << 30;
   const std::map<std::string, std::uint64_t> bytes_of_units = {
       {"", 1},         {"B", 1},           {"kB", 1'000}, {"KB", 1'000},
@@ -195,7 +195,7 @@ TEST_CASE("units: a size is read with every unit that people write for bytes, an
     if (bytes > 1) CHECK(base::parse_bytes("1.5" + unit) == 3 * bytes / 2);
     CHECK_FALSE(base::parse_bytes(unit));
   }
-  // Many read the first ones as bits.
+  // Many people read the first of these as bits.
   for (const std::string unit :
        {"b", "kb", "Kb", "mb", "kbit", "kiB", "kib", "m", "g", "T", "TiB", "bytes"}) {
     CAPTURE(unit);
@@ -213,7 +213,7 @@ TEST_CASE("units: a size without a unit counts bytes") {
   }
 }
 
-TEST_CASE("units: a rate is bits per second, with or without saying so") {
+TEST_CASE("units: a rate is in bits per second with or without the suffix") {
   CHECK(base::parse_bits_per_second("100Mbit") == 1e8);
   CHECK(base::parse_bits_per_second("100 Mbit/s") == 1e8);
   CHECK(base::parse_bits_per_second("0.1Gbit") == 1e8);
@@ -240,7 +240,7 @@ TEST_CASE("units: values print in the unit that is shortest without a fraction")
   CHECK(base::format_bits_per_second(0) == "0bit");
 }
 
-TEST_CASE("units: every value prints as what reads back to the same value") {
+TEST_CASE("units: every printed value reads back as the same value") {
   const std::uint64_t seed = Catch::rngSeed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);

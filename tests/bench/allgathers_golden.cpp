@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bench/allgathers_golden.cpp — what `allgathers` prints, refuses and knows of messages.
+// tests/bench/allgathers_golden.cpp — output, errors and message times of the program `allgathers`.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -28,7 +28,7 @@ nlohmann::json contender(const nlohmann::json& row, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("allgathers: prints the fastest first, and refuses what is wrong") {
+TEST_CASE("allgathers: prints the fastest schedule first and refuses invalid options") {
   const std::string said = test_support::golden_text("allgathers configs/europe.yaml -m 64KiB") +
                            test_support::golden_text("allgathers -m 64KiB") +
                            test_support::golden_text("allgathers configs/europe.yaml -m 64x") +
@@ -36,7 +36,9 @@ TEST_CASE("allgathers: prints the fastest first, and refuses what is wrong") {
   CHECK(said == test_support::golden("allgathers.txt", said));
 }
 
-TEST_CASE("allgathers: tells when messages cross, of one port and of a port each way") {
+TEST_CASE(
+    "allgathers: prints when messages cross links with full-duplex and half-duplex and blocking "
+    "ports") {
   const auto full = row("configs/three-sites.yaml --crossings");
   const auto half = row("configs/three-sites.yaml --crossings --half-duplex");
   const auto blocking = row("configs/three-sites.yaml --blocking");
@@ -45,7 +47,7 @@ TEST_CASE("allgathers: tells when messages cross, of one port and of a port each
   CHECK(contender(half, min3).at("ms").get<double>() == Approx(4555).margin(4.5));
   CHECK(contender(blocking, min3).at("ms") > contender(full, min3).at("ms"));
   for (const nlohmann::json& one : {contender(full, min3), contender(half, min3)}) {
-    // 12, 16 and 12 blocks of 256 KiB that a site does not have.
+    // The three sites miss 12, 16 and 12 blocks of 256 KiB.
     CHECK(one.at("wan").at("bytes") == 40 * 256 * 1024);
     CHECK(one.at("wan").at("on_links_ms").size() == 40);
     for (const auto& [begin, end] :
@@ -54,7 +56,7 @@ TEST_CASE("allgathers: tells when messages cross, of one port and of a port each
       CHECK(end <= one.at("ms").get<double>());
     }
   }
-  // Who gathers first sends nothing to other sites meanwhile.
+  // Magpie first gathers inside the sites; until then no message crosses to another site.
   const auto magpie = contender(full, "magpie").at("wan").at("on_links_ms");
   CHECK(magpie.at(0).at(0) > 100);
 }

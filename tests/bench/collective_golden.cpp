@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bench/collective_golden.cpp — what `collective` prints, and what it refuses.
+// tests/bench/collective_golden.cpp — output and errors of the program `collective`.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -21,21 +21,21 @@ void check_golden(const std::string& name, const std::string& said) {
 
 }  // namespace
 
-TEST_CASE("collective: prints times beside prices and bounds, every value looked at") {
+TEST_CASE("collective: prints times next to predicted times and bounds and validates every value") {
   check_golden("collective.txt",
                collective("broadcast,allreduce,alltoall,barrier -m 1024:1MiB -i 2 --full "
                           "--validation") +
                    collective("allreduce -m 8:8 --schedule tree:shape=binomial"));
 }
 
-TEST_CASE("collective: prices without sending, and with every thread in turn as the root") {
+TEST_CASE("collective: predicts times without sending and for each thread as the root") {
   check_golden("collective_roots.txt",
                collective("broadcast,scan -m 1MiB:2MiB --prices --full") +
                    collective("broadcast,barrier -m 64KiB -i 2 -x 0 --root-rank each "
                               "--schedule multilevel --validation"));
 }
 
-TEST_CASE("collective: tells of each root what its broadcast took, and how often it crossed") {
+TEST_CASE("collective: prints the time and the link crossings of the broadcast of each root") {
   const test_support::Said said = test_support::run_shell(
       "cd " PATHS_SOURCE_DIR " && " PATHS_BUILD_BIN_DIR
       "/paths run configs/two-by-four.yaml --clock virtual -- collective broadcast -m 8 -i 1 "
@@ -48,13 +48,14 @@ TEST_CASE("collective: tells of each root what its broadcast took, and how often
     CHECK(root.at("ms") == root.at("price_ms"));
     messages.push_back(root.at("wan").at("messages"));
   }
-  // Whose number from the root's on has its lowest bit at 4, 2 or 1 hears from who is so far before
-  // it. From rank 1: 5, 4 and 0 hear from the other cluster.
+  // In a binomial tree, ranks count from the root. A rank whose lowest set bit is 4, 2 or 1
+  // receives from the rank that is lower by that much. With root 1, ranks 5, 4 and 0 receive from
+  // the other cluster.
   CHECK(messages == std::vector<std::uint64_t>{1, 3, 3, 5, 1, 3, 3, 5});
   CHECK(row.at("wan").at("messages") == 24);
 }
 
-TEST_CASE("collective: where there is no price nothing is said of what crossed") {
+TEST_CASE("collective: reports no link crossings if it has no predicted time") {
   const test_support::Said said = test_support::run_shell(
       "cd " PATHS_SOURCE_DIR " && " PATHS_BUILD_BIN_DIR
       "/paths run configs/multicluster-small.yaml --clock virtual -- collective broadcast -m 8 "
@@ -64,7 +65,7 @@ TEST_CASE("collective: where there is no price nothing is said of what crossed")
   CHECK(row.at("wan").is_null());
 }
 
-TEST_CASE("collective: of some bytes there is a value, of none there is none") {
+TEST_CASE("collective: a size of zero bytes has no values and any other size has at least one") {
   const auto sizes = [](const std::string& option) {
     const test_support::Said said = test_support::run_shell(
         "cd " PATHS_SOURCE_DIR " && " PATHS_BUILD_BIN_DIR
@@ -80,12 +81,12 @@ TEST_CASE("collective: of some bytes there is a value, of none there is none") {
   CHECK(sizes("0:8") == std::vector<std::uint64_t>{0, 8});
 }
 
-TEST_CASE("collective: arrays that all threads share make no difference to times") {
+TEST_CASE("collective: arrays shared by all threads do not change the times") {
   const std::string options = "allreduce,broadcast,alltoall,scan -m 8:64KiB -i 1";
   CHECK(collective(options + " --shared-arrays") == collective(options));
 }
 
-TEST_CASE("collective: refuses what is wrong, and says what was probably meant") {
+TEST_CASE("collective: refuses invalid options and suggests the nearest word") {
   check_golden("collective_mistakes.txt",
                collective("brodcast") + collective("broadcast -m 9:1") +
                    collective("broadcast --root-rank 8") +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bench/collective_real.cpp — collectives between processes, every value looked at; one dies.
+// tests/bench/collective_real.cpp — validated collectives between processes, and the death of one
+// process.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -10,7 +11,7 @@
 #if PATHS_HAS_BENCH
 namespace {
 
-/// Three hosts of two threads in two clusters, as processes.
+/// Runs the collective on three hosts of two threads in two clusters, with one process per host.
 test_support::Said run_collective(const std::string& more, const std::string& options) {
   return test_support::run_shell(fmt::format(
       "config=$(mktemp --suffix .yaml); cat >$config <<'END'\n"
@@ -24,7 +25,7 @@ test_support::Said run_collective(const std::string& more, const std::string& op
       more, PATHS_BUILD_BIN_DIR, options));
 }
 
-/// The same for a long time, until one of its hosts is killed.
+/// Runs for a long time until one of the hosts is killed.
 test_support::Said run_and_kill() {
   return run_collective("",
                         "allreduce -m 1MiB -i 1000 & run=$!; "
@@ -36,7 +37,7 @@ test_support::Said run_and_kill() {
 
 }  // namespace
 
-TEST_CASE("collective: processes come to the right values, over memory and sockets") {
+TEST_CASE("collective: processes compute correct values over shared memory and sockets") {
   const std::string shared_memory = GENERATE("true", "false");
   const test_support::Said said = run_collective(
       fmt::format("shared_memory: {}\n", shared_memory),
@@ -47,7 +48,7 @@ TEST_CASE("collective: processes come to the right values, over memory and socke
   CHECK(said.text.find("# exscan by best, 6 threads") != std::string::npos);
 }
 
-TEST_CASE("collective: a host that dies in the midst of an operation is named, and the run ends") {
+TEST_CASE("collective: a host that is killed during an operation is named and the run ends") {
   const test_support::Said said = run_and_kill();
   INFO(said.text);
   CHECK(said.text.find("killed") != std::string::npos);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of injected noise, exactly; and that measuring real noise works at all.
+// tests/bench/fixed_work_test.cpp — exact figures of injected noise, and a measurement of the real
+// noise of this machine.
 #include "bench/fixed_work/fixed_work.hpp"
 
 #include <unistd.h>
@@ -33,7 +34,7 @@ Options options(Method method) {
   return options;
 }
 
-/// The same detour every `period`, from `first` on.
+/// Returns equal detours, one per `period`, from `first` on.
 std::vector<Detour> every(Nanos period, Nanos duration, Nanos first, Nanos span = seconds(10)) {
   std::vector<Detour> detours;
   for (Nanos start = first; start + duration <= span; start += period)
@@ -41,7 +42,8 @@ std::vector<Detour> every(Nanos period, Nanos duration, Nanos first, Nanos span 
   return detours;
 }
 
-/// What fwq measures on a processor with such noise. A detour begins when a piece does.
+/// Returns the samples of fwq on a processor with this noise. Each detour begins together with a
+/// piece of work.
 Samples pieces(const std::vector<Detour>& noise, Nanos piece, Nanos span) {
   Samples samples;
   auto next = noise.begin();
@@ -53,7 +55,7 @@ Samples pieces(const std::vector<Detour>& noise, Nanos piece, Nanos span) {
   return samples;
 }
 
-/// What ftq measures, with units of a thousandth of an interval.
+/// Returns the samples of ftq, in units of a thousandth of an interval.
 Samples units(const std::vector<Detour>& noise, Nanos interval, Nanos span) {
   Samples samples;
   samples.span = span;
@@ -69,7 +71,7 @@ std::vector<bench::fixed_work::Period> periods_of(const std::vector<Detour>& noi
                                     milliseconds(1));
 }
 
-/// A file that is gone afterwards.
+/// Temporary file that the destructor removes.
 class File {
  public:
   explicit File(const std::string& text)
@@ -87,7 +89,7 @@ class File {
 };
 
 #if PATHS_HAS_BENCH
-/// What the program says to a command line it should refuse, and its exit code.
+/// Returns the output of the program for a command line that it must refuse, and its exit code.
 std::string refusal(const std::string& arguments) {
   const test_support::Said said =
       test_support::run_shell("timeout 20 " PATHS_BUILD_BIN_DIR "/fixed_work " + arguments);
@@ -97,7 +99,7 @@ std::string refusal(const std::string& arguments) {
 
 }  // namespace
 
-TEST_CASE("fixed work: what a piece takes longer than the shortest is noise") {
+TEST_CASE("fixed work: the time of a piece beyond the shortest one is noise") {
   const Samples samples = pieces(every(milliseconds(100), milliseconds(5), milliseconds(30)),
                                  microseconds(100), seconds(10));
   const Findings findings = bench::fixed_work::analyze(samples, options(Method::fixed_work));
@@ -117,12 +119,12 @@ TEST_CASE("fixed work: what a piece takes longer than the shortest is noise") {
   CHECK(findings.periods[0].explains > 0.95);
 }
 
-TEST_CASE("fixed time: what an interval lacks of the fullest one is noise") {
+TEST_CASE("fixed time: work that an interval lacks compared with the fullest one is noise") {
   const auto noise = every(milliseconds(100), milliseconds(5), microseconds(30'200));
   const Findings findings = bench::fixed_work::analyze(units(noise, milliseconds(1), seconds(10)),
                                                        options(Method::fixed_time));
   CHECK(findings.noise_share == Approx(0.05).epsilon(1e-12));
-  // Whole intervals were lost between the first and the last, so the begin is known.
+  // Whole intervals are lost between the first and the last, so the start is known exactly.
   CHECK(findings.detours == noise);
   CHECK(findings.work.p50 == Nanos(0));
   CHECK(findings.work.max == milliseconds(1));
@@ -131,7 +133,8 @@ TEST_CASE("fixed time: what an interval lacks of the fullest one is noise") {
   CHECK(findings.periods[0].explains > 0.95);
 }
 
-TEST_CASE("fixed time: losses of adjacent intervals are one detour only when it fills one") {
+TEST_CASE(
+    "fixed time: losses of adjacent intervals are one detour only if it fills a whole interval") {
   Samples samples;
   samples.done = {1000, 900, 800, 1000, 700, 0, 0, 400, 300, 995};
   samples.span = milliseconds(10);
@@ -147,7 +150,7 @@ TEST_CASE("fixed time: losses of adjacent intervals are one detour only when it 
   CHECK(findings.noise_share == Approx((0.1 + 0.2 + 2.9 + 0.7 + 0.005) / 10));
 }
 
-TEST_CASE("fixed time: a count that is one less in a coarse interval is no detour") {
+TEST_CASE("fixed time: a count that is one lower in a coarse interval is not a detour") {
   Samples samples;
   samples.done.assign(1000, 49);
   samples.done[7] = 50;
@@ -158,7 +161,7 @@ TEST_CASE("fixed time: a count that is one less in a coarse interval is no detou
   CHECK(bench::fixed_work::analyze(samples, coarse).detours.empty());
 }
 
-TEST_CASE("fixed time: a thread that did nothing lost everything") {
+TEST_CASE("fixed time: a thread that did no work lost the whole time") {
   Samples samples;
   samples.done.assign(10, 0);
   samples.span = milliseconds(10);
@@ -167,7 +170,7 @@ TEST_CASE("fixed time: a thread that did nothing lost everything") {
   CHECK(findings.detours == std::vector<Detour>{{Nanos(0), milliseconds(10)}});
 }
 
-TEST_CASE("detour: a gap is noise but for the shortest look at the clock") {
+TEST_CASE("detour: the length of a gap minus the shortest read of the clock is noise") {
   Samples samples;
   samples.span = seconds(10);
   samples.shortest_look = Nanos(25);
@@ -183,7 +186,7 @@ TEST_CASE("detour: a gap is noise but for the shortest look at the clock") {
   CHECK(findings.periods[0].explains == Approx(1));
 }
 
-TEST_CASE("noise statistics: percentiles are by nearest rank") {
+TEST_CASE("noise statistics: percentiles use the nearest rank") {
   const auto all = bench::fixed_work::distribution({Nanos(30), Nanos(10), Nanos(20), Nanos(40)});
   CHECK(all.count == 4);
   CHECK(all.min == Nanos(10));
@@ -194,14 +197,14 @@ TEST_CASE("noise statistics: percentiles are by nearest rank") {
   CHECK(bench::fixed_work::distribution({}).count == 0);
 }
 
-TEST_CASE("noise statistics: a detour counts in every bin it lasts in") {
+TEST_CASE("noise statistics: a detour counts in every bin that it overlaps") {
   const std::vector<Detour> noise = {{microseconds(900), microseconds(1300)},
                                      {microseconds(3900), microseconds(500)}};
   CHECK(bench::fixed_work::lost_by_bin(noise, microseconds(4500), milliseconds(1)) ==
         std::vector<double>{1e5, 1e6, 2e5, 1e5});
 }
 
-TEST_CASE("periods: the period is found, not its half or its double") {
+TEST_CASE("periods: the period is found and not its half or its double") {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     INFO("seed " << seed);
     runtime::Random random(seed);
@@ -215,13 +218,13 @@ TEST_CASE("periods: the period is found, not its half or its double") {
   }
 }
 
-TEST_CASE("periods: two at once are both found") {
+TEST_CASE("periods: two simultaneous periods are both found") {
   auto noise = every(milliseconds(130), milliseconds(3), milliseconds(17));
   for (const Detour& one : every(milliseconds(7), microseconds(500), milliseconds(2)))
     noise.push_back(one);
   const auto found = periods_of(noise);
   REQUIRE(found.size() == 2);
-  // Of bins with a share p of them lost to h, the variation is h h p (1 - p).
+  // If a share p of the bins loses h, the variance is h h p (1 - p).
   const double first = 0.25 / 7 * 6 / 7, second = 3.0 / 130 * 127 / 130;
   CHECK(found[0].nanos == Approx(7e6).epsilon(0.01));
   CHECK(found[0].explains == Approx(first / (first + second)).margin(0.02));
@@ -229,7 +232,7 @@ TEST_CASE("periods: two at once are both found") {
   CHECK(found[1].explains == Approx(second / (first + second)).margin(0.02));
 }
 
-TEST_CASE("periods: one that is not quite regular is found among noise without one") {
+TEST_CASE("periods: a slightly irregular period is found among random noise") {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     INFO("seed " << seed);
     runtime::Random random(seed);
@@ -244,7 +247,7 @@ TEST_CASE("periods: one that is not quite regular is found among noise without o
   }
 }
 
-TEST_CASE("periods: noise at random times has none") {
+TEST_CASE("periods: noise at random times has no period") {
   int found = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     runtime::Random random(seed);
@@ -259,14 +262,14 @@ TEST_CASE("periods: noise at random times has none") {
   CHECK(bench::fixed_work::periods(std::vector<double>(30, 1), milliseconds(1)).empty());
 }
 
-TEST_CASE("periods: a long measurement is searched in wider bins") {
+TEST_CASE("periods: a long measurement is searched with wider bins") {
   const auto found =
       periods_of(every(seconds(3), milliseconds(70), milliseconds(30), seconds(600)), seconds(600));
   REQUIRE(found.size() == 1);
   CHECK(found[0].nanos == Approx(3e9).epsilon(0.001));
 }
 
-TEST_CASE("fixed_work --noise: noise_allreduce --replay reads it") {
+TEST_CASE("fixed_work --noise: noise_allreduce --replay reads the file") {
   const Samples samples =
       pieces(every(milliseconds(100), milliseconds(5), milliseconds(30), seconds(1)),
              microseconds(100), seconds(1));
@@ -286,7 +289,7 @@ TEST_CASE("fixed_work --noise: noise_allreduce --replay reads it") {
   CHECK(bench::Noise(none.path()).stretched(milliseconds(3), seconds(5)) == seconds(5));
 }
 
-TEST_CASE("fixed_work: figures, samples and a table for people") {
+TEST_CASE("fixed_work: prints figures and samples and a readable table") {
   Samples samples;
   samples.processor = 3;
   samples.done = {1000, 750, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000};
@@ -309,7 +312,7 @@ TEST_CASE("fixed_work: figures, samples and a table for people") {
                  Catch::Contains("2.500% noise"));
 }
 
-TEST_CASE("fixed_work: what cannot be measured is refused with the option's name") {
+TEST_CASE("fixed_work: options that cannot be measured are refused with the option's name") {
   Options wrong = options(Method::detour);
   CHECK(wrong.mistake().empty());
   wrong.work = microseconds(1);
@@ -329,7 +332,7 @@ TEST_CASE("fixed_work: what cannot be measured is refused with the option's name
   CHECK_THROWS_WITH(bench::fixed_work::measure(many), Catch::Contains("expected a processor"));
 }
 
-TEST_CASE("fixed_work: measures this machine with each method on every processor") {
+TEST_CASE("fixed_work: every method measures every processor of this machine") {
   for (const Method method : {Method::fixed_work, Method::fixed_time, Method::detour}) {
     Options real = options(method);
     real.duration = milliseconds(50);
@@ -354,7 +357,9 @@ TEST_CASE("fixed_work: measures this machine with each method on every processor
 }
 
 #if PATHS_HAS_BENCH
-TEST_CASE("fixed_work command line: wrong ones exit with 2, say why and where help is") {
+TEST_CASE(
+    "fixed_work command line: invalid options exit with 2 and print the reason and a hint to the "
+    "help") {
   const std::string end = "Try 'fixed_work --help' for more information.\nexit code 2\n";
   CHECK_THAT(refusal("--mehtod ftq"), Catch::Contains("did you mean '--method'?\n" + end));
   CHECK(refusal("--method fqw") ==
@@ -365,7 +370,9 @@ TEST_CASE("fixed_work command line: wrong ones exit with 2, say why and where he
         "fixed_work: --work: the method detour does no work\n" + end);
 }
 
-TEST_CASE("fixed_work command line: a file that cannot be written is refused before measuring") {
+TEST_CASE(
+    "fixed_work command line: an output file that cannot be written is refused before the "
+    "measurement") {
   for (const std::string option : {"--json", "--csv", "--noise"})
     CHECK_THAT(refusal("--duration 1h --work 1ms --threads 1 " + option + " /nowhere/out.txt"),
                Catch::StartsWith("fixed_work: " + option +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bench/huge_tree_slow.cpp — the memory of hosts and threads on the virtual clock, as a
-// program of very many.
+// tests/bench/huge_tree_slow.cpp — memory per host and thread of very large runs on the virtual
+// clock.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -13,7 +13,7 @@
 #if PATHS_HAS_BENCH
 namespace {
 
-/// Bytes that the run of a tree took on top of its plan.
+/// Returns the bytes that the run of a tree takes in addition to its plan.
 double bytes_of_run(std::uint32_t clusters, std::uint32_t hosts, std::uint32_t threads) {
   const test_support::Said run = test_support::run_shell(
       fmt::format("{}/huge_tree --clusters {} --hosts {} --threads {} --allreduces 3 2>/dev/null",
@@ -31,7 +31,7 @@ TEST_CASE("huge tree: 20,000 threads of 200 hosts allreduce with less than 8 KiB
   CHECK(bytes_of_run(20, 10, 100) / 20'000 < 8 * 1024);
 }
 
-TEST_CASE("huge tree: a host takes as much memory among 20,000 hosts as among 2,000") {
+TEST_CASE("huge tree: memory per host is the same with 20000 hosts as with 2000") {
   const double of_few = bytes_of_run(20, 100, 1) / 2'000;
   const double of_many = bytes_of_run(200, 100, 1) / 20'000;
   CHECK(of_many < 1.1 * of_few);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bench/injected_causes_slow.cpp — what is wrong with a run is what its report names.
+// tests/bench/injected_causes_slow.cpp — comparison of injected causes of delay with those that the
+// report names.
 //
 // Whole runs on the virtual clock, through a config, a trace directory and its analysis. Causes
-// are drawn at random in place and size; PATHS_SEEDS says how many runs (default 60), PATHS_SEED
-// with which seed they begin.
+// have random places and sizes. PATHS_SEEDS sets the number of runs (default 60), PATHS_SEED the
+// first seed.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ namespace {
 
 using eventspace::FindingKind;
 
-/// What was injected, or named, and how much of it: "slow_host east-1": 1.2.
+/// Injected or named causes with their sizes, such as "slow_host east-1": 1.2.
 using Causes = std::map<std::string, double>;
 
 struct Drawn {
@@ -75,8 +76,8 @@ class Drawing {
     clusters_[where] += fmt::format(", speed: {{{}: 100/{}}}", name, percent);
     drawn_.causes["slow_host " + name] = static_cast<double>(percent) / 100;
   }
-  /// A hundredth of the time at least. Less often than a thread computes: what delays nearly every
-  /// computation only makes the thread look slow.
+  /// Takes at least a hundredth of the time. It occurs less often than the thread computes: noise
+  /// that delays nearly every computation only makes the thread look slow.
   void noisy_thread() {
     const std::int64_t duration = random_.between(1, 10);
     const std::int64_t period = random_.between(80, std::min<std::int64_t>(300, 100 * duration));
@@ -85,7 +86,7 @@ class Drawing {
     drawn_.causes["noisy_thread " + thread] = static_cast<double>(duration) * 1e6;
   }
   void late_broadcast() {
-    const std::size_t where = cluster(1);  // the tree's root is in the first
+    const std::size_t where = cluster(1);  // the tree's root is in the first cluster
     const std::int64_t delay = random_.between(2, 30);
     clusters_[where] += fmt::format(", broadcast_delay: {}ms", delay);
     drawn_.causes[fmt::format("late_broadcast sum.broadcast_delay.{}", names[where])] =
@@ -111,12 +112,12 @@ class Drawing {
   }
 
   runtime::Random random_;
-  std::vector<std::string> clusters_;  ///< what is written behind hosts and threads
+  std::vector<std::string> clusters_;  ///< the names that are prefixes of hosts and threads
   std::int64_t hosts_ = 0, threads_ = 0, latency_ = 0;
   Drawn drawn_;
 };
 
-/// Gone with what is in it.
+/// Temporary directory, removed with its contents by the destructor.
 struct Directory {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / fmt::format("paths-causes-{}", getpid());
@@ -166,14 +167,14 @@ std::string text(const Causes& causes) {
   return all;
 }
 
-/// Computing varies by half a percent, and noise is told from that by its median.
+/// Compute times vary by half a percent, and the analysis separates noise from that by the median.
 bool is_near(double found, double injected) {
   return std::abs(found - injected) <= 0.05 * injected;
 }
 
 }  // namespace
 
-TEST_CASE("injected causes: a report names exactly them, with their figures") {
+TEST_CASE("injected causes: a report names exactly the injected causes with their figures") {
   const std::uint64_t seeds = test_support::from_environment("PATHS_SEEDS", 60);
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
   std::uint64_t wrong = 0, wrong_figures = 0, injected = 0;
@@ -200,8 +201,8 @@ TEST_CASE("injected causes: a report names exactly them, with their figures") {
                   seeds, wrong, wrong_figures);
   INFO(summary);
   CHECK(wrong * 100 <= seeds);
-  // Noise that keeps step with the iterations falls partly into waiting, every time, and is as
-  // short as the rest of it then.
+  // Noise in phase with the iterations falls partly into waiting in every iteration. Its measured
+  // part is then as short as the other variation.
   CHECK(wrong_figures * 100 <= 3 * seeds);
   if (std::getenv("PATHS_SEEDS") != nullptr) WARN(summary << '\n' << all);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same between sixteen processes.
+// tests/bench/lane_traffic_real.cpp — random messages between sixteen processes.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -12,7 +12,7 @@
 #if PATHS_HAS_BENCH
 namespace {
 
-/// What all hosts say that they have received.
+/// Returns the total number of messages that all hosts report as received.
 std::uint64_t received(const std::string& text) {
   constexpr std::string_view key = "\"received\": ";
   std::uint64_t sum = 0;
@@ -23,7 +23,8 @@ std::uint64_t received(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("lane_traffic: sixteen processes exchange random messages, over memory and sockets") {
+TEST_CASE(
+    "lane_traffic: sixteen processes exchange random messages over shared memory and sockets") {
   const std::string shared_memory = GENERATE("true", "false");
   CAPTURE(shared_memory);
   const test_support::Said said = test_support::run_shell(fmt::format(

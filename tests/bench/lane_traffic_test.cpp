@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of all sizes between all threads of three clusters, on the virtual clock.
+// tests/bench/lane_traffic_test.cpp — messages of all sizes between all threads of three clusters
+// on the virtual clock.
 #include "bench/lane_traffic/lane_traffic.hpp"
 
 #include <catch2/catch.hpp>
@@ -10,7 +11,7 @@
 #include "paths/host/deployment.hpp"
 #include "tests/support/sim.hpp"
 
-TEST_CASE("lane_traffic: random messages of all sizes arrive, once and in order") {
+TEST_CASE("lane_traffic: random messages of all sizes arrive once and in order") {
   const char* const wanted = std::getenv("PATHS_LANE_MESSAGES");
   bench::LaneTrafficOptions options;
   options.messages = wanted != nullptr ? std::stoull(wanted) : 10'000;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bench/noise_allreduce_golden.cpp — what the program says to right and wrong command lines.
+// tests/bench/noise_allreduce_golden.cpp — output of noise_allreduce for valid and invalid command
+// lines.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -18,7 +19,9 @@ const std::string two_clusters = "--config configs/two-clusters.yaml ";
 
 }  // namespace
 
-TEST_CASE("noise_allreduce command line: wrong ones exit with 2, say why and where help is") {
+TEST_CASE(
+    "noise_allreduce command line: invalid options exit with 2 and print the reason and a hint to "
+    "the help") {
   check_golden("nothing", "");
   check_golden("misspelt_option", two_clusters + "--iteratoins 5");
   check_golden("no_iterations", two_clusters + "--iterations 0");
@@ -32,7 +35,9 @@ TEST_CASE("noise_allreduce command line: wrong ones exit with 2, say why and whe
   check_golden("unwritable_json", two_clusters + "--clock virtual --json /nowhere/out.json");
 }
 
-TEST_CASE("noise_allreduce command line: help, and the table of a virtual run") {
+TEST_CASE(
+    "noise_allreduce command line: the help and the table of a virtual run match the golden "
+    "files") {
   check_golden("help", "--help");
   check_golden("table", two_clusters + "--clock virtual --iterations 20 --algorithm conditional");
 }

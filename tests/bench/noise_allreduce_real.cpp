@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes on the steady clock.
+// tests/bench/noise_allreduce_real.cpp — noise_allreduce with processes on the steady clock.
 #include <fmt/format.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -20,7 +20,7 @@
 
 namespace {
 
-/// From here on memfd_create() fails in this process and in those that it starts.
+/// Makes memfd_create() fail from now on in this process and its children.
 void refuse_memory_files(int error) {
   std::array<sock_filter, 4> filter{{
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),  // number of the system call
@@ -34,7 +34,7 @@ void refuse_memory_files(int error) {
   if (!is_set) std::perror("no filter of system calls");
 }
 
-/// A run of two hosts that may not make shared memory; its output ends with "exit code N".
+/// Runs two hosts that may not create shared memory. The output ends with "exit code N".
 std::string run_without_memory_files(int error, bool requires_memory) {
   const std::string name = fmt::format("{} {}", error, requires_memory);
   return test_support::as_child(
@@ -57,7 +57,7 @@ std::string run_without_memory_files(int error, bool requires_memory) {
 }  // namespace
 
 TEST_CASE(
-    "noise_allreduce: hosts that may make no shared memory use sockets, unless it is required") {
+    "noise_allreduce: hosts that cannot create shared memory use sockets unless it is required") {
   std::vector<std::string> usual, required;
   for (const int error : {EPERM, ENOSYS}) {
     usual.push_back(run_without_memory_files(error, false));
@@ -79,7 +79,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("noise_allreduce: one process that is all hosts claims no processor time for each") {
+TEST_CASE("noise_allreduce: a single process for all hosts reports no processor time per host") {
   const test_support::Sim sim(R"(
 clusters: {alpha: {hosts: 3, threads: 1}}
 collectives: {sum: {template: f64}}
@@ -102,7 +102,8 @@ elements: {report: {host: alpha-0, template: bytes, reach: all}}
   CHECK(json["cpu_ms"].empty());
 }
 
-TEST_CASE("noise_allreduce: WAN figures that a process lacks are null, not those of its own host") {
+TEST_CASE(
+    "noise_allreduce: WAN figures that a process lacks are null and not those of its own host") {
   const std::string folder = test_support::run_shell("mktemp -d").text;
   const std::string in = folder.substr(0, folder.find('\n'));
   const test_support::Said said = test_support::run_shell(
@@ -124,9 +125,9 @@ TEST_CASE("noise_allreduce: WAN figures that a process lacks are null, not those
                             Catch::Contains("no WAN figures of other hosts"));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need address space
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // need address space
 TEST_CASE(
-    "noise_allreduce: a host that `ulimit -v` leaves too little ends in words, not by a signal") {
+    "noise_allreduce: a host with too little `ulimit -v` ends with an error and not by a signal") {
   const std::string folder = test_support::run_shell("mktemp -d").text;
   const std::string in = folder.substr(0, folder.find('\n'));
   int refused = 0;
@@ -140,7 +141,7 @@ TEST_CASE(
     INFO(kib << " KiB: " << said.text);
     CHECK(said.exit_code == 1);
     refused += said.text.find("ulimit") == std::string::npos ? 0 : 1;
-    // The other host may report first that this one is gone, and is then the last that is heard.
+    // The other host may report first that this one is gone. Its report is then the last one.
     CHECK_THAT(said.text, Catch::Contains("ulimit") || Catch::Contains("is gone"));
     CHECK_THAT(said.text, !Catch::Contains("Aborted") && !Catch::Contains("terminate called"));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of the noise-allreduce microbenchmark on the virtual clock, by hand to the nanosecond.
+// tests/bench/noise_allreduce_test.cpp — times of noise_allreduce on the virtual clock, compared
+// with hand-computed nanoseconds.
 #include "bench/noise_allreduce/noise_allreduce.hpp"
 
 #include <catch2/catch.hpp>
@@ -17,7 +18,7 @@ using base::Nanos;
 using bench::NoiseAllreduce;
 using bench::NoiseOptions;
 
-/// Two clusters, links of different lengths, the second one slower and behind a gateway.
+/// Two clusters whose links differ by direction. The second cluster is slower and has a gateway.
 constexpr const char* two_clusters = R"(
 clusters:
   alpha: {hosts: 2, threads: 2, network: {latency: 50us}}
@@ -68,7 +69,7 @@ NoiseOptions four_iterations(const std::string& values = "best") {
   return options;
 }
 
-/// Hundredths of a millisecond, of which all times below are made.
+/// Hundredths of a millisecond; all times below are multiples of it.
 std::vector<Nanos> hundredths(const std::vector<std::int64_t>& times) {
   std::vector<Nanos> all;
   for (const std::int64_t time : times) all.push_back(Nanos(time * 10'000));
@@ -81,14 +82,14 @@ bool is_near(const nlohmann::ordered_json& value, double expected) {
 
 }  // namespace
 
-TEST_CASE("noise_allreduce: a sequential round takes the way down and up of the farthest thread") {
+TEST_CASE("noise_allreduce: a sequential round takes the time down and up of the farthest thread") {
   const Run result = run("sequential", four_iterations());
-  // beta computes 30 / 0.8 = 37.5. Its second host's way down: own network 0.07 to the first
-  // host, 0.07 to the gateway, 11 to alpha: 37.5 + 11.14 = 48.64, when alpha (30.05) has long
-  // arrived, so thread 0 has its first result then. The way up: 10 to the gateway, 0.07, 0.07:
-  // 48.64 + 10.14 = 58.78, which is how long each later iteration takes everyone.
+  // beta computes 30 / 0.8 = 37.5 ms. The way down of its second host takes 0.07 in its own network
+  // to the first host, 0.07 to the gateway and 11 to alpha: 37.5 + 11.14 = 48.64. Alpha is ready
+  // since 30.05, so thread 0 has its first result at 48.64. The way up takes 10 to the gateway,
+  // 0.07 and 0.07: 48.64 + 10.14 = 58.78. Each later iteration takes 58.78 for every thread.
   CHECK(result.iterations_of_thread_0 == hundredths({4864, 5878, 5878, 5878}));
-  // alpha-1 is 0.05 behind alpha-0, beta-0 0.07 before beta-1.
+  // alpha-1 is 0.05 behind alpha-0. beta-0 is 0.07 ahead of beta-1.
   const std::int64_t rounds = 3 * 5878;
   std::vector<Nanos> elapsed;
   for (const auto& thread : result.threads) elapsed.push_back(thread.elapsed);
@@ -98,19 +99,22 @@ TEST_CASE("noise_allreduce: a sequential round takes the way down and up of the 
   CHECK(is_near(result.figures["ms_per_iteration"]["p50"], 58.78));
   CHECK(is_near(result.figures["ms_per_iteration"]["max"], 58.78));
   CHECK(is_near(result.figures["compute_ms"], (4 * 30.0 + 2 * 37.5) / 6));
-  // One frame each way and iteration, of one f64.
+  // One frame with one f64 in each direction and iteration.
   CHECK(is_near(result.figures["wan"]["messages_per_iteration"], 2));
   CHECK(is_near(result.figures["wan"]["bytes_per_iteration"], 16));
   CHECK(is_near(result.figures["clusters"][1]["wan"]["messages_per_iteration"], 1));
 }
 
-TEST_CASE("noise_allreduce: a round of magpie takes one way") {
+TEST_CASE("noise_allreduce: a round of magpie takes the time of one direction") {
   const Run result = run("magpie", four_iterations());
-  // A and B: when the clusters know their own parts; a and b: when they know both.
-  //   A = a before + 0.05 + 30 + 0.05 (the result up to alpha-1, the value down from there)
-  //   B = b before + 0.07 + 37.5 + 0.07
-  //   a = max(A, B + 0.07 + 11), b = max(B, A + 10 + 0.07): requests are there before the parts.
+  // A and B: times at which the clusters know their own parts. a and b: times at which they know
+  // both parts.
+  //   A = previous a + 0.05 + 30 + 0.05 (result up to alpha-1, value down from there).
+  //   B = previous b + 0.07 + 37.5 + 0.07.
+  //   a = max(A, B + 0.07 + 11), b = max(B, A + 10 + 0.07): requests arrive before the parts.
+  //
   //       A       B       a       b
+  //
   //   1   30.05   37.57   48.64   40.12   (all begin together, so 0.05 and 0.07 once only)
   //   2   78.74   77.76   88.83   88.81
   //   3  118.93  126.45  137.52  129.00
@@ -124,25 +128,27 @@ TEST_CASE("noise_allreduce: a round of magpie takes one way") {
   CHECK(is_near(result.figures["clusters"][0]["proved_share"], 0));
 }
 
-TEST_CASE("noise_allreduce: conditional at its worst takes as long as magpie") {
+TEST_CASE("noise_allreduce: conditional in its worst case takes as long as magpie") {
   const Run conditional = run("conditional", four_iterations("worst"));
   const Run magpie = run("magpie", four_iterations("worst"));
   CHECK(conditional.iterations_of_thread_0 == magpie.iterations_of_thread_0);
   CHECK(is_near(conditional.figures["clusters"][0]["proved_share"], 0));
 }
 
-TEST_CASE("noise_allreduce: conditional at its best waits for no other cluster but at the end") {
+TEST_CASE(
+    "noise_allreduce: conditional in its best case waits for another cluster only at the end") {
   const Run result = run("conditional", four_iterations());
-  // alpha by itself: 30.05, then 30.10 more each time: 60.15, 90.25, and its fourth part at
-  // 120.35. beta: 37.57, 75.21, 112.85, its fourth part at 150.49. Each prefetch asks again when
-  // a tuple has come, and the question is there long before the next one:
+  // alpha alone: 30.05, then 30.10 more in each iteration: 60.15, 90.25, and its fourth part at
+  // 120.35. beta: 37.57, 75.21, 112.85, and its fourth part at 150.49. Each prefetch requests the
+  // next tuple when one has arrived, so the request arrives long before the next tuple.
+  //
   //   beta has alpha's fourth at 120.35 + 10.07 = 130.42, before its own: it knows at 150.49.
   //   alpha has beta's fourth at 150.49 + 11.07 = 161.56.
   CHECK(result.iterations_of_thread_0 == hundredths({3005, 3010, 3010, 16156 - 9025}));
   std::vector<Nanos> elapsed;
   for (const auto& thread : result.threads) elapsed.push_back(thread.elapsed);
   CHECK(elapsed == hundredths({16156, 16156, 16161, 16161, 15049, 15056}));
-  // alpha's threads took longest, for their last iteration; the pace is beta's.
+  // Alpha's threads take longest, because of their last iteration. The pace is that of beta.
   CHECK(is_near(result.figures["ms_per_iteration"]["mean"], 161.61 / 4));
   CHECK(is_near(result.figures["ms_per_iteration"]["p50"], 37.64));
   CHECK(is_near(result.figures["ms_per_iteration"]["max"], 161.61 - 90.30));
@@ -150,7 +156,8 @@ TEST_CASE("noise_allreduce: conditional at its best waits for no other cluster b
   CHECK(is_near(result.figures["clusters"][1]["proved_share"], 0.75));
 }
 
-TEST_CASE("noise_allreduce: every algorithm learns the same conditions, best and worst differ") {
+TEST_CASE(
+    "noise_allreduce: every algorithm computes the same conditions and best differs from worst") {
   const auto conditions = [](const std::string& algorithm, const std::string& values) {
     return run(algorithm, four_iterations(values)).figures["conditions"].get<std::string>();
   };
@@ -160,7 +167,7 @@ TEST_CASE("noise_allreduce: every algorithm learns the same conditions, best and
   CHECK(conditions("sequential", "worst") != conditions("sequential", "best"));
 }
 
-TEST_CASE("noise_allreduce: figures say how rounds were decided, and when a stop was known") {
+TEST_CASE("noise_allreduce: figures show how rounds were decided and when a stop was known") {
   const auto decided = [](const std::string& algorithm) {
     return run(algorithm, four_iterations()).figures;
   };
@@ -174,7 +181,7 @@ TEST_CASE("noise_allreduce: figures say how rounds were decided, and when a stop
   }
   CHECK(conditional["stop_iteration"]["about"] == 4);
   CHECK(conditional["stop_iteration"]["known"] == 4);
-  CHECK(conditional["wan"]["messages_per_iteration"] == 1.0);  // two asks, two answers, in four
+  CHECK(conditional["wan"]["messages_per_iteration"] == 1.0);  // 2 requests and 2 replies in 4
   CHECK(decided("sequential")["clusters"][0]["decided"]["joined"] == 4);
 
   const auto periodic = decided("periodic:2");
@@ -182,10 +189,10 @@ TEST_CASE("noise_allreduce: figures say how rounds were decided, and when a stop
   CHECK(periodic["stop_iteration"]["about"] == 4);
   const auto lagged = decided("lagged:1");
   CHECK(lagged["clusters"][0]["decided"]["unchecked"] == 1);
-  CHECK(lagged["stop_iteration"]["about"] == 0);  // the fourth was never acted on
+  CHECK(lagged["stop_iteration"]["about"] == 0);  // no iteration acted on the fourth result
 }
 
-TEST_CASE("noise_allreduce: noise of a time comes once, then") {
+TEST_CASE("noise_allreduce: noise at a given time occurs once") {
   NoiseOptions options = four_iterations();
   const std::vector<Nanos> usual = run("sequential", options).iterations_of_thread_0;
   options.noise = {"alpha-0/0=500ms@100ms"};
@@ -209,7 +216,7 @@ TEST_CASE("noise_allreduce: two virtual runs with one seed give the same bytes")
   }
 }
 
-TEST_CASE("noise_allreduce: the algorithm is told from the plan, of one cluster too") {
+TEST_CASE("noise_allreduce: the algorithm is found from the plan even with a single cluster") {
   for (const std::string algorithm : {"sequential", "magpie", "conditional"}) {
     const Run result = run(algorithm, four_iterations(), R"(
 clusters: {alpha: {hosts: 2}}
@@ -221,18 +228,18 @@ collectives:
   }
 }
 
-TEST_CASE("noise_allreduce: warm-up rounds are not measured, but sent") {
+TEST_CASE("noise_allreduce: warm-up rounds are not measured but their messages are sent") {
   NoiseOptions options = four_iterations();
   options.warmup = 6;
   const Run result = run("sequential", options);
-  // Nobody begins a measured iteration together with the others any more.
+  // After the warm-up the threads no longer begin an iteration at the same time.
   CHECK(result.iterations_of_thread_0 == hundredths({5878, 5878, 5878, 5878}));
   CHECK(is_near(result.figures["wan"]["messages_per_iteration"], 2));
 }
 
 namespace {
 
-/// The error with which options are refused before a thread runs; "nothing" if they are not.
+/// Returns the error with which options are refused before a thread runs, or "nothing".
 std::string refusal(NoiseOptions options, const std::string& config = two_clusters) {
   const paths::Plan plan =
       paths::read_plan(base::parse_settings(config, "test.yaml"), wrappers::all_kinds());
@@ -246,7 +253,7 @@ std::string refusal(NoiseOptions options, const std::string& config = two_cluste
 
 }  // namespace
 
-TEST_CASE("noise_allreduce: what cannot be done is refused before a thread runs") {
+TEST_CASE("noise_allreduce: impossible options are refused before a thread runs") {
   NoiseOptions options;
   options.compute = "sort";
   CHECK(refusal(options) ==
@@ -299,7 +306,7 @@ TEST_CASE("noise_allreduce: what cannot be done is refused before a thread runs"
   CHECK(refusal(options) ==
         "--compute-time: expected a time of at most 1000000000s, about 30 years, found "
         "'1000000001s'");
-  options.compute_time = "900000000s";  // beta's hosts have speed 0.8
+  options.compute_time = "900000000s";  // too long on beta, whose hosts have speed 0.8
   CHECK(refusal(options) ==
         "computing that takes 250000h would take more than 30 years on a host of speed 0.8");
   options = {};
@@ -309,7 +316,7 @@ TEST_CASE("noise_allreduce: what cannot be done is refused before a thread runs"
   CHECK(refusal(options) == "--decisions: expected a file that can be written, found '-'");
 }
 
-TEST_CASE("noise_allreduce: one thread in all has a collective, under every algorithm") {
+TEST_CASE("noise_allreduce: a single thread runs the collective under every algorithm") {
   const std::string config =
       "clusters: {alpha: {hosts: 1}}\n"
       "collectives: {sum: {template: f64, condition: {less: 1}, contributions: non_negative}}";
@@ -329,17 +336,17 @@ TEST_CASE("noise_allreduce: one thread in all has a collective, under every algo
   CHECK(unchecked.iterations_of_thread_0 == hundredths({3000}));
 }
 
-TEST_CASE("noise_allreduce: a late result may be about a round of warming up, which is no stop") {
-  NoiseOptions options = four_iterations();  // all contribute what stops, before and at the end
+TEST_CASE("noise_allreduce: a late result that belongs to a warm-up round is no stop") {
+  NoiseOptions options = four_iterations();  // each value stops the program, in the warm-up too
   options.iterations = 8;
   options.warmup = 4;
   const Run result = run("lagged:2", options);
-  CHECK(result.figures["stop_iteration"]["about"] == 0);  // the eighth was never acted on
+  CHECK(result.figures["stop_iteration"]["about"] == 0);  // no iteration acted on the eighth result
   CHECK(bench::number_of(4, 4) == 1);
   CHECK(bench::number_of(2, 4) == -1);
 }
 
-TEST_CASE("noise_allreduce: threads that learnt different conditions are found") {
+TEST_CASE("noise_allreduce: threads that computed different conditions are found") {
   const paths::Plan plan =
       paths::read_plan(base::parse_settings(two_clusters, "test.yaml"), wrappers::all_kinds());
   bench::Figures figures{plan};
@@ -355,7 +362,8 @@ TEST_CASE("noise_allreduce: threads that learnt different conditions are found")
         "  00000000000000000000000000000001: 1 threads, the first of them on host beta-1");
 }
 
-TEST_CASE("noise_allreduce: a wait is for a cluster, even one of whose threads nothing is known") {
+TEST_CASE(
+    "noise_allreduce: a wait is reported for a cluster even if none of its threads is known") {
   const paths::Plan plan =
       paths::read_plan(base::parse_settings(two_clusters, "test.yaml"), wrappers::all_kinds());
   bench::Figures figures{plan};

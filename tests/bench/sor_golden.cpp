@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bench/sor_golden.cpp — what the solver says to right and wrong command lines.
+// tests/bench/sor_golden.cpp — output of the solver for valid and invalid command lines.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -18,7 +18,7 @@ const std::string two_clusters = "sor --config configs/sor-two-clusters.yaml --c
 
 }  // namespace
 
-TEST_CASE("sor command line: wrong ones exit with 2 and say why") {
+TEST_CASE("sor command line: invalid options exit with 2 and print the reason") {
   check_golden("misspelt_data", two_clusters + "--data frotsy");
   check_golden("halo_too_deep", two_clusters + "--size 60 --halo 8");
   check_golden("no_exchange", "sor --config configs/two-clusters.yaml --clock virtual");
@@ -28,7 +28,9 @@ TEST_CASE("sor command line: wrong ones exit with 2 and say why") {
   check_golden("alone_unwritable", "sor_alone --size 10 --raw /nowhere/raw");
 }
 
-TEST_CASE("sor command line: help, and the tables of runs whose costs are declared") {
+TEST_CASE(
+    "sor command line: the help and the tables of runs with declared costs match the golden "
+    "files") {
   check_golden("help", "sor --help");
   check_golden("alone_help", "sor_alone --help");
   check_golden("plain", two_clusters + "--size 130 --check");

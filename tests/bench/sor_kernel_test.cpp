@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the solver computes, without threads and clocks: the bits of cells and sums.
+// tests/bench/sor_kernel_test.cpp — exact bits of cells and sums of the solver, without threads and
+// clocks.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -61,7 +62,7 @@ class TemporaryFile {
 
 }  // namespace
 
-TEST_CASE("sor kernel: vectors of every width give the same bits, however many points there are") {
+TEST_CASE("sor kernel: vectors of every width give the same bits for any number of points") {
   constexpr std::size_t size = 61, runs = 300;
   runtime::Random random(7);
   for (std::size_t run = 0; run < runs; ++run) {
@@ -91,7 +92,7 @@ TEST_CASE("sor kernel: vectors of every width give the same bits, however many p
   }
 }
 
-TEST_CASE("sor kernel: two half rows at once are as one after the other") {
+TEST_CASE("sor kernel: two half rows relaxed together equal two relaxed one after the other") {
   constexpr std::size_t size = 61, rows = 6, runs = 300;  // four of one colour, two of the other
   runtime::Random random(8);
   for (std::size_t run = 0; run < runs; ++run) {
@@ -100,7 +101,8 @@ TEST_CASE("sor kernel: two half rows at once are as one after the other") {
     for (double& cell : cells) cell = 1e4 * random.unit() - 5e3;
     std::vector<double> wide = cells, narrow = cells;
     const std::size_t count = random.below(size + 1);
-    // Rows in memory: above the upper one, upper, lower, below; then what is beside upper, lower.
+    // Order of rows in memory: above the upper row, upper, lower, below the lower row; then the
+    // side neighbours of upper and of lower.
     const auto half = [&](std::vector<double>& all, std::size_t row, std::size_t beside) {
       double* const own = all.data() + row * (size + 1);
       return bench::HalfRow{own, own - (size + 1), own + (size + 1),
@@ -120,7 +122,7 @@ TEST_CASE("sor kernel: two half rows at once are as one after the other") {
   }
 }
 
-TEST_CASE("sor kernel: a block has the cells and the sum of the reference after every iteration") {
+TEST_CASE("sor kernel: a block has the reference's cells and sum after every iteration") {
   for (const auto& name : DataSet::names())
     for (std::size_t size = 3; size <= 40; ++size) {
       INFO(name << " " << size);
@@ -136,10 +138,11 @@ TEST_CASE("sor kernel: a block has the cells and the sum of the reference after 
     }
 }
 
-TEST_CASE("sor kernel: a sum is of threads, then hosts, then clusters") {
+TEST_CASE("sor kernel: a sum is built over threads then hosts then clusters") {
   const DataSet data("random", 12, 1);
   const auto blocks = bench::row_blocks(12, 5);
-  // Threads 0, 1 on a host, 2 on another of the cluster, 3 and 4 on two hosts of the next one.
+  // Threads 0 and 1 are on one host, 2 on another host of the cluster, 3 and 4 on two hosts of the
+  // next cluster.
   const std::vector<std::size_t> cluster = {0, 0, 0, 1, 1}, host = {0, 0, 1, 2, 3};
   std::vector<bench::ReferenceThread> threads;
   for (std::size_t i = 0; i < 5; ++i)
@@ -150,7 +153,7 @@ TEST_CASE("sor kernel: a sum is of threads, then hosts, then clusters") {
   CHECK(bits(sum) == bits(((of[0] + of[1]) + of[2]) + (of[3] + of[4])));
 }
 
-TEST_CASE("sor data: each set is what it is called, and any row can be made alone") {
+TEST_CASE("sor data: each data set matches its name and any row can be made alone") {
   const DataSet frosty("frosty", 5, 1);
   std::vector<double> row(5);
   frosty.fill_row(0, row);
@@ -176,13 +179,13 @@ TEST_CASE("sor data: each set is what it is called, and any row can be made alon
   CHECK_THROWS_WITH(DataSet("frosty", 2, 1), Catch::StartsWith("--size: expected 3 or more"));
 }
 
-TEST_CASE("sor data: blocks are as even as can be, and cover the inside") {
+TEST_CASE("sor data: blocks are as even as possible and cover the inside") {
   CHECK(bench::row_blocks(12, 4) == std::vector<RowRange>{{1, 4}, {4, 7}, {7, 9}, {9, 11}});
   CHECK_THROWS_WITH(bench::row_blocks(12, 11),
                     "--size: expected at least 13 for 11 threads to have a row each, found 12");
 }
 
-TEST_CASE("sor files: values are read back to the same bits, by rank and iteration") {
+TEST_CASE("sor files: values are read back to the same bits by rank and iteration") {
   const TemporaryFile file("sor_values.tmp");
   runtime::Random random(5);
   std::vector<std::vector<double>> by_rank(3, std::vector<double>(50));
@@ -200,7 +203,7 @@ TEST_CASE("sor files: values are read back to the same bits, by rank and iterati
       CHECK(bits(values.of(rank, i).read<double>()) == bits(by_rank[rank][i]));
 }
 
-TEST_CASE("sor files: raw data are the numbers, an image has a pixel for each") {
+TEST_CASE("sor files: raw files hold the numbers and an image has one pixel per number") {
   const bench::FillRow fill = [](std::size_t row, std::span<double> cells) {
     std::iota(cells.begin(), cells.end(), static_cast<double>(10 * row));
   };
@@ -213,7 +216,7 @@ TEST_CASE("sor files: raw data are the numbers, an image has a pixel for each") 
   const std::string header = "P6\n3 3\n255\n";
   REQUIRE(image.text().size() == header.size() + 27);
   CHECK(image.text().substr(0, header.size()) == header);
-  CHECK(image.text().substr(header.size(), 3) == std::string(3, '\0'));  // the least: black
+  CHECK(image.text().substr(header.size(), 3) == std::string(3, '\0'));  // smallest: black
   CHECK(image.text().substr(header.size() + 24) == std::string(3, '\xff'));
   CHECK_THROWS_WITH(bench::write_raw("/nowhere/raw", 3, fill),
                     "/nowhere/raw: cannot be written: there is no folder /nowhere");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/bench/sor_real.cpp — hosts that are processes solve a grid together.
+// tests/bench/sor_real.cpp — hosts in separate processes that solve a grid together.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ elements:
   report: {host: alpha-0, template: bytes, reach: all}
 )";
 
-/// A folder of this process for a config and what comes of it.
+/// Temporary folder for a config and the output of its run.
 class Folder {
  public:
   Folder() : path_(fmt::format("/tmp/paths-sor-test-{}", getpid())) {
@@ -51,7 +51,7 @@ class Folder {
 
 }  // namespace
 
-TEST_CASE("sor: processes have the cells, sums and messages of the simulation") {
+TEST_CASE("sor: processes have the cells and sums and messages of the simulation") {
   const Folder folder;
   nlohmann::json figures[2];
   for (const bool is_virtual : {false, true}) {
@@ -75,7 +75,7 @@ TEST_CASE("sor: processes have the cells, sums and messages of the simulation") 
   CHECK(read_text(folder.file("steady.raw")) == read_text(folder.file("virtual.raw")));
 }
 
-TEST_CASE("sor: hidden halos between processes are chosen alike on both sides") {
+TEST_CASE("sor: both sides choose the same hidden halo between processes") {
   const Folder folder;
   const Said run = run_shell(
       fmt::format("{}/paths run {} --algorithm conditional -- sor --size 60 --halo hidden --check",
@@ -85,7 +85,7 @@ TEST_CASE("sor: hidden halos between processes are chosen alike on both sides") 
   CHECK_THAT(run.text, Catch::Contains("as the reference has it: every cell"));
 }
 
-TEST_CASE("sor: one thread alone has the same grid, and writes the same values") {
+TEST_CASE("sor: a single thread computes the same grid and writes the same values") {
   const Folder folder;
   const std::string alone = folder.file("alone"), together = folder.file("together");
   const std::string program = std::string(PATHS_BUILD_BIN_DIR) + "/sor_alone --size 60 --blocks 4";
@@ -108,7 +108,7 @@ TEST_CASE("sor: one thread alone has the same grid, and writes the same values")
   }
 }
 
-TEST_CASE("sor, sor_alone: a standard output that is full is a failure") {
+TEST_CASE("sor, sor_alone: a full standard output is a failure") {
   const Folder folder;
   const std::string programs[] = {"sor_alone --size 20",
                                   "sor --clock virtual --size 20 --config " + folder.config()};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads solve a grid on the virtual clock: bits, decisions and times.
+// tests/bench/sor_test.cpp — grids solved by threads on the virtual clock: bits, decisions and
+// times.
 #include "bench/sor/sor.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ using base::Nanos;
 using bench::SorOptions;
 using namespace std::chrono_literals;
 
-/// Threads of each host of each cluster.
+/// Number of threads of each host of each cluster.
 using Clusters = std::vector<std::vector<std::uint32_t>>;
 
 std::string config(const Clusters& clusters, double less, const std::string& link) {
@@ -51,7 +52,7 @@ exchanges:
                             less);
 }
 
-/// Of the size's own constant, with links of 10 ms.
+/// Returns a config with the default epsilon of the grid size and links of 10 ms.
 std::string config(const Clusters& clusters, std::size_t size) {
   return config(clusters, bench::DataSet("frosty", size, 1).epsilon(), "latency: 10ms");
 }
@@ -109,7 +110,7 @@ std::uint64_t bits(double value) {
   return bits;
 }
 
-/// Every contribution in every iteration, every decision, and every cell.
+/// Compares every contribution, every decision and every cell with the reference solver.
 void check_against_reference(const Run& run, const Clusters& clusters, const SorOptions& options) {
   const bench::DataSet data(options.data, options.size, options.data_seed);
   bench::ReferenceSolver reference(data, data.best_omega(), threads_of(clusters, options.size));
@@ -137,15 +138,15 @@ void check_against_reference(const Run& run, const Clusters& clusters, const Sor
 
 Run checked_run(const Clusters& clusters, const std::string& algorithm, SorOptions options) {
   const std::string values = "sor_contributions.tmp";
-  options.values = values;  // so that contributions are kept
+  options.values = values;  // keeps the contributions for the check
   const Run result = run(config(clusters, options.size), algorithm, options);
   std::filesystem::remove(values);
   check_against_reference(result, clusters, options);
   return result;
 }
 
-/// Those that decide each iteration before the next one begins, and those that decide some, or
-/// later.
+/// `prompt`: algorithms that decide each iteration before the next one begins. `late`: algorithms
+/// that decide later or not in each iteration.
 const std::vector<std::string> prompt = {"sequential",
                                          "magpie",
                                          "exact",
@@ -155,7 +156,7 @@ const std::vector<std::string> prompt = {"sequential",
                                          "conditional:subscribe:4"};
 const std::vector<std::string> late = {"periodic:5", "lagged:3", "budget:6,3"};
 
-/// A config whose every thread proves in every iteration by itself that it is not the last.
+/// Runs a config in which every thread proves in every iteration that it is not the last one.
 Run unwatched_run(const Clusters& clusters, const std::string& link, SorOptions options) {
   options.data = "random";
   return run(config(clusters, 1e-300, link), "conditional", options);
@@ -165,7 +166,7 @@ Nanos elapsed(const Run& run, std::uint32_t rank) { return run.parts.at(rank).fi
 
 }  // namespace
 
-TEST_CASE("sor: 1 to 6 threads of 1 to 3 clusters have the reference's cells and its last one") {
+TEST_CASE("sor: 1 to 6 threads in 1 to 3 clusters have the reference's cells and last iteration") {
   const std::vector<Clusters> all = {
       {{1}},         {{2}},           {{1, 2}},           {{1}, {1}},        {{2, 1}, {1}},
       {{1}, {2, 2}}, {{1}, {1}, {1}}, {{1, 1}, {1}, {2}}, {{2}, {1, 1}, {2}}};
@@ -174,14 +175,14 @@ TEST_CASE("sor: 1 to 6 threads of 1 to 3 clusters have the reference's cells and
       for (const std::string halo : {"plain", "hidden"}) {
         INFO(config(clusters, 0, "") << algorithm << " " << halo);
         SorOptions options = options_of("frosty", 30, halo);
-        options.cost_per_row = "10ms";  // so that an iteration of any block hides the link
+        options.cost_per_row = "10ms";  // an iteration of any block hides the link
         const Run result = checked_run(clusters, algorithm, options);
         CHECK(result.json["iterations"] == result.json["stop_iteration"]);
         CHECK((result.json["halo_iterations"] > 0) == (halo != "plain" && clusters.size() > 1));
       }
 }
 
-TEST_CASE("sor: a result that comes late stops a grid that has gone on as far everywhere") {
+TEST_CASE("sor: a late result stops all threads after the same number of further iterations") {
   const Clusters clusters = {{1, 1}, {2}};
   SorOptions options = options_of("random", 30, "1");
   options.cost_per_row = "10ms";
@@ -201,7 +202,7 @@ TEST_CASE("sor: a result that comes late stops a grid that has gone on as far ev
   CHECK(periodic["iterations"] < stop + 5);
 }
 
-TEST_CASE("sor: whatever the sizes, threads, clusters and halos, all bits are the reference's") {
+TEST_CASE("sor: all bits equal the reference for random sizes and threads and clusters and halos") {
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
   const std::uint64_t seeds = test_support::from_environment("PATHS_SEEDS", 40);
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
@@ -230,7 +231,7 @@ TEST_CASE("sor: whatever the sizes, threads, clusters and halos, all bits are th
   }
 }
 
-TEST_CASE("sor: without links an iteration takes what its rows cost") {
+TEST_CASE("sor: without links an iteration takes the time of its rows") {
   SorOptions options = options_of("random", 22, "plain");
   options.iterations = 7;
   const Run result = run(config({{2}}, 22), "sequential", options);
@@ -241,39 +242,40 @@ TEST_CASE("sor: without links an iteration takes what its rows cost") {
   CHECK(result.json["wan"]["messages"] == 0);
 }
 
-TEST_CASE("sor: a plain halo takes the latency of a link for each colour that nothing hides") {
+TEST_CASE("sor: a plain halo takes the unhidden link latency for each colour") {
   SorOptions options = options_of("random", 22, "plain");
   options.iterations = 3;
   const Run result = unwatched_run({{1}, {1}}, "latency: 10ms", options);
-  // 5 us for the red border row, which then travels 10 ms, while 90 us of inner rows are relaxed;
-  // 5 us for the black one. The next iteration waits for that, too.
+  // The red border row takes 5 us and then travels for 10 ms, while 90 us of inner rows are
+  // relaxed. The black border row takes 5 us. The next iteration waits for that row too.
   CHECK(elapsed(result, 0) == 3 * (5us + 10ms + 5us) + 2 * 10ms);
   CHECK(result.parts.at(0).exchange == 3 * (10ms - 90us) + 2 * 10ms);
-  // Each side told each colour each time: 11 cells, the bytes of which are counted first.
+  // Each side sends each colour in each iteration: 11 cells, preceded by their byte count.
   CHECK(result.json["wan"]["exchange"]["messages"] == 3 * 2 * 2);
   CHECK(result.json["wan"]["exchange"]["bytes"] == 3 * 2 * 2 * (4 + 11 * 8));
 }
 
-TEST_CASE("sor: a halo deep enough waits for nothing, and its rows are all it costs") {
+TEST_CASE("sor: a deep enough halo never waits and costs only its redundant rows") {
   SorOptions options = options_of("random", 82, "hidden");
   options.iterations = 100;
   options.cost_per_row = "100us";
-  // 40 rows of 100 us are 4 ms, so 3 iterations hide 10 ms; one more against what varies. A state
-  // has 16 rows, of which 16 * 15 / 2 halves are relaxed.
+  // 40 rows of 100 us take 4 ms, so 3 iterations hide 10 ms. One more allows for variation. A state
+  // has 16 rows, of which 16 * 15 / 2 half rows are relaxed.
   const Run result = unwatched_run({{1}, {1}}, "latency: 10ms", options);
   CHECK(result.json["halo_iterations"] == 4);
   CHECK(result.parts.at(0).exchange == Nanos(0));
   const std::uint64_t redundant = result.parts.at(0).redundant_half_rows;
-  // States are used from iteration 8 on, each for 4: the last one, at 96, is not used up.
+  // States are used from iteration 8 on, each for 4 iterations. The last state, at 96, is not used
+  // up.
   CHECK(redundant > 23 * 120);
   CHECK(redundant <= 24 * 120);
   CHECK(elapsed(result, 0) == 100 * 4ms + static_cast<std::int64_t>(redundant) * 50us);
-  // Sent at 4, 8, ... 96.
+  // States are sent at iterations 4, 8, ... 96.
   CHECK(result.json["wan"]["exchange"]["messages"] == 2 * 24);
   CHECK(result.json["wan"]["exchange"]["bytes"] == 2 * 24 * (4 + 16 * 82 * 8));
 }
 
-TEST_CASE("sor: a halo over a link from a trace is as deep as its rarer latencies ask for") {
+TEST_CASE("sor: the halo depth over a traced link covers its less frequent latencies") {
   const std::string file = fmt::format("/tmp/paths-sor-{}.trace", getpid());
   std::ofstream(file) << "0 10\n985 30\n990 30\n995 500\n";  // 500 ms in 5 of 1000 seconds
   SorOptions options = options_of("random", 82, "hidden");
@@ -281,12 +283,12 @@ TEST_CASE("sor: a halo over a link from a trace is as deep as its rarer latencie
   options.cost_per_row = "100us";
   const Run result = unwatched_run({{1}, {1}}, "trace: " + file, options);
   std::filesystem::remove(file);
-  // 6 iterations of 4 ms and 23 redundant rows hide 30 ms; one more against what varies.
+  // 6 iterations of 4 ms and 23 redundant rows hide 30 ms. One more allows for variation.
   CHECK(result.json["halo_iterations"] == 7);
   CHECK(result.parts.at(0).exchange == Nanos(0));
 }
 
-TEST_CASE("sor: a halo is as deep as latency, bandwidth and the rows themselves ask for") {
+TEST_CASE("sor: the halo depth follows from latency and bandwidth and the time of the rows") {
   bench::FarBorder border;
   border.latency = 10ms;
   border.rows = 1000;
@@ -296,18 +298,19 @@ TEST_CASE("sor: a halo is as deep as latency, bandwidth and the rows themselves 
   };
   CHECK(iterations(10ms, 10ms) == 2);
   CHECK(iterations(4ms, 4ms) == 4);   // 3 * 4 ms, and one more
-  CHECK(iterations(4ms, 1ms) == 4);   // where another thread is slower than these
-  CHECK(iterations(1us, 1us) == 20);  // no more rows than there are
+  CHECK(iterations(4ms, 1ms) == 4);   // another thread is slower than these
+  CHECK(iterations(1us, 1us) == 20);  // limited by the number of rows
   border.rows = 40;
-  // With 8 rows, 7 are redundant in each iteration: 2 * (4.4 + 0.77) ms is enough, and one more.
+  // With 8 rows, 7 are redundant in each iteration. 2 * (4.4 + 0.77) ms suffices, and one more is
+  // added.
   CHECK(iterations(4400us, 4400us) == 3);
   border.rows = 1000;
-  border.row_passage = 1ms;  // 4 rows take longer than an iteration: more of them hide nothing
+  border.row_passage = 1ms;  // 4 rows take longer than an iteration: more rows hide nothing
   CHECK(iterations(3ms, 3ms) == 20);
-  CHECK(iterations(5ms, 5ms) == 10);  // 9 * 5.175 ms are more than 10 ms and 36 rows' 36 ms
+  CHECK(iterations(5ms, 5ms) == 10);  // 9 * 5.175 ms exceed 10 ms plus 36 ms of 36 rows
 }
 
-TEST_CASE("sor: measured computing takes time on the virtual clock") {
+TEST_CASE("sor: measured computation takes time on the virtual clock") {
   SorOptions options = options_of("random", 42, "hidden");
   options.iterations = 20;
   options.compute = "measured";
@@ -317,7 +320,7 @@ TEST_CASE("sor: measured computing takes time on the virtual clock") {
   CHECK(elapsed(result, 0) > Nanos(0));
 }
 
-TEST_CASE("sor: what it wrote, noise_allreduce replays to the same conditions") {
+TEST_CASE("sor: noise_allreduce replays written values to the same conditions") {
   const Clusters clusters = {{1, 1}, {2}};
   const std::string file = "sor_replayed.tmp";
   SorOptions options = options_of("tridiagonal", 20, "plain");
@@ -356,7 +359,7 @@ TEST_CASE("sor: what it wrote, noise_allreduce replays to the same conditions") 
   std::filesystem::remove(file);
 }
 
-TEST_CASE("sor: a part comes out of its tuple as it was") {
+TEST_CASE("sor: a part is unchanged after encoding to a tuple and back") {
   bench::SorPart part;
   part.figures = {3, 1ms, 2ms, 3ms, {4ms, 5ms, 6ms}, 7, base::Digest{8, 9}, {}};
   part.figures.decisions.waits[1] = {2, 3ms, 4ms};
@@ -394,7 +397,7 @@ TEST_CASE("sor: a part comes out of its tuple as it was") {
   CHECK(same.collective_wan.at(29).messages == 30);
 }
 
-TEST_CASE("sor: what does not fit together is refused before anything runs") {
+TEST_CASE("sor: inconsistent options are refused before anything runs") {
   const auto refused = [](const Clusters& clusters, SorOptions options, const std::string& says) {
     const test_support::Sim sim(config(clusters, options.size));
     bench::Sor sor(options);
@@ -430,7 +433,7 @@ TEST_CASE("sor: what does not fit together is refused before anything runs") {
                     Catch::Contains("--size: expected at most 1000000, found 4000000000"));
 }
 
-TEST_CASE("sor: an exchange that does not carry rows of any length is refused") {
+TEST_CASE("sor: an exchange that cannot carry rows of any length is refused") {
   const std::string text = config({{1}, {1}}, 30);
   const std::size_t place = text.find("f64[]");
   const test_support::Sim sim(std::string(text).replace(place, 5, "f64[15]"));
@@ -440,7 +443,7 @@ TEST_CASE("sor: an exchange that does not carry rows of any length is refused") 
       Catch::Contains("--exchange: expected rows of template \"f64[]\", found \"f64[15]\""));
 }
 
-TEST_CASE("sor: processes that cannot tell all their parts are asked for no whole grid") {
+TEST_CASE("sor: a whole grid is refused if processes cannot report all parts") {
   const auto prepare = [](const std::string& report, auto change) {
     const test_support::Sim sim(config({{1}, {1}}, 30) + report);
     SorOptions options = options_of("frosty", 30, "plain");

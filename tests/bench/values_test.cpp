@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that decide a condition or do not, and tables of values.
+// tests/bench/values_test.cpp — values that do or do not decide a condition, and tables of values.
 #include "bench/support/values.hpp"
 
 #include <fmt/format.h>
@@ -55,8 +55,9 @@ std::vector<std::byte> reduced(const Collective& collective, const Values& value
   return all;
 }
 
-/// Every contribution proves by itself in all iterations but the last, in which all of them
-/// together have the other outcome; with `worst` that is so in every iteration.
+/// Checks that with `best`, each contribution proves the outcome alone in every iteration except
+/// the last. In the last one, all contributions together have the other outcome. With `worst`, that
+/// holds in every iteration.
 void check_values(const Collective& collective) {
   const auto outcome = collective.provable_outcome();
   REQUIRE(outcome.has_value());
@@ -96,7 +97,7 @@ Collective unchecked(Scalar scalar) {
 
 }  // namespace
 
-TEST_CASE("noise values: best decides by each value until the end, worst by none") {
+TEST_CASE("noise values: with best each value decides until the end and with worst none does") {
   for (const Comparison comparison : {Comparison::less, Comparison::at_most, Comparison::greater,
                                       Comparison::at_least, Comparison::equal}) {
     for (const Scalar scalar : {Scalar::f64, Scalar::i64}) {
@@ -113,7 +114,7 @@ TEST_CASE("noise values: best decides by each value until the end, worst by none
   check_values(collective_of("logical_and", Sign::any, Comparison::is_true, 0));
 }
 
-TEST_CASE("noise values: a condition that cannot turn is refused") {
+TEST_CASE("noise values: a condition whose outcome cannot change is refused") {
   const Collective always = collective_of("sum", Sign::non_negative, Comparison::less, 0);
   CHECK_THROWS_WITH(Values(always, "best", 3, 2),
                     "--values: the condition 'less' of test has the same outcome whatever the "
@@ -125,8 +126,7 @@ TEST_CASE("noise values: without a condition every contribution is zero") {
   CHECK(values.of(3, 1).read<std::int64_t>() == 0);
 }
 
-TEST_CASE(
-    "noise values: a table has a row per iteration and a column per thread, and begins again") {
+TEST_CASE("noise values: a table has a row per iteration and a column per thread and repeats") {
   const File file("1, 2.5,3   # the first iteration\n\n  4\t-5;+6e1\n");
   const Values values(unchecked(Scalar::f64), file.name(), 100, 3);
   CHECK(values.of(0, 0).read<double>() == 1);
@@ -137,7 +137,7 @@ TEST_CASE(
   CHECK(values.warming_up(0).read<double>() == 1);
 }
 
-TEST_CASE("noise values: a table of one column is for every thread") {
+TEST_CASE("noise values: a table of one column applies to every thread") {
   const File file("5\n7");
   const Values values(unchecked(Scalar::f64), file.name(), 2, 3);
   for (std::uint32_t rank = 0; rank < 3; ++rank) CHECK(values.of(rank, 1).read<double>() == 7);
@@ -150,7 +150,7 @@ TEST_CASE("noise values: integers keep every bit") {
   CHECK(values.of(1, 0).read<std::uint64_t>() == 18446744073709551615u);
 }
 
-TEST_CASE("noise values: all that is wrong with a table is said with its place") {
+TEST_CASE("noise values: all mistakes in a table are reported with their places") {
   const File file("1 2\n3 x4\n5\n");
   CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1, 2),
                     file.name() + ":2:3: expected a number of type f64, found 'x4'\n" +
@@ -165,7 +165,7 @@ TEST_CASE("noise values: all that is wrong with a table is said with its place")
                     "--values: expected best, worst or a file, but cannot read 'no_such_file'");
 }
 
-TEST_CASE("noise values: a number of a table has one meaning, and a table has an end") {
+TEST_CASE("noise values: a table is limited in size and each of its numbers has one meaning") {
   for (const std::string word : {"010", "0x10", "nan", "inf", "1e999", "--1", "1.5.2"}) {
     CAPTURE(word);
     const File file("1 " + word + "\n");
@@ -184,7 +184,7 @@ TEST_CASE("noise values: a number of a table has one meaning, and a table has an
                     "/tmp: cannot be read: Is a directory");
 }
 
-TEST_CASE("noise replay: what is no recording is refused with its place, and has an end") {
+TEST_CASE("noise replay: an invalid recording is refused with the place and its size is limited") {
   const std::string beyond =
       " that begins at 0 or later, where the delay before it ends, and ends within 30 years, "
       "found ";
@@ -204,17 +204,18 @@ TEST_CASE("noise replay: what is no recording is refused with its place, and has
   CHECK(bench::Noise(latest.name()).period() == base::time_max);
 }
 
-TEST_CASE("noise replay: delays that begin while computing add to it, and the recording repeats") {
+TEST_CASE(
+    "noise replay: a delay that begins during computation extends it and the recording repeats") {
   using base::Nanos;
-  const File file("100 10\n200 50\n");  // a period of 250
+  const File file("100 10\n200 50\n");  // repeats with a period of 250
   const bench::Noise noise(file.name());
   CHECK(noise.period() == Nanos(250));
-  CHECK(noise.stretched(Nanos(0), Nanos(100)) == Nanos(100));  // ends as the delay begins
+  CHECK(noise.stretched(Nanos(0), Nanos(100)) == Nanos(100));  // ends when the delay begins
   CHECK(noise.stretched(Nanos(0), Nanos(101)) == Nanos(111));
-  CHECK(noise.stretched(Nanos(105), Nanos(10)) == Nanos(15));  // half of the delay is left
+  CHECK(noise.stretched(Nanos(105), Nanos(10)) == Nanos(15));  // half of the delay remains
   CHECK(noise.stretched(Nanos(110), Nanos(95)) == Nanos(145));
-  CHECK(noise.stretched(Nanos(230), Nanos(30)) == Nanos(50));    // the end of the second one
-  CHECK(noise.stretched(Nanos(230), Nanos(130)) == Nanos(160));  // and the first one again
+  CHECK(noise.stretched(Nanos(230), Nanos(30)) == Nanos(50));    // end of the second delay
+  CHECK(noise.stretched(Nanos(230), Nanos(130)) == Nanos(160));  // then the first again
   CHECK(noise.stretched(Nanos(250), Nanos(101)) == Nanos(111));
   const File full("0 100\n");
   CHECK_THROWS_WITH(bench::Noise(full.name()), Catch::Contains("leave no time for computing"));

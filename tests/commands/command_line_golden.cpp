@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/command_line_golden.cpp — what `paths` says to right and wrong command lines.
+// tests/commands/command_line_golden.cpp — output of `paths` for valid and invalid command lines.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ const std::string two_clusters = "configs/two-clusters.yaml";
 
 }  // namespace
 
-TEST_CASE("command line: wrong ones exit with 2, say why and where help is") {
+TEST_CASE("command line: invalid ones exit with 2 and print the reason and a hint to the help") {
   check_golden("nothing", {}, 2);
   check_golden("misspelt_command", {"chekc", two_clusters}, 2);
   check_golden("misspelt_option", {"show", two_clusters, "--fromat", "svg"}, 2);
@@ -56,7 +56,7 @@ TEST_CASE("command line: help and version exit with 0") {
   CHECK(run({"help"}).text() == run({"--help"}).text());
 }
 
-TEST_CASE("command line: help of a command that there is not names those that there are") {
+TEST_CASE("command line: help of an unknown command lists the existing commands") {
   CHECK(run({"help", "schedule", "prnt"}).err ==
         "paths: help: expected print, export or verify, found 'prnt'; did you mean 'print'?\n");
   CHECK(run({"help", "check", "now"}).err == "paths: help: check has no commands, found 'now'\n");
@@ -73,7 +73,7 @@ TEST_CASE("command line: --version prints the commit, the compiler and the libra
   CHECK_THAT(said.text, !Catch::Contains("OTF2:     \n"));
 }
 
-TEST_CASE("command line: a program of this folder wants ./ before it, which is said") {
+TEST_CASE("command line: a program in the current folder without ./ is an error that explains it") {
   const std::filesystem::path folder = fmt::format("/tmp/paths-here-{}", getpid());
   std::filesystem::create_directory(folder);
   std::filesystem::copy("/bin/true", folder / "mine");
@@ -87,7 +87,7 @@ TEST_CASE("command line: a program of this folder wants ./ before it, which is s
         "'./mine'?\n");
 }
 
-TEST_CASE("command line: a wrong config among right ones does not hide them") {
+TEST_CASE("command line: a wrong config does not hide the results of the correct ones") {
   const Outcome outcome =
       run({"check", "configs/one-host.yaml", "configs/broken/empty.yaml", two_clusters});
   CHECK(outcome.exit_code == 2);
@@ -97,7 +97,7 @@ TEST_CASE("command line: a wrong config among right ones does not hide them") {
   CHECK(outcome.err.find("configs/broken/empty.yaml") == 0);
 }
 
-TEST_CASE("command line: show draws one of the graphs that only a number tells apart") {
+TEST_CASE("command line: show draws one of the graphs that differ only by a number") {
   const std::string config = fmt::format("/tmp/paths-show-{}.yaml", getpid());
   std::ofstream(config) << "clusters: {alpha: {hosts: 1, threads: 4}}\n"
                            "exchanges: {rows: {template: f64}}\n";
@@ -109,7 +109,7 @@ TEST_CASE("command line: show draws one of the graphs that only a number tells a
   CHECK(outcome.out.find("rows.2.from_next") == std::string::npos);
 }
 
-TEST_CASE("command line: drawings of a config are as they were read last") {
+TEST_CASE("command line: drawings of a config match the golden files") {
   check_golden("show_text", {"show", two_clusters}, 0);
   check_golden("show_text_magpie", {"show", two_clusters, "--algorithm", "magpie"}, 0);
   check_golden("show_dot", {"show", two_clusters, "--format", "dot"}, 0);
@@ -117,13 +117,13 @@ TEST_CASE("command line: drawings of a config are as they were read last") {
   check_golden("show_json", {"show", two_clusters, "--format", "json"}, 0);
 }
 
-TEST_CASE("command line: expansions of a config are as they were read last") {
+TEST_CASE("command line: expansions of a config match the golden files") {
   check_golden("expand_sequential", {"expand", two_clusters}, 0);
   check_golden("expand_conditional", {"expand", two_clusters, "--algorithm", "conditional"}, 0);
   check_golden("expand_instrumented", {"expand", "configs/one-host.yaml", "--instrument"}, 0);
 }
 
-TEST_CASE("kinds: the reference in the documentation is what the program prints") {
+TEST_CASE("kinds: the reference in the documentation equals the output of the program") {
   const std::string found =
       "# Kinds of wrappers and collectives, words of algorithms\n\n"
       "Written by `paths kinds --format markdown`; a test compares it.\n\n" +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/command_outcome.cpp — streams caught, words split.
+// tests/commands/command_outcome.cpp — captured streams and split words.
 #include "tests/commands/command_outcome.hpp"
 
 #include <catch2/catch.hpp>

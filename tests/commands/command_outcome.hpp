@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/command_outcome.hpp — what `paths` says to a command line, in this process.
+// tests/commands/command_outcome.hpp — runs of `paths` in this process with captured output.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,9 +14,9 @@ struct Outcome {
   }
 };
 
-/// Runs the program from the top of the sources.
+/// Runs the program in the top folder of the sources.
 Outcome run(const std::vector<std::string>& arguments);
-/// "show FILE --format svg", which has no blanks in its words.
+/// Runs a command line such as "show FILE --format svg". Its words must not contain blanks.
 Outcome run_line(const std::string& command_line);
 /// Compares with tests/golden/command_line/NAME.txt.
 void check_golden(const std::string& name, const std::vector<std::string>& arguments,

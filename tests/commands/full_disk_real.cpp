@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/full_disk_real.cpp — what programs leave on a disk that is full.
+// tests/commands/full_disk_real.cpp — output of programs on a full disk.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -13,8 +13,8 @@ namespace {
 
 using Catch::Contains;
 
-/// Runs a script with a disk of its own in $DISK, which has 16 KiB left. The script is run as root
-/// of a user namespace; "" where the system allows none.
+/// Runs a script with a disk of its own in $DISK that has 16 KiB left. The script runs as root of a
+/// user namespace. Returns "" if the system allows no user namespaces.
 std::string on_a_full_disk(const std::string& script) {
   const std::string all = fmt::format(
       R"(set -e
@@ -35,7 +35,7 @@ set +e
 
 }  // namespace
 
-TEST_CASE("full disk: each output of paths analyze names the disk and leaves nothing") {
+TEST_CASE("full disk: each output of paths analyze names the disk and leaves no file") {
   for (const std::string option : {"json", "html", "csv", "perfetto", "otf2"}) {
     const std::string said = on_a_full_disk(
         fmt::format("$bin/paths analyze $work/trace --{} $DISK/output; echo code $?; "
@@ -51,8 +51,10 @@ TEST_CASE("full disk: each output of paths analyze names the disk and leaves not
   }
 }
 
-TEST_CASE("full disk: a trace on it says that hosts ended and how many records are missing") {
-  // The structure fits, the records do not: those of 3000 iterations take 3 MiB.
+TEST_CASE(
+    "full disk: a trace that does not fit records the end of hosts and the number of missing "
+    "records") {
+  // The structure fits, but the records do not: 3000 iterations take 3 MiB.
   const std::string said = on_a_full_disk(
       "rm $DISK/filler; $bin/noise_allreduce --config configs/two-clusters.yaml --clock virtual "
       "--iterations 3000 --trace $DISK/trace; echo code $?; $bin/paths analyze $DISK/trace "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/interruption_real.cpp — Ctrl-C in programs that measure for long.
+// tests/commands/interruption_real.cpp — Ctrl-C in programs that measure for a long time.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -12,8 +12,8 @@ namespace {
 
 using Catch::Contains;
 
-/// Ctrl-C when the program has printed `wanted`, which takes two seconds, or longer on a busy
-/// machine. None of these programs ends before. They may write `$file`, which is printed.
+/// Sends Ctrl-C after the program has printed `wanted`. It waits two seconds first, and longer on a
+/// busy machine. None of these programs ends earlier. They may write `$file`, which is printed.
 test_support::Said interrupted(const std::string& words, const std::string& wanted) {
   test_support::Said said;
   for (const int seconds : {2, 8, 32}) {
@@ -28,10 +28,10 @@ test_support::Said interrupted(const std::string& words, const std::string& want
 
 }  // namespace
 
-TEST_CASE("interruption: noise_allreduce and sor print how long iterations took so far") {
+TEST_CASE("interruption: noise_allreduce and sor print the iteration times so far") {
   for (const std::string words :
        {"noise_allreduce --config configs/two-clusters.yaml --clock virtual --iterations 3000000",
-        // So close to 2 the grid converges too slowly for the condition to hold.
+        // With omega so close to 2, the grid converges too slowly for the condition to hold.
         "sor --config configs/sor-one-host.yaml --clock virtual --size 40 --omega 1.9999999 "
         "--iterations 900000000"}) {
     const test_support::Said said = interrupted(words, ": interrupted after ");
@@ -42,7 +42,7 @@ TEST_CASE("interruption: noise_allreduce and sor print how long iterations took 
   }
 }
 
-TEST_CASE("interruption: collective keeps the rows that were printed, and writes them as JSON") {
+TEST_CASE("interruption: collective keeps the printed rows and writes them as JSON") {
   const test_support::Said said = interrupted(
       "collective --config configs/two-by-four.yaml --clock virtual allreduce -m 8B:1GiB "
       "-i 50 -x 0 --json $file",

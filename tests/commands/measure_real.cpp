@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/measure_real.cpp — `paths measure` with hosts as processes, and as on the command
-// line.
+// tests/commands/measure_real.cpp — `paths measure` with hosts in separate processes, and from the
+// command line.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -56,12 +56,12 @@ const char* const emulated =
 
 }  // namespace
 
-TEST_CASE("measure: links between processes of this machine are found as they are emulated") {
+TEST_CASE("measure: links between processes of this machine are measured as they are emulated") {
   const Folder folder("real");
   const std::string file = folder.write("sites.yaml", config(emulated));
   const std::string output = folder.path("network.yaml");
-  // On a busy machine the program may refuse to measure a link, and says so. It rarely does that
-  // ten times in a row.
+  // On a busy machine the program may refuse to measure a link and report that. Ten such refusals
+  // in a row are very unlikely.
   test_support::Said said;
   for (int attempt = 0; attempt < 10; ++attempt) {
     said = paths_program("measure " + file + " -o " + output);
@@ -72,7 +72,7 @@ TEST_CASE("measure: links between processes of this machine are found as they ar
   CHECK_THAT(said.text, Contains("measure: 4 links and networks in 4 rounds: about"));
   CHECK_THAT(said.text, Contains("4 of 4"));
   const tuning::MeasuredNetwork network = tuning::load_measured_network(output);
-  // How much busier than its links the machine is, nobody knows.
+  // The load of the machine beyond its links is unknown.
   const auto check = [](const tuning::MeasuredLink& link, double latency, double rate) {
     const auto found = static_cast<double>(link.latency.count());
     CHECK(found >= 0.9 * latency);
@@ -88,8 +88,7 @@ TEST_CASE("measure: links between processes of this machine are found as they ar
   CHECK(paths_program("check " + folder.path("planned.yaml")).exit_code == 0);
 }
 
-TEST_CASE(
-    "measure: over an old file it says what has changed, and the same again changes nothing") {
+TEST_CASE("measure: measuring over an old file prints the changes and a second time prints none") {
   const Folder folder("again");
   const std::string output = folder.path("network.yaml");
   const auto measure = [&](const std::string& links) {
@@ -108,11 +107,11 @@ TEST_CASE(
       "{from: far, to: near, latency: 15ms, bandwidth: 16Mbit}]");
   CHECK_THAT(other.text, Contains("measure: changed: far to near: 15ms, 16Mbit; was 10ms, 16Mbit"));
   CHECK_THAT(other.text, !Contains("changed: near to far"));
-  // What was measured is what is emulated: measured again, it is the same.
+  // The measured links are emulated now. Measuring them again gives the same values.
   CHECK_THAT(measure("{from: network.yaml}").text, Contains("measure: nothing has changed"));
 }
 
-TEST_CASE("measure: what is wrong is said before anything is sent, with the exit code 2") {
+TEST_CASE("measure: invalid input is reported with exit code 2 before any message is sent") {
   const Folder folder("wrong");
   const std::string file = folder.write("sites.yaml", config("{all: {}}"));
   folder.write("network.yaml", "clusters: {near: {}}\nlinks: none\n");

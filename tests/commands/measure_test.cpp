@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/measure_test.cpp — links of known truth, measured on the virtual clock.
+// tests/commands/measure_test.cpp — measurement of links with known properties on the virtual
+// clock.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -47,7 +48,7 @@ struct Truth {
   std::size_t streams = 1;
 };
 
-/// Three sites of 3 or 4 hosts, so that 9 streams can be tried at least.
+/// Three sites of 3 or 4 hosts, so that at least 9 streams can be tried.
 struct RandomSites {
   explicit RandomSites(std::uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -98,7 +99,7 @@ void prepare(const std::string& config) {
 
 }  // namespace
 
-TEST_CASE("random networks of three sites are measured within 5 %, their streams exactly") {
+TEST_CASE("random networks of three sites are measured within 5 % and their streams exactly") {
   const std::uint64_t seed = GENERATE(range(1, 11));
   CAPTURE(seed);
   const RandomSites sites(seed);
@@ -128,7 +129,7 @@ TEST_CASE("random networks of three sites are measured within 5 %, their streams
         Approx(static_cast<double>(measured.measurement.bytes())).epsilon(0.4));
 }
 
-TEST_CASE("a link that one stream fills has one") {
+TEST_CASE("a link that one stream fills is measured with one stream") {
   const Measured measured(two_sites("latency: 10ms, bandwidth: 20Mbit"));
   CHECK(measured.link("a", "b").streams == 1);
   CHECK_FALSE(measured.link("a", "b").is_least);
@@ -136,13 +137,13 @@ TEST_CASE("a link that one stream fills has one") {
   CHECK(as_number(measured.link("a", "b").latency) == Approx(10e6).epsilon(0.01));
 }
 
-TEST_CASE("of streams whose rate the link is no multiple of those are counted that are full") {
+TEST_CASE("if a link is no multiple of the stream rate only the full streams are counted") {
   const Measured measured(two_sites("latency: 10ms, bandwidth: 25Mbit, stream_rate: 10Mbit"));
   CHECK(measured.link("a", "b").streams == 2);
   CHECK(measured.link("a", "b").bits_per_second == Approx(10e6).epsilon(0.01));
 }
 
-TEST_CASE("more streams than there are pairs of hosts are at least those") {
+TEST_CASE("if a link has more streams than pairs of hosts their number is a lower bound") {
   const Measured measured(two_sites("latency: 10ms, stream_rate: 10Mbit, streams: 20"));
   CHECK(measured.link("a", "b").streams == 9);
   CHECK(measured.link("a", "b").is_least);
@@ -151,7 +152,7 @@ TEST_CASE("more streams than there are pairs of hosts are at least those") {
   CHECK(bounded.link("a", "b").is_least);
 }
 
-TEST_CASE("of a link that is faster than all hosts together at least what they fill is found") {
+TEST_CASE("if a link is faster than all hosts together the measured rate is a lower bound") {
   const auto config = [](const char* rate) {
     return fmt::format(
         "clusters:\n"
@@ -172,7 +173,7 @@ TEST_CASE("of a link that is faster than all hosts together at least what they f
   CHECK_FALSE(slower.link("a", "b").is_least);
 }
 
-TEST_CASE("each direction of a link is itself") {
+TEST_CASE("each direction of a link is measured separately") {
   const Measured measured(
       "clusters: {a: {hosts: 3}, b: {hosts: 3}}\n"
       "links:\n"
@@ -185,12 +186,12 @@ TEST_CASE("each direction of a link is itself") {
   CHECK(measured.link("b", "a").bits_per_second == Approx(16e6).epsilon(0.01));
   CHECK(measured.link("a", "b").streams == 3);
   CHECK(measured.link("b", "a").streams == 5);
-  // Nothing is emulated inside.
+  // Nothing is emulated inside the clusters.
   CHECK(measured.network(0).latency == 0ns);
   CHECK(measured.network(0).bits_per_second == 0);
 }
 
-TEST_CASE("what messages pass besides the link is not counted as the link's") {
+TEST_CASE("latency and bandwidth of other networks on the way are not attributed to the link") {
   const std::string gateways =
       "clusters:\n"
       "  a: {hosts: 3, gateway: ga, network: {latency: 2ms, bandwidth: 1Gbit}}\n"
@@ -211,7 +212,7 @@ TEST_CASE("what messages pass besides the link is not counted as the link's") {
   CHECK(switches.link("a", "b").streams == 4);
 }
 
-TEST_CASE("the network of a cluster with one host, which is not measured, is not the link's") {
+TEST_CASE("the unmeasured network of a single-host cluster is not attributed to the link") {
   const Measured measured(
       "clusters:\n"
       "  a: {hosts: 1, uplink: switch, network: {latency: 5ms, bandwidth: 1Gbit}}\n"
@@ -221,11 +222,11 @@ TEST_CASE("the network of a cluster with one host, which is not measured, is not
   CHECK(as_number(measured.link("b", "a").latency) == Approx(10e6).epsilon(0.01));
 }
 
-TEST_CASE("what shares no cluster is measured at once") {
+TEST_CASE("links that share no cluster are measured at the same time") {
   const Measured measured(
       "clusters: {a: {hosts: 2}, b: {hosts: 2}, c: {hosts: 2}, d: {hosts: 2}}\n"
       "links: {all: {latency: 5ms, bandwidth: 50Mbit}}\nlanes: {}\n");
-  CHECK(measured.measurement.rounds() <= 8);  // 16 things to measure, 7 rounds at least
+  CHECK(measured.measurement.rounds() <= 8);  // 16 measurements, at least 7 rounds
   CHECK(measured.measurement.network().links.size() == 12);
   for (const auto& [pair, link] : measured.measurement.network().links) {
     CHECK(link.bits_per_second == Approx(50e6).epsilon(0.01));
@@ -233,7 +234,7 @@ TEST_CASE("what shares no cluster is measured at once") {
   }
 }
 
-TEST_CASE("a config that cannot be measured is refused before anything is sent") {
+TEST_CASE("a config that cannot be measured is refused before any message is sent") {
   CHECK_THROWS_WITH(prepare("clusters: {a: {hosts: 1}}\nlanes: {}\n"),
                     Catch::Contains("expected two hosts with threads"));
   CHECK_THROWS_WITH(prepare("clusters: {a: {hosts: 1}, b: {hosts: 1}}\n"
@@ -249,7 +250,7 @@ TEST_CASE("a config that cannot be measured is refused before anything is sent")
                     Catch::Contains("there are none in b"));
 }
 
-TEST_CASE("the largest number of streams that are full is found whatever it is") {
+TEST_CASE("the largest number of full streams is found for any value") {
   for (std::size_t most = 1; most <= 40; ++most)
     for (std::size_t streams = 1; streams <= 45; ++streams) {
       std::size_t looks = 0;
@@ -263,7 +264,7 @@ TEST_CASE("the largest number of streams that are full is found whatever it is")
     }
 }
 
-TEST_CASE("streams are of different pairs of hosts, each host in as few as can be") {
+TEST_CASE("streams use different pairs of hosts and each host in as few as possible") {
   for (std::uint32_t sources = 1; sources <= 5; ++sources)
     for (std::uint32_t targets = 1; targets <= 5; ++targets)
       for (std::size_t streams = 1; streams <= sources * targets; ++streams) {

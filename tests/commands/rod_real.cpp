@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/rod_real.cpp — what docs/shared-space.md has one do: a solver of two processes, a
-// monitor that comes later, and a feeder that is stopped and started again.
+// tests/commands/rod_real.cpp — example of docs/shared-space.md: a solver of two processes, a
+// monitor that attaches later, and a feeder that is stopped and started again.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using test_support::HostProcess;
 
-/// From the top of the sources; it ends after a minute at the latest.
+/// Starts a program in the top folder of the sources. It ends after at most one minute.
 HostProcess start_program(std::vector<std::string> words, const std::string& run = "") {
   return HostProcess([&](const test_support::Say&) {
     for (const char* const variable : {"PATHS_CONFIG", "PATHS_HOST"}) unsetenv(variable);
@@ -40,7 +40,7 @@ std::string said_by(const std::vector<std::string>& words) {
   return process.text();
 }
 
-/// A run of the example with a name of its own, so that others are not met.
+/// One run of the example. Its name is unique, so that parallel runs do not share a space.
 struct Rod {
   explicit Rod(const std::string& steps)
       : run("rod-test-" + std::to_string(getpid())),
@@ -60,7 +60,7 @@ struct Rod {
 
 }  // namespace
 
-TEST_CASE("rod: on the virtual clock, in threads and in processes it comes to the same") {
+TEST_CASE("rod: results are equal on the virtual clock and in threads and in processes") {
   if (PATHS_HAS_BENCH == 0) return test_support::skip("examples");
   const std::vector<std::string> end = {"--steps", "300", "--pause", "0"};
   const auto said = [&](std::vector<std::string> words) {
@@ -71,11 +71,11 @@ TEST_CASE("rod: on the virtual clock, in threads and in processes it comes to th
   const std::string in_processes = said({"paths", "run", config, "--", "rod_solver"});
   CHECK_THAT(in_processes, Catch::StartsWith("300 steps, heated 0 times, changes by "));
   CHECK(said({"rod_solver", "--config", config, "--clock", "virtual"}) == in_processes);
-  // It says besides that nobody has said which host it is.
+  // It also prints that its host was not given.
   CHECK_THAT(said({"rod_solver", "--config", config}), Catch::EndsWith(in_processes));
 }
 
-TEST_CASE("rod: solved, watched, and heated by a feeder that is stopped and started again") {
+TEST_CASE("rod: the rod is solved and watched while a feeder is stopped and started again") {
   if (PATHS_HAS_BENCH == 0) return test_support::skip("examples");
   Rod rod("1500");
   const std::string& space = rod.space;
@@ -101,7 +101,7 @@ TEST_CASE("rod: solved, watched, and heated by a feeder that is stopped and star
   CHECK(after.find(space) == after.npos);
 }
 
-TEST_CASE("rod: when the half that is watched is killed, its run and whoever watches are told") {
+TEST_CASE("rod: if the watched half is killed its run and the watcher report it") {
   if (PATHS_HAS_BENCH == 0) return test_support::skip("examples");
   Rod rod("1000000");
   HostProcess watch = start_program({"paths", "space", "watch", rod.space, "residual"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/run_real.cpp — `paths run`: ports, limits, standard input, programs that do not
-// join.
+// tests/commands/run_real.cpp — `paths run`: ports, limits, standard input, and programs that do
+// not join.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ constexpr const char* two_clusters =
     "collectives: {sum: {operation: sum, template: f64}}\n"
     "deadline: 10s\n";
 
-/// What a person sees of a command line with `paths` and `noise_allreduce` in PATH.
+/// Returns the output of a shell command line with `paths` and `noise_allreduce` in PATH.
 test_support::Said said(const std::string& line) {
   return test_support::run_shell(
       fmt::format("unset PATHS_CONFIG PATHS_HOST; PATH={}:$PATH; {}", PATHS_BUILD_BIN_DIR, line));
@@ -49,7 +49,7 @@ test_support::Said said(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("paths run: a program that joins no run is an error on either clock") {
+TEST_CASE("paths run: a program that does not join the run is an error on either clock") {
   const Folder folder;
   const std::string config = folder.file("two.yaml", two_clusters);
   for (const char* const line : {"paths run {} -- /bin/true", "paths run {} --clock virtual -- ls",
@@ -64,7 +64,7 @@ TEST_CASE("paths run: a program that joins no run is an error on either clock") 
   }
 }
 
-TEST_CASE("paths run: a config on standard input that ends early is a mistake with its place") {
+TEST_CASE("paths run: a config that ends early on standard input is a mistake with its place") {
   const std::string text = "clusters: {a: {hosts: 2}, b: {hosts: 1\n";
   for (const char* const command :
        {"check /dev/stdin", "run /dev/stdin -- true", "run /dev/stdin --clock virtual -- true"}) {
@@ -86,7 +86,7 @@ constexpr const char* noise = "noise_allreduce --iterations 20 --compute-time 10
 
 }  // namespace
 
-TEST_CASE("paths run: hosts read the config that came on standard input or by a pipe") {
+TEST_CASE("paths run: hosts read the config from standard input or from a pipe") {
   const Folder folder;
   const std::string config = folder.file("two.yaml", two_clusters);
   for (const char* const line :
@@ -99,9 +99,9 @@ TEST_CASE("paths run: hosts read the config that came on standard input or by a 
   }
 }
 
-TEST_CASE("paths run: runs of one machine side by side take ports of their own") {
+TEST_CASE("paths run: concurrent runs on one machine use different ports") {
   const Folder folder;
-  // Over sockets, and a run that lasts: both are there at the same time.
+  // Sockets instead of shared memory, and long enough that both runs overlap.
   const std::string config =
       folder.file("two.yaml", std::string(two_clusters) + "shared_memory: false\n");
   const std::string line = fmt::format(
@@ -133,12 +133,11 @@ TEST_CASE("paths run: a run with given ports that are in use names the remedies"
                                Contains("--transport ipc"));
 }
 
-TEST_CASE(
-    "paths run: where the system refuses shared memory, frames go over sockets, with a word") {
+TEST_CASE("paths run: without shared memory frames use sockets and a warning is printed") {
   const Folder folder;
   const std::string config = folder.file("two.yaml", two_clusters);
   const std::string words = "no shared memory: `ulimit -f` forbids shared memory";
-  // All hosts, and some of them, whichever begins a link.
+  // `ulimit -f 0` on all hosts or on some of them, whichever host initiates a link.
   for (const char* const of : {"a-0 a-1 b-0", "a-0", "b-0", "a-0 b-0"}) {
     const auto outcome = said(fmt::format(
         "paths run {} -- sh -c 'case \" {} \" in *\" $PATHS_HOST \"*) ulimit -f 0;; esac; exec {}'",
@@ -151,7 +150,7 @@ TEST_CASE(
     const auto lines =
         std::distance(std::sregex_iterator(outcome.text.begin(), outcome.text.end(), line),
                       std::sregex_iterator());
-    CHECK(lines <= 3);  // one of each host
+    CHECK(lines <= 3);  // at most one line per host
   }
   const std::string strict =
       folder.file("strict.yaml", std::string(two_clusters) + "shared_memory: true\n");
@@ -162,11 +161,11 @@ TEST_CASE(
                                     "forbids shared memory"));
 }
 
-TEST_CASE("paths run: hosts with too few descriptors for their connections say so at once") {
+TEST_CASE("paths run: hosts with too few descriptors for their connections fail immediately") {
   const Folder folder;
   const std::string config =
       folder.file("two.yaml", std::string(two_clusters) + GENERATE("", "shared_memory: false\n"));
-  // The host with the fewest connections needs 17, and more if the shell passes some on.
+  // The host with the fewest connections needs 17 descriptors, more if the shell passes some on.
   for (const int most : {10, 13, 16}) {
     const auto outcome =
         said(fmt::format("paths run {} -- sh -c 'ulimit -n {}; exec {}'", config, most, noise));
@@ -180,7 +179,8 @@ TEST_CASE("paths run: hosts with too few descriptors for their connections say s
   }
 }
 
-TEST_CASE("paths run: more processes than it has descriptors for are refused with both figures") {
+TEST_CASE(
+    "paths run: more processes than the descriptor limit allows are refused with both figures") {
   const Folder folder;
   const std::string config = folder.file("two.yaml", two_clusters);
   const auto outcome = said(fmt::format("ulimit -n 30; paths run {} -- {}", config, noise));

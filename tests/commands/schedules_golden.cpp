@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/schedules_golden.cpp — what `paths` says of schedules.
+// tests/commands/schedules_golden.cpp — output of `paths` about schedules.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ const std::string config = "configs/two-clusters.yaml";
 
 }  // namespace
 
-TEST_CASE("explain: candidates with price, ratio and reason are as they were read last") {
+TEST_CASE("explain: candidates with time and ratio and reason match the golden files") {
   check_golden_line("explain_allreduce",
                     "explain " + config + " --collective allreduce --size 4KiB", 0);
   check_golden_line("explain_allreduce_any",
@@ -33,7 +33,7 @@ TEST_CASE("explain: candidates with price, ratio and reason are as they were rea
       "explain " + config + " --collective allgather --size 8B,0B,16B,8B --element 8B", 0);
 }
 
-TEST_CASE("plan: pools with reasons, and plans beside what else there is") {
+TEST_CASE("plan: pools with reasons and plans next to the alternatives match the golden files") {
   check_golden_line("plan_allgather", "plan configs/three-sites.yaml --size 64KiB", 0);
   check_golden_line("plan_pools", "plan configs/three-sites.yaml --pools", 0);
   check_golden_line("plan_wrong", "plan configs/three-sites.yaml --collective alltoall --size 1KB",
@@ -53,13 +53,13 @@ TEST_CASE("schedule: the golden examples of the stretched family are printed") {
                     0);
 }
 
-TEST_CASE("schedule: what is exported as GOAL is as it was read last") {
+TEST_CASE("schedule: a GOAL export matches the golden file") {
   check_golden_line(
       "schedule_export",
       "schedule export --clusters 2,1 --collective allreduce --size 3B --algorithm tree", 0);
 }
 
-TEST_CASE("schedule: what was verified is said, with the vector cut down") {
+TEST_CASE("schedule: verified schedules are reported with the reduced vector length") {
   check_golden_line("schedule_verify_all", "schedule verify --clusters 2,1", 0);
   check_golden_line("schedule_verify_one",
                     "schedule verify " + config +
@@ -72,7 +72,7 @@ TEST_CASE("schedule: what was verified is said, with the vector cut down") {
                     0);
 }
 
-TEST_CASE("show: a schedule is drawn as its tree, or by its steps") {
+TEST_CASE("show: a schedule is drawn as its tree or by its steps") {
   check_golden_line("show_tree",
                     "show " + config +
                         " --collective broadcast --size 1MiB --algorithm "
@@ -90,7 +90,7 @@ TEST_CASE("show: a schedule is drawn as its tree, or by its steps") {
                     0);
 }
 
-TEST_CASE("schedules: every mistake is told, with what was probably meant") {
+TEST_CASE("schedules: every mistake is reported with the nearest known word") {
   check_golden_line("schedule_words",
                     "schedule print --clusters 4,x --collective allredcue --algorithm strecthed",
                     2);
@@ -131,7 +131,7 @@ TEST_CASE("schedules: every mistake is told, with what was probably meant") {
   check_golden_line("schedule_verify_size_alone", "schedule verify --clusters 2,2 --size 1MiB", 2);
 }
 
-TEST_CASE("schedules: a config whose clusters have no links between them has no prices") {
+TEST_CASE("schedules: a config with unlinked clusters has no predicted times") {
   const std::string file = fmt::format("/tmp/paths-unlinked-{}.yaml", getpid());
   std::ofstream(file) << "clusters: {alpha: {hosts: 1}, beta: {hosts: 2}}\n";
   const auto outcome = run_line("explain " + file + " --collective barrier");
@@ -145,7 +145,7 @@ TEST_CASE("schedules: a config whose clusters have no links between them has no 
 
 namespace {
 
-/// A config that lasts as long as this.
+/// Temporary config file, removed by the destructor.
 class TemporaryConfig {
  public:
   explicit TemporaryConfig(const std::string& text)
@@ -161,7 +161,7 @@ class TemporaryConfig {
   std::string file_;
 };
 
-/// Of what is said with groups, what is said without.
+/// Returns the output without its mentions of groups.
 std::string without_groups(const std::string& text) {
   return std::regex_replace(text, std::regex(", groups: [^,}]*"), "");
 }
@@ -174,7 +174,7 @@ std::string clusters_with(const std::string& alpha, const std::string& beta) {
 
 }  // namespace
 
-TEST_CASE("groups: the tree of Karonis et al. 2002 for 20 processes, 10 and 5 + 5") {
+TEST_CASE("groups: the tree of Karonis et al. 2002 for 20 processes of 10 and 5 + 5") {
   check_golden_line("show_groups",
                     "show configs/examples/groups.yaml --collective broadcast --size 8B "
                     "--algorithm multilevel:shapes=flat/binomial",
@@ -185,7 +185,7 @@ TEST_CASE("groups: the tree of Karonis et al. 2002 for 20 processes, 10 and 5 + 
                     0);
 }
 
-TEST_CASE("groups: hosts have the names and the plan that they have without groups") {
+TEST_CASE("groups: hosts have the same names and plan as without groups") {
   const std::string flat =
       run_line("expand " + TemporaryConfig(clusters_with("6", "[b1, b2]")).file()).out;
   const std::string grouped =
@@ -198,7 +198,7 @@ TEST_CASE("groups: hosts have the names and the plan that they have without grou
   CHECK(without_groups(grouped) == flat);
 }
 
-TEST_CASE("groups: what is expanded has the groups that it was expanded from") {
+TEST_CASE("groups: an expanded config keeps its groups") {
   const std::string show =
       " --collective reduce --size 8B --root b2 --algorithm multilevel:shapes=binomial";
   const std::string config =
@@ -215,8 +215,7 @@ TEST_CASE("groups: what is expanded has the groups that it was expanded from") {
   CHECK(drawn.find("8 hosts in 2 clusters (alpha 6, beta 2)") != std::string::npos);
 }
 
-TEST_CASE(
-    "groups: one cluster whose hosts are in groups is explained, shown, planned and verified") {
+TEST_CASE("groups: a single cluster with groups is explained and shown and planned and verified") {
   const TemporaryConfig config("clusters: {a: {hosts: {g1: 2, g2: 2}}}\nlanes: {}\n");
   for (const std::string line :
        {"explain {} --collective broadcast --size 8B",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/space_real.cpp — `paths space` beside a process that has one.
+// tests/commands/space_real.cpp — `paths space` on the space of another process.
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ bool says(const std::vector<std::string>& command, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("command space: says what is in a space of other processes, watches it and ends it") {
+TEST_CASE("command space: lists and watches and ends a space of other processes") {
   const std::string name = "commands-" + std::to_string(getpid());
   const auto pairs = *pastset::Template::parse("u64, u64");
   test_support::Forked owner([&](runtime::Runtime& runtime) {
@@ -62,12 +62,12 @@ TEST_CASE("command space: says what is in a space of other processes, watches it
              Catch::Contains("there is no shared space '" + name + "' of this user"));
 }
 
-TEST_CASE("command space: says what is in a space of another user who lets others read it") {
+TEST_CASE("command space: lists a space of another user that others may read") {
   if (geteuid() != 0) return test_support::skip("another user (root)");
   const std::string name = "commands-of-" + std::to_string(getpid());
   const auto number = *pastset::Template::parse("u64");
   test_support::Forked owner([&](runtime::Runtime& runtime) {
-    // Whoever has changed his user does not see his own descriptors before he says so.
+    // After setuid(), a process cannot see its own descriptors until it is dumpable again.
     if (setuid(65534) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0)
       throw std::runtime_error("no other user");
     const auto space = pastset::SharedSpace::make(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/standard_streams_real.cpp — every program, with standard streams that are closed,
-// full or read by nobody.
+// tests/commands/standard_streams_real.cpp — all programs with standard streams that are closed,
+// full or without a reader.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ using Catch::Contains;
 
 enum class End { good, closed, full, unread };
 
-/// What a program gets as its standard streams.
+/// Standard streams that a program receives.
 struct Ends {
   std::string name;
   End in, out, err;
@@ -50,17 +50,17 @@ const std::vector<Ends>& bad_ends() {
 }
 
 struct Ended {
-  int code = 0;  ///< 128 and the signal's number when it was killed
+  int code = 0;  ///< 128 plus the signal's number if a signal killed the program
   std::string out, err;
 };
 
-/// A command line of one of our programs, and how it ends when its streams are good.
+/// A command line of one of our programs, and its outcome with usable streams.
 struct Line {
   std::string words;
   int code = 0;
   bool prints = true;
   std::string lost = "standard output could not be written";
-  bool is_filter = true;  ///< ends by SIGPIPE, in silence, when its reader has ended
+  bool is_filter = true;  ///< ends silently by SIGPIPE when its reader has ended
 };
 
 class Folder {
@@ -81,7 +81,7 @@ int opened(const std::string& file, int flags) {
   return number;
 }
 
-/// A descriptor to put there; -1 to close what is there.
+/// Returns a descriptor for this stream, or -1 if the stream must be closed.
 int descriptor_of(End end, const std::string& good, int flags) {
   int ends[2];
   switch (end) {
@@ -123,8 +123,8 @@ Ended run(const Folder& folder, const std::string& words, const Ends& ends) {
           ends.err == End::good ? test_support::read_text(err) : ""};
 }
 
-/// The rule: results that could not be written are a failure with a message, unless their reader
-/// has ended. Nothing else changes how a program ends.
+/// Checks the rule: results that could not be written are a failure with a message, unless their
+/// reader has ended. Nothing else changes the outcome of a program.
 void check_line(const Folder& folder, const Line& line) {
   const Ended good = run(folder, line.words, {"good", End::good, End::good, End::good});
   INFO(line.words << "\n" << good.err);
@@ -154,7 +154,7 @@ void check_lines(const std::vector<Line>& lines) {
 
 }  // namespace
 
-TEST_CASE("standard streams: whatever they are, paths ends as it should") {
+TEST_CASE("standard streams: paths ends correctly with any combination of them") {
   std::vector<Line> lines = {
       {"paths --help"},
       {"paths --version"},
@@ -169,7 +169,7 @@ TEST_CASE("standard streams: whatever they are, paths ends as it should") {
       {"paths check configs/one-host.yaml configs/broken/empty.yaml", 2},
       {"paths analyze /nowhere", 1, false},
       {"paths run configs/one-host.yaml -- /nowhere", 2, false},
-      // None of these joins the run, which is a failure.
+      // None of these programs joins the run, which is a failure.
       {"paths run configs/two-clusters.yaml -- /bin/true", 1, false},
       {"paths run configs/two-clusters.yaml --clock virtual -- /bin/true", 1, false},
       {"paths run configs/two-clusters.yaml -- /bin/sh -c '[ $PATHS_HOST = alpha-0 ] || echo "
@@ -183,16 +183,16 @@ TEST_CASE("standard streams: whatever they are, paths ends as it should") {
   check_lines(lines);
 }
 
-TEST_CASE("standard streams: nothing that is opened later takes the place of a closed one") {
+TEST_CASE("standard streams: files opened later never take the number of a closed stream") {
   const Folder folder;
   const Ended ended = run(
       folder, "paths run configs/one-host.yaml -- /bin/readlink /proc/self/fd/0 /proc/self/fd/2",
       {"only output", End::closed, End::good, End::closed});
-  CHECK(ended.code == 1);  // it has not joined the run
+  CHECK(ended.code == 1);  // it does not join the run
   CHECK(ended.out == "/dev/null\n/dev/null\n");
 }
 
-TEST_CASE("standard streams: a program that paths starts has the signals that paths was given") {
+TEST_CASE("standard streams: a program started by paths inherits the signal handling of paths") {
   const Folder folder;
   const std::string line = "paths run configs/one-host.yaml -- /bin/grep ^SigIgn /proc/self/status";
   Ends ends = {"good", End::good, End::good, End::good};
@@ -210,7 +210,7 @@ TEST_CASE("standard streams: a program that paths starts has the signals that pa
 #if PATHS_HAS_BENCH
 namespace {
 
-/// Small enough to be run dozens of times.
+/// Command lines that are short enough for dozens of runs.
 const std::vector<Line>& program_lines() {
   static const std::string noise =
       "noise_allreduce --config configs/two-clusters.yaml --iterations 3 --compute-time 10us ";
@@ -244,7 +244,7 @@ const std::vector<std::string> programs = {"noise_allreduce", "sor",       "sor_
 
 }  // namespace
 
-TEST_CASE("standard streams: whatever they are, programs end as they should") {
+TEST_CASE("standard streams: programs end correctly with any combination of them") {
   std::vector<Line> lines = program_lines();
   for (const std::string& program : programs) {
     lines.push_back({program + " --help"});
@@ -253,7 +253,7 @@ TEST_CASE("standard streams: whatever they are, programs end as they should") {
   check_lines(lines);
 }
 
-TEST_CASE("output files: one that cannot be written to its end is a failure that names it") {
+TEST_CASE("output files: a file that cannot be written completely is a failure that names it") {
   const Folder folder;
   const std::string trace = folder.file("trace");
   const std::string virtual_noise =
@@ -273,7 +273,7 @@ TEST_CASE("output files: one that cannot be written to its end is a failure that
   for (std::size_t i = 0; i < lines.size(); ++i) {
     INFO(lines[i]);
     const std::string file = folder.file(fmt::format("limited-{}", i));
-    // What the shell counts is blocks of 512 bytes.
+    // The shell's limit counts blocks of 512 bytes.
     const auto said = test_support::run_shell(fmt::format(
         "cd {} && ulimit -f 4 && {}/{} {}", PATHS_SOURCE_DIR, PATHS_BUILD_BIN_DIR, lines[i], file));
     INFO(said.text);
@@ -282,7 +282,7 @@ TEST_CASE("output files: one that cannot be written to its end is a failure that
   }
 }
 
-TEST_CASE("output files: on a full device they are a failure that names the option") {
+TEST_CASE("output files: a full device is a failure that names the option") {
   const Folder folder;
   const std::string lines[] = {
       "noise_allreduce --config configs/two-clusters.yaml --clock virtual --iterations 3 --json",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/wrong_words_real.cpp — options that are numbers, names and sizes, as strangers
-// may write them, and runs that the machine has no room for.
+// tests/commands/wrong_words_real.cpp — invalid values of options, and runs that exceed the memory
+// of the machine.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -52,7 +52,7 @@ std::vector<Option> numeric_options() {
 
 }  // namespace
 
-TEST_CASE("wrong words: a number that has two meanings, or none, is refused by every option") {
+TEST_CASE("wrong words: every option refuses a number with two meanings or none") {
   for (const Option& option : numeric_options())
     for (const std::string word :
          {"010", "0x10", "+5", "' 5'", "'5 '", "nan", "inf", "5x", "1e400", "''", "1,000"}) {
@@ -70,7 +70,7 @@ TEST_CASE("wrong words: a number that has two meanings, or none, is refused by e
   }
 }
 
-TEST_CASE("wrong words: an option that is given needs a word") {
+TEST_CASE("wrong words: an option with an empty value is refused") {
   for (const std::string& command : std::vector<std::string>{
            "check " + config + " --root", "check " + config + " --algorithm", "analyze . --json"}) {
     INFO(command);
@@ -82,7 +82,7 @@ TEST_CASE("wrong words: an option that is given needs a word") {
 
 #if PATHS_HAS_BENCH
 
-TEST_CASE("wrong words: --json - is the standard output, and nothing else is there") {
+TEST_CASE("wrong words: --json - writes only JSON to the standard output") {
   for (const std::string& command : std::vector<std::string>{
            "noise_allreduce --clock virtual --iterations 2 --config " + config,
            "sor --clock virtual --size 10 --iterations 2 --config " PATHS_SOURCE_DIR
@@ -97,7 +97,7 @@ TEST_CASE("wrong words: --json - is the standard output, and nothing else is the
   }
 }
 
-TEST_CASE("wrong words: what is too large for the machine is said before it is tried") {
+TEST_CASE("wrong words: a run that is too large for the machine is refused before it starts") {
   const std::string million = "needs_real.yaml";
   std::ofstream(million) << "clusters: {a: {hosts: 1, threads: 1000000}}\n"
                             "collectives: {sum: {template: f64, condition: {less: 1}}}\n";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_causes_test.cpp — causes drawn at random are named, and no others.
+// tests/eventspace/analysis_causes_test.cpp — comparison of random causes with those that the
+// analysis names.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -20,7 +21,8 @@ using runtime::Random;
 using sample::ms;
 using sample::us;
 
-/// Normal, of mean 0 and deviation 1 (Box and Muller 1958), the same for the same numbers.
+/// Returns a normally distributed number with mean 0 and deviation 1 (Box and Muller 1958). Equal
+/// arguments give equal numbers.
 double normal(std::uint64_t seed, std::uint64_t stream) {
   Random random(seed, stream);
   const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
@@ -49,9 +51,9 @@ class Drawn {
 
   sample::Options options;
   std::uint64_t iterations = 0;
-  std::set<std::string> names;  ///< of what is wrong
+  std::set<std::string> names;  ///< names of the causes
 
-  /// Noise is wrong only as far as it met its thread while that computed.
+  /// Adds the noise to the causes if it fell into a computation of its thread.
   void met(const sample::Run& run) {
     if (options.noise.empty()) return;
     noise_met = run.noise_met(options.noise[0].thread);
@@ -131,7 +133,7 @@ bool has_right_figure(const Finding& finding, const Drawn& drawn) {
       return finding.figure ==
              Approx(drawn.options.slow_links.at(finding.place.wrapper)).epsilon(0.001);
     case FindingKind::noisy_thread: {
-      // It may come twice in a computation that takes longer than its period.
+      // Noise may occur twice in a computation that is longer than its period.
       const auto noise = static_cast<double>(drawn.options.noise[0].nanos);
       const bool twice = drawn.options.noise[0].period_nanos < drawn.options.computation;
       return finding.figure == Approx(noise).margin(0.3 * ms) ||
@@ -152,7 +154,8 @@ std::string in_words(const std::set<std::string>& names) {
 
 }  // namespace
 
-TEST_CASE("analysis: of causes drawn at random, exactly those are named, with their figures") {
+TEST_CASE(
+    "analysis: of causes drawn at random, exactly those in effect are named with their figures") {
   const std::uint64_t seeds = test_support::from_environment("PATHS_SEEDS", 40);
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
   std::uint64_t wrong = 0;
@@ -187,13 +190,14 @@ TEST_CASE("analysis: of causes drawn at random, exactly those are named, with th
              << why);
   CHECK(wrong <= (seeds + 99) / 100);
   CHECK(wrong_figures <= (seeds + 99) / 100);
-  // Some cannot be told from others by a thread that computes once an iteration.
+  // The periods of some noise cannot be distinguished if a thread computes once per iteration.
   CHECK(wrong_periods <= 1 + periods / 50);
 }
 
 TEST_CASE(
-    "analysis: a host is slow, and a thread of it noisy, when the noise takes as long as that") {
-  // 10% of 30 ms: 3 ms, one to three times the noise; at 2 and 4 ms beside it.
+    "analysis: a host is slow, and a thread noisy, if the noise takes about as long as the "
+    "slowness") {
+  // 10 % of 30 ms are 3 ms. The noise ranges from a third of that to slightly more.
   for (const std::uint32_t threads : {1u, 2u, 4u}) {
     for (const std::int64_t noise : {1'000 * us, 1'500 * us, 2 * ms, 3 * ms, 4 * ms}) {
       sample::Options options;
@@ -224,10 +228,10 @@ TEST_CASE(
 
 namespace {
 
-/// Findings of a run whose thread alpha-0/1 is slow by 3 ms and has noise of 3 ms with that period.
-/// All its iterations take 40.306 ms, because cluster beta arrives later. Therefore a shorter
-/// period, whose noise falls once or twice into each computation, predicts late ones nearly as
-/// well.
+/// Returns the findings of a run whose thread alpha-0/1 is slow by 3 ms and has noise of 3 ms with
+/// this period. All its iterations take 40.306 ms, because cluster beta arrives later. Therefore a
+/// shorter period, whose noise falls once or twice into each computation, predicts late ones nearly
+/// as well.
 std::set<std::string> named_with_period(std::int64_t period) {
   sample::Options options;
   options.noise = {{1, 3 * ms, period, 10 * ms}};
@@ -243,13 +247,14 @@ std::set<std::string> named_with_period(std::int64_t period) {
 
 }  // namespace
 
-TEST_CASE("analysis: a thread is slow and noisy, when its noise takes as long as it is slow") {
+TEST_CASE("analysis: a thread is slow and noisy if its noise is as long as its slowness") {
   CHECK(named_with_period(197 * ms) ==
         std::set<std::string>{"noisy_thread alpha-0/1", "slow_thread alpha-0/1"});
 }
 
-TEST_CASE("analysis: noise is rare if its period predicts better by 0.1 than frequent noise does") {
-  // The correlations of predicted and late computations differ by 0.13, then by 0.08.
+TEST_CASE("analysis: noise is rare if its period predicts better by 0.1 than frequent noise") {
+  // The correlations of predicted and late computations differ by 0.13 in the first case and by
+  // 0.08 in the second.
   CHECK(named_with_period(94'290 * us) ==
         std::set<std::string>{"noisy_thread alpha-0/1", "slow_thread alpha-0/1"});
   CHECK(named_with_period(97'700 * us) == std::set<std::string>{"noisy_thread alpha-0/1"});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_conditional_test.cpp — waits for other clusters' values, classified.
+// tests/eventspace/analysis_conditional_test.cpp — classified waits for the values of other
+// clusters.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +14,7 @@ using sample::ms;
 using sample::us;
 
 /// Thread a-0/0, a condition check that combines clusters a, b and c, and a prefetch from b over
-/// one forward: 10 ms two-way.
+/// one forward. The forward takes 10 ms in both directions together.
 class Checked {
  public:
   Checked() {
@@ -37,7 +38,7 @@ class Checked {
     analysis = std::make_unique<Analysis>(structure);
   }
 
-  /// A round that the check begins to decide at `at` and has decided `decided` later.
+  /// Adds a round whose decision the check begins at `at` and ends `decided` later.
   void round(std::uint64_t sequence, std::int64_t at, std::int64_t decided, bool is_proved) {
     const std::uint8_t flags = is_proved ? event_proved : std::uint8_t{0};
     add(0, operation(4, sequence, at - 5 * us, at, 0));
@@ -52,7 +53,7 @@ class Checked {
     record.bytes = ahead;
     add(0, record);
   }
-  /// The far side has its own clock, and the read blocks there.
+  /// Adds a prefetch. The far host has its own clock, and the read blocks there.
   void prefetch(std::uint64_t sequence, std::int64_t at, std::int64_t blocks) {
     EventRecord far = operation(9, sequence, 77'000 * ms + at, 77'000 * ms + at + blocks, 0);
     EventRecord near = operation(7, sequence, at, at + blocks + 10 * ms, 0);
@@ -86,12 +87,13 @@ class Checked {
 
 }  // namespace
 
-TEST_CASE("analysis: cache waits are cached, in flight up to one-way, or late") {
+TEST_CASE("analysis: a wait for a cache is cached or in flight up to one-way or late") {
   Checked run;
   for (std::uint64_t number = 0; number < 5; ++number)
     run.prefetch(number, static_cast<std::int64_t>(number) * 100 * ms, 30 * ms);
-  // Round 0 needs nobody; 1 a cached value of b; 2 one in flight; 3 a late one of b, then c's; in
-  // 4 c's is wanted and the round decided without.
+  // Round 0 needs no other cluster. Round 1 uses a cached value of b, round 2 a value in flight.
+  // Round 3 uses a late value of b, then the value of c. Round 4 requests the value of c but is
+  // decided without it.
   run.round(0, 100 * ms, 2 * us, true);
   run.read(1, 1, 200 * ms, 1 * us, event_cached, 3);
   run.round(1, 200 * ms, 3 * us, true);
@@ -132,7 +134,7 @@ TEST_CASE("analysis: cache waits are cached, in flight up to one-way, or late") 
   CHECK(b.prefetch.p50 == 40 * ms);
   const ConditionalReport::Remote& c = check.remotes[1];
   CHECK(c.cluster == "c");
-  CHECK(c.one_way_half_nanos == -1);  // no prefetch of it is in this plan
+  CHECK(c.one_way_half_nanos == -1);  // this plan has no prefetch of c
   CHECK(c.reads == 1);
   CHECK(c.unused == 1);
   CHECK(c.by_place == std::vector<std::uint64_t>{0, 1});
@@ -145,7 +147,7 @@ TEST_CASE("analysis: cache waits are cached, in flight up to one-way, or late") 
   CHECK(check.together[1].all_cached == 0);
 }
 
-TEST_CASE("analysis: the order in which values came is by their coming, whatever their slots") {
+TEST_CASE("analysis: values are ordered by their arrival and not by their slots") {
   Checked run;
   for (std::uint64_t number = 0; number < 30; ++number) {
     const auto at = static_cast<std::int64_t>(number + 1) * 100 * ms;
@@ -159,8 +161,8 @@ TEST_CASE("analysis: the order in which values came is by their coming, whatever
   CHECK(remotes.at(1).by_place == std::vector<std::uint64_t>{20, 10});
 }
 
-TEST_CASE("analysis: values that had come before they were wanted count as needed") {
-  // On the virtual clock they cost nothing, and only the count shows that they were.
+TEST_CASE("analysis: values that arrived before they were requested count as needed") {
+  // On the virtual clock their reads take no time, and only the count shows their use.
   Checked run;
   for (std::uint64_t number = 0; number < 5000; ++number) {
     const auto at = static_cast<std::int64_t>(number + 1) * ms;
@@ -181,7 +183,7 @@ TEST_CASE("analysis: values that had come before they were wanted count as neede
   CHECK(json["values_needed_sequence_operations_max"].size() == check.decision_times.size());
 }
 
-TEST_CASE("analysis: sets of clusters that were needed together are kept while they are few") {
+TEST_CASE("analysis: sets of clusters that were needed together are kept up to a limit") {
   Checked run;
   run.structure.wrappers[3].combines.assign(10, 1);
   run.structure.wrappers[3].combines[0] = 0;
@@ -197,8 +199,9 @@ TEST_CASE("analysis: sets of clusters that were needed together are kept while t
   CHECK(check.other_together == 511 - 64);
 }
 
-TEST_CASE("analysis: of a wait for another cluster, one one-way latency at most is WAN") {
-  // In every second round thread a-0/0 is 3 ms late, and there 3 ms of WAN could have been hidden.
+TEST_CASE("analysis: at most one one-way latency of a wait for another cluster is WAN time") {
+  // In every second round thread a-0/0 is 3 ms late. In those rounds, 3 ms of WAN time could have
+  // been hidden.
   Checked run;
   std::int64_t at = 0;
   for (std::uint64_t number = 0; number < 100; ++number) {
@@ -213,11 +216,11 @@ TEST_CASE("analysis: of a wait for another cluster, one one-way latency at most 
   CHECK(lateness.critical_wan_two_way_nanos == 0);
   CHECK(lateness.check_wan_one_way_nanos == 50 * 2 * ms + 50 * 5 * ms);
   CHECK(lateness.hideable_wan_nanos == 0);
-  // The first computation is not known.
+  // The first computation is unknown.
   CHECK(lateness.hideable_check_wan_nanos == Approx(24.0 * 2 * ms + 25.0 * 3 * ms).margin(ms));
 }
 
-TEST_CASE("analysis: waiting for other clusters is a cause of its own on the critical path") {
+TEST_CASE("analysis: waiting for other clusters is a separate cause on the critical path") {
   Checked run;
   for (std::uint64_t number = 0; number < 10; ++number)
     run.round(number, static_cast<std::int64_t>(number + 1) * 100 * ms, 20 * ms, false);
@@ -227,14 +230,14 @@ TEST_CASE("analysis: waiting for other clusters is a cause of its own on the cri
   CHECK(check == 10 * (20 * ms + 1 * us));
 }
 
-TEST_CASE("analysis: decision times of a long run are kept in few rows, with their extremes") {
+TEST_CASE("analysis: decision times of a long run are kept in few rows with their extremes") {
   Checked run;
   for (std::uint64_t number = 0; number < 20'000; ++number)
     run.round(number, static_cast<std::int64_t>(number + 1) * ms, number == 12'345 ? 500 * us : us,
               true);
   const Report report = run.analysis->finish();
   const auto& times = report.conditionals.at(0).decision_times;
-  CHECK(times.size() == 1250);  // of 16 rounds each
+  CHECK(times.size() == 1250);  // 16 rounds per row
   CHECK(times[12'345 / 16].max_nanos == 500 * us);
   CHECK(times[12'345 / 16].sequence == 12'345 / 16 * 16);
   CHECK(times[0].mean_nanos == us);

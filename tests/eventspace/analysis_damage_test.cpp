@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_damage_test.cpp — whatever the records are, no figure is absurd.
+// tests/eventspace/analysis_damage_test.cpp — plausible figures from damaged or forged records.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -31,7 +31,7 @@ std::vector<Records> records_of(sample::Run& run, std::uint64_t rounds, bool has
   return all;
 }
 
-/// What files lose: single records, rows of them, an end; and what comes twice or in another order.
+/// Removes single records, ranges and the end, and repeats or reorders others, as damaged files do.
 void lose_and_mix(Records& records, Random& random) {
   const double lost = random.chance(0.3) ? random.unit() * random.unit() : 0;
   std::erase_if(records, [&](const EventRecord&) { return random.chance(lost); });
@@ -59,7 +59,7 @@ void lose_and_mix(Records& records, Random& random) {
   }
 }
 
-/// Other bits in some records, and some made of random ones.
+/// Changes bits of some records and replaces others with random bytes.
 void forge(Records& records, Random& random) {
   const double share = random.unit() * random.unit() * 0.5;
   const std::size_t count = records.size();
@@ -72,7 +72,7 @@ void forge(Records& records, Random& random) {
     } else if (random.chance(0.5)) {
       for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
     } else {
-      bytes[8 + random.below(7)] = static_cast<std::byte>(random.next());  // the sequence
+      bytes[8 + random.below(7)] = static_cast<std::byte>(random.next());  // bytes of the sequence
     }
     EventRecord record;
     std::memcpy(static_cast<void*>(&record), bytes, sizeof bytes);
@@ -191,8 +191,8 @@ sample::Options drawn(Random& random) {
   return options;
 }
 
-/// Whether a round is left out as contradictory. It took that long at three collectors, one below
-/// the other: two on host a-0, and one on host b-0, which has a clock of its own.
+/// Whether a round is left out as contradictory. `first`, `second` and `third` are its durations at
+/// three nested collectors: two on host a-0, and one on host b-0, which has a clock of its own.
 bool is_left_out(std::int64_t first, std::int64_t second, std::int64_t third) {
   Structure structure;
   structure.clusters = {"a"};
@@ -226,8 +226,9 @@ bool is_left_out(std::int64_t first, std::int64_t second, std::int64_t third) {
 
 }  // namespace
 
-TEST_CASE("analysis: times of two hosts may contradict each other by 1 ms and 0.1%, as clocks do") {
-  // An inner part of an operation seems to take longer than the operation.
+TEST_CASE("analysis: times of two hosts may contradict each other by 1 ms and 0.1%") {
+  // An inner part of an operation seems to take longer than the operation, because the clocks
+  // differ.
   CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 2 * ms));
   CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 2 * ms + 990 * us));
   CHECK(is_left_out(2 * ms, 2 * ms, 2 * ms + 1'010 * us));
@@ -235,12 +236,12 @@ TEST_CASE("analysis: times of two hosts may contradict each other by 1 ms and 0.
   CHECK(is_left_out(10'000 * ms, 10'000 * ms, 10'000 * ms + 11'030 * us));
 }
 
-TEST_CASE("analysis: times of one host may not contradict each other, as they are of one clock") {
+TEST_CASE("analysis: times of one host must not contradict each other because they share a clock") {
   CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 1 * ms));
   CHECK(is_left_out(2 * ms, 2 * ms + 1, 1 * ms));
 }
 
-TEST_CASE("analysis: what is lost, repeated or out of order leaves right figures and no findings") {
+TEST_CASE("analysis: lost or repeated or reordered records leave correct figures and no findings") {
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
   for (std::uint64_t seed = first;
        seed < first + test_support::from_environment("PATHS_SEEDS", 100); ++seed) {
@@ -269,7 +270,7 @@ TEST_CASE("analysis: what is lost, repeated or out of order leaves right figures
   }
 }
 
-TEST_CASE("analysis: forged records do no harm: figures stay within what can be") {
+TEST_CASE("analysis: forged records leave all figures in their possible range") {
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
   for (std::uint64_t seed = first;
        seed < first + test_support::from_environment("PATHS_SEEDS", 100); ++seed) {

@@ -25,13 +25,13 @@ std::int64_t pseudo_random(std::uint64_t number, std::int64_t below) {
 
 }  // namespace
 
-TEST_CASE("distribution: nothing is all zeros") {
+TEST_CASE("distribution: an empty one has only zeros") {
   const Distribution nothing;
   CHECK(nothing.summary() == eventspace::Summary{});
   CHECK(nothing.count_at_most(5) == 0);
 }
 
-TEST_CASE("distribution: few numbers are exact, by nearest rank") {
+TEST_CASE("distribution: few numbers are exact by nearest rank") {
   Distribution few(100);
   for (std::int64_t value = 100; value >= 1; --value) few.add(value * 7);
   const auto summary = few.summary();
@@ -47,7 +47,7 @@ TEST_CASE("distribution: few numbers are exact, by nearest rank") {
   CHECK(few.count_at_most(350) == 50);
 }
 
-TEST_CASE("distribution: many numbers are within 1%, over all sizes") {
+TEST_CASE("distribution: many numbers are within 1% at all magnitudes") {
   for (const int power : {9, 20, 33, 45}) {
     Distribution many(64);
     std::vector<std::int64_t> all;
@@ -71,7 +71,7 @@ TEST_CASE("distribution: many numbers are within 1%, over all sizes") {
   }
 }
 
-TEST_CASE("distribution: equal numbers stay exact, however many") {
+TEST_CASE("distribution: equal numbers stay exact in any quantity") {
   Distribution same(16);
   for (int i = 0; i < 100'000; ++i) same.add(30'123'457);
   CHECK(same.quantile(0.5) == 30'123'457);
@@ -82,7 +82,7 @@ TEST_CASE("distribution: equal numbers stay exact, however many") {
   CHECK(same.count_at_most(31'000'000) == 100'000);
 }
 
-TEST_CASE("distribution: a standard deviation is exact, however many and far from zero") {
+TEST_CASE("distribution: a standard deviation is exact for many numbers far from zero") {
   for (const std::size_t exact_max : {std::size_t{4}, std::size_t{100'000}}) {
     Distribution same(exact_max);
     Distribution two(exact_max);
@@ -98,25 +98,25 @@ TEST_CASE("distribution: a standard deviation is exact, however many and far fro
   CHECK(one.deviation() == 0);
 }
 
-TEST_CASE("distribution: a sum that is too great stays the greatest there is") {
+TEST_CASE("distribution: a sum that overflows saturates") {
   Distribution great(2);
   for (int i = 0; i < 5; ++i) great.add(std::int64_t{1} << 62);
   CHECK(great.sum() == std::numeric_limits<std::int64_t>::max());
   CHECK(great.quantile(0.5) == std::int64_t{1} << 62);
 }
 
-TEST_CASE("distribution: numbers below zero are kept, and are the least") {
+TEST_CASE("distribution: negative numbers are kept and are the smallest") {
   Distribution mixed(2);
   for (const std::int64_t value : {-500, -300, 40, 50, 60}) mixed.add(value);
   CHECK(mixed.summary().min == -500);
-  CHECK(mixed.quantile(0.4) == -400);  // both share a range
+  CHECK(mixed.quantile(0.4) == -400);  // both numbers share a range
   CHECK(mixed.quantile(0.6) == 40);
   CHECK(mixed.mean() == Approx(-130.0));
 }
 
-TEST_CASE("period: ticks that are met only while computing give their period") {
-  // 30 ms computed in every 68.6 ms: less than half of the ticks are met, and half the rate of
-  // computations is less than that of the ticks.
+TEST_CASE("period: noise that is met only during computations gives its period") {
+  // 30 ms of computation in every 68.6 ms: less than half of the noise falls into computations.
+  // Half the rate of computations is less than the rate of the noise.
   for (const std::int64_t period : {100 * ms, 45 * ms, 333 * ms}) {
     std::vector<Computed> computed;
     for (std::int64_t begin = 0; begin < 600'000 * ms; begin += 68'634'700) {
@@ -130,7 +130,7 @@ TEST_CASE("period: ticks that are met only while computing give their period") {
   }
 }
 
-TEST_CASE("period: there is none in what is late at random, seldom, or always") {
+TEST_CASE("period: random and rare and constant lateness have no period") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     std::vector<Computed> computed;
     for (std::uint64_t number = 0; number < 2000; ++number) {
@@ -149,13 +149,13 @@ TEST_CASE("period: there is none in what is late at random, seldom, or always") 
   CHECK_FALSE(find_period(computed).has_value());
 }
 
-TEST_CASE("blocks: are means of equally many numbers, in their order, and few") {
+TEST_CASE("blocks: rows are means of equally many numbers in order and few") {
   eventspace::Blocks blocks;
   CHECK(blocks.rows().empty());
   for (int number = 0; number < 256; ++number) blocks.add(number);
   REQUIRE(blocks.rows().size() == 256);
   CHECK(blocks.rows()[17] == eventspace::Blocks::Row{17, 1});
-  blocks.add(256);  // two in each from now on: the last is not whole yet
+  blocks.add(256);  // two numbers per row from now on; the last row is incomplete
   REQUIRE(blocks.rows().size() == 129);
   CHECK(blocks.rows()[127] == eventspace::Blocks::Row{254 + 255, 2});
   CHECK(blocks.rows()[128] == eventspace::Blocks::Row{256, 1});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_pushes_test.cpp — tuples pushed to another cluster: their messages,
-// their time, and the condition checks that they serve.
+// tests/eventspace/analysis_pushes_test.cpp — messages and times of tuples pushed to another
+// cluster, and the condition checks that use them.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@ using namespace eventspace;
 using sample::ms;
 
 /// Thread a-0/0 and a condition check that combines `sum.result.a` and `sum.cache.b2`. Host b-0
-/// pushes values into the latter, and asks into another element of host a-0.
+/// pushes values into the latter, and pushes requests into another element of host a-0.
 class Pushes {
  public:
   explicit Pushes(const std::string& asked) {
@@ -42,7 +42,7 @@ class Pushes {
 
   void push_value(std::uint64_t sequence, std::int64_t one_way) { push(4, sequence, one_way); }
   void push_ask(std::uint64_t sequence, std::int64_t one_way) { push(9, sequence, one_way); }
-  /// A read that waits for its result, on the way of the values.
+  /// Adds a read that waits for its result, on the path of the values.
   void read(std::uint64_t sequence, std::int64_t one_way) {
     constexpr std::uint64_t observe_operation = 2;
     pass(5, sequence, observe_operation, 0, 2 * one_way, 0);
@@ -58,7 +58,7 @@ class Pushes {
     std::string kind;
     std::string settings;
   };
-  /// One below the other.
+  /// Adds stages, each below the previous one.
   void add_stages(const std::vector<Stage>& stages) {
     for (const Stage& stage : stages) {
       const auto number = static_cast<std::uint32_t>(structure_.stages.size());
@@ -68,7 +68,7 @@ class Pushes {
     }
     structure_.stages.back().below = no_stage;
   }
-  /// Returns its first stage.
+  /// Returns the first stage of the push.
   std::uint32_t add_push(const std::string& element) {
     const auto first = static_cast<std::uint32_t>(structure_.stages.size());
     add_stages({{1, "push", ""},
@@ -83,7 +83,7 @@ class Pushes {
     pass(stage + 1, sequence, move_operation, 0, 0, event_one_way);
     pass(stage + 3, sequence, move_operation, one_way, one_way, event_one_way);
   }
-  /// Each sequence has 100 ms of its own.
+  /// Adds a pass. Each sequence begins 100 ms after the previous one.
   void pass(std::uint32_t stage, std::uint64_t sequence, std::uint64_t kind, std::int64_t down,
             std::int64_t up, std::uint8_t flags) {
     const std::int64_t begin = static_cast<std::int64_t>(sequence + 1) * 100 * ms;
@@ -102,8 +102,8 @@ class Pushes {
   std::unique_ptr<Analysis> analysis_;
 };
 
-/// The report on values of cluster b, after pushes of `values` values and, into `asked`, `asks`
-/// asks.
+/// Returns the report on values of cluster b after `values` pushed values and `asks` requests
+/// pushed into element `asked`.
 ConditionalReport::Remote pushed(const std::string& asked, std::uint64_t values,
                                  std::uint64_t asks) {
   Pushes pushes(asked);
@@ -118,7 +118,7 @@ ConditionalReport::Remote pushed(const std::string& asked, std::uint64_t values,
 
 }  // namespace
 
-TEST_CASE("analysis: a push is one message between hosts, and an operation with a result is two") {
+TEST_CASE("analysis: a push is one message between hosts and an operation with a result is two") {
   constexpr std::uint64_t rounds = 10;
   for (const bool are_pushed : {true, false}) {
     Pushes pushes("sum.asked.b2");
@@ -149,13 +149,14 @@ TEST_CASE("analysis: a push is one message between hosts, and an operation with 
 }
 
 TEST_CASE(
-    "analysis: pushes into an element that a check combines are its prefetches, asks are not") {
+    "analysis: pushes into an element that a check combines are its prefetches and requests are "
+    "not") {
   const ConditionalReport::Remote values = pushed("sum.asked.b2", 5, 3);
   CHECK(values.prefetch.count == 5);
   CHECK(values.one_way_half_nanos == 6 * ms);
 }
 
-TEST_CASE("analysis: a check combines elements by their whole names, not by parts of them") {
+TEST_CASE("analysis: a check matches elements by their whole names and not by parts") {
   for (const std::string asked : {"sum.cache.b", "sum.cache", "cache.b2", "b2", "um.cache.b2"}) {
     INFO(asked);
     const ConditionalReport::Remote values = pushed(asked, 5, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_test.cpp — what was put into a run is what the analysis finds.
+// tests/eventspace/analysis_test.cpp — analysis of runs with known properties and causes.
 #include "eventspace/analysis/analysis.hpp"
 
 #include <catch2/catch.hpp>
@@ -16,9 +16,9 @@ using sample::us;
 
 struct Fed {
   std::uint64_t iterations = 1000;
-  std::size_t rounds_at_once = 100;  ///< a host's records of so many rounds come in one chunk
+  std::size_t rounds_at_once = 100;  ///< rounds of a host that arrive in one chunk
   std::uint32_t lost_host = none_lost;
-  std::uint64_t lost_from = 0;  ///< the round from which on its records are lost
+  std::uint64_t lost_from = 0;  ///< first round whose records are lost
   bool has_lives = true;
   AnalysisOptions options = {};
   static constexpr std::uint32_t none_lost = 0xffffffff;
@@ -80,7 +80,7 @@ void check_all_equal(const Summary& summary, std::uint64_t count, std::int64_t v
 
 }  // namespace
 
-TEST_CASE("analysis: when nothing is wrong, nothing is named") {
+TEST_CASE("analysis: a run without causes has no findings") {
   for (const std::int64_t wan : {0 * ms, 5 * ms, 30 * ms}) {
     sample::Options options;
     options.wan = wan;
@@ -96,7 +96,7 @@ TEST_CASE("analysis: when nothing is wrong, nothing is named") {
   }
 }
 
-TEST_CASE("analysis: natural differences of 1% between computations are not named") {
+TEST_CASE("analysis: natural differences of 1% between computations are not findings") {
   sample::Options options;
   options.jitter = [](std::uint32_t thread, std::uint64_t iteration) {
     return static_cast<std::int64_t>((thread * 7919 + iteration * 104729) % 301) * us;
@@ -106,18 +106,19 @@ TEST_CASE("analysis: natural differences of 1% between computations are not name
   CHECK(report.findings.empty());
 }
 
-TEST_CASE("analysis: a thread's computations are the gaps between its operations") {
+TEST_CASE("analysis: the computations of a thread are the gaps between its operations") {
   const Report report = analyse(sample::Options{});
   CHECK(report.threads.size() == 16);
   for (const ThreadReport& thread : report.threads)
-    check_all_equal(thread.computation, 1000, 30 * ms);  // the first is known from its life
+    check_all_equal(thread.computation, 1000,
+                    30 * ms);  // the record of the thread's life gives the first one
   const Report without = analyse(sample::Options{}, {.has_lives = false});
   check_all_equal(without.threads[0].computation, 999, 30 * ms);
 }
 
-TEST_CASE("analysis: two-way network is the near side's time less the far side's") {
+TEST_CASE("analysis: two-way network time is the near side's time minus the far side's") {
   const Report report = analyse(sample::Options{});
-  CHECK(report.crossings.size() == 8);  // three in each cluster, and beta's two
+  CHECK(report.crossings.size() == 8);  // three in each cluster, and two of beta
   for (const CrossingReport& crossing : report.crossings) {
     check_all_equal(crossing.two_way, 1000, 100 * us);
     CHECK(crossing.one_way_half_mean == Approx(50.0 * us));
@@ -127,9 +128,9 @@ TEST_CASE("analysis: two-way network is the near side's time less the far side's
   }
 }
 
-TEST_CASE("analysis: a join's waits, departures and last arrivers are those that happened") {
-  // Beta comes 5.1 ms + 2 us later than alpha's slowest: two forwards of 50 us, the link, and as
-  // many joins.
+TEST_CASE("analysis: waits and departures and last arrivers of a join match the run") {
+  // Beta arrives 5.1 ms + 2 us later than the slowest of alpha: two forwards of 50 us, the link,
+  // and two joins.
   const Report report = analyse(sample::Options{});
   const JoinReport& root = join_of(report, "sum.join");
   CHECK(root.rounds == 1000);
@@ -143,7 +144,8 @@ TEST_CASE("analysis: a join's waits, departures and last arrivers are those that
   check_all_equal(root.through, 1000, 1 * us);
   check_all_equal(root.below, 1000, 3 * us);
   check_all_equal(root.departure_spread, 1000, 0);
-  // In the first round all begin at once; afterwards beta's threads begin later by the way back.
+  // In the first round all threads begin at once. Later, beta's threads begin later by the way
+  // back.
   CHECK(root.contributors[0].arrival_wait.min == 5 * ms + 100 * us);
   CHECK(root.contributors[0].arrival_wait.max == 10 * ms + 200 * us);
   CHECK(root.contributors[0].arrival_wait.p50 == 10 * ms + 200 * us);
@@ -152,13 +154,14 @@ TEST_CASE("analysis: a join's waits, departures and last arrivers are those that
   CHECK(host.contributors[0].last + host.contributors[1].last == 1000);
 }
 
-TEST_CASE("analysis: the one who says that he was last is believed among equals") {
-  // All threads of a host arrive at one moment; the sample lets the first of them say it.
+TEST_CASE("analysis: of equal arrivals the one flagged as last counts as last") {
+  // All threads of a host arrive at the same moment. The sample flags the first of them as the
+  // last.
   const Report report = analyse(sample::Options{});
   CHECK(join_of(report, "sum.join.alpha-2").contributors[0].last == 1000);
 }
 
-TEST_CASE("analysis: links have the time they were given, each direction its own") {
+TEST_CASE("analysis: links have their given times separately per direction") {
   sample::Options options;
   options.slow_links = {{"wan.beta.alpha", 2.0}};
   const Report report = analyse(options);
@@ -178,7 +181,7 @@ TEST_CASE("analysis: links have the time they were given, each direction its own
   CHECK(report.findings[0].cost_nanos == 1000 * 5 * ms);
 }
 
-TEST_CASE("analysis: a link is slow against the way back when nothing is declared") {
+TEST_CASE("analysis: without a declared latency a link is compared with its opposite direction") {
   sample::Options options;
   options.slow_links = {{"wan.beta.alpha", 1.5}};
   sample::Run run(options);
@@ -189,14 +192,14 @@ TEST_CASE("analysis: a link is slow against the way back when nothing is declare
   CHECK(report.findings[0].figure == Approx(1.5));
 }
 
-TEST_CASE("analysis: one of many links that is slow both ways is found among those of its kind") {
+TEST_CASE("analysis: of many links one that is slow in both directions is found among its kind") {
   sample::Options options;
   options.clusters = {"alpha", "beta", "gamma", "delta", "epsilon"};
   options.slow_links = {{"wan.gamma.alpha", 2.0}, {"wan.alpha.gamma", 2.0}};
   sample::Run run(options);
   for (Structure::Wrapper& wrapper : run.structure.wrappers)
     if (wrapper.name == "wan.gamma.alpha" || wrapper.name == "wan.alpha.gamma")
-      wrapper.settings = "latency: 10ms";  // it is declared so: all is as it should be, but slow
+      wrapper.settings = "latency: 10ms";  // declared as it is: slow but correct
   const Report report = analyse(run);
   REQUIRE(report.findings.size() == 2);
   for (const Finding& finding : report.findings) {
@@ -206,8 +209,8 @@ TEST_CASE("analysis: one of many links that is slow both ways is found among tho
   }
 }
 
-TEST_CASE("analysis: links are held against others when the middle half are within 1.1 times") {
-  // Beta, delta and epsilon have two links each. The middle half ends with one of epsilon's.
+TEST_CASE("analysis: links are compared if the middle half of them is within a factor of 1.1") {
+  // Beta, delta and epsilon have two links each. The middle half ends with a link of epsilon.
   for (const auto& [epsilon, are_alike] : {std::pair{1.09, true}, std::pair{1.11, false}}) {
     sample::Options options;
     options.clusters = {"alpha", "beta", "gamma", "delta", "epsilon"};
@@ -217,7 +220,7 @@ TEST_CASE("analysis: links are held against others when the middle half are with
                           {"wan.alpha.epsilon", epsilon}};
     sample::Run run(options);
     for (Structure::Wrapper& wrapper : run.structure.wrappers)
-      if (wrapper.kind == "emulate_link") wrapper.settings = "";  // none is declared
+      if (wrapper.kind == "emulate_link") wrapper.settings = "";  // no latency is declared
     const Report report = analyse(run);
     INFO(to_text(report));
     CHECK(report.findings.size() == (are_alike ? 2 : 0));
@@ -226,7 +229,7 @@ TEST_CASE("analysis: links are held against others when the middle half are with
   }
 }
 
-TEST_CASE("analysis: records of a link itself leave out what waited in it") {
+TEST_CASE("analysis: records of a link itself exclude the queueing in it") {
   sample::Run run(sample::Options{});
   std::uint32_t stage = 0;
   while (run.structure.wrapper_of(stage).name != "wan.beta.alpha") ++stage;
@@ -247,7 +250,7 @@ TEST_CASE("analysis: records of a link itself leave out what waited in it") {
   CHECK(link.payload_bytes == 80);
 }
 
-TEST_CASE("analysis: a slow host is named with its percentage, and its threads are not noisy") {
+TEST_CASE("analysis: a slow host is named with its percentage and its threads are not noisy") {
   for (const double factor : {1.05, 1.2, 1.5}) {
     sample::Options options;
     options.slow_hosts = {{"beta-2", factor}};
@@ -259,15 +262,15 @@ TEST_CASE("analysis: a slow host is named with its percentage, and its threads a
     CHECK(finding.place.host == "beta-2");
     CHECK(finding.place.cluster == "beta");
     CHECK(finding.figure == Approx((factor - 1) * 100).epsilon(1e-6));
-    // It is the one all wait for.
+    // All others wait for this host.
     const auto more = static_cast<std::int64_t>(30.0 * ms * factor) - 30 * ms;
     CHECK(finding.cost_nanos == 1000 * more);
     CHECK(thread_of(report, "beta-2/0").outliers == 0);
   }
 }
 
-TEST_CASE("analysis: a host or a thread is slow from 20 us on, however short its computations") {
-  // Threads 12 and 13 are beta-2's. Both differences are above 3% of the computation.
+TEST_CASE("analysis: a host or a thread is slow from 20 us on even with short computations") {
+  // Threads 12 and 13 are on beta-2. Both differences exceed 3 % of the computation.
   for (const std::uint32_t last : {12u, 13u}) {
     for (const std::int64_t more : {19 * us, 20 * us}) {
       sample::Options options;
@@ -287,9 +290,9 @@ TEST_CASE("analysis: a host or a thread is slow from 20 us on, however short its
   }
 }
 
-TEST_CASE("analysis: a slow thread is named when its host as a whole is not slow") {
-  // Thread 9 is beta-0's second: noise that comes in each computation several times only makes it
-  // slower.
+TEST_CASE("analysis: a slow thread is named if its host as a whole is not slow") {
+  // Thread 9 is the second of beta-0. Noise that occurs several times in each computation only
+  // makes it slower.
   sample::Options options;
   options.noise = {{.thread = 9, .nanos = 1 * ms, .period_nanos = 5 * ms, .first_nanos = 0}};
   const Report report = analyse(options);
@@ -305,7 +308,7 @@ TEST_CASE("analysis: a slow thread is named when its host as a whole is not slow
   CHECK(to_json(report)["findings"][0]["thread"] == "beta-0/1");
 }
 
-TEST_CASE("analysis: when all threads of a host are slow, it is the host, and only the host") {
+TEST_CASE("analysis: if all threads of a host are slow only the host is named") {
   sample::Options options;
   for (const std::uint32_t thread : {8u, 9u})
     options.noise.push_back(
@@ -316,7 +319,8 @@ TEST_CASE("analysis: when all threads of a host are slow, it is the host, and on
   CHECK(report.findings[0].place.host == "beta-0");
 }
 
-TEST_CASE("analysis: a thread that is slow in most computations, not in all, is noisy, not slow") {
+TEST_CASE(
+    "analysis: a thread that is slow in most but not all computations is noisy and not slow") {
   sample::Options options;
   options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
     return thread == 9 && iteration % 5 != 0 ? 6 * ms : 0;
@@ -326,7 +330,7 @@ TEST_CASE("analysis: a thread that is slow in most computations, not in all, is 
   CHECK(report.findings[0].kind == FindingKind::noisy_thread);
 }
 
-TEST_CASE("analysis: of a cluster's only two threads, on one host, the slower is named") {
+TEST_CASE("analysis: of the only two threads of a cluster the slower is named") {
   sample::Options options;
   options.hosts = 1;
   options.jitter = [](std::uint32_t thread, std::uint64_t) -> std::int64_t {
@@ -339,7 +343,7 @@ TEST_CASE("analysis: of a cluster's only two threads, on one host, the slower is
   CHECK(report.findings[0].figure == Approx(10));
 }
 
-TEST_CASE("analysis: what holds results back on one host is a cause of its own, and no link") {
+TEST_CASE("analysis: a delay of results on one host is a separate cause and not a slow link") {
   sample::Options options;
   options.broadcast_delay = 7 * ms;
   const Report report = analyse(options);
@@ -353,8 +357,9 @@ TEST_CASE("analysis: what holds results back on one host is a cause of its own, 
   CHECK(report.findings[0].kind == FindingKind::late_broadcast);
 }
 
-TEST_CASE("analysis: computation and communication of who was last vary each by itself") {
-  // Beta's threads, the last ones, take 30 or 32 ms in turn; communication takes what it does.
+TEST_CASE("analysis: computation and communication of the last arriver vary independently") {
+  // Beta's threads arrive last and take 30 and 32 ms alternately. Communication takes a constant
+  // time.
   sample::Options options;
   options.jitter = [](std::uint32_t, std::uint64_t iteration) {
     return static_cast<std::int64_t>(iteration % 2) * 2 * ms;
@@ -366,7 +371,7 @@ TEST_CASE("analysis: computation and communication of who was last vary each by 
   CHECK(critical.iteration.mean == Approx(critical.computation.mean + critical.communication.mean));
 }
 
-TEST_CASE("analysis: the summary is one screen; tables and all findings come when asked for") {
+TEST_CASE("analysis: the summary is one screen and tables and all findings need an option") {
   sample::Options options;
   options.hosts = 30;
   options.threads = 1;
@@ -397,7 +402,7 @@ TEST_CASE("analysis: the summary is one screen; tables and all findings come whe
   CHECK(tables.find("--rows 20") == std::string::npos);
 }
 
-TEST_CASE("analysis: periodic noise is found with amount and period, on its thread only") {
+TEST_CASE("analysis: periodic noise is found with amount and period and only on its thread") {
   for (const std::int64_t period : {100 * ms, 61 * ms, 250 * ms, 1234 * ms}) {
     sample::Options options;
     options.noise = {
@@ -419,7 +424,7 @@ TEST_CASE("analysis: periodic noise is found with amount and period, on its thre
   }
 }
 
-TEST_CASE("analysis: noise in most computations is still noise, not a slow host") {
+TEST_CASE("analysis: noise in most computations is still noise and not a slow host") {
   sample::Options options;
   options.threads = 1;
   options.noise = {{.thread = 6, .nanos = 5 * ms, .period_nanos = 43 * ms, .first_nanos = 0}};
@@ -430,9 +435,10 @@ TEST_CASE("analysis: noise in most computations is still noise, not a slow host"
   CHECK(report.findings[0].thread == "beta-2/0");
 }
 
-TEST_CASE("analysis: iterations are counted in which a thread was late against its own mean") {
-  // Thread 3 is 7 ms late in every 10th iteration, thread 12 40 ms in every 100th: their means are
-  // 30.7 and 30.4 ms. In the 5th of each hundred thread 1 is 2 ms late.
+TEST_CASE(
+    "analysis: iterations in which a thread was late compared with its own mean are counted") {
+  // Thread 3 is 7 ms late in every 10th iteration and thread 12 is 40 ms late in every 100th: their
+  // means are 30.7 and 30.4 ms. Thread 1 is 2 ms late in the 5th of each hundred iterations.
   sample::Options options;
   options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
     if (thread == 3 && iteration % 10 == 0) return 7 * ms;
@@ -445,8 +451,8 @@ TEST_CASE("analysis: iterations are counted in which a thread was late against i
   const LatenessReport& lateness = report.lateness[0];
   CHECK(lateness.iterations == 1000);
   CHECK(lateness.over == std::array<std::uint64_t, 4>{110, 100, 10, 10});
-  // Beta is critical, so alpha's noise is hidden, but in the first iteration, where all begin at
-  // once and 7 ms are more than beta's way, by 1.9 ms. What is waited for, 15 others wait for.
+  // Beta is critical, which hides alpha's noise. The exception is the first iteration: all begin at
+  // once, and 7 ms exceed beta's way by 1.9 ms. 15 other threads wait for the late thread.
   CHECK(lateness.noise_nanos == 700 * ms + 400 * ms + 20 * ms);
   CHECK(lateness.effective_noise_nanos == 401'900 * us);
   CHECK(lateness.absorbed_noise_nanos == 718'100 * us);
@@ -454,7 +460,7 @@ TEST_CASE("analysis: iterations are counted in which a thread was late against i
   CHECK(lateness.noise_amplification == Approx(16 * 401.9 / 1120));
 }
 
-TEST_CASE("analysis: judging early, to save memory, counts the same when nothing changes") {
+TEST_CASE("analysis: early analysis to save memory counts the same if nothing changes") {
   sample::Options options;
   options.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
     return thread == 3 && iteration % 10 == 0 ? 7 * ms : 0;
@@ -466,7 +472,7 @@ TEST_CASE("analysis: judging early, to save memory, counts the same when nothing
   CHECK(report.lateness[0].over == std::array<std::uint64_t, 4>{100, 100, 0, 0});
 }
 
-TEST_CASE("analysis: a late broadcast is named by the join that woke its own threads first") {
+TEST_CASE("analysis: a late broadcast is attributed to the join that first woke its own threads") {
   sample::Options options;
   options.late_replies = {{"sum.join.beta", 12 * ms}};
   const Report report = analyse(options);
@@ -482,7 +488,7 @@ TEST_CASE("analysis: a late broadcast is named by the join that woke its own thr
   check_all_equal(join_of(report, "sum.join.beta").departure_spread, 1000, 12 * ms);
 }
 
-TEST_CASE("analysis: a slow connection within a cluster is named by its forward's host") {
+TEST_CASE("analysis: a slow connection within a cluster is named by the host of its forward") {
   sample::Options options;
   options.hosts = 6;
   options.slow_forwards = {{"beta-3", 400 * us}};
@@ -491,10 +497,10 @@ TEST_CASE("analysis: a slow connection within a cluster is named by its forward'
   REQUIRE(report.findings.size() == 1);
   CHECK(report.findings[0].kind == FindingKind::slow_network);
   CHECK(report.findings[0].place.host == "beta-3");
-  CHECK(report.findings[0].figure == Approx(9.0));  // 900 us against 100 us
+  CHECK(report.findings[0].figure == Approx(9.0));  // 900 us compared with 100 us
 }
 
-TEST_CASE("analysis: several causes at once are all named, and nothing else") {
+TEST_CASE("analysis: several causes at once are all named and nothing else is") {
   sample::Options options;
   options.clusters = {"alpha", "beta", "gamma"};
   options.slow_hosts = {{"alpha-3", 1.2}};
@@ -515,13 +521,13 @@ TEST_CASE("analysis: several causes at once are all named, and nothing else") {
   CHECK(named[FindingKind::late_broadcast] == "sum.join.gamma");
 }
 
-TEST_CASE("analysis: an iteration's critical path has all its time, by cause") {
+TEST_CASE("analysis: the critical path of an iteration attributes all its time to causes") {
   sample::Options options;
   options.slow_hosts = {{"beta-2", 1.2}};
   const Report report = analyse(options);
   const CriticalReport& critical = report.critical.at(0);
   // beta-2/0: 36 ms, four joins of 1 us, three forwards of 100 us, two links of 5 ms, the store.
-  // The last arriver of the host is its thread 0; its own first computation is known too late.
+  // The last arriver of the host is its thread 0, whose first computation is known too late.
   const auto cause = [&](Cause one) { return critical.by_cause[static_cast<std::size_t>(one)]; };
   CHECK(cause(Cause::computation) == 999 * 36 * ms);
   CHECK(cause(Cause::noise) == 0);
@@ -537,7 +543,7 @@ TEST_CASE("analysis: an iteration's critical path has all its time, by cause") {
   CHECK(thread_of(report, "beta-2/0").critical_rounds == 1000);
 }
 
-TEST_CASE("analysis: a path's WAN share is what lies between clusters, two-way") {
+TEST_CASE("analysis: the WAN share of a path is its two-way time between clusters") {
   const Report report = analyse(sample::Options{});
   const PathReport& near =
       the(report.paths, [](const PathReport& one) { return one.host == "alpha-1"; });
@@ -551,9 +557,10 @@ TEST_CASE("analysis: a path's WAN share is what lies between clusters, two-way")
   CHECK(far.wan_share == Approx(10.1 / 10.306));
 }
 
-TEST_CASE("analysis: noise whose period is a multiple of the iteration is said to resonate") {
-  // An iteration takes 40.306 ms: 30 of computation, two links, three forwards, joins, the store.
-  // It is beta's; alpha's noise is hidden, or it would change the iteration and with it the phase.
+TEST_CASE("analysis: noise whose period is a multiple of the iteration resonates") {
+  // An iteration takes 40.306 ms: 30 ms of computation, two links, three forwards, joins, the
+  // store. Beta determines it. Alpha's noise is hidden; otherwise it would change the iteration and
+  // therefore the phase.
   sample::Options options;
   options.noise = {
       {.thread = 1, .nanos = 5 * ms, .period_nanos = 2 * 40'306 * us, .first_nanos = 10 * ms}};
@@ -568,9 +575,9 @@ TEST_CASE("analysis: noise whose period is a multiple of the iteration is said t
   CHECK(other.findings.at(0).sentence.find("resonates") == std::string::npos);
 }
 
-TEST_CASE("analysis: a period counts in iterations as long as they are in the mean") {
-  // Beta is critical. Each hit makes an iteration of 40.306 ms 10 ms longer, so that ticks every
-  // 5 * 40.306 + 10 ms meet every fifth one, always at the same place.
+TEST_CASE("analysis: a period is expressed in iterations of mean length") {
+  // Beta is critical. Each hit makes an iteration of 40.306 ms longer by 10 ms. Noise every 5 *
+  // 40.306 + 10 ms therefore hits every fifth iteration at the same place.
   sample::Options options;
   options.noise = {{.thread = 8,
                     .nanos = 10 * ms,
@@ -584,9 +591,9 @@ TEST_CASE("analysis: a period counts in iterations as long as they are in the me
   CHECK(noisy.resonates);
 }
 
-TEST_CASE("analysis: what is hidden behind others costs nothing, and is named last") {
-  // Beta's messages take 25 ms longer one way: gamma's late replies, its slow forward and alpha's
-  // slow host are behind that.
+TEST_CASE("analysis: a cause hidden behind others costs nothing and is named last") {
+  // Beta's messages take 25 ms longer in one direction. That hides gamma's late replies, its slow
+  // forward and alpha's slow host.
   sample::Options options;
   options.clusters = {"alpha", "beta", "gamma"};
   options.hosts = 6;
@@ -605,7 +612,7 @@ TEST_CASE("analysis: what is hidden behind others costs nothing, and is named la
   CHECK(join_of(report, "sum.join.gamma").late_reply_nanos == 1000 * 12 * ms);
 }
 
-TEST_CASE("analysis: what a slow forward costs is what the last thread waited for it") {
+TEST_CASE("analysis: the cost of a slow forward is the wait of the last thread for it") {
   sample::Options options;
   options.hosts = 6;
   options.slow_forwards = {{"beta-3", 400 * us}};
@@ -614,8 +621,8 @@ TEST_CASE("analysis: what a slow forward costs is what the last thread waited fo
   CHECK(report.findings[0].cost_nanos == 1000 * 800 * us);
 }
 
-TEST_CASE("analysis: noise hidden behind others is absorbed, noise all wait for is amplified") {
-  // Beta is critical by its links; alpha has 10 ms to spare.
+TEST_CASE("analysis: hidden noise is absorbed and noise that all threads wait for is amplified") {
+  // Beta is critical because of its links. Alpha has 10 ms of slack.
   for (const auto& [thread, amplification] : {std::pair{1u, 0.0}, std::pair{11u, 16.0}}) {
     sample::Options options;
     options.jitter = [noisy = thread](std::uint32_t one, std::uint64_t iteration) -> std::int64_t {
@@ -628,9 +635,9 @@ TEST_CASE("analysis: noise hidden behind others is absorbed, noise all wait for 
   }
 }
 
-TEST_CASE("analysis: who leaves a join first and last is counted") {
+TEST_CASE("analysis: the first and the last to leave a join are counted") {
   sample::Options options;
-  options.late_replies = {{"sum.join.beta", 12 * ms}};  // to all but the first contributor
+  options.late_replies = {{"sum.join.beta", 12 * ms}};  // to all contributors except the first
   const Report late = analyse(options);
   const JoinReport& join = join_of(late, "sum.join.beta");
   CHECK(join.contributors[0].left_first == 1000);
@@ -653,14 +660,14 @@ TEST_CASE("analysis: a cluster has the totals of its hosts and threads") {
   CHECK(beta.critical_rounds == 1000);
   CHECK(alpha.critical_rounds == 0);
   CHECK(beta.wan_messages == 2000);
-  CHECK(beta.wan_payload_bytes == 16'000);  // there and back
+  CHECK(beta.wan_payload_bytes == 16'000);  // both directions together
   CHECK(alpha.wan_messages == 0);
   CHECK(alpha.lan_messages == 3 * 2000);
   CHECK(alpha.records + beta.records == report.coverage.records);
   CHECK(to_json(report)["clusters"][1]["wan_messages"] == 2000);
 }
 
-TEST_CASE("analysis: records that come again after their round was whole begin no other") {
+TEST_CASE("analysis: records repeated after their round was complete begin no new round") {
   sample::Run run(sample::Options{});
   Analysis analysis(run.structure);
   std::uint64_t again = 0;
@@ -677,7 +684,7 @@ TEST_CASE("analysis: records that come again after their round was whole begin n
   CHECK(report.critical[0].incomplete_rounds == 0);
 }
 
-TEST_CASE("analysis: when a host's records are lost, what remains is analysed and the loss said") {
+TEST_CASE("analysis: if records of a host are lost the rest is analysed and the loss reported") {
   Fed fed;
   fed.lost_host = 2;  // alpha-2
   fed.lost_from = 600;
@@ -689,13 +696,13 @@ TEST_CASE("analysis: when a host's records are lost, what remains is analysed an
   CHECK(report.critical[0].incomplete_rounds == 400);
   CHECK(report.hosts[2].missing_rounds == 400);
   CHECK(report.hosts[1].missing_rounds == 0);
-  CHECK(join_of(report, "sum.join.alpha").rounds == 1000);  // all seen on alpha-0
+  CHECK(join_of(report, "sum.join.alpha").rounds == 1000);  // all of them were recorded on alpha-0
   CHECK(join_of(report, "sum.join.alpha-2").rounds == 600);
   CHECK(thread_of(report, "alpha-2/0").computation.count == 600);
   CHECK(to_text(report).find("400 rounds lack records of host alpha-2") != std::string::npos);
 }
 
-TEST_CASE("analysis: a gap in a thread's operations is not taken for a computation") {
+TEST_CASE("analysis: a gap in the operations of a thread is not a computation") {
   sample::Run run(sample::Options{});
   Analysis analysis(run.structure);
   for (int round = 0; round < 30; ++round) {
@@ -709,18 +716,18 @@ TEST_CASE("analysis: a gap in a thread's operations is not taken for a computati
   check_all_equal(report.threads[0].computation, 18, 30 * ms);
 }
 
-TEST_CASE("analysis: records that fit nothing are counted and do no harm") {
+TEST_CASE("analysis: records that match nothing are counted and otherwise ignored") {
   sample::Run run(sample::Options{});
   Analysis analysis(run.structure);
   std::vector<EventRecord> records(8);
-  records[0].place = 1u << 30;  // no such stage
-  records[1].place = 1;         // of another host
-  records[2].place = 1;         // no such slot
+  records[0].place = 1u << 30;  // unknown stage
+  records[1].place = 1;         // stage of another host
+  records[2].place = 1;         // unknown slot
   records[2].slot = 77;
-  records[3].kind = 99;  // no such kind
+  records[3].kind = 99;  // unknown kind
   records[4].kind = static_cast<std::uint64_t>(EventKind::thread);
-  records[4].place = 123456;                                            // no such thread
-  records[5].kind = static_cast<std::uint64_t>(EventKind::cache_read);  // no such check
+  records[4].place = 123456;                                            // unknown thread
+  records[5].kind = static_cast<std::uint64_t>(EventKind::cache_read);  // unknown check
   records[6].up_nanos = std::numeric_limits<std::int64_t>::min();
   records[7].down_nanos = -1;  // a span of three hundred years
   records[7].up_nanos = std::numeric_limits<std::int64_t>::max();
@@ -734,7 +741,7 @@ TEST_CASE("analysis: records that fit nothing are counted and do no harm") {
   CHECK(report.findings.empty());
 }
 
-TEST_CASE("analysis: rounds that failed are counted and left out of all figures") {
+TEST_CASE("analysis: failed rounds are counted and left out of all figures") {
   sample::Run run(sample::Options{});
   Analysis analysis(run.structure);
   for (int round = 0; round < 10; ++round) {
@@ -751,7 +758,7 @@ TEST_CASE("analysis: rounds that failed are counted and left out of all figures"
   CHECK(join_of(report, "sum.join").rounds == 9);
 }
 
-TEST_CASE("analysis: the JSON says which clocks its figures are from, and has all sections") {
+TEST_CASE("analysis: the JSON states the clocks of its figures and has all sections") {
   sample::Options options;
   options.slow_hosts = {{"beta-2", 1.2}};
   const auto json = to_json(analyse(options));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analyze_fuzz.cpp — everything that `paths analyze` does, on forged traces.
+// tests/eventspace/analyze_fuzz.cpp — all functions of `paths analyze` on forged traces.
 //
-// PATHS_SEEDS=100000 runs more seeds than the default, PATHS_SEED=17 that one alone, both together
-// that many from that one on. PATHS_CPU_SECONDS=3600 goes on until that much processor time is
-// used. PATHS_KEEP=DIR writes the last forged trace there, also that which crashes.
+// Variables: PATHS_SEEDS=100000 runs more seeds than the default. PATHS_SEED=17 runs this seed
+// only. Both together run that many seeds from PATHS_SEED on. PATHS_CPU_SECONDS=3600 continues
+// until this much processor time is used. PATHS_KEEP=DIR writes the last forged trace there,
+// including one that crashes.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -30,7 +31,7 @@ namespace {
 using namespace eventspace;
 namespace fs = std::filesystem;
 
-/// Nothing in it acts on a terminal.
+/// Whether the text contains nothing that controls a terminal.
 bool is_fit_for_terminal(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -40,7 +41,7 @@ bool is_fit_for_terminal(std::string_view text) {
   return true;
 }
 
-/// A refusal in words is right, whatever the trace; any other exception is a mistake of ours.
+/// Runs one step. A refusal with a message is correct for any trace. Any other exception is a bug.
 template <typename Step>
 std::string attempt(const char* name, const Step& step) {
   try {
@@ -56,13 +57,13 @@ std::string attempt(const char* name, const Step& step) {
   return "";
 }
 
-/// Analyzes a directory as the command does and returns what is wrong.
+/// Analyzes a directory as the command does and returns the mistakes.
 class Analyzed {
  public:
   Analyzed(fs::path directory, fs::path output)
       : directory_(std::move(directory)), output_(std::move(output)) {}
 
-  /// In part: on one kind of clocks, without what takes longest, which is files and JSON.
+  /// Runs one kind of clocks without files and JSON, which take longest.
   std::string run_part(bool is_best) { return run({is_best}, false); }
   std::string run_all() { return run({false, true}, true); }
   const std::optional<TraceReport>& report() const { return report_; }
@@ -116,7 +117,7 @@ class Analyzed {
     check(!text.empty(), "the text is empty");
     check(is_fit_for_terminal(text), "the text has control characters");
   }
-  /// No runtime_error, which would be taken for a refusal.
+  /// Throws logic_error, because a runtime_error would count as a refusal.
   static void check(bool is_right, const char* what) {
     if (!is_right) throw std::logic_error(what);
   }
@@ -144,7 +145,7 @@ std::vector<fs::path> corpus_entries() {
   return entries;
 }
 
-/// Short ones, which are quick, and such as have enough rounds for all figures.
+/// Returns short traces, which are quick, and traces with enough rounds for all figures.
 std::vector<forged_trace::Trace> seeds(const fs::path& folder) {
   std::vector<forged_trace::Trace> traces;
   for (const int rounds : {3, 24}) {
@@ -175,7 +176,7 @@ constexpr std::uint64_t usual_seeds = test_support::or_fewer(400);
 
 }  // namespace
 
-TEST_CASE("analyze fuzz: a trace with records of every kind is analyzed as a whole") {
+TEST_CASE("analyze fuzz: a trace with records of every kind is analyzed completely") {
   const trace_sample::Folder folder;
   fs::create_directories(folder.path());
   for (const auto& trace : seeds(folder.path())) {
@@ -189,7 +190,7 @@ TEST_CASE("analyze fuzz: a trace with records of every kind is analyzed as a who
   }
 }
 
-TEST_CASE("analyze fuzz: a forged record of any kind does no harm, whatever its fields say") {
+TEST_CASE("analyze fuzz: a forged record of any kind is harmless with any field values") {
   const trace_sample::Folder folder;
   fs::create_directories(folder.path());
   forged_trace::Trace base = seeds(folder.path()).front();
@@ -221,7 +222,7 @@ TEST_CASE("analyze fuzz: a forged record of any kind does no harm, whatever its 
   }
 }
 
-TEST_CASE("analyze fuzz: forged traces that once did harm do none") {
+TEST_CASE("analyze fuzz: forged traces that once caused failures are handled") {
   const trace_sample::Folder folder;
   fs::create_directories(folder.path());
   for (const fs::path& entry : corpus_entries()) {
@@ -230,7 +231,7 @@ TEST_CASE("analyze fuzz: forged traces that once did harm do none") {
   }
 }
 
-TEST_CASE("analyze fuzz: forged traces are analyzed or refused in words") {
+TEST_CASE("analyze fuzz: forged traces are analyzed or refused with a message") {
   const trace_sample::Folder folder;
   fs::create_directories(folder.path());
   std::vector<forged_trace::Trace> bases = seeds(folder.path());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/clock_offsets_test.cpp — hosts on one clock, by their looks at each other's.
+// tests/eventspace/clock_offsets_test.cpp — clock offsets of hosts, from the readings that they
+// take of each other's clocks.
 #include "eventspace/trace/clock_offsets.hpp"
 
 #include <catch2/catch.hpp>
@@ -14,7 +15,7 @@ using eventspace::ClockLine;
 using eventspace::ClockOffsets;
 using eventspace::EventRecord;
 
-/// A clock: t of the true one is offset + t * rate here.
+/// A clock that shows offset + t * rate at true time t.
 struct Clock {
   std::int64_t offset;
   double drift;
@@ -45,7 +46,7 @@ constexpr std::int64_t second = 1'000'000'000;
 
 }  // namespace
 
-TEST_CASE("clock offsets: a look that takes as long there as back gives the difference exactly") {
+TEST_CASE("clock offsets: a reading with equal times there and back gives the exact difference") {
   const Clock near{1000, 0}, far{50'000, 0};
   const auto structure = hosts(2);
   ClockOffsets offsets(structure);
@@ -58,7 +59,7 @@ TEST_CASE("clock offsets: a look that takes as long there as back gives the diff
   CHECK(lines[1]->error_nanos == 300);
 }
 
-TEST_CASE("clock offsets: times that no clock can show count for nothing") {
+TEST_CASE("clock offsets: times that no clock can show are ignored") {
   const Clock near{1000, 0}, far{50'000, 0};
   const auto structure = hosts(2);
   EventRecord records[3];
@@ -76,7 +77,7 @@ TEST_CASE("clock offsets: times that no clock can show count for nothing") {
   CHECK(lines[1]->error_nanos == 300);
 }
 
-TEST_CASE("clock offsets: the quickest look counts, and drift is a line from begin to end") {
+TEST_CASE("clock offsets: the quickest reading counts and drift is a line from begin to end") {
   const Clock near{0, 0}, far{123'456'789, 40e-6};
   const auto structure = hosts(2);
   ClockOffsets offsets(structure);
@@ -93,7 +94,7 @@ TEST_CASE("clock offsets: the quickest look counts, and drift is a line from beg
   CHECK(lines[1]->error_nanos <= 2100);
 }
 
-TEST_CASE("clock offsets: a host is compared by way of others, and one nobody looked at is not") {
+TEST_CASE("clock offsets: a host is compared through other hosts and one without readings is not") {
   const Clock clocks[] = {{0, 0}, {1000, 0}, {-5000, 0}, {9, 0}};
   const auto structure = hosts(4);
   ClockOffsets offsets(structure);
@@ -107,7 +108,7 @@ TEST_CASE("clock offsets: a host is compared by way of others, and one nobody lo
   CHECK(!lines[3]);
 }
 
-TEST_CASE("clock offsets: wherever the time of a look went, the difference is within its bound") {
+TEST_CASE("clock offsets: the difference is within its bound however a reading splits its time") {
   const char* given = std::getenv("PATHS_SEEDS");
   const std::uint64_t seeds = given != nullptr ? std::strtoull(given, nullptr, 10) : 200;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {

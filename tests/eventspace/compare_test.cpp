@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/compare_test.cpp — what was changed is called a difference, and nothing else.
+// tests/eventspace/compare_test.cpp — differences between runs with known changes.
 #include "eventspace/analysis/report/compare.hpp"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ using namespace eventspace;
 using sample::ms;
 using sample::us;
 
-/// About normal, by the sum of four even ones: deviation 0.15 ms.
+/// Returns an approximately normal number as a sum of four uniform ones, with a deviation of 0.15
+/// ms.
 std::int64_t natural(std::uint64_t seed, std::uint32_t thread, std::uint64_t iteration) {
   runtime::Random random(seed << 20 | thread, iteration);
   const double sum = random.unit() + random.unit() + random.unit() + random.unit() - 2;
@@ -50,7 +51,7 @@ const Difference* find(const Comparison& comparison, const std::string& figure,
 
 }  // namespace
 
-TEST_CASE("compare: runs that differ by their seed only differ in nothing, in 95 of 100 pairs") {
+TEST_CASE("compare: runs that differ by their seed show no difference in 95 of 100 pairs") {
   const char* given = std::getenv("PATHS_SEEDS");
   const std::uint64_t pairs = given != nullptr ? std::strtoull(given, nullptr, 10) : 100;
   std::uint64_t wrong = 0;
@@ -69,7 +70,7 @@ TEST_CASE("compare: runs that differ by their seed only differ in nothing, in 95
   CHECK(wrong * 20 <= pairs);
 }
 
-TEST_CASE("compare: what was changed is a difference, with an interval that it is in") {
+TEST_CASE("compare: a change is a difference whose interval contains it") {
   sample::Options options;
   const Report before = run(options, 1);
   options.slow_hosts = {{"beta-2", 1.02}};
@@ -94,8 +95,9 @@ TEST_CASE("compare: what was changed is a difference, with an interval that it i
   CHECK(iteration->is_one);
 }
 
-TEST_CASE("compare: means are those of the report, of the last rounds as well") {
-  // 300 rounds are rows of two, 601 of four, of which the last has one: here the longest.
+TEST_CASE("compare: means equal those of the report including the last rounds") {
+  // 300 rounds are rows of two rounds, 601 are rows of four. The last of these has one round, which
+  // is the longest here.
   for (const int rounds : {300, 601}) {
     sample::Options options;
     options.jitter = [rounds](std::uint32_t, std::uint64_t iteration) -> std::int64_t {
@@ -113,7 +115,7 @@ TEST_CASE("compare: means are those of the report, of the last rounds as well") 
     REQUIRE(iteration != nullptr);
     CHECK(iteration->before == Approx(report.critical.at(0).iteration.mean).epsilon(1e-12));
     CHECK(iteration->before > 50.0 * ms);
-    // One such round is nothing to be sure of.
+    // A single such round gives no certainty.
     CHECK(iteration->low < -9.0 * ms);
     const Difference* thread =
         find(comparison, "computation", report.threads[3].name + " before sum");
@@ -122,7 +124,7 @@ TEST_CASE("compare: means are those of the report, of the last rounds as well") 
   }
 }
 
-TEST_CASE("compare: how far departures from a join are spread is compared") {
+TEST_CASE("compare: the spread of departures from a join is compared") {
   sample::Options options;
   const Report before = run(options, 1);
   options.late_replies = {{"sum.join.beta", 2 * ms}};
@@ -133,7 +135,7 @@ TEST_CASE("compare: how far departures from a join are spread is compared") {
   CHECK(spread->change() == Approx(2.0 * ms));
 }
 
-TEST_CASE("compare: what is less than half a percent is not called a difference") {
+TEST_CASE("compare: a change below half a percent is not a difference") {
   sample::Options options;
   const Report before = run(options, 1);
   options.slow_links = {{"wan.beta.alpha", 1.004}};
@@ -144,7 +146,7 @@ TEST_CASE("compare: what is less than half a percent is not called a difference"
   CHECK_FALSE(link->is_one);
 }
 
-TEST_CASE("compare: figures of one run only, and of too few rounds, are said") {
+TEST_CASE("compare: figures of only one run or of too few rounds are reported as such") {
   sample::Options options;
   const Report small = run(options, 1);
   options.clusters = {"alpha", "beta", "gamma"};
@@ -158,7 +160,7 @@ TEST_CASE("compare: figures of one run only, and of too few rounds, are said") {
   CHECK(to_text(brief).starts_with("Nothing was compared"));
 }
 
-TEST_CASE("compare: the same runs give the same text and JSON again") {
+TEST_CASE("compare: equal runs give equal text and JSON") {
   const Report before = run(sample::Options{}, 1);
   const Report after = run(sample::Options{}, 2);
   CHECK(to_json(compare(before, after)) == to_json(compare(before, after)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_csv_test.cpp — a line for each record, with names.
+// tests/eventspace/export_csv_test.cpp — CSV export: one line per record, with names.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -14,7 +14,7 @@ using trace_sample::Folder;
 
 using Line = std::vector<std::string>;
 
-/// As RFC 4180 says, and nothing else.
+/// Parses CSV strictly as RFC 4180 defines it.
 std::vector<Line> lines_of(const std::string& text) {
   std::vector<Line> lines(1, Line(1));
   bool is_quoted = false;
@@ -31,7 +31,7 @@ std::vector<Line> lines_of(const std::string& text) {
     else
       field += text[at];
   }
-  lines.pop_back();  // behind the last line's end
+  lines.pop_back();  // text after the end of the last line
   return lines;
 }
 
@@ -44,7 +44,7 @@ std::vector<Line> exported_lines(const fs::path& run, const fs::path& file,
 
 }  // namespace
 
-TEST_CASE("csv: every record is a line that names what it is about") {
+TEST_CASE("csv: every record is a line that names its subject") {
   const Folder folder;
   write_run(folder.path() / "run", 4);
   const TraceDirectory trace(folder.path() / "run");
@@ -65,7 +65,7 @@ TEST_CASE("csv: every record is a line that names what it is about") {
       std::all_of(lines.begin(), lines.end(), [](const Line& line) { return line.size() == 11; }));
 }
 
-TEST_CASE("csv: what lanes sent between clusters says where to, as what, and all of its bytes") {
+TEST_CASE("csv: lane messages between clusters have their target and kind and all bytes") {
   const Folder folder;
   {
     sample::Options options;
@@ -86,7 +86,7 @@ TEST_CASE("csv: what lanes sent between clusters says where to, as what, and all
                          "4", "8", "last"});
 }
 
-TEST_CASE("csv: commas, quotes and line ends in names come back as they were") {
+TEST_CASE("csv: commas and quotes and line ends in names are preserved") {
   const Folder folder;
   sample::Options options;
   options.hosts = 2;
@@ -103,7 +103,7 @@ TEST_CASE("csv: commas, quotes and line ends in names come back as they were") {
         }) == 1);
 }
 
-TEST_CASE("csv: with offsets all times are on the first host's clock") {
+TEST_CASE("csv: with offsets all times are on the clock of the first host") {
   const Folder folder;
   write_run(folder.path() / "run", 1);
   const TraceDirectory trace(folder.path() / "run");
@@ -114,7 +114,7 @@ TEST_CASE("csv: with offsets all times are on the first host's clock") {
   CHECK(begins == trace.structure.thread_count());
 }
 
-TEST_CASE("csv: a file that is there is not written over, and says so") {
+TEST_CASE("csv: an existing file is refused and not overwritten") {
   const Folder folder;
   write_run(folder.path() / "run", 1);
   const fs::path file = folder.path() / "run.csv";
@@ -125,7 +125,7 @@ TEST_CASE("csv: a file that is there is not written over, and says so") {
   CHECK(trace_sample::bytes_of(file) == "mine");
 }
 
-TEST_CASE("csv: what of a trace cannot be read is counted, the rest is exported") {
+TEST_CASE("csv: unreadable parts of a trace are counted and the rest is exported") {
   const Folder folder;
   write_run(folder.path() / "run", 400);
   const fs::path host = folder.path() / "run" / "alpha-0.trace";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_intervals_test.cpp — tracks and intervals: what every export is made of.
+// tests/eventspace/export_intervals_test.cpp — tracks and intervals, the basis of every export.
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
@@ -13,7 +13,7 @@ using namespace eventspace;
 using namespace export_sample;
 using trace_sample::Folder;
 
-/// Checks the promises of IntervalVisitor, and counts.
+/// Checks the guarantees of IntervalVisitor and counts intervals.
 class Checking : public IntervalVisitor {
  public:
   explicit Checking(const Tracks& tracks) : tracks_(tracks) {}
@@ -50,7 +50,7 @@ class Checking : public IntervalVisitor {
 
   std::map<std::string, int> seen;
   std::map<std::string, std::int64_t> nanos;
-  std::uint64_t records = 0;  ///< but for lives that were told twice
+  std::uint64_t records = 0;  ///< without lives that were reported twice
 
  private:
   const Tracks& tracks_;
@@ -72,7 +72,9 @@ EventRecord record_of(EventKind kind, std::uint32_t place, std::int64_t down, st
 
 }  // namespace
 
-TEST_CASE("intervals: a thread lives, computes and operates; behind a join it is the join's turn") {
+TEST_CASE(
+    "intervals: a thread lives and computes and operates and a join attributes time to its "
+    "leader") {
   const Folder folder;
   write_run(folder.path() / "run", 3);
   const TraceDirectory trace(folder.path() / "run");
@@ -92,7 +94,7 @@ TEST_CASE("intervals: a thread lives, computes and operates; behind a join it is
   CHECK(seen.seen["from beta-0: wan.beta.alpha/wan.beta.alpha/forward to alpha-0"] == 3);
 }
 
-TEST_CASE("intervals: sorting in runs gives what sorting in memory gives") {
+TEST_CASE("intervals: sorting in runs gives the same result as sorting in memory") {
   const Folder folder;
   write_run(folder.path() / "run", 50);
   const TraceDirectory trace(folder.path() / "run");
@@ -108,7 +110,7 @@ TEST_CASE("intervals: sorting in runs gives what sorting in memory gives") {
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);  // nothing left behind
 }
 
-TEST_CASE("intervals: whatever the records say, rows nest and no record is lost") {
+TEST_CASE("intervals: rows nest and no record is lost with any records") {
   const auto seed = GENERATE(range(1u, 30u));
   INFO("seed " << seed);
   std::mt19937 random(seed);
@@ -140,7 +142,7 @@ TEST_CASE("intervals: whatever the records say, rows nest and no record is lost"
   CHECK(seen.records == records);
 }
 
-TEST_CASE("intervals: a thread that says when it begins and again when it ends lives once") {
+TEST_CASE("intervals: a thread recorded at its start and again at its end lives once") {
   const Folder folder;
   sample::Run run({});
   {
@@ -156,7 +158,7 @@ TEST_CASE("intervals: a thread that says when it begins and again when it ends l
   CHECK(seen.nanos["alpha-0/1/thread"] == 895);
 }
 
-TEST_CASE("intervals: what was computed while operations were lost is unknown") {
+TEST_CASE("intervals: time during lost operations is unknown and not computation") {
   const Folder folder;
   sample::Options options;
   options.hosts = 2;
@@ -177,7 +179,7 @@ TEST_CASE("intervals: what was computed while operations were lost is unknown") 
   CHECK(seen.seen["alpha-0/0/thread/computation"] == 3);
 }
 
-TEST_CASE("intervals: a path that is first seen on another host is an entry there") {
+TEST_CASE("intervals: a path first recorded on another host enters there") {
   const Folder folder;
   Structure plan;
   plan.clusters = {"alpha"};
@@ -196,7 +198,7 @@ TEST_CASE("intervals: a path that is first seen on another host is an entry ther
   CHECK(seen.seen == std::map<std::string, int>{{"values/values", 1}});
 }
 
-TEST_CASE("intervals: offsets bring all hosts to the first one's clock") {
+TEST_CASE("intervals: offsets bring all hosts to the clock of the first one") {
   const Folder folder;
   write_run(folder.path() / "run", 2);
   const TraceDirectory trace(folder.path() / "run");
@@ -207,7 +209,7 @@ TEST_CASE("intervals: offsets bring all hosts to the first one's clock") {
   CHECK(first.end_nanos() < 100 * sample::ms);
 }
 
-TEST_CASE("intervals: operations are called what they are called on paths") {
+TEST_CASE("intervals: operations have the same names as on paths") {
   for (std::uint8_t kind = 0; kind <= static_cast<std::uint8_t>(paths::OperationKind::traffic);
        ++kind)
     CHECK(name_of_operation(record_of(static_cast<EventKind>(kind), 0, 0, 0)) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_noise_test.cpp — noise that was put in is what comes out.
+// tests/eventspace/export_noise_test.cpp — exported noise compared with the injected noise.
 #include <catch2/catch.hpp>
 #include <sstream>
 
@@ -13,7 +13,7 @@ using namespace export_sample;
 using trace_sample::Folder;
 
 struct Noise {
-  std::vector<std::pair<std::int64_t, std::int64_t>> lines;  // start, duration
+  std::vector<std::pair<std::int64_t, std::int64_t>> lines;  // start and duration
   std::vector<std::string> comments;
   bool is_in_order = true;
   std::int64_t sum = 0;
@@ -38,7 +38,7 @@ Noise read(const fs::path& file) {
   return noise;
 }
 
-/// Thread 3 loses 5 ms in every third computation or so.
+/// Thread 3 loses 5 ms in about every third computation.
 sample::Options with_noise() {
   sample::Options options;
   options.noise = {{3, 5 * sample::ms, 100 * sample::ms, 10 * sample::ms}};
@@ -47,7 +47,7 @@ sample::Options with_noise() {
 
 }  // namespace
 
-TEST_CASE("noise: each computation over its thread's median is a line, at its start") {
+TEST_CASE("noise: each computation longer than its thread's median is a line at its start") {
   const Folder folder;
   sample::Options options = with_noise();
   options.hosts = 2;
@@ -61,16 +61,16 @@ TEST_CASE("noise: each computation over its thread's median is a line, at its st
   const Noise noise = read(folder.path() / "noise");
   CHECK(noise.comments == std::vector<std::string>{"# alpha-1/1"});
   CHECK(noise.is_in_order);
-  // What a thread does before its first operation, noise of 5 ms too, is left out.
+  // The time before a thread's first operation is left out. It contains 5 ms of noise.
   CHECK(noise.sum == run.noise_met(3) - 5 * sample::ms);
   CHECK(noise.lines.size() == 1 + static_cast<std::size_t>(noise.sum / (5 * sample::ms)));
   REQUIRE(noise.lines.size() > 2);
   CHECK(noise.lines.front().second == 5 * sample::ms);
-  CHECK(noise.lines.back().second == 0);  // the end
+  CHECK(noise.lines.back().second == 0);  // end of the recording
   CHECK(noise.lines.back().first > 99 * 40 * sample::ms);
 }
 
-TEST_CASE("noise: of all threads it is that of one behind that of another") {
+TEST_CASE("noise: the noise of all threads is that of one thread after another") {
   const Folder folder;
   write_run(folder.path() / "run", 100, with_noise());
   const TraceDirectory trace(folder.path() / "run");

@@ -17,7 +17,7 @@ namespace {
 
 using eventspace::sample::ms;
 
-/// `streams`: of each link between clusters, over which frames then cross in turns.
+/// `streams`: number of streams of each link between clusters; frames take turns on them.
 void write_page_of(const std::filesystem::path& file, const eventspace::sample::Options& options,
                    int rounds, std::uint32_t streams = 0) {
   eventspace::sample::Run run(options);
@@ -52,7 +52,7 @@ void write_page_of(const std::filesystem::path& file, const eventspace::sample::
   eventspace::write_page(file, run.structure, analysis.finish(), timeline.finish(), head);
 }
 
-/// Four clusters with a slow host, a noisy thread and a slow link.
+/// Writes the page of four clusters with a slow host, a noisy thread and a slow link.
 void write_sample(const std::filesystem::path& file, std::uint32_t hosts, std::uint32_t threads,
                   int rounds, std::uint32_t streams = 0) {
   eventspace::sample::Options options;
@@ -78,7 +78,7 @@ bool has_browser() {
 
 }  // namespace
 
-TEST_CASE("page: a browser opens it from disk and finds nothing wrong, with 10,000 threads too") {
+TEST_CASE("page: a browser opens it from disk without errors even with 10000 threads") {
   const char* driver = PATHS_SOURCE_DIR "/tests/page/drive.mjs";
   const std::string packages = PATHS_PAGE_TEST_PACKAGES;
   if (!has_browser()) return test_support::skip("page (Node.js, Chromium)");
@@ -96,7 +96,7 @@ TEST_CASE("page: a browser opens it from disk and finds nothing wrong, with 10,0
   CHECK(std::system(command.c_str()) == 0);
 }
 
-TEST_CASE("page: no edge is drawn as late by chance, and a slow host's is") {
+TEST_CASE("page: no edge is drawn as late by chance but those of a slow host are") {
   if (!has_browser()) return test_support::skip("page (Node.js, Chromium)");
   const trace_sample::Folder folder;
   std::filesystem::create_directories(folder.path());
@@ -104,7 +104,7 @@ TEST_CASE("page: no edge is drawn as late by chance, and a slow host's is") {
   options.hosts = 6;
   options.threads = 4;
   options.lan = options.wan = options.join = 0;
-  // All at one moment: somebody is called the last, and nobody waits.
+  // All threads arrive at the same moment. One of them is recorded as the last, and none waits.
   write_page_of(folder.path() / "together.html", options, 100);
   options.slow_hosts = {{"beta-1", 1.2}};
   write_page_of(folder.path() / "slow.html", options, 100);

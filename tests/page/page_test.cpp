@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/page/page_test.cpp — which iterations the page has in full, and how it gets its data.
+// tests/page/page_test.cpp — iterations that the page keeps in full, and the encoding of its data.
 #include "eventspace/page/page.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::size_t passes_of(const PageTimelineReport& report) {
 
 }  // namespace
 
-TEST_CASE("page: the beginning and the slowest iteration are kept in full") {
+TEST_CASE("page: the first and the slowest iterations are kept in full") {
   eventspace::sample::Options options;
   options.jitter = [](std::uint32_t thread, std::uint64_t iteration) {
     return thread == 3 && iteration == 700 ? 90 * ms : 0;
@@ -61,10 +61,10 @@ TEST_CASE("page: the beginning and the slowest iteration are kept in full") {
   for (const auto& pass : report.stretches[1].rounds[2].passes) CHECK(pass.is_here);
 }
 
-TEST_CASE("page: what is kept is bounded however many iterations are slow") {
+TEST_CASE("page: the number of kept iterations is bounded even if many are slow") {
   eventspace::sample::Options options;
   options.jitter = [](std::uint32_t, std::uint64_t iteration) {
-    return static_cast<std::int64_t>(iteration) * 100 * us;  // slower and slower
+    return static_cast<std::int64_t>(iteration) * 100 * us;  // increasingly slow
   };
   eventspace::sample::Run run(options);
   PageTimelineOptions few;
@@ -74,14 +74,14 @@ TEST_CASE("page: what is kept is bounded however many iterations are slow") {
   CHECK(report.stretches.back().rounds.back().sequence == 2999);
 }
 
-TEST_CASE("page: hosts whose clocks differ by seconds are put on one within the bound it says") {
+TEST_CASE("page: hosts whose clocks differ by seconds are aligned within the stated bound") {
   eventspace::sample::Run run({});
   const auto report = timeline_of(run, 50);
   REQUIRE(!report.stretches.empty());
   const auto& stretch = report.stretches.front();
   CHECK(stretch.error_nanos >= 0);
   CHECK(stretch.error_nanos <= 500 * us);
-  // Nothing waits but for others: all threads return within what the way back takes.
+  // Threads wait only for others: all return within the time of the way back.
   const eventspace::Shape shape(run.structure);
   const auto& round = stretch.rounds[10];
   for (std::size_t place = 0; place < round.passes.size(); ++place) {
@@ -93,7 +93,7 @@ TEST_CASE("page: hosts whose clocks differ by seconds are put on one within the 
   }
 }
 
-TEST_CASE("page: a thread's first computation counts from its begin") {
+TEST_CASE("page: the first computation of a thread counts from its start") {
   eventspace::sample::Run run({});
   const auto report = timeline_of(run, 3);
   const eventspace::Shape shape(run.structure);
@@ -104,7 +104,7 @@ TEST_CASE("page: a thread's first computation counts from its begin") {
   }
 }
 
-TEST_CASE("page: bins of a histogram have every number once, and those of two can be added up") {
+TEST_CASE("page: bins of a histogram contain every number once and can be added") {
   eventspace::Distribution few;
   eventspace::Distribution many(16);  // in ranges
   std::uint64_t count = 0;
@@ -128,7 +128,7 @@ TEST_CASE("page: bins of a histogram have every number once, and those of two ca
   }
 }
 
-TEST_CASE("page: its data is JSON, deflated, in base64") {
+TEST_CASE("page: its data is deflated JSON in base64") {
   eventspace::sample::Run run({});
   eventspace::Analysis analysis(run.structure);
   const auto timeline = timeline_of(run, 5);
@@ -136,7 +136,7 @@ TEST_CASE("page: its data is JSON, deflated, in base64") {
                                                  {"a </script> \xff", {}, "", "", "", {}});
   const std::string data = eventspace::page_data(json);
   CHECK(data.find('<') == std::string::npos);
-  CHECK(data.starts_with("eJ"));  // zlib's first bytes; the browser test reads what follows
+  CHECK(data.starts_with("eJ"));  // zlib's first bytes; the browser test reads the rest
   CHECK(data.size() % 4 == 0);
   CHECK(data.size() < json.size());
   const auto read = nlohmann::json::parse(json);
@@ -144,7 +144,8 @@ TEST_CASE("page: its data is JSON, deflated, in base64") {
   CHECK(read["shape"]["hosts"].size() == run.structure.hosts.size());
 }
 
-TEST_CASE("page: a program without it says what to install, one with it writes the file") {
+TEST_CASE(
+    "page: a program without the page names the missing packages and one with it writes the file") {
   eventspace::sample::Run run({});
   eventspace::Analysis analysis(run.structure);
   const auto report = analysis.finish();
@@ -161,7 +162,7 @@ TEST_CASE("page: a program without it says what to install, one with it writes t
   const std::string page = trace_sample::bytes_of(file);
   CHECK(page.starts_with("<!doctype html>"));
   CHECK(page.find("@PATHS_DATA@") == std::string::npos);
-  CHECK(page.find("The MIT License") != std::string::npos);  // of the library that draws
+  CHECK(page.find("The MIT License") != std::string::npos);  // license of the drawing library
   CHECK_THROWS_WITH(
       eventspace::write_page(folder.path() / "no" / "x.html", run.structure, report, {}, {}),
       Catch::Contains("x.html"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/link_model/link_instance_test.cpp — frames that share a link with whole messages, and
-// cross several.
+// tests/base/link_model/link_instance_test.cpp — frames and whole messages that share a link or
+// cross several links.
 #include "base/link_model/link_instance.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ using namespace std::chrono_literals;
 
 const LinkModel a_byte_a_microsecond(10ms, 8e6);
 
-/// A message that starts at `now` over links in a row, in frames of at most `frame` bytes, each
-/// offered when the first link has taken the one before: when its last tail arrives.
+/// Sends a message at `now` over consecutive links in frames of at most `frame` bytes. A frame is
+/// offered when the first link has accepted the previous one. Returns when the last tail arrives.
 Nanos cross(const std::vector<LinkInstance*>& links, Nanos now, std::uint64_t bytes,
             std::uint64_t frame) {
   Nanos arrived = now;
@@ -33,8 +33,9 @@ Nanos cross(const std::vector<LinkInstance*>& links, Nanos now, std::uint64_t by
   return arrived;
 }
 
-/// Two clusters of 4 hosts as in the evaluator's golden examples: each host's network out and in
-/// 12.5 MB/s, 125 MB/s and 10 ms between the clusters, 50 us inside them, no time of processors.
+/// Two clusters of 4 hosts as in the golden examples of the evaluator. The network of each host
+/// carries 12.5 MB/s in each direction. The clusters are linked with 125 MB/s and 10 ms. Latency
+/// inside a cluster is 50 us; processors take no time.
 struct TwoClusters {
   TwoClusters() {
     for (int host = 0; host < 8; ++host) {
@@ -58,7 +59,9 @@ double milliseconds(Nanos span) { return static_cast<double>(span.count()) / 1e6
 
 }  // namespace
 
-TEST_CASE("link instance: a whole message queues, and arrives a latency after its last byte left") {
+TEST_CASE(
+    "link instance: a whole message waits for the link and arrives one latency after its last "
+    "byte") {
   LinkInstance link(a_byte_a_microsecond);
   CHECK(link.pass(0ns, 1000) == 11ms);
   CHECK(link.pass(0ns, 1000) == 12ms);
@@ -67,7 +70,8 @@ TEST_CASE("link instance: a whole message queues, and arrives a latency after it
   CHECK(link.last_arrival() == 60ms);
 }
 
-TEST_CASE("link instance: a frame's head leaves when its service begins, its tail when it ends") {
+TEST_CASE(
+    "link instance: a frame's head leaves when its service begins and its tail when it ends") {
   LinkInstance link(a_byte_a_microsecond);
   const auto passage = link.carry(3ms, 0ns, 1000);
   CHECK(passage.free_again == 4ms);
@@ -75,22 +79,22 @@ TEST_CASE("link instance: a frame's head leaves when its service begins, its tai
   CHECK(passage.lag == 1ms);
 }
 
-TEST_CASE("link instance: frames and whole messages take the link from each other") {
+TEST_CASE("link instance: frames and whole messages queue for the same link") {
   LinkInstance link(a_byte_a_microsecond);
   link.pass(0ns, 1000);
-  CHECK(link.carry(0ns, 0ns, 1000).head == 11ms);  // behind the message, which leaves at 1 ms
-  CHECK(link.pass(0ns, 1000) == 13ms);             // behind both
+  CHECK(link.carry(0ns, 0ns, 1000).head == 11ms);  // after the message, which leaves at 1 ms
+  CHECK(link.pass(0ns, 1000) == 13ms);             // after both
 }
 
-TEST_CASE("link instance: cut-through takes the slowest link's time once") {
+TEST_CASE("link instance: cut-through costs the time of the slowest link once") {
   LinkInstance slow(a_byte_a_microsecond), fast(LinkModel(1ms, 80e6)), last(a_byte_a_microsecond);
-  // 1000 bytes: 1 ms on the slow ones. Heads pass at once, the tail follows 1 ms behind.
+  // 1000 bytes take 1 ms on the slow links. Heads pass immediately; the tail follows 1 ms later.
   CHECK(cross({&slow, &fast, &last}, 0ns, 1000, 1000) == 22ms);
-  CHECK(fast.free_at() == 10ms + 100us);  // others fill the gap while it waits for the tail
+  CHECK(fast.free_at() == 10ms + 100us);  // other messages fill the gap while it waits for the tail
   CHECK(last.free_at() == 12ms);
 }
 
-TEST_CASE("link instance: a link behind a slower one waits for the tail") {
+TEST_CASE("link instance: a link after a slower one waits for the tail") {
   LinkInstance fast(LinkModel(1ms, 80e6));
   const auto passage = fast.carry(0ns, 5ms, 1000);
   CHECK(passage.head == 1ms);
@@ -98,17 +102,17 @@ TEST_CASE("link instance: a link behind a slower one waits for the tail") {
   CHECK(passage.free_again == 100us);
 }
 
-TEST_CASE("link instance: of frames, a message beside another waits for one of them") {
+TEST_CASE("link instance: a message waits for at most one frame of another message") {
   LinkInstance link(a_byte_a_microsecond);
   link.carry(0ns, 0ns, 1000);
   CHECK(link.carry(0ns, 0ns, 8).head == 11ms);
 }
 
-TEST_CASE("link instance: control waits for nothing and overtakes nothing of its kind") {
+TEST_CASE("link instance: control messages never wait and keep their order") {
   LinkInstance link(LinkModel({{0ns, 10ms, 8e6}, {5ms, 1ms, 8e6}}, 100ms));
   link.carry(0ns, 0ns, 1'000'000);
   CHECK(link.carry_control(4ms) == 14ms);
-  CHECK(link.carry_control(6ms) == 14ms);  // would be there at 7 ms
+  CHECK(link.carry_control(6ms) == 14ms);  // sent alone it would arrive at 7 ms
   CHECK(link.carry_control(20ms) == 21ms);
 }
 
@@ -143,7 +147,7 @@ TEST_CASE("link instance: a chain of 16 KiB segments over two clusters takes 102
   CHECK(milliseconds(last) == Approx(102.0504).margin(0.00005));
 }
 
-TEST_CASE("link instance: three hosts that send to a fourth at once collide where it receives") {
+TEST_CASE("link instance: three hosts that send to a fourth at once queue at the receiver") {
   TwoClusters all;
   Nanos last{0};
   for (std::size_t host = 1; host < 4; ++host)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/link_model/link_model_test.cpp — when messages arrive over one direction of a link.
+// tests/base/link_model/link_model_test.cpp — arrival times of messages over one direction of a
+// link.
 #include "base/link_model/link_model.hpp"
 
 #include <catch2/catch.hpp>
@@ -10,14 +11,14 @@ using base::Nanos;
 using tuning::LinkModel;
 using namespace std::chrono_literals;
 
-TEST_CASE("link model: an idle link holds a message for its bits and its latency") {
+TEST_CASE("link model: a message on an idle link takes its transmission time plus the latency") {
   const LinkModel link(10ms, 100e6);
   const auto passage = link.pass(5ms, Nanos(0), 1000);
   CHECK(passage.free_again == 5ms + 80us);  // 8000 bits at 100 Mbit/s
   CHECK(passage.arrives == 5ms + 80us + 10ms);
 }
 
-TEST_CASE("link model: a busy link is waited for") {
+TEST_CASE("link model: a message on a busy link waits until the link is free") {
   const LinkModel link(10ms, 100e6);
   const auto passage = link.pass(5ms, 7ms, 1000);
   CHECK(passage.free_again == 7ms + 80us);
@@ -36,18 +37,18 @@ TEST_CASE("link model: a message without bytes takes only the latency") {
   CHECK(link.pass(Nanos(0), Nanos(0), 0).arrives == 9ms);
 }
 
-TEST_CASE("link model: a part of a nanosecond counts as a whole one") {
+TEST_CASE("link model: fractions of a nanosecond are rounded up") {
   const LinkModel link(Nanos(0), 3e9);  // 8 bits take 2.67 ns
   CHECK(link.pass(Nanos(0), Nanos(0), 1).arrives == 3ns);
   CHECK(link.pass(Nanos(0), Nanos(0), 3).arrives == 8ns);  // 24 bits take 8 ns exactly
 }
 
-TEST_CASE("link model: absurdly large messages do not overflow") {
+TEST_CASE("link model: extremely large messages do not overflow") {
   const LinkModel link(1ms, 1);
   CHECK(link.pass(1ms, Nanos(0), ~std::uint64_t{0}).arrives > 1ms);
 }
 
-TEST_CASE("link model: a trace says what holds when the message leaves, and begins again") {
+TEST_CASE("link model: a trace applies as of the departure of a message and repeats") {
   const LinkModel link({{0ms, 5ms, 0}, {10ms, 50ms, 8e6}}, 30ms);
   CHECK(link.at(0ms).latency == 5ms);
   CHECK(link.at(9'999'999ns).latency == 5ms);
@@ -55,11 +56,12 @@ TEST_CASE("link model: a trace says what holds when the message leaves, and begi
   CHECK(link.at(29ms).latency == 50ms);
   CHECK(link.at(30ms).latency == 5ms);
   CHECK(link.at(70ms).latency == 50ms);  // 70 = 2 * 30 + 10
-  // Offered at 9 ms, but the link is busy until 10 ms: 1000 bytes take 1 ms from then on.
+  // Offered at 9 ms, but the link is busy until 10 ms. From then on, 1000 bytes take 1 ms.
   CHECK(link.pass(9ms, 10ms, 1000).arrives == 10ms + 1ms + 50ms);
 }
 
-TEST_CASE("link model: what would arrive after the end of the clock is an error, not the past") {
+TEST_CASE(
+    "link model: an arrival after the end of the clock is an error and not a time in the past") {
   const LinkModel slow(base::time_max, 0.001);
   CHECK(slow.pass(0s, 0s, 8).arrives == 64'000s + base::time_max);
   CHECK(slow.pass(0s, base::time_max, 1u << 30).arrives == 3 * base::time_max);
@@ -68,7 +70,7 @@ TEST_CASE("link model: what would arrive after the end of the clock is an error,
   CHECK(LinkModel(0s, 0).pass(base::Nanos::max(), 0s, 8).arrives == base::Nanos::max());
 }
 
-TEST_CASE("link model: samples out of order are a bug of whoever made them") {
+TEST_CASE("link model: samples out of order are reported as a bug") {
   base::set_bugs_throw(true);
   CHECK_THROWS_AS(LinkModel({}, 1ms), std::logic_error);
   CHECK_THROWS_AS(LinkModel({{1ms, 5ms, 0}}, 3ms), std::logic_error);
@@ -76,7 +78,7 @@ TEST_CASE("link model: samples out of order are a bug of whoever made them") {
   CHECK_THROWS_AS(LinkModel({{0ms, 5ms, 0}, {2ms, 5ms, 0}}, 2ms), std::logic_error);
 }
 
-TEST_CASE("link model: to plan with, the worst but for a share of the time") {
+TEST_CASE("link model: planning uses the worst values except for a given share of the time") {
   const LinkModel trace({{0s, 10ms, 1e6}, {90s, 50ms, 5e5}, {99s, 20ms, 0}}, 100s);
   CHECK(trace.worst_but(0).latency == 50ms);
   CHECK(trace.worst_but(0.089).latency == 50ms);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/link_model/measured_network_test.cpp — the file of measured links: written, read,
-// compared.
+// tests/base/link_model/measured_network_test.cpp — file of measured links: write, read, compare.
 #include "base/link_model/measured_network.hpp"
 
 #include <catch2/catch.hpp>
@@ -50,7 +49,7 @@ std::string mistakes_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a measured network is written for people, with four digits") {
+TEST_CASE("a measured network is printed with four digits") {
   CHECK(
       tuning::print(two_sites(), "two.yaml") ==
       "# What `paths measure` found between the hosts of two.yaml.\n"
@@ -67,7 +66,7 @@ TEST_CASE("a measured network is written for people, with four digits") {
       "bandwidth_spread: 0.0000, streams: 1}\n");
 }
 
-TEST_CASE("what was written is read, and written again with the same bytes") {
+TEST_CASE("a printed network reads back and prints to the same bytes") {
   const std::uint64_t seed = GENERATE(range(1, 101));
   CAPTURE(seed);
   std::mt19937_64 random(seed);
@@ -106,7 +105,7 @@ TEST_CASE("what was written is read, and written again with the same bytes") {
   }
 }
 
-TEST_CASE("a file of a network that is wrong is told all that is, with its places") {
+TEST_CASE("a wrong network file reports all mistakes with their places") {
   CHECK(mistakes_of("links: []\n") ==
         "network.yaml:1:1: clusters: missing in the file of a network, expected a map of clusters");
   CHECK(mistakes_of("clusters: {a: {}, b: {}, c: {}}\n"
@@ -142,7 +141,7 @@ TEST_CASE("a file of a network that is wrong is told all that is, with its place
   }
 }
 
-TEST_CASE("a link of one stream is its bandwidth, one of several is its streams") {
+TEST_CASE("a link with one stream has a bandwidth and one with several has streams") {
   const auto key = [](const MeasuredLink& one, const char* name) {
     const base::Settings text = one.text();
     const base::Settings* const found = text.find(name);
@@ -156,7 +155,7 @@ TEST_CASE("a link of one stream is its bandwidth, one of several is its streams"
   CHECK(key(link(5ms, 0, 1), "bandwidth") == "unlimited");
 }
 
-TEST_CASE("what has changed is what differs by more than its spreads") {
+TEST_CASE("a change is a difference larger than the measured spreads") {
   const MeasuredNetwork before = two_sites();
   CHECK(tuning::changes(before, before).empty());
   MeasuredNetwork now = two_sites();

@@ -18,8 +18,8 @@ namespace {
 
 using Samples = std::vector<Nanos>;
 
-/// Samples of something that takes `truth`: each a little more, some very much, and in a slow
-/// period all.
+/// Samples of an action that takes `truth`. Each sample is a little longer, some are much longer,
+/// and all are longer in a slow period.
 Samples noisy(std::mt19937_64& random, Nanos truth, double slow_period) {
   std::uniform_real_distribution<double> share(0, 1);
   const double slowness = share(random) < slow_period ? 1.1 + share(random) : 1;
@@ -34,19 +34,19 @@ Samples noisy(std::mt19937_64& random, Nanos truth, double slow_period) {
 
 }  // namespace
 
-TEST_CASE("a figure is the lowest of the medians of its batches") {
+TEST_CASE("a figure is the lowest median of its batches") {
   Measurement one({1});
   CHECK(one.figure() == 0);
   one.add({{30us, 10us, 20us}});
   CHECK(one.figure() == 20'000);
-  one.add({{19us, 1us, 90us, 95us}});  // of an even number the lower one in the middle
+  one.add({{19us, 1us, 90us, 95us}});  // lower middle value of an even number of samples
   CHECK(one.figure() == 19'000);
   one.add({{500us}});
   CHECK(one.figure() == 19'000);
   CHECK(one.spread() == Approx(1.0 / 19));
 }
 
-TEST_CASE("what both sizes have in common goes out of their difference") {
+TEST_CASE("time common to both sizes cancels out of their difference") {
   Measurement difference({-1, 1});
   for (int i = 0; i < 5; ++i) difference.add({{10ms + 1ms}, {10ms + 3ms}});
   CHECK(difference.figure() == 2e6);
@@ -54,7 +54,8 @@ TEST_CASE("what both sizes have in common goes out of their difference") {
   CHECK(difference.state() == State::agreed);
 }
 
-TEST_CASE("a measurement stops when the two lowest medians agree, and not before its batches") {
+TEST_CASE(
+    "a measurement stops after the minimum number of batches if its two lowest medians agree") {
   Measurement one({1});
   for (int i = 0; i < 4; ++i) one.add({{100us}});
   CHECK(one.state() == State::more);
@@ -68,7 +69,7 @@ TEST_CASE("a measurement stops when the two lowest medians agree, and not before
   CHECK(apart.state() == State::agreed);
 }
 
-TEST_CASE("a small difference of large times needs times that are near to each other") {
+TEST_CASE("a small difference of large times requires times that are close together") {
   Measurement difference({-1, 1});
   for (int i = 0; i < 5; ++i)
     difference.add({{100ms + i * 100us}, {102ms + i * 100us}});  // 0.1 % of each, 10 % of it
@@ -77,13 +78,13 @@ TEST_CASE("a small difference of large times needs times that are near to each o
   CHECK(difference.is_usable());
 }
 
-TEST_CASE("a measurement ends with its batches, rejected ones among them, or with its time") {
+TEST_CASE("a measurement ends at its limit of time or of batches including rejected ones") {
   Measurement rejected({1});
   for (int i = 0; i < 11; ++i) rejected.reject();
   CHECK(rejected.state() == State::more);
   rejected.add({{1ms}});
   CHECK(rejected.state() == State::over);
-  CHECK_FALSE(rejected.is_usable());  // one batch says nothing of how sure it is
+  CHECK_FALSE(rejected.is_usable());  // one batch gives no measure of certainty
 
   Measurement late({1}, {.time_most = 400ms});
   late.add({{300ms}});
@@ -92,7 +93,7 @@ TEST_CASE("a measurement ends with its batches, rejected ones among them, or wit
   CHECK(late.state() == State::over);
 }
 
-TEST_CASE("where nothing agrees there is no figure") {
+TEST_CASE("a measurement whose batches never agree has no figure") {
   Measurement wild({1});
   Nanos sample = 1ms;
   while (wild.state() == State::more) wild.add({{sample *= 2}});
@@ -101,7 +102,7 @@ TEST_CASE("where nothing agrees there is no figure") {
   CHECK_FALSE(wild.is_usable());
 }
 
-TEST_CASE("no time at all is a figure where all samples say so") {
+TEST_CASE("a difference of zero is a valid figure if all samples agree") {
   Measurement nothing({-1, 1});
   for (int i = 0; i < 5; ++i) nothing.add({{5ms}, {5ms}});
   CHECK(nothing.state() == State::agreed);
@@ -112,16 +113,16 @@ TEST_CASE("no time at all is a figure where all samples say so") {
   CHECK_FALSE(less.is_usable());
 }
 
-TEST_CASE("batches are disturbed by stolen time, by being sent away, by too little of the core") {
+TEST_CASE("stolen time and forced switches and lost core time mark a batch as disturbed") {
   CHECK_FALSE(Interference{.wall = 20ms, .involuntary_switches = 1}.disturbs());
   CHECK(Interference{.wall = 39ms, .involuntary_switches = 2}.disturbs());
   CHECK(Interference{.wall = 1s, .steal_ticks = 1}.disturbs());
-  CHECK_FALSE(Interference{.wall = 20ms, .cpu = 1ms}.disturbs());  // it waits for others
+  CHECK_FALSE(Interference{.wall = 20ms, .cpu = 1ms}.disturbs());  // it waits for other hosts
   CHECK(Interference{.wall = 20ms, .cpu = 17ms, .never_waits = true}.disturbs());
   CHECK_FALSE(Interference{.wall = 20ms, .cpu = 18ms, .never_waits = true}.disturbs());
 }
 
-TEST_CASE("a batch has the samples that fill it, within bounds") {
+TEST_CASE("the number of samples in a batch fills its time within bounds") {
   CHECK(tuning::samples_of_batch(1ms, 5ms, 1, 10) == 5);
   CHECK(tuning::samples_of_batch(1us, 5ms, 1, 10) == 10);
   CHECK(tuning::samples_of_batch(1s, 5ms, 2, 10) == 2);
@@ -140,7 +141,7 @@ TEST_CASE("a machine that is slow half of the time is measured within 3 % in 97 
       difference.add({noisy(random, truth, 0.5), noisy(random, 3 * truth, 0.5)});
     const auto exact = static_cast<double>(truth.count());
     CAPTURE(seed);
-    CHECK(time.figure() >= exact);  // nothing is quicker than it is
+    CHECK(time.figure() >= exact);  // samples are never shorter than the truth
     if (time.figure() <= 1.03 * exact) ++near;
     if (std::abs(difference.figure() - 2 * exact) <= 0.06 * exact) ++differences_near;
   }
@@ -148,7 +149,7 @@ TEST_CASE("a machine that is slow half of the time is measured within 3 % in 97 
   CHECK(differences_near >= cases * 90 / 100);
 }
 
-TEST_CASE("the order of samples in a batch and of batches changes nothing") {
+TEST_CASE("the order of samples and of batches does not change the figure") {
   const std::uint64_t seed = GENERATE(range(1, 51));
   CAPTURE(seed);
   std::mt19937_64 random(seed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/link_model/streams_test.cpp — what streams carry, however late their owner is told.
+// tests/base/link_model/streams_test.cpp — messages on parallel streams whose ends are reported
+// late.
 #include "base/link_model/streams.hpp"
 
 #include <catch2/catch.hpp>
@@ -11,7 +12,7 @@ namespace {
 
 const tuning::Streams<char>::Pair pair(0, 1);
 
-/// Of one stream, which takes a byte in a microsecond.
+/// A link with one stream that takes 1 us per byte.
 tuning::Link slow_link() {
   tuning::Link link;
   link.stream_rate = 8e6;
@@ -21,7 +22,7 @@ tuning::Link slow_link() {
 
 }  // namespace
 
-TEST_CASE("streams: what comes late does not start in a stream before that has ended") {
+TEST_CASE("streams: a message offered late does not start before the previous one has ended") {
   tuning::LinkInstance link{tuning::LinkModel(1ms, 0)};
   tuning::Streams<char> streams(slow_link(), 1);
 
@@ -32,7 +33,7 @@ TEST_CASE("streams: what comes late does not start in a stream before that has e
   CHECK(first->stream_free == 6ms);
   streams.end_of_stream(pair, first->stream_free);
 
-  // It should have been here at 5.5 ms, while the stream was taken, and its owner says so.
+  // This message was due at 5.5 ms, while the stream was busy. It is offered later with that time.
   streams.offer(pair, {'b', 1000});
   const auto second = streams.start(5'500us, link);
   REQUIRE(second);
@@ -44,7 +45,9 @@ TEST_CASE("streams: what comes late does not start in a stream before that has e
   CHECK(streams.start(9ms, link)->begin == 9ms);
 }
 
-TEST_CASE("streams: what came behind an end that is told late starts no earlier than it came") {
+TEST_CASE(
+    "streams: a message behind an end that is reported late starts no earlier than its own "
+    "arrival") {
   tuning::LinkInstance link{tuning::LinkModel(1ms, 0)};
   tuning::Streams<char> streams(slow_link(), 1);
   streams.offer(pair, {'a', 1000});

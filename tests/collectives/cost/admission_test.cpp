@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/admission_test.cpp — which steps may be done, against looking at all of
-// them.
+// tests/collectives/cost/admission_test.cpp — admission of steps compared with a search through all
+// steps.
 #include "collectives/cost/admission.hpp"
 
 #include <catch2/catch.hpp>
@@ -11,7 +11,7 @@ using namespace pricing;
 
 namespace {
 
-/// A step that was admitted, and what it uses, its own copy.
+/// Copy of an admitted step and of the blocks that it uses.
 struct Seen {
   Slot slot;
   Action action;
@@ -57,7 +57,7 @@ Steps random_steps(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("admission: a step is free when no earlier unfinished one uses its cells, one writing") {
+TEST_CASE("admission: a step is free if it conflicts with no earlier unfinished step") {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     INFO("seed " << seed);

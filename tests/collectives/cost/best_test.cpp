@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/best_test.cpp — what is chosen, and how near it comes to what nothing can
-// beat.
+// tests/collectives/cost/best_test.cpp — chosen schedules and how close they are to the lower
+// bound.
 #include "collectives/cost/best.hpp"
 
 #include <catch2/catch.hpp>
@@ -36,17 +36,17 @@ double ratio(Collective collective, Count bytes, const Network& network = two_by
 
 }  // namespace
 
-TEST_CASE("best: 64 KiB over two clusters of four hosts near the bound") {
+TEST_CASE("best: 64 KiB over two clusters of four hosts is near the bound") {
   CHECK(ratio(Collective::broadcast, 64 * 1024) <= 1.10);
   CHECK(ratio(Collective::allreduce, 64 * 1024) <= 1.12);
 }
 
-TEST_CASE("best: 1 MiB over two clusters of four hosts nearer to it") {
+TEST_CASE("best: 1 MiB over two clusters of four hosts is nearer to the bound") {
   CHECK(ratio(Collective::broadcast, mebibyte) <= 1.05);
   CHECK(ratio(Collective::allreduce, mebibyte) <= 1.06);
 }
 
-TEST_CASE("best: 32 MiB are nearest, over unequal and over many clusters, too") {
+TEST_CASE("best: 32 MiB is nearest to the bound and on unequal or many clusters too") {
   CHECK(ratio(Collective::broadcast, 32 * mebibyte) <= 1.03);
   CHECK(ratio(Collective::allreduce, 32 * mebibyte) <= 1.02);
   CHECK(ratio(Collective::broadcast, 32 * mebibyte, clusters({1, 1, 1})) <= 1.07);
@@ -54,7 +54,7 @@ TEST_CASE("best: 32 MiB are nearest, over unequal and over many clusters, too") 
   CHECK(ratio(Collective::allreduce, 32 * mebibyte, clusters({3, 7})) <= 1.08);
 }
 
-TEST_CASE("best: who has limits in bytes is told what an element has") {
+TEST_CASE("best: an algorithm with limits in bytes receives the bytes of an element") {
   const CollectiveSpec task = make_spec(Collective::allgather, two_by_four().topology, 1000);
   std::size_t found = 0;
   for (const Family& family : families_of(task, 8, Order::by_block))
@@ -66,7 +66,7 @@ TEST_CASE("best: who has limits in bytes is told what an element has") {
   CHECK(found == 1);
 }
 
-TEST_CASE("best: 1 MiB for each participant within a quarter of the bound") {
+TEST_CASE("best: 1 MiB per participant is within a quarter of the bound") {
   for (const Collective collective :
        {Collective::allgather, Collective::alltoall, Collective::reduce_scatter, Collective::gather,
         Collective::scatter, Collective::scan, Collective::exscan}) {
@@ -75,7 +75,7 @@ TEST_CASE("best: 1 MiB for each participant within a quarter of the bound") {
   }
 }
 
-TEST_CASE("best: sums in the canonical order cost nothing but latency") {
+TEST_CASE("best: sums in the canonical order cost only latency") {
   const Network network = two_by_four();
   CHECK(ratio(Collective::allreduce, 64 * 1024, network, Order::canonical) <= 1.12);
   CHECK(ratio(Collective::allreduce, mebibyte, network, Order::canonical) <= 1.06);
@@ -83,7 +83,7 @@ TEST_CASE("best: sums in the canonical order cost nothing but latency") {
   CHECK(ratio(Collective::reduce_scatter, mebibyte, network, Order::canonical) <= 1.25);
 }
 
-TEST_CASE("best: 8 bytes take a latency and half a millisecond") {
+TEST_CASE("best: 8 bytes take one latency and at most half a millisecond") {
   for (const auto& sizes : {std::vector<std::size_t>{4, 4}, {4, 4, 4}, {4, 4, 4, 4, 4}})
     for (const Collective collective : all_collectives) {
       const Network network = clusters(sizes);
@@ -93,7 +93,7 @@ TEST_CASE("best: 8 bytes take a latency and half a millisecond") {
     }
 }
 
-TEST_CASE("best: nothing that was left out is more than 2% cheaper") {
+TEST_CASE("best: no omitted candidate is more than 2% faster") {
   const Network network = two_by_four();
   for (const Collective collective : {Collective::reduce, Collective::allgather}) {
     const CollectiveSpec task = make_spec(collective, network.topology, 10'000);
@@ -107,7 +107,7 @@ TEST_CASE("best: nothing that was left out is more than 2% cheaper") {
 
 namespace {
 
-/// Clusters of some hosts, links and hosts of rates that differ, and something to do for them.
+/// Clusters of a few hosts with different rates of links and hosts, and a collective to run.
 struct Problem {
   Network network;
   CollectiveSpec task;
@@ -115,7 +115,7 @@ struct Problem {
 
 Problem random_problem(std::mt19937& random) {
   const auto below = [&](unsigned count) { return static_cast<unsigned>(random() % count); };
-  const auto between = [&](double least, double most) {  // in proportion
+  const auto between = [&](double least, double most) {  // log-uniform
     return least * std::pow(most / least, below(1000) / 1000.0);
   };
   std::vector<std::size_t> sizes(1 + below(4));
@@ -139,7 +139,7 @@ Problem random_problem(std::mt19937& random) {
 }
 
 struct Found {
-  double worse;  // than the best of all: 0.01 is one in a hundred
+  double worse;  // relative excess over the best of all: 0.01 is 1 %
   std::size_t candidates, priced;
 };
 
@@ -161,11 +161,11 @@ Found compare(unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("best: nothing that was left out is more than 2% cheaper on networks of any kind") {
+TEST_CASE("best: no omitted candidate is more than 2% faster on random networks") {
   for (unsigned seed = 0; seed < 20; ++seed) compare(seed);
 }
 
-TEST_CASE("best: on 200 networks of any kind", "[.random]") {
+TEST_CASE("best: on 200 random networks", "[.random]") {
   std::size_t candidates = 0, priced = 0;
   double worst = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
@@ -177,7 +177,7 @@ TEST_CASE("best: on 200 networks of any kind", "[.random]") {
   WARN(priced << " of " << candidates << " priced; at most " << worst * 100 << "% worse");
 }
 
-TEST_CASE("best: of thousands of participants one is found among few, and is no bad one") {
+TEST_CASE("best: for thousands of participants a good schedule is found among few candidates") {
   Network network = clusters(std::vector<std::size_t>(206, 10));
   network.message_cost = 100us;
   const CollectiveSpec task = make_spec(Collective::broadcast, network.topology, 8, 5);
@@ -195,7 +195,7 @@ TEST_CASE("best: of thousands of participants one is found among few, and is no 
   }
 }
 
-TEST_CASE("best: sums of another order than asked for are left out") {
+TEST_CASE("best: algorithms with another order of summation are left out") {
   const Network network = two_by_four();
   const CollectiveSpec task = make_spec(Collective::allreduce, network.topology, 100'000);
   for (const Family& family : families_of(task, 1, Order::canonical))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/bound_test.cpp — times that nothing can beat, by hand.
+// tests/collectives/cost/bound_test.cpp — lower bounds compared with hand-computed times.
 #include "collectives/cost/bound.hpp"
 
 #include <catch2/catch.hpp>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr Count mebibyte = 1 << 20;
 
-/// Clusters of hosts at 100 Mbit, 10 ms apart: 1 MiB leaves a host in 83,886,080 ns.
+/// Clusters of hosts at 100 Mbit that are 10 ms apart. 1 MiB leaves a host in 83,886,080 ns.
 Network network_of(const std::vector<std::size_t>& sizes, double wide_rate = 1e9) {
   return uniform_network(std::make_shared<const Topology>(Topology::clustered(sizes)),
                          {50us, 100e6}, {10ms, wide_rate});
@@ -24,31 +24,32 @@ std::int64_t bound(Collective collective, const Network& network, Count count, R
 
 }  // namespace
 
-TEST_CASE("bound: a broadcast's last byte leaves the root and then crosses") {
+TEST_CASE("bound: the last byte of a broadcast leaves the root and then crosses") {
   CHECK(bound(Collective::broadcast, network_of({4, 4}), mebibyte) == 93'886'080);
   CHECK(bound(Collective::broadcast, network_of({4, 4}), 0) == 0);
   CHECK(bound(Collective::broadcast, network_of({8}), mebibyte, 3) == 83'936'080);
 }
 
-TEST_CASE("bound: what takes longer than a clock can tell takes as long as it can") {
+TEST_CASE("bound: a time beyond the range of the clock is its largest time") {
   CHECK(bound(Collective::broadcast, network_of({4, 4}), Count{1} << 61) >= base::time_max.count());
 }
 
-TEST_CASE("bound: everything crosses a slow link, and both of two that are side by side") {
+TEST_CASE("bound: all bytes cross a slow link and both of two parallel links") {
   CHECK(bound(Collective::broadcast, network_of({4, 4}, 50e6), mebibyte) == 177'772'160);
-  // From the first to the other two over two links at once.
+  // Two links from the first cluster to the other two work in parallel.
   CHECK(bound(Collective::allgather, network_of({1, 1, 1}, 50e6), mebibyte) ==
         10'000'000 + 2 * 83'886'080);
 }
 
 TEST_CASE("bound: an allreduce takes 2 (P - 1) transfers of each element") {
-  // 2 * 7/8 * 83,886,080 beats 10 ms + 83,886,080 at 1 MiB, not at 64 KiB.
+  // 2 * 7/8 * 83,886,080 exceeds 10 ms + 83,886,080 at 1 MiB, but not at 64 KiB.
   CHECK(bound(Collective::allreduce, network_of({4, 4}), mebibyte) == 146'800'640);
   CHECK(bound(Collective::allreduce, network_of({4, 4}), 64 * 1024) == 15'242'880);
 }
 
-TEST_CASE("bound: blocks of far hosts are behind their latency, near ones fill the time") {
-  // Three near blocks and four far ones: the far ones after 10 ms, or all after 50 us.
+TEST_CASE(
+    "bound: blocks of far hosts arrive after their latency and near ones fill the time before") {
+  // Three near blocks and four far ones: either the far ones after 10 ms, or all after 50 us.
   const std::int64_t block = 83'886'080;
   CHECK(bound(Collective::gather, network_of({4, 4}), mebibyte) == 50'000 + 7 * block);
   CHECK(bound(Collective::scatter, network_of({4, 4}), mebibyte) == 50'000 + 7 * block);
@@ -56,20 +57,20 @@ TEST_CASE("bound: blocks of far hosts are behind their latency, near ones fill t
   CHECK(bound(Collective::alltoall, network_of({4, 4}), 1024) == 10'000'000 + 4 * 81'920);
 }
 
-TEST_CASE("bound: sums come as one") {
+TEST_CASE("bound: summed contributions arrive as one block") {
   CHECK(bound(Collective::reduce, network_of({4, 4}), mebibyte) == 93'886'080);
   CHECK(bound(Collective::scan, network_of({4, 4}), mebibyte) == 93'886'080);
   CHECK(bound(Collective::reduce_scatter, network_of({4, 4}), 1024) == 10'000'000 + 4 * 81'920);
 }
 
-TEST_CASE("bound: a barrier waits for the farthest, by the shortest way") {
+TEST_CASE("bound: a barrier waits for the farthest host over the shortest route") {
   Network network = network_of({1, 1, 1});
   CHECK(bound(Collective::barrier, network, 0) == 10'000'000);
-  network.links[1].model = tuning::LinkModel(100ms, 1e9);  // 0 to 1: by 2 it is nearer
+  network.links[1].model = tuning::LinkModel(100ms, 1e9);  // shorter: 0 to 2 to 1
   CHECK(bound(Collective::barrier, network, 0) == 20'000'000);
 }
 
-TEST_CASE("bound: of thousands of hosts it is that of fewer, where all are alike") {
+TEST_CASE("bound: the bound of thousands of equal hosts is that of fewer hosts") {
   for (const std::vector<std::size_t>& sizes :
        {std::vector<std::size_t>(50, 10), std::vector<std::size_t>(1100, 3)}) {
     CHECK(bound(Collective::broadcast, network_of(sizes), mebibyte, 7) == 93'886'080);
@@ -79,20 +80,21 @@ TEST_CASE("bound: of thousands of hosts it is that of fewer, where all are alike
   }
 }
 
-TEST_CASE("bound: slots of slow streams are a link's capacity, too") {
+TEST_CASE("bound: the slots of slow streams limit the capacity of a link") {
   Network network = network_of({4, 4}, 1e9);
   for (Link& link : network.links) link = {link.model, 25e6, 2};
   CHECK(bound(Collective::broadcast, network, mebibyte) == 177'772'160);
 }
 
 TEST_CASE(
-    "bound: what leaves a cluster by an exit has its sides, what the exit sends only the link") {
+    "bound: data through an exit pass its own links and data of the exit itself only the wide "
+    "link") {
   Network pair = network_of({1, 1});
   CHECK(bound(Collective::broadcast, pair, mebibyte) == 93'886'080);
   pair.exits = {0, 1};
   CHECK(bound(Collective::broadcast, pair, mebibyte) == 10'000'000 - 50'000 + 8'388'608);
 
-  // Four hosts behind an exit have a mebibyte each for the other cluster.
+  // Four hosts behind an exit each have 1 MiB for the other cluster.
   Network exits = network_of({5, 1}, 10e9);
   exits.exits = {0, 5};
   CHECK(bound(Collective::gather, exits, mebibyte, 5) == 10'000'000 + 4 * 83'886'080);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/evaluator_test.cpp — rules of execution, by schedules that are written by
-// hand.
+// tests/collectives/cost/evaluator_test.cpp — execution rules of the evaluator, checked with
+// hand-written schedules.
 #include "collectives/cost/evaluator.hpp"
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Hosts that send a byte in a nanosecond, in frames of 100; 100 ns in a cluster, 1100 between two.
+/// Hosts that send one byte per ns in frames of 100 bytes. The latency is 100 ns in a cluster and
+/// 1100 ns between clusters.
 Network nanoseconds(const std::vector<std::size_t>& clusters) {
   Network network = uniform_network(std::make_shared<const Topology>(Topology::clustered(clusters)),
                                     {100ns, 8e9}, {1100ns, 8e9});
@@ -48,7 +49,7 @@ Part receives(Rank from, Block what) {
 }  // namespace
 
 TEST_CASE("evaluator: frames of two senders share the receiving side") {
-  // Heads come after 100 ns, and 800 bytes pass.
+  // Heads arrive after 100 ns, then 800 bytes pass.
   const std::vector<Part> parts{sends(2, cells(0, 400)), sends(2, cells(0, 400)), [](Steps& steps) {
                                   steps.receive(0, cells(0, 400));
                                   steps.receive(1, cells(400, 400));
@@ -56,9 +57,10 @@ TEST_CASE("evaluator: frames of two senders share the receiving side") {
   CHECK(time_of(parts, nanoseconds({3})) == 900);
 }
 
-TEST_CASE("evaluator: an older step that can be sent goes before the next frame of a younger one") {
-  // 100 bytes of 1 reach 0 at 200, who hands them on to 2, who hands them on to 1. With one message
-  // under way they wait for the thousand that 0 has begun to send to 3.
+TEST_CASE("evaluator: an older step that is ready goes before the next frame of a younger one") {
+  // 100 bytes of host 1 reach host 0 at 200 ns. Host 0 forwards them to host 2, which forwards them
+  // to host 1. With one message under way, they wait for the 1000 bytes that host 0 has begun to
+  // send to host 3.
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.receive(1, cells(0, 100));
                                   steps.send(2, cells(0, 100));
@@ -77,7 +79,7 @@ TEST_CASE("evaluator: an older step that can be sent goes before the next frame 
   CHECK(time_of(parts, nanoseconds({4}), {.under_way = 1}) == 1400);
 }
 
-TEST_CASE("evaluator: steps wait for room in the window, and for the cells of earlier ones") {
+TEST_CASE("evaluator: a step waits for room in the window and for the cells of earlier steps") {
   const auto parts = [](Count from) {
     return std::vector<Part>{[from](Steps& steps) {
                                steps.receive(1, cells(0, 100));
@@ -90,19 +92,19 @@ TEST_CASE("evaluator: steps wait for room in the window, and for the cells of ea
   CHECK(time_of(parts(50), nanoseconds({3})) == 400);
 }
 
-TEST_CASE("evaluator: without credit a message waits for its grant, one latency") {
+TEST_CASE("evaluator: a message without credit waits one latency for its grant") {
   const std::vector<Part> parts{sends(1, cells(0, 1000)), receives(0, cells(0, 1000))};
   const Network network = nanoseconds({2});
   CHECK(time_of(parts, network) == 1100);
   CHECK(time_of(parts, network, {.credit = 0}) == 1200);
-  // A frame of 100 and its 128; the grant comes when it has left.
+  // One frame of 100 bytes and its overhead of 128. The grant is sent when the frame has left.
   CHECK(time_of(parts, network, {.credit = 227}) == 1200);
   CHECK(time_of(parts, network, {.credit = 228}) == 1100);
   CHECK(time_of(parts, network, {.credit = 100'000}) == 1100);
 }
 
-TEST_CASE("evaluator: credit comes back when a step takes the bytes, not before") {
-  // 1 takes what 0 sends when it has all of 2, and only then grants the rest.
+TEST_CASE("evaluator: credit returns only when a step takes the bytes") {
+  // Host 1 takes the bytes of host 0 after all bytes of host 2, and only then grants the rest.
   const std::vector<Part> parts{sends(1, cells(0, 300)),
                                 [](Steps& steps) {
                                   steps.receive(2, cells(0, 900));
@@ -110,14 +112,15 @@ TEST_CASE("evaluator: credit comes back when a step takes the bytes, not before"
                                 },
                                 sends(1, cells(0, 900))};
   const Network network = nanoseconds({3});
-  // All of it waits at 1 and is taken at once.
+  // All bytes wait at host 1 and are taken at once.
   CHECK(time_of(parts, network, {.credit = 10'000}) == 1300);
-  // A frame of 0 passes first, then all of 2's: at 1100 the rest is granted, and comes 400 later.
+  // A frame of host 0 passes first, then all frames of host 2. At 1100 ns the rest is granted, and
+  // it arrives 400 ns later.
   CHECK(time_of(parts, network, {.credit = 228}) == 1100 + 100 + 200 + 100);
 }
 
-TEST_CASE("evaluator: a message without credit leaves its place to one that has a grant") {
-  // 1 takes A of 0 only after C of 2, who sends C only after B of 0.
+TEST_CASE("evaluator: a message without credit yields to one that has a grant") {
+  // Host 1 takes message A of host 0 only after C of host 2. Host 2 sends C only after B of host 0.
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.send(1, cells(0, 100));
                                   steps.send(2, cells(100, 100));
@@ -130,11 +133,13 @@ TEST_CASE("evaluator: a message without credit leaves its place to one that has 
                                   steps.receive(0, cells(0, 100));
                                   steps.send(1, cells(0, 100));
                                 }};
-  // A grant and a message: 300 for B, 200 for C, granted long ago, and 300 for A.
+  // Grant and message: 300 ns for B, 200 for C, whose grant arrived earlier, and 300 for A.
   CHECK(time_of(parts, nanoseconds({3}), {.under_way = 1, .credit = 0}) == 800);
 }
 
-TEST_CASE("evaluator: without any credit a schedule ends with its least window, and sticks below") {
+TEST_CASE(
+    "evaluator: without credit a schedule ends with its least window and blocks with a smaller "
+    "one") {
   const auto check = [](const std::string& name, const std::vector<std::size_t>& clusters) {
     Network network = nanoseconds(clusters);
     const Algorithm& algorithm = algorithm_named(name);
@@ -155,16 +160,16 @@ TEST_CASE("evaluator: without any credit a schedule ends with its least window, 
   check("stretched", {3, 4});
 }
 
-TEST_CASE("evaluator: frames wait for a stream of their hosts, and streams take turns") {
+TEST_CASE("evaluator: frames wait for a stream of their hosts and streams take turns") {
   const std::vector<Part> one{sends(1, cells(0, 400)), receives(0, cells(0, 400))};
   Network network = nanoseconds({1, 1});
   CHECK(time_of(one, network) == 1500);
   for (Link& link : network.links) link.stream_rate = 4e9;
-  // Each frame has a stream for 200 ns: they start at 100, 300, 500, 700.
+  // Each frame holds a stream for 200 ns: frames start at 100, 300, 500 and 700 ns.
   CHECK(time_of(one, network) == 700 + 200 + 1000);
   network.striping = 2;
   CHECK(time_of(one, network) == 400 + 200 + 1000);
-  // Two hosts with a stream each, which both may send at once, or one.
+  // Two hosts with one stream each. Both streams can send at once, or the stream of one host can.
   const std::vector<Part> two{sends(2, cells(0, 200)), sends(3, cells(0, 200)),
                               receives(0, cells(0, 200)), receives(1, cells(0, 200))};
   Network pairs = nanoseconds({2, 2});
@@ -174,11 +179,11 @@ TEST_CASE("evaluator: frames wait for a stream of their hosts, and streams take 
   CHECK(time_of(two, pairs) == 700 + 200 + 1000);
 }
 
-TEST_CASE("evaluator: messages cost their hosts time, one after the other") {
+TEST_CASE("evaluator: messages cost their hosts processor time one after the other") {
   Network network = nanoseconds({3});
   network.message_cost = 10ns;
   CHECK(time_of({sends(1, cells(0, 1000)), receives(0, cells(0, 1000)), idle}, network) == 1120);
-  // Two that come at 200 + 10 and 300 + 10.
+  // Two messages that arrive at 200 + 10 and 300 + 10 ns.
   network.message_cost = 150ns;
   const std::vector<Part> parts{sends(2, cells(0, 100)), sends(2, cells(0, 100)), [](Steps& steps) {
                                   steps.receive(0, cells(0, 100));
@@ -187,8 +192,8 @@ TEST_CASE("evaluator: messages cost their hosts time, one after the other") {
   CHECK(time_of(parts, network) == 150 + 200 + 150 + 150);
 }
 
-TEST_CASE("evaluator: a host folds one thing after the other, if that takes it time") {
-  // 100 bytes of each of two come at 200 and 300; a fold passes over 300 in 30 ns.
+TEST_CASE("evaluator: a host whose folds take time folds one block after the other") {
+  // 100 bytes of each of two hosts arrive at 200 and 300 ns. A fold accesses 300 bytes in 30 ns.
   Network network = nanoseconds({3});
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.receive(1, cells(0, 100));
@@ -206,10 +211,10 @@ TEST_CASE("evaluator: a host folds one thing after the other, if that takes it t
   network.fold_bytes_per_second = 10e9;
   CHECK(time_of(parts, network) == 300 + 30 + 200);
   network.fold_bytes_per_second = 1e9;
-  CHECK(time_of(parts, network) == 300 + 300 + 300);  // the second ends behind what came back
+  CHECK(time_of(parts, network) == 300 + 300 + 300);  // limited by the second fold
 }
 
-TEST_CASE("evaluator: a barrier has latencies only, and gives up when it should") {
+TEST_CASE("evaluator: a barrier takes only latencies and stops at the time limit") {
   const Network network = nanoseconds({2});
   const Algorithm& algorithm = algorithm_named("tree");
   const CollectiveSpec task = make_spec(Collective::barrier, network.topology, 0);
@@ -218,14 +223,14 @@ TEST_CASE("evaluator: a barrier has latencies only, and gives up when it should"
   CHECK(evaluate(programs_of(algorithm, task, algorithm.read("")), 0, network, {}, 201ns));
 }
 
-TEST_CASE("evaluator: a message of too many frames is refused, not cut short") {
+TEST_CASE("evaluator: a message of too many frames is refused and not truncated") {
   const Count huge = Count{100} << 32;
   CHECK_THROWS_AS(
       time_of({sends(1, cells(0, huge)), receives(0, cells(0, huge))}, nanoseconds({2})),
       std::invalid_argument);
 }
 
-TEST_CASE("evaluator: messages and bytes are counted by host and link") {
+TEST_CASE("evaluator: messages and bytes are counted per host and per link") {
   const Network network = nanoseconds({2, 1});
   const Algorithm& algorithm = algorithm_named("tree");
   const CollectiveSpec task = make_spec(Collective::broadcast, network.topology, 100);
@@ -238,8 +243,9 @@ TEST_CASE("evaluator: messages and bytes are counted by host and link") {
   CHECK(price.links == std::vector<pricing::Flow>{{2, 200}, {2, 200}, {}, {}});
 }
 
-TEST_CASE("evaluator: eight senders of Matsuda et al. 2006, beside one and beside stretches") {
-  // 32 MiB between two clusters of 16 hosts at 1 Gbit, 10 Gbit and 10 ms between them.
+TEST_CASE(
+    "evaluator: eight senders of Matsuda et al. 2006 compared with one sender and with stretches") {
+  // 32 MiB between two clusters of 16 hosts at 1 Gbit, linked with 10 Gbit and 10 ms.
   const Network network = uniform_network(
       std::make_shared<const Topology>(Topology::clustered({16, 16})), {50us, 1e9}, {10ms, 10e9});
   const auto took = [&](Collective collective, const char* name, const char* parameters) {
@@ -262,7 +268,7 @@ TEST_CASE("evaluator: eight senders of Matsuda et al. 2006, beside one and besid
   CHECK(two_tier / took(allreduce, "stretched", "stretch=524288") >= 2.4);
 }
 
-TEST_CASE("evaluator: a receiving port grants one message after the other, in the steps' order") {
+TEST_CASE("evaluator: a receiving port grants one message at a time in the order of the steps") {
   const std::vector<Part> parts{sends(2, cells(0, 400)), sends(2, cells(0, 400)), [](Steps& steps) {
                                   steps.receive(0, cells(0, 400));
                                   steps.receive(1, cells(400, 400));
@@ -271,7 +277,8 @@ TEST_CASE("evaluator: a receiving port grants one message after the other, in th
   CHECK(time_of(parts, network, {.ports = {.receiving = 2}}) == 900);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1000);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_grants_carried = true}}) == 1200);
-  // 1 is granted first, and can send only when it has 300 bytes of 0, at 400; then 0 may.
+  // Host 1 is granted first. It can send only when it has 300 bytes of host 0, at 400 ns. Then host
+  // 0 may send.
   const std::vector<Part> late{[](Steps& steps) {
                                  steps.send(1, cells(0, 300));
                                  steps.send(2, cells(0, 100));
@@ -288,7 +295,7 @@ TEST_CASE("evaluator: a receiving port grants one message after the other, in th
   CHECK(time_of(late, network, {.ports = {.receiving = 1}}) == 400 + 400 + 200);
 }
 
-TEST_CASE("evaluator: receiving ports for other clusters leave those of its own alone") {
+TEST_CASE("evaluator: receiving ports for other clusters do not affect those of the own cluster") {
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.receive(2, cells(0, 100));
                                   steps.receive(1, cells(100, 100));
@@ -297,7 +304,8 @@ TEST_CASE("evaluator: receiving ports for other clusters leave those of its own 
   const Network network = nanoseconds({2, 1});
   CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1200 + 200);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_apart = true}}) == 1200);
-  // Two of 400 from another cluster, one after the other or, by one receiving side, both at once.
+  // Two messages of 400 bytes from another cluster: one after the other, or with one receiving side
+  // both at once.
   const std::vector<Part> far{[](Steps& steps) {
                                 steps.receive(1, cells(0, 400));
                                 steps.receive(2, cells(400, 400));
@@ -309,8 +317,8 @@ TEST_CASE("evaluator: receiving ports for other clusters leave those of its own 
         1900);
 }
 
-TEST_CASE("evaluator: sending ports for other clusters leave those of its own alone") {
-  // Each port is held for 1000 longer than the message takes to leave.
+TEST_CASE("evaluator: sending ports for other clusters do not affect those of the own cluster") {
+  // Each port is held 1000 ns longer than the message takes to leave.
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.send(2, cells(0, 100));
                                   steps.send(1, cells(0, 100));
@@ -323,7 +331,7 @@ TEST_CASE("evaluator: sending ports for other clusters leave those of its own al
   CHECK(time_of(parts, network, {.ports = ports}) == 1200);
 }
 
-TEST_CASE("evaluator: a sending port is held until the message is sent, and as long as it costs") {
+TEST_CASE("evaluator: a sending port is held until the message is sent and for its cost") {
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.send(1, cells(0, 100));
                                   steps.send(2, cells(0, 100));
@@ -333,14 +341,14 @@ TEST_CASE("evaluator: a sending port is held until the message is sent, and as l
   CHECK(time_of(parts, network, {.ports = {.sending = 1}}) == 300);
   CHECK(time_of(parts, network, {.ports = {.sending = 1, .cost = 50ns}}) == 350);
   CHECK(time_of(parts, network, {.ports = {.sending = 2, .cost = 50ns}}) == 300);
-  // Who blocks waits for the link, which takes the first 100 bytes from 100 to 300.
+  // A blocking host waits for the link, which carries the first 100 bytes from 100 to 300 ns.
   Network far = nanoseconds({1, 1, 1});
   for (Link& link : far.links) link.model = tuning::LinkModel(1000ns, 4e9);
   CHECK(time_of(parts, far, {.ports = {.sending = 1}}) == 100 + 100 + 1000 + 200);
   CHECK(time_of(parts, far, {.ports = {.sending = 1, .blocks = true}}) == 300 + 100 + 1000 + 200);
 }
 
-TEST_CASE("evaluator: with half duplex a host sends or receives") {
+TEST_CASE("evaluator: with half duplex a host either sends or receives") {
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.receive(2, cells(0, 400));
                                   steps.send(1, cells(400, 400));
@@ -351,7 +359,7 @@ TEST_CASE("evaluator: with half duplex a host sends or receives") {
   CHECK(time_of(parts, network, {.ports = ports}) == 500);
   ports.is_half_duplex = true;
   CHECK(time_of(parts, network, {.ports = ports}) == 1000);
-  // Two that exchange take turns. In order, both wait to receive first.
+  // Two hosts that exchange data take turns. In order, both would wait to receive first.
   const std::vector<Part> exchange{[](Steps& steps) {
                                      steps.receive(1, cells(0, 100));
                                      steps.send(1, cells(100, 100));
@@ -366,8 +374,9 @@ TEST_CASE("evaluator: with half duplex a host sends or receives") {
   CHECK(time_of(parts, network, {.ports = ports}) == 1000);
 }
 
-TEST_CASE("evaluator: in order, a step that cannot move holds up those behind it") {
-  // 2 takes what 1 sends before what 0 does, and 1 sends it behind 300 bytes to 3.
+TEST_CASE("evaluator: in order a step that cannot proceed holds up the later ones") {
+  // Host 2 takes the message of host 1 before that of host 0. Host 1 sends it after 300 bytes to
+  // host 3.
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.send(2, cells(0, 100));
                                   steps.send(3, cells(0, 100));
@@ -386,7 +395,8 @@ TEST_CASE("evaluator: in order, a step that cannot move holds up those behind it
                                 }};
   const Network network = nanoseconds({4});
   Ports ports{.sending = 1, .receiving = 1};
-  // 0 begins with 3 and 1 with 2, who take them first: 200 and 400. What 1 has for 3 leaves at 300.
+  // Host 0 begins with host 3 and host 1 with host 2, which take these messages first: 200 and 400
+  // ns. The bytes of host 1 for host 3 leave at 300 ns.
   CHECK(time_of(parts, network, {.ports = ports}) == 300 + 400);
   // 0 waits for 2, which waits for 1, which waits for 3, which waits for 0.
   ports.are_in_order = true;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/execution_test.cpp — schedules done on values, in any order that hazards
-// allow.
+// tests/collectives/cost/execution_test.cpp — schedules executed on values, in any order that
+// hazards allow.
 //
-// It shares nothing with the verifier: each result is held to what the collective is by definition.
+// It shares no code with the verifier: each result is compared with the definition of the
+// collective.
 #include <catch2/catch.hpp>
 #include <iostream>
 #include <map>
@@ -16,8 +17,8 @@ using namespace pricing;
 
 namespace {
 
-/// What an element holds: an operation that neither commutes nor associates, beside one that does
-/// both.
+/// Value of an element: an expression of an operation that neither commutes nor associates, and a
+/// sum of one that does both.
 struct Value {
   std::uint64_t expression = 0, sum = 0;
   friend bool operator==(const Value&, const Value&) = default;
@@ -31,7 +32,7 @@ std::uint64_t mixed(std::uint64_t left, std::uint64_t right) {
 Value operator+(Value left, Value right) {
   return {mixed(left.expression, right.expression), left.sum + right.sum};
 }
-/// What a participant gives at that place of its `in`.
+/// Returns the contribution of a participant at this index of its `in`.
 Value given(Rank rank, Count at) {
   const std::uint64_t leaf = mixed(rank + 1, at + 1);
   return {leaf, leaf};
@@ -39,7 +40,7 @@ Value given(Rank rank, Count at) {
 
 using Memory = std::map<Buffer, std::map<Count, Value>>;
 
-/// All participants, a step at a time, whichever chance says of those that may be done.
+/// Executes all participants one step at a time. Each time, a random permitted step is chosen.
 class Execution {
  public:
   Execution(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters,
@@ -152,7 +153,8 @@ class Execution {
   std::map<Name, std::vector<Value>> messages_;
 };
 
-/// Hosts from the left, then the groups of each level, folded level by level.
+/// Returns the value in the canonical order: hosts from left to right, then the groups of each
+/// level, level by level.
 Value canonical(const Topology& group, std::size_t level, std::size_t number, Count at) {
   if (level == group.depth() + 1) return given(group.members(level, number)[0], at);
   const Topology::Inner inner = group.inner(level, number, level + 1);
@@ -163,7 +165,7 @@ Value canonical(const Topology& group, std::size_t level, std::size_t number, Co
 }
 
 struct Expected {
-  std::vector<Value> cells;  // expressions only where they are known
+  std::vector<Value> cells;  // expressions only if they are known
   bool is_exact = true;
 };
 
@@ -217,7 +219,7 @@ void execute(const Algorithm& algorithm, const CollectiveSpec& task, const Param
   if (task.collective == Collective::barrier) return;
   const bool is_canonical =
       is_reduction(task.collective) && algorithm.order(task, parameters) == Order::canonical;
-  std::map<Count, std::uint64_t> agreed;  // of a sum that several have: one expression
+  std::map<Count, std::uint64_t> agreed;  // expressions of shared sums
   for (Rank me = 0; me < task.size(); ++me) {
     const Expected wanted = expected(task, me, is_canonical);
     const std::map<Count, Value>& result = execution.result(me);
@@ -233,7 +235,7 @@ void execute(const Algorithm& algorithm, const CollectiveSpec& task, const Param
   }
 }
 
-/// Groups of several levels, ranks in no order.
+/// Returns groups of several levels with ranks in random order.
 std::shared_ptr<const Topology> random_group(std::mt19937_64& random, std::size_t largest) {
   std::vector<Topology::Path> paths(1 + random() % largest, Topology::Path(random() % 4));
   for (Topology::Path& path : paths)
@@ -257,11 +259,11 @@ std::size_t execute_some(std::uint64_t seed, std::size_t largest, std::size_t on
 
 }  // namespace
 
-TEST_CASE("execution: any order that hazards allow gives what the collective is by definition") {
+TEST_CASE("execution: any order that hazards allow gives the result that defines the collective") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) CHECK(execute_some(seed, 9, 100) > 0);
 }
 
-TEST_CASE("execution: in any order, more and larger", "[.random]") {
+TEST_CASE("execution: more and larger schedules in any order", "[.random]") {
   std::size_t executed = 0;
   for (std::uint64_t seed = 100; seed < 200; ++seed) executed += execute_some(seed, 13, 30);
   std::cout << executed << " schedules executed\n";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/golden_prices_test.cpp — what known schedules take, to the nanosecond.
+// tests/collectives/cost/golden_prices_test.cpp — predicted times of known schedules, exact to the
+// nanosecond.
 #include <catch2/catch.hpp>
 
 #include "collectives/algorithms/all.hpp"
@@ -11,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// 2 x 4 hosts at 100 Mbit in a cluster and 1 Gbit between them, whole messages.
+/// 2 x 4 hosts at 100 Mbit in a cluster and 1 Gbit between clusters, with whole messages.
 Network two_by_four() {
   const auto topology = std::make_shared<const Topology>(Topology::clustered({4, 4}));
   Network network = uniform_network(topology, {50us, 100e6}, {10ms, 1e9});
@@ -46,7 +47,7 @@ void check(const Row& row, std::size_t under_way) {
 
 }  // namespace
 
-TEST_CASE("golden: 1 MiB over two clusters of four, whole messages, however many under way") {
+TEST_CASE("golden: 1 MiB over two clusters of four with whole messages and any number under way") {
   const auto broadcast = Collective::broadcast;
   const auto allreduce = Collective::allreduce;
   const std::vector<Row> rows{

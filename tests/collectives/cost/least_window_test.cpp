@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/least_window_test.cpp — the least window, against the evaluator.
+// tests/collectives/cost/least_window_test.cpp — least window of schedules, compared with the
+// evaluator.
 #include "collectives/cost/least_window.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +36,8 @@ bool ends(const MakePrograms& make, const Network& network, std::size_t window,
   }
 }
 
-/// Every window from one up is tried, beginning with the first. None if not even a huge one does.
+/// Tries every window upwards from 1 and returns the first that suffices. None if even a huge
+/// window does not suffice.
 std::optional<std::size_t> first_that_ends(const MakePrograms& make, const Network& network,
                                            const Ports& ports) {
   if (!ends(make, network, 100'000, ports)) return std::nullopt;
@@ -61,7 +63,8 @@ std::string text_of(const Ports& ports) {
 
 }  // namespace
 
-TEST_CASE("least window: every schedule ends in it without any credit, and sticks below it") {
+TEST_CASE(
+    "least window: every schedule ends with it without credit and blocks with a smaller window") {
   std::size_t checked = 0, larger = 0;
   for (const std::vector<std::size_t>& clusters :
        {std::vector<std::size_t>{5}, {8}, {4, 3}, {1, 1, 1, 1}, {2, 2, 4}}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/cost/rivals_test.cpp — what allgathers of grid libraries take over sites that
-// are unlike (Gupta and Vadhiyar 2007), as it is known.
+// tests/collectives/cost/rivals_test.cpp — known times of allgathers of grid libraries over unequal
+// sites (Gupta and Vadhiyar 2007).
 #include <catch2/catch.hpp>
 
 #include "collectives/algorithms/all.hpp"
@@ -14,11 +14,11 @@ using test_support::Sites;
 
 namespace {
 
-constexpr std::uint64_t any_number = 0;  // of streams
+constexpr std::uint64_t any_number = 0;  // streams: unlimited
 constexpr pricing::Bytes block_bytes = 256 * 1024;
-constexpr base::Nanos cost = 50us;  // of a port
+constexpr base::Nanos cost = 50us;  // cost of a port
 
-/// Blocks are elements.
+/// Returns the predicted time; an element is one block.
 Price price_of(const std::string& name, const Network& network, pricing::Bytes bytes,
                base::Nanos port_cost, const std::string& parameters = "") {
   const Algorithm& algorithm = algorithm_named(name);
@@ -32,7 +32,7 @@ Network three_sites(std::size_t streams) {
   return network_of(test_support::three_sites(), streams);
 }
 
-/// As if a stream were held until what it carries is there, for messages of one length.
+/// Returns a network whose streams are held until the message arrives, for messages of one length.
 Network held_to_arrival(Network network) {
   for (pricing::Link& link : network.links) {
     if (!link.has_streams()) continue;
@@ -46,7 +46,7 @@ Network held_to_arrival(Network network) {
 
 }  // namespace
 
-TEST_CASE("rivals: blocks of a megabyte among five hosts of three sites, to the nanosecond") {
+TEST_CASE("rivals: blocks of a megabyte among five hosts of three sites match to the nanosecond") {
   const auto time = [](const std::string& name, std::size_t streams) {
     return price_of(name, network_of(test_support::five_hosts(), streams), 1'000'000, 0ns).time;
   };
@@ -55,13 +55,15 @@ TEST_CASE("rivals: blocks of a megabyte among five hosts of three sites, to the 
     CHECK(time("magpie", streams) == 4150ms);
     CHECK(time("mpich_g2", streams) == 4140ms);
   }
-  // By dissemination, as if they were bytes.
+  // Dissemination, as for elements of one byte.
   CHECK(time("mpich", any_number) == 4150ms);
   CHECK(time("mpich", 1) == 6100ms);
   CHECK(time("spreading", any_number) == 4200ms);
 }
 
-TEST_CASE("rivals: who lets first members talk for their sites needs one stream of each way") {
+TEST_CASE(
+    "rivals: schedules in which first members represent their sites gain nothing from more "
+    "streams") {
   for (const std::size_t streams : {1, 2, 4, 8, 16}) {
     const Network network = three_sites(streams);
     INFO(streams << " streams");
@@ -73,8 +75,8 @@ TEST_CASE("rivals: who lets first members talk for their sites needs one stream 
   }
 }
 
-// The specification's streams are held until the message is there, ours until it has left.
-TEST_CASE("rivals: spreading uses as many streams as there are, for more than is needed") {
+// In the specification a stream is held until the message has arrived, here until it has left.
+TEST_CASE("rivals: spreading uses all streams because it sends more than necessary") {
   const std::vector<std::pair<std::size_t, double>> rows{
       {1, 159.8}, {2, 81.9}, {4, 45.6}, {8, 34.3}};
   for (const auto& [streams, known] : rows) {
@@ -89,13 +91,13 @@ TEST_CASE("rivals: spreading uses as many streams as there are, for more than is
   }
 }
 
-TEST_CASE("rivals: what first members of sites send each other is what their sites lack") {
-  // 12, 16 and 12 blocks.
+TEST_CASE("rivals: first members of sites exchange exactly the blocks that the other sites lack") {
+  // The sites lack 12, 16 and 12 blocks.
   for (const std::string name : {"magpie", "mpich_g2"})
     CHECK(price_of(name, three_sites(8), block_bytes, cost).across.bytes == 40 * block_bytes);
 }
 
-TEST_CASE("rivals: striped over all streams of a way they take as much less") {
+TEST_CASE("rivals: striping over all streams reduces the time accordingly") {
   struct Row {
     std::size_t streams;
     double magpie, mpich_g2, ring;

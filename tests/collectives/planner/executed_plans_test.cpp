@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/executed_plans_test.cpp — plans executed on networks, and what was
-// predicted.
+// tests/collectives/planner/executed_plans_test.cpp — times of executed plans compared with the
+// predicted times.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <tuple>
@@ -34,7 +34,7 @@ base::Nanos executed(const std::shared_ptr<const Plan>& plan, const pricing::Net
 
 }  // namespace
 
-TEST_CASE("executed plans: five hosts take what was predicted while a path has streams for all") {
+TEST_CASE("executed plans: five hosts take the predicted time if a path has streams for all") {
   for (const std::size_t streams : {0, 1}) {
     const pricing::Network network = network_of(five_hosts(), streams);
     const PairCosts costs = PairCosts::of(network);
@@ -44,12 +44,12 @@ TEST_CASE("executed plans: five hosts take what was predicted while a path has s
     };
     CHECK(total(pools_by_bandwidth(costs), false) == 2120ms);
     CHECK(total(pools_by_bandwidth(costs), true) == 2160ms);
-    // Two messages go from A to C; with one stream the second waits for the first.
+    // Two messages pass from A to C. With one stream, the second waits for the first.
     CHECK(total(declared_pools(costs), false) == (streams == 0 ? 2130ms : 2160ms));
   }
 }
 
-TEST_CASE("executed plans: three sites, by streams of each path") {
+TEST_CASE("executed plans: times at three sites by the number of streams per path") {
   struct Row {
     std::size_t streams;
     double full, half, declared;  // seconds
@@ -65,7 +65,7 @@ TEST_CASE("executed plans: three sites, by streams of each path") {
           executed(plan, network, in_order(with_ports(overhead, is_half_duplex)));
       INFO(row.streams << " streams" << (is_half_duplex ? ", half duplex" : ""));
       CHECK(std::chrono::duration<double>(time).count() == Approx(seconds).margin(0.0006));
-      if (row.streams >= 8) CHECK(time - plan->time() < 1us);  // which rounds otherwise
+      if (row.streams >= 8) CHECK(time - plan->time() < 1us);  // plans round less
     };
     check(pools_by_bandwidth(costs), false, row.full);
     check(pools_by_bandwidth(costs), true, row.half);
@@ -73,7 +73,7 @@ TEST_CASE("executed plans: three sites, by streams of each path") {
   }
 }
 
-TEST_CASE("executed plans: messages are on links between sites when that was predicted") {
+TEST_CASE("executed plans: messages are on links between sites at the predicted times") {
   const pricing::Network network = network_of(five_hosts(), 0);
   const PairCosts costs = PairCosts::of(network);
   for (const bool is_half_duplex : {false, true}) {
@@ -111,7 +111,7 @@ TEST_CASE("executed plans: a block crosses into each site once") {
   CHECK(price.across.bytes == 10'485'760);
 }
 
-TEST_CASE("executed plans: with streams for all, random networks take what was predicted") {
+TEST_CASE("executed plans: random networks with streams for all take the predicted time") {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     std::mt19937_64 chance(seed);
     const pricing::Network network = network_of(random_sites(chance, 1 + below(chance, 5), 6), 0);
@@ -122,7 +122,7 @@ TEST_CASE("executed plans: with streams for all, random networks take what was p
     const base::Nanos time =
         executed(plan, network, in_order(with_ports(overhead, is_half_duplex)));
     INFO("seed " << seed);
-    // Links round what they take up, plans to the nearest.
+    // Links round times up, plans round to the nearest.
     REQUIRE(time >= plan->time());
     REQUIRE(time <= plan->time() + 1us);
   }

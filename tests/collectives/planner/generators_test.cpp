@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/generators_test.cpp — what holds of every plan of every planner on any
+// tests/collectives/planner/generators_test.cpp — properties of every plan of every planner on any
 // network.
 #include <fmt/format.h>
 
@@ -31,13 +31,13 @@ const std::vector<std::string> generators = {"min3:pools=declared",
                                              "clustered_sa:merging=in_turn,segments=2",
                                              "clustered_sa:ports=half"};
 
-/// Whether a block crosses into each other cluster once, whatever the bandwidths.
+/// Whether a block crosses into each other cluster exactly once, for any bandwidths.
 bool crosses_once(const std::string& generator) {
   return generator.starts_with("clustered_sa") ||
          (generator.starts_with("min3") && generator.find("bandwidth") == generator.npos);
 }
 
-/// Of each cluster what the others have.
+/// Returns the bytes that clusters must receive: for each cluster, the blocks of all others.
 Bytes least_across(const PairCosts& costs, const Counts& counts, Bytes element_bytes) {
   const collectives::Topology& topology = costs.topology();
   Bytes sum = 0;
@@ -46,7 +46,7 @@ Bytes least_across(const PairCosts& costs, const Counts& counts, Bytes element_b
   return sum;
 }
 
-/// Few elements, for the verifier looks at each.
+/// Returns few elements, because the verifier checks each of them.
 Counts random_counts(std::mt19937_64& chance, std::size_t hosts) {
   if (below(chance, 2) == 0) return Counts::each(1 + below(chance, 4), hosts);
   std::vector<collectives::Count> counts{1};
@@ -54,7 +54,7 @@ Counts random_counts(std::mt19937_64& chance, std::size_t hosts) {
   return Counts::listed(counts);
 }
 
-/// What a plan of the generator does wrong; empty if nothing.
+/// Returns the mistake of a plan of this generator, or an empty text.
 std::string wrong(const std::string& generator, const pricing::Network& network,
                   const Counts& counts, Bytes element_bytes) {
   const std::size_t colon = generator.find(':');
@@ -73,7 +73,7 @@ std::string wrong(const std::string& generator, const pricing::Network& network,
     return "not each piece to each other host";
   if (const auto verdict = verify(one.algorithm, task, {}); !verdict.holds())
     return verdict.mistake;
-  for (const bool blocks : {false, true}) {  // or it would throw that it sticks
+  for (const bool blocks : {false, true}) {  // a blocked schedule would throw
     one.execution.ports.blocks = blocks;
     const pricing::Price price =
         pricing::price(one.algorithm, task, {}, element_bytes, network, one.execution);
@@ -100,8 +100,9 @@ void check(std::uint64_t first_seed, std::size_t networks) {
 }  // namespace
 
 TEST_CASE(
-    "generators: each plan is right, ends whatever blocks, and crosses no more than it must") {
+    "generators: each plan is correct and ends with blocking sends and crosses no more than "
+    "necessary") {
   check(0, 20);
 }
 
-TEST_CASE("generators: on a thousand networks", "[.random]") { check(1000, 1000); }
+TEST_CASE("generators: a thousand networks", "[.random]") { check(1000, 1000); }

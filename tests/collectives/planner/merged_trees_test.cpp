@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/merged_trees_test.cpp — broadcasts by trees that know the network,
-// merged.
+// tests/collectives/planner/merged_trees_test.cpp — broadcasts by network-aware trees, merged to
+// one plan.
 #include "collectives/planner/merged_trees.hpp"
 
 #include <catch2/catch.hpp>
@@ -35,7 +35,8 @@ const std::vector<Trees>& all_trees() {
 
 }  // namespace
 
-TEST_CASE("merged trees: in order of their ends, two trees take 2 units, one for both blocks 4") {
+TEST_CASE(
+    "merged trees: two trees merged by end take 2 units and one tree for both blocks takes 4") {
   // Gupta and Vadhiyar 2007, figure 1.
   const PairCosts costs = PairCosts::of(one_site(4, 8));
   const auto units = [&](const Counts& counts, std::size_t segments,
@@ -52,7 +53,8 @@ TEST_CASE("merged trees: in order of their ends, two trees take 2 units, one for
 }
 
 TEST_CASE(
-    "merged trees: in turn, blocks go one after the other; by end, whichever is through first") {
+    "merged trees: in turn blocks follow each other and by end the block that ends first goes "
+    "first") {
   const PairCosts costs = PairCosts::of(one_site(3, 8));
   const Counts counts = Counts::each(1, 3);
   const MakeTree chain = [](const PairCosts&, Rank root, Bytes) {
@@ -76,7 +78,7 @@ TEST_CASE(
         "B0>A0 A1 0.001-0.002; A0>A1 B0 0.001-0.002; ");
 }
 
-TEST_CASE("merged trees: on random networks they gather all by ports that are free") {
+TEST_CASE("merged trees: plans on random networks gather all blocks through free ports") {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     std::mt19937_64 chance(seed);
     const PairCosts costs = PairCosts::of(
@@ -101,7 +103,7 @@ TEST_CASE("merged trees: on random networks they gather all by ports that are fr
   }
 }
 
-TEST_CASE("merged trees: five hosts at three sites by trees of shortest ways") {
+TEST_CASE("merged trees: times of five hosts at three sites with trees of shortest paths") {
   const pricing::Network network = network_of(five_hosts(), 0);
   const PairCosts costs = PairCosts::of(network);
   const Counts counts = Counts::each(1'000'000, 5);
@@ -111,7 +113,7 @@ TEST_CASE("merged trees: five hosts at three sites by trees of shortest ways") {
   CHECK(executed(plan, network, in_order(with_ports(0ns))).time == 4230ms);
 }
 
-TEST_CASE("merged trees: three sites, by streams of each path") {
+TEST_CASE("merged trees: times at three sites by the number of streams per path") {
   struct Row {
     std::size_t streams;
     double mateescu, clustered;  // seconds

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/min3_plus_test.cpp — what Min³+ takes beside the bound and beside
+// tests/collectives/planner/min3_plus_test.cpp — times of Min³+ compared with the bound and with
 // rivals.
 #include "collectives/planner/min3_plus.hpp"
 
@@ -36,7 +36,7 @@ double bound(const pricing::Network& network, const Counts& counts) {
   return seconds(pricing::bound_of(task, 1, network).time);
 }
 
-/// Ratios to the bound on random networks of five sites, of the best contender.
+/// Returns the ratios to the bound of the best contender on random networks of five sites.
 std::vector<double> ratios(std::uint64_t first_seed, std::size_t networks) {
   std::vector<double> all;
   for (std::uint64_t seed = first_seed; seed < first_seed + networks; ++seed) {
@@ -56,7 +56,7 @@ std::vector<double> ratios(std::uint64_t first_seed, std::size_t networks) {
 
 }  // namespace
 
-TEST_CASE("min3 plus: plans gather all by ports that are free, and are right") {
+TEST_CASE("min3 plus: plans gather all blocks through free ports and are correct") {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     std::mt19937_64 chance(seed);
     const pricing::Network network =
@@ -77,7 +77,7 @@ TEST_CASE("min3 plus: plans gather all by ports that are free, and are right") {
   }
 }
 
-TEST_CASE("min3 plus: three sites, by streams of each path") {
+TEST_CASE("min3 plus: times at three sites by the number of streams per path") {
   struct Row {
     std::size_t streams;
     double plus;  // seconds
@@ -93,7 +93,7 @@ TEST_CASE("min3 plus: three sites, by streams of each path") {
   }
 }
 
-TEST_CASE("min3 plus: where all stripe their messages, too") {
+TEST_CASE("min3 plus: it is also faster if all schedules stripe their messages") {
   for (const std::size_t streams : {1, 2, 4, 8}) {
     pricing::Network network = network_of(three_sites(), streams);
     network.striping = streams;
@@ -129,7 +129,7 @@ TEST_CASE("min3 plus: a hundred random networks of five sites", "[.random]") {
   CHECK(all[all.size() / 2] <= 1.7);
 }
 
-TEST_CASE("rivals: in one cluster and with short blocks Min³ is not the fastest") {
+TEST_CASE("rivals: in one cluster or with short blocks Min³ is not the fastest") {
   const auto first = [](const pricing::Network& network, Bytes bytes, const std::string& faster) {
     const Counts counts = Counts::each(bytes, network.topology->size());
     std::vector<Contender> all = rivals_of(network, counts, 1, three_sites_overhead);
@@ -150,7 +150,7 @@ TEST_CASE("rivals: in one cluster and with short blocks Min³ is not the fastest
   first(network_of(three_sites(), 8), 1024, "magpie");
 }
 
-TEST_CASE("min3 plus: blocks are those of the network's hosts") {
+TEST_CASE("min3 plus: blocks must match the hosts of the network") {
   const pricing::Network network = network_of(five_hosts(), 0);
   CHECK_THROWS_WITH(min3_plus(network, Counts::each(1, 4), 1, 0ns),
                     "expected blocks of 5 participants, found 4");
@@ -158,7 +158,7 @@ TEST_CASE("min3 plus: blocks are those of the network's hosts") {
                     "expected blocks of 5 participants, found 4");
 }
 
-TEST_CASE("min3 plus: times of planning and comparing", "[.times]") {
+TEST_CASE("min3 plus: time of planning and of comparing", "[.times]") {
   for (const std::size_t hosts : {4, 8, 16}) {
     std::mt19937_64 chance(7);
     Sites all = sites_of(std::vector<std::size_t>(5, hosts), {50us, 100e6}, {30ms, 10e6});

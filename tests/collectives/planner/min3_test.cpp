@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/min3_test.cpp — plans written out, and what holds of all of them.
+// tests/collectives/planner/min3_test.cpp — complete plans of Min³, and properties of all its
+// plans.
 #include "collectives/planner/min3.hpp"
 
 #include <catch2/catch.hpp>
@@ -32,7 +33,7 @@ std::vector<std::string> rows(const Plan& plan) {
   return rows;
 }
 
-/// By definition: everything is looked at before each transfer.
+/// Plans by definition: searches everything before each transfer.
 void plan_slowly(const Pool& pool, std::vector<Rank> holders, PortState& state,
                  std::vector<Transfer>& transfers) {
   std::vector<std::vector<Rank>> parts;
@@ -84,7 +85,7 @@ Counts random_counts(std::mt19937_64& chance, std::size_t hosts) {
 
 }  // namespace
 
-TEST_CASE("min3: five hosts at three sites with full duplex, row by row") {
+TEST_CASE("min3: plan of five hosts at three sites with full duplex") {
   const PairCosts costs = PairCosts::of(network_of(five_hosts(), 0));
   const Plan plan =
       planned(pools_by_bandwidth(costs), costs, Counts::each(1'000'000, 5), full_duplex);
@@ -99,7 +100,7 @@ TEST_CASE("min3: five hosts at three sites with full duplex, row by row") {
   CHECK(plan.time() == 2120ms);
 }
 
-TEST_CASE("min3: five hosts at three sites with half duplex, row by row") {
+TEST_CASE("min3: plan of five hosts at three sites with half duplex") {
   const PairCosts costs = PairCosts::of(network_of(five_hosts(), 0));
   const Plan plan =
       planned(pools_by_bandwidth(costs), costs, Counts::each(1'000'000, 5), half_duplex);
@@ -114,14 +115,14 @@ TEST_CASE("min3: five hosts at three sites with half duplex, row by row") {
   CHECK(plan.time() == 2160ms);
 }
 
-TEST_CASE("min3: five hosts in their declared clusters") {
+TEST_CASE("min3: time of five hosts in their declared clusters") {
   const PairCosts costs = PairCosts::of(network_of(five_hosts(), 0));
   const Plan plan = planned(declared_pools(costs), costs, Counts::each(1'000'000, 5), full_duplex);
   CHECK(plan.time() == 2130ms);
 }
 
-TEST_CASE("ports: two blocks that came into a cluster take 4 units by one tree, 2 by two trees") {
-  // Gupta and Vadhiyar 2007, figure 1: a unit for each transfer.
+TEST_CASE("ports: two blocks in a cluster take 4 units by one tree and 2 by two trees") {
+  // Gupta and Vadhiyar 2007, figure 1: each transfer takes one unit.
   const PairCosts costs = PairCosts::of(one_site(4, 8));
   const auto units = [&](const Counts& counts, const std::vector<Transfer>& edges) {
     const std::vector<Piece> pieces = pieces_of(counts, 1, counts.largest());
@@ -135,12 +136,13 @@ TEST_CASE("ports: two blocks that came into a cluster take 4 units by one tree, 
               {{0, 2, 0}, {0, 1, 0}, {2, 3, 0}, {0, 2, 1}, {0, 1, 1}, {2, 3, 1}}) == 4us);
   CHECK(units(Counts::listed({1, 1, 0, 0}),
               {{0, 2, 0}, {1, 3, 1}, {0, 1, 0}, {2, 3, 0}, {1, 0, 1}, {3, 2, 1}}) == 2us);
-  // The greedy, whose ties go by rank, has both that they came to send to each other first.
+  // The greedy planner breaks ties by rank. It makes both hosts send their blocks to each other
+  // first.
   const Counts both = Counts::listed({1, 1, 0, 0});
   CHECK(planned(declared_pools(costs), costs, both, full_duplex).time() == 3us);
 }
 
-TEST_CASE("min3: on random networks everybody gets all once, by ports that are free") {
+TEST_CASE("min3: on random networks each host gets each block once through free ports") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     std::mt19937_64 chance(seed);
     const pricing::Network network = network_of(random_sites(chance, 1 + below(chance, 5), 6), 0);
@@ -159,7 +161,7 @@ TEST_CASE("min3: on random networks everybody gets all once, by ports that are f
   }
 }
 
-TEST_CASE("min3: what is known of ends gives what looking at all of them gives") {
+TEST_CASE("min3: incremental knowledge of end times gives the plan of a full search") {
   for (std::uint64_t seed = 1000; seed < 1150; ++seed) {
     std::mt19937_64 chance(seed);
     const pricing::Network network =
@@ -181,7 +183,7 @@ TEST_CASE("min3: what is known of ends gives what looking at all of them gives")
   }
 }
 
-TEST_CASE("min3: a plan of one host has no transfer, and pools are those of the network") {
+TEST_CASE("min3: a plan of one host has no transfer and pools must match the network") {
   const PairCosts one = PairCosts::of(one_site(1, 100));
   CHECK(planned(declared_pools(one), one, Counts::each(5, 1), full_duplex).transfers.empty());
   const PairCosts five = PairCosts::of(network_of(five_hosts(), 0));
@@ -189,7 +191,7 @@ TEST_CASE("min3: a plan of one host has no transfer, and pools are those of the 
                     "pools have 1 hosts, and the network 5");
 }
 
-TEST_CASE("min3: times of planning", "[.times]") {
+TEST_CASE("min3: time of planning", "[.times]") {
   for (const auto& [sites, hosts] : {std::pair{3, 20}, {4, 40}, {5, 80}, {1, 80}}) {
     std::mt19937_64 chance(7);
     Sites all = sites_of({}, {}, {});

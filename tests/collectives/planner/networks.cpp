@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/networks.cpp — sites that are alike.
+// tests/collectives/planner/networks.cpp — networks of uniform sites.
 #include "tests/collectives/planner/networks.hpp"
 
 using test_support::Sites;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/networks.hpp — sites besides those of the paper, and names.
+// tests/collectives/planner/networks.hpp — networks of sites that are not in the paper, and names
+// of hosts.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +12,8 @@ using bench::below;
 using bench::between;
 using bench::random_sites;
 
-/// As many sites as there are numbers of hosts, with that rate inside, and so much between any two.
+/// Returns sites with these numbers of hosts, the side `local` inside a site and `wide` between any
+/// two.
 test_support::Sites sites_of(std::vector<std::size_t> hosts, pricing::Side local,
                              pricing::Side wide);
 inline pricing::Network one_site(std::size_t hosts, double megabits) {
@@ -21,7 +23,7 @@ inline pricing::Network one_site(std::size_t hosts, double megabits) {
 std::vector<std::string> five_names();
 inline constexpr base::Nanos three_sites_overhead = std::chrono::microseconds(50);
 
-/// As plans are meant.
+/// Returns the execution with its steps in order, as plans are meant.
 inline pricing::Execution in_order(pricing::Execution execution) {
   execution.ports.are_in_order = true;
   return execution;

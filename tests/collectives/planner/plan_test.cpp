@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/plan_test.cpp — plans as steps, and as algorithms.
+// tests/collectives/planner/plan_test.cpp — plans as steps and as algorithms.
 #include "collectives/planner/plan.hpp"
 
 #include <catch2/catch.hpp>
@@ -31,7 +31,7 @@ std::string verified(const PairCosts& costs, const std::shared_ptr<const Plan>& 
 
 }  // namespace
 
-TEST_CASE("plan: each does its transfers in the order of the list, behind its own block") {
+TEST_CASE("plan: each host does its transfers in list order after placing its own block") {
   const auto plan = std::make_shared<Plan>();
   plan->hosts = 3;
   plan->counts = Counts::listed({2, 0, 1});
@@ -63,7 +63,7 @@ TEST_CASE("plan: a mistake in a plan is found") {
   CHECK(verified(costs, plan) != "");
 }
 
-TEST_CASE("plan: segments are as equal as elements allow, or as long as each other") {
+TEST_CASE("plan: segments are as equal as the elements allow or of equal length") {
   const auto lengths = [](const std::vector<Piece>& pieces) {
     std::vector<Bytes> all;
     for (const Piece& piece : pieces) all.push_back(piece.bytes);
@@ -74,7 +74,7 @@ TEST_CASE("plan: segments are as equal as elements allow, or as long as each oth
   CHECK(lengths(pieces_of(counts, 8, 4, true)) == std::vector<Bytes>{16, 16, 16, 16, 8, 16, 16});
 }
 
-TEST_CASE("plan: an algorithm of a plan refuses what it was not planned for") {
+TEST_CASE("plan: the algorithm of a plan refuses tasks for which it was not planned") {
   const PairCosts costs = PairCosts::of(network_of(five_hosts(), 0));
   const auto algorithm = algorithm_of(plan_of(costs, Counts::each(4, 5)), "planned", "");
   CHECK(algorithm.why_not(allgather(costs, Counts::each(4, 5)), {}).empty());
@@ -85,7 +85,7 @@ TEST_CASE("plan: an algorithm of a plan refuses what it was not planned for") {
         "it was planned for 5 participants, and here are 2");
 }
 
-TEST_CASE("plan: plans of one order have one digest, others another") {
+TEST_CASE("plan: plans with the same order have the same digest and others differ") {
   const PairCosts costs = PairCosts::of(network_of(five_hosts(), 0));
   const auto plan = plan_of(costs, Counts::each(4, 5));
   CHECK(plan->digest() == plan_of(costs, Counts::each(4, 5))->digest());

@@ -25,7 +25,7 @@ Contender planned(const std::string& name, const std::string& parameters,
 
 }  // namespace
 
-TEST_CASE("planners: each plans what is right, with every word of its parameters") {
+TEST_CASE("planners: each planner makes correct plans with every word of its parameters") {
   const pricing::Network network = network_of(five_hosts(), 2);
   const collectives::CollectiveSpec task = make_spec(Collective::allgather, network.topology, 1000);
   for (const Planner& planner : all_planners()) {
@@ -45,7 +45,7 @@ TEST_CASE("planners: each plans what is right, with every word of its parameters
   CHECK_FALSE(plans("ring"));
 }
 
-TEST_CASE("planners: parameters say pools, ports, segments and streams") {
+TEST_CASE("planners: parameters set pools and ports and segments and streams") {
   pricing::Network network = network_of(three_sites(), 8);
   const auto seconds = [&](const std::string& name, const std::string& parameters) {
     const Nanos time = planned(name, parameters, network, 256 * 1024).time;
@@ -58,11 +58,11 @@ TEST_CASE("planners: parameters say pools, ports, segments and streams") {
   CHECK(seconds("clustered_sa", "") == 25.869);
   CHECK(seconds("min3_plus", "") == 1.658);
   CHECK(seconds("min3_plus", "segments=2,at_once=4") == 1.959);
-  network.frame = 4096;  // of which each takes a stream
+  network.frame = 4096;  // each frame takes a stream
   CHECK(seconds("min3", "streams=8") == 2.165);
 }
 
-TEST_CASE("planners: two hosts that ask the same have the same plan") {
+TEST_CASE("planners: two hosts that make the same request have the same plan") {
   const pricing::Network network = network_of(three_sites(), 4);
   for (const Planner& planner : all_planners()) {
     const auto digest = [&] {
@@ -72,7 +72,7 @@ TEST_CASE("planners: two hosts that ask the same have the same plan") {
   }
 }
 
-TEST_CASE("planners: what is wrong is told") {
+TEST_CASE("planners: wrong parameters and tasks are reported") {
   const pricing::Network network = network_of(five_hosts(), 2);
   const Planner& planner = *planner_named("min3");
   CHECK_THROWS_WITH(planner.read("pool=declared,ports=both"),

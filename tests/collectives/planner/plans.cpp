@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/plans.cpp — plans looked at transfer by transfer.
+// tests/collectives/planner/plans.cpp — checks of plans transfer by transfer.
 #include "tests/collectives/planner/plans.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ struct Interval {
   Nanos start, end;
 };
 
-/// Whether each begins when those before it have ended.
+/// Whether each interval begins when the previous ones have ended.
 bool are_disjoint(std::vector<Interval> taken) {
   std::sort(taken.begin(), taken.end(),
             [](const Interval& a, const Interval& b) { return a.start < b.start; });
@@ -42,7 +42,7 @@ std::string mistake_of(const Plan& plan, const PairCosts& costs) {
 
 std::string mistake_of(const Plan& plan, const PairCosts& costs, const PortModel& model) {
   if (const std::string mistake = mistake_of(plan, costs); !mistake.empty()) return mistake;
-  std::map<std::pair<Rank, bool>, std::vector<Interval>> ports;  // by host, for receiving
+  std::map<std::pair<Rank, bool>, std::vector<Interval>> ports;  // by host and whether it receives
   std::map<std::pair<Rank, Rank>, std::vector<Interval>> pairs;
   for (const Transfer& transfer : plan.transfers) {
     const Bytes bytes = plan.pieces[transfer.piece].bytes;

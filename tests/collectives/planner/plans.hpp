@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/plans.hpp — what holds of every plan.
+// tests/collectives/planner/plans.hpp — properties of every plan.
 #pragma once
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace planning {
 
-/// The first thing that is wrong with it: everybody gets every piece once, from who has it; with a
-/// model, nobody's port and no pair is taken twice. Empty if all holds.
+/// Returns the first mistake of a plan, or an empty text. Each host must get each piece once, from
+/// a host that has it. With a port model, no port and no pair may carry two transfers at once.
 std::string mistake_of(const Plan& plan, const PairCosts& costs);
 std::string mistake_of(const Plan& plan, const PairCosts& costs, const PortModel& model);
-/// How often a piece comes into a cluster other than its own, at most.
+/// Returns the largest number of times that a piece enters a cluster other than its own.
 std::size_t copies_into_cluster(const Plan& plan, const PairCosts& costs);
 
 }  // namespace planning

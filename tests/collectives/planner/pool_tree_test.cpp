@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/pool_tree_test.cpp — who is near whom, by bandwidth and by declaration.
+// tests/collectives/planner/pool_tree_test.cpp — pools of near hosts, by bandwidth and by
+// declaration.
 #include "collectives/planner/pool_tree.hpp"
 
 #include <catch2/catch.hpp>
@@ -19,7 +20,7 @@ std::vector<std::string> site_names(const std::vector<std::pair<std::string, std
   return names;
 }
 
-/// Hosts of their own, with those bandwidths in Mbit/s.
+/// Returns hosts of separate clusters with these bandwidths in Mbit/s.
 PairCosts matrix(const std::vector<std::vector<double>>& megabits) {
   std::vector<std::vector<Pair>> pairs;
   for (const std::vector<double>& row : megabits) {
@@ -48,7 +49,7 @@ TEST_CASE("pools: three classes of bandwidth make a tree of three levels") {
         "    C0 C1: at least 800 Mbit/s on the mean to those that came before\n");
 }
 
-TEST_CASE("pools: declared clusters are the parts of one pool, whatever their bandwidths") {
+TEST_CASE("pools: declared clusters are the parts of one pool at any bandwidth") {
   const Pool pools = declared_pools(PairCosts::of(network_of(five_hosts(), 0)));
   CHECK(text(pools, five_names()) == "((A0 A1) (B0) (C0 C1))");
   CHECK(lines(pools, five_names()) ==
@@ -60,7 +61,7 @@ TEST_CASE("pools: declared clusters are the parts of one pool, whatever their ba
   CHECK(text(declared_pools(one), five_names()) == "(A0 A1 B0)");
 }
 
-TEST_CASE("pools: local networks A and B at 100 joined by 10, C by 3, as in the paper's figure 2") {
+TEST_CASE("pools: A and B at 100 joined by 10 and C by 3 give the pools of figure 2 of the paper") {
   Sites sites = sites_of({3, 2, 2}, {0ns, 100e6}, {10ms, 3e6});
   sites.between[1].bits_per_second = sites.between[3].bits_per_second = 10e6;
   const PairCosts costs = PairCosts::of(network_of(sites, 0));
@@ -68,7 +69,7 @@ TEST_CASE("pools: local networks A and B at 100 joined by 10, C by 3, as in the 
         "(((A0 A1 A2) (B0 B1)) (C0 C1))");
 }
 
-TEST_CASE("pools: the paper's three sites keep their hosts together, those in Europe first") {
+TEST_CASE("pools: the three sites of the paper keep their hosts together and Europe joins first") {
   const Pool pools = pools_by_bandwidth(PairCosts::of(network_of(three_sites(), 8)));
   CHECK(text(pools, site_names({{"t", 8}, {"u", 4}, {"n", 8}})) ==
         "((t0 t1 t2 t3 t4 t5 t6 t7) ((u0 u1 u2 u3) (n0 n1 n2 n3 n4 n5 n6 n7)))");
@@ -80,8 +81,8 @@ TEST_CASE("pools: bandwidths up to 1.1 times the smallest of a class belong to i
   };
   CHECK(classes_of(105, 109) == std::vector<double>{100e6});
   CHECK(classes_of(105, 111) == std::vector<double>{100e6, 111e6});
-  CHECK(classes_of(109, 119) == std::vector<double>{100e6, 119e6});  // not of the largest, 109
-  // Links of one class part no pool.
+  CHECK(classes_of(109, 119) == std::vector<double>{100e6, 119e6});  // compared with 100, not 109
+  // Links of one class do not split a pool.
   CHECK(text(pools_by_bandwidth(matrix({{0, 109, 100}, {109, 0, 100}, {100, 100, 0}})),
              five_names()) == "(A0 A1 B0)");
   CHECK(text(pools_by_bandwidth(matrix({{0, 111, 100}, {111, 0, 100}, {100, 100, 0}})),
@@ -89,18 +90,18 @@ TEST_CASE("pools: bandwidths up to 1.1 times the smallest of a class belong to i
 }
 
 TEST_CASE("pools: the slower direction of a pair counts") {
-  // 0 and 1 hear each other at 100, but what 2 sends to 0 and 1 comes at 1.
+  // Hosts 0 and 1 are linked at 100, but host 2 sends to them at 1.
   const PairCosts costs = matrix({{0, 100, 100}, {100, 0, 100}, {1, 1, 0}});
   CHECK(text(pools_by_bandwidth(costs), five_names()) == "((A0 A1) (B0))");
 }
 
-TEST_CASE("pools: who is as near to everybody as to anybody is in one pool, and one host is one") {
+TEST_CASE("pools: equally near hosts form one pool and one host forms one") {
   CHECK(text(pools_by_bandwidth(matrix({{0, 9, 9}, {9, 0, 9}, {9, 9, 0}})), five_names()) ==
         "(A0 A1 B0)");
   CHECK(text(pools_by_bandwidth(matrix({{0}})), five_names()) == "(A0)");
 }
 
-TEST_CASE("pair costs: a matrix says all that is wrong with it") {
+TEST_CASE("pair costs: all mistakes of a matrix are reported") {
   const auto topology =
       std::make_shared<const collectives::Topology>(collectives::Topology::flat(2));
   const Pair good{1ms, 1e6};
@@ -112,7 +113,7 @@ TEST_CASE("pair costs: a matrix says all that is wrong with it") {
                     "expected a row for each of 2 hosts, found 1");
 }
 
-TEST_CASE("pair costs: a stream, striping and slots come from the network") {
+TEST_CASE("pair costs: streams and striping and slots are taken from the network") {
   pricing::Network network = network_of(five_hosts(), 4);
   CHECK(PairCosts::of(network).pair(0, 2).bits_per_second == 8e6);
   CHECK(PairCosts::of(network).slots(1) == 4);

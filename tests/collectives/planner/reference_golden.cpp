@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/reference_golden.cpp — the documentation lists the algorithms and
-// planners there are.
+// tests/collectives/planner/reference_golden.cpp — documentation of all algorithms and planners.
 #include <catch2/catch.hpp>
 
 #include "collectives/algorithms/reference.hpp"
 #include "collectives/planner/planners.hpp"
 #include "tests/support/golden.hpp"
 
-TEST_CASE("algorithms: the reference in the documentation is what their descriptions say") {
+TEST_CASE("algorithms: the reference in the documentation equals their descriptions") {
   const std::string found =
       "# Algorithms of collectives\n\n"
       "Written by `paths algorithms`; a test compares it. Sums are those over two clusters of "

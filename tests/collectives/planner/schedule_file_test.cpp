@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/schedule_file_test.cpp — schedules written and read again, and what
-// files may not say.
+// tests/collectives/planner/schedule_file_test.cpp — schedule files: written, read, and refused.
 #include "collectives/planner/schedule_file.hpp"
 
 #include <catch2/catch.hpp>
@@ -16,7 +15,7 @@ using collectives::Collective;
 
 namespace {
 
-/// What is wrong with the file, a line each.
+/// Returns the mistakes of the file, one per line.
 std::string mistakes_of(const std::string& text, const Blocks& blocks) {
   try {
     base::Mistakes mistakes;
@@ -41,7 +40,7 @@ transfers:
   - [b, a, 2, 0, 5]
 )";
 
-/// The file with one text in place of another.
+/// Returns the file with one text replaced by another.
 std::string with(const std::string& old, const std::string& now) {
   std::string text = two_hosts;
   const std::size_t at = text.find(old);
@@ -51,7 +50,7 @@ std::string with(const std::string& old, const std::string& now) {
 
 }  // namespace
 
-TEST_CASE("schedule files: what is read is what was written, for every contender") {
+TEST_CASE("schedule files: a written schedule of every contender reads back the same") {
   const pricing::Network network = network_of(five_hosts(), 2);
   const std::vector<std::string> names = five_names();
   const auto listed = collectives::Counts::listed({1000, 10, 0, 3000, 77});
@@ -79,7 +78,7 @@ TEST_CASE("schedule files: what is read is what was written, for every contender
   }
 }
 
-TEST_CASE("schedule files: bytes are those of whoever reads, whatever an element is") {
+TEST_CASE("schedule files: bytes are converted to the elements of the reader") {
   const std::vector<std::string> names{"a", "b"};
   const auto bytes = collectives::Counts::listed({16, 8});
   const auto words = collectives::Counts::listed({2, 1});
@@ -90,7 +89,7 @@ TEST_CASE("schedule files: bytes are those of whoever reads, whatever an element
       Catch::Contains("expected whole elements of 8 bytes, found 4 bytes from 0 on"));
 }
 
-TEST_CASE("schedule files: algorithms whose limits are in bytes have those of whoever reads") {
+TEST_CASE("schedule files: algorithms with limits in bytes use those of the reader") {
   const std::vector<std::string> names{"a", "b"};
   const auto words = collectives::Counts::listed({2, 1});
   base::Mistakes mistakes;
@@ -101,7 +100,7 @@ TEST_CASE("schedule files: algorithms whose limits are in bytes have those of wh
   CHECK(read.parameters.number("element") == 8);
 }
 
-TEST_CASE("schedule files: everything that is wrong is said, with its place") {
+TEST_CASE("schedule files: all mistakes are reported with their places") {
   const std::vector<std::string> names{"a", "b"};
   const auto counts = collectives::Counts::listed({16, 8});
   const auto wrong = [&](const std::string& old, const std::string& now) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/schedule/costs_test.cpp — messages and elements that schedules take, as their
-// formulas say.
+// tests/collectives/schedule/costs_test.cpp — messages and elements of schedules, compared with
+// their formulas.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ Traffic traffic(const std::string& name, const std::string& values, const Collec
   return verdict.traffic;
 }
 
-/// Three sites of two machines of four processes.
+/// Returns three sites of two machines with four processes each.
 std::shared_ptr<const Topology> three_sites() {
   std::vector<Topology::Path> paths;
   for (std::uint32_t rank = 0; rank < 24; ++rank) paths.push_back({rank / 8, rank / 4});
@@ -35,12 +35,12 @@ struct Row {
   std::string algorithm;
   std::string values;
   Collective collective;
-  Count messages;  // between sites, or all
+  Count messages;  // between sites, or in total
 };
 
 }  // namespace
 
-TEST_CASE("costs: messages between three sites of two machines of four, root 0") {
+TEST_CASE("costs: messages between three sites of two machines of four with root 0") {
   const auto sites = three_sites();
   const std::vector<Row> rows{
       {"multilevel", "", Collective::broadcast, 2},
@@ -76,7 +76,7 @@ TEST_CASE("costs: messages between three sites of two machines of four, root 0")
 }
 
 TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two clusters of four") {
-  // Elements of 1 KiB, since only their number matters here: segments of 16 and stretches of 64.
+  // Elements of 1 KiB, because only their number matters here: segments of 16 and stretches of 64.
   const auto group = clustered({4, 4});
   const auto check = [&](Collective collective, const std::string& algorithm,
                          const std::string& values, Count messages, Count across, Count elements) {
@@ -101,27 +101,28 @@ TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two cluste
   check(allreduce, "modified_rabenseifner", "senders=1", 46, 8, 2048);
   check(allreduce, "modified_rabenseifner", "senders=2", 44, 8, 2048);
   check(allreduce, "modified_rabenseifner", "senders=4", 40, 8, 2048);
-  // Two rounds each way in clusters; every second one hands its sum to another and gets it back.
+  // Two rounds in each direction inside clusters. Every second host hands its sum to another host
+  // and gets it back.
   check(allreduce, "modified_rabenseifner", "senders=2,limiting=halving", 44, 4, 2048);
   check(allreduce, "clusters", "", 14, 2, 2048);
   check(allreduce, "stretched", "stretch=64", 896, 128, 2048);
 }
 
-TEST_CASE("costs: segments of composites are as many messages, each way") {
+TEST_CASE("costs: composites send one message per segment in each direction") {
   const auto messages = [](const std::string& name, const std::string& values,
                            Collective collective, Count count) {
     return traffic(name, values, make_spec(collective, clustered({4}), count)).all.messages;
   };
-  // Up the binomial tree of four: three messages for each stretch.
+  // Three messages per stretch up the binomial tree of four.
   CHECK(messages("gather_operate", "segment=2", Collective::reduce, 8) == 4 * 3);
   CHECK(messages("gather_operate", "segment=3,allgather=ring", Collective::allreduce, 8) == 3 * 12);
-  // Rows of 8 elements come as 8, 8 and 16, and go as 8 each.
+  // Rows of 8 elements arrive as 8, 8 and 16 elements, and leave as 8 each.
   CHECK(messages("gather_scatter", "segment=4", Collective::alltoall, 2) == 2 + 2 + 4 + 3 * 2);
   CHECK(messages("gather_broadcast", "shapes=chain,segment=4", Collective::allgather, 4) ==
         1 + 2 + 3 + 3 * 4);
 }
 
-TEST_CASE("costs: first members of clusters tell each other just what their clusters lack") {
+TEST_CASE("costs: first members of clusters send each other exactly the blocks that are missing") {
   for (const auto& group : {clustered({8, 4, 8}), clustered({4, 2, 1, 2}), clustered({5})})
     for (const CollectiveSpec& task : tasks(Collective::allgather, group)) {
       const Count others = task.counts.total() * (group->clusters() - 1);
@@ -130,7 +131,7 @@ TEST_CASE("costs: first members of clusters tell each other just what their clus
     }
 }
 
-TEST_CASE("costs: as many hosts of a cluster send to another as is said for that pair") {
+TEST_CASE("costs: the declared number of hosts sends from each cluster to each other one") {
   const auto group = clustered({4, 6, 3});
   using Wanted = std::vector<std::vector<std::size_t>>;
   const auto check = [&](const std::string& name, const std::string& values,
@@ -149,7 +150,7 @@ TEST_CASE("costs: as many hosts of a cluster send to another as is said for that
       for (std::size_t to = 0; to < 3; ++to)
         if (to != cluster) CHECK(who[{cluster, to}].size() == wanted[cluster][to]);
   };
-  // 0 to 1, 0 to 2, 1 to 0, 1 to 2, 2 to 0, 2 to 1.
+  // Pairs in this order: 0 to 1, 0 to 2, 1 to 0, 1 to 2, 2 to 0, 2 to 1.
   const Wanted each{{0, 1, 3}, {2, 0, 5}, {3, 2, 0}};
   const Wanted four{{0, 4, 4}, {4, 0, 4}, {3, 3, 0}};
   for (const auto& [senders, wanted] :
@@ -162,7 +163,7 @@ TEST_CASE("costs: as many hosts of a cluster send to another as is said for that
   }
 }
 
-TEST_CASE("costs: a multilevel broadcast crosses once to each other cluster, from every root") {
+TEST_CASE("costs: a multilevel broadcast crosses once to each other cluster from every root") {
   for (const std::size_t clusters : {2, 4, 8, 16}) {
     const auto group = clustered(std::vector<std::size_t>(clusters, 64 / clusters));
     for (Rank root = 0; root < 64; ++root)
@@ -171,7 +172,7 @@ TEST_CASE("costs: a multilevel broadcast crosses once to each other cluster, fro
   }
 }
 
-TEST_CASE("costs: a binomial broadcast crosses more often, most from the worst root") {
+TEST_CASE("costs: a binomial broadcast crosses more often and most from the worst root") {
   const auto crossings = [](std::size_t clusters, std::size_t size) {
     const auto group = clustered(std::vector<std::size_t>(clusters, size));
     Count sum = 0, most = 0, first = 0;
@@ -203,8 +204,9 @@ TEST_CASE("costs: reduce-scatter and allgather move (1 - 1/h) of the vector out 
     }
 }
 
-// Not asserted: how long it takes is the machine's business. docs/collectives.md says what it was.
-TEST_CASE("costs: how long a participant's program of 4,096 takes", "[.times]") {
+// The time is not asserted because it depends on the machine. docs/collectives.md has measured
+// times.
+TEST_CASE("costs: time to make the program of one participant of 4096", "[.times]") {
   const auto group = clustered(std::vector<std::size_t>(8, 512));
   for (const Algorithm& algorithm : all_algorithms())
     for (const Collective collective : algorithm.collectives) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/schedule/every_schedule.cpp — products of all that can be said.
+// tests/collectives/schedule/every_schedule.cpp — enumeration of tasks and parameters.
 #include "tests/collectives/schedule/every_schedule.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ std::vector<std::string> candidates(const Parameter& parameter) {
   return numbers;
 }
 
-/// 1, 0, 3, 2, 1, ...: none is like its neighbours, and some are 0.
+/// Returns 1, 0, 3, 2, 1, ...: neighbours differ, and some counts are 0.
 std::vector<Count> ragged(std::size_t blocks) {
   std::vector<Count> counts;
   for (std::size_t index = 0; index < blocks; ++index) counts.push_back((index * 3 + 1) % 4);

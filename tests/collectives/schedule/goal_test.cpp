@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/schedule/goal_test.cpp — what is exported, read back by a parser of its own.
+// tests/collectives/schedule/goal_test.cpp — exported GOAL files, read back by an independent
+// parser.
 #include "collectives/schedule/goal.hpp"
 
 #include <catch2/catch.hpp>
@@ -33,7 +34,8 @@ std::size_t label(const std::string& word) {
   return std::stoul(word.substr(1));
 }
 
-/// The language as LogGOPSim's txt2bin takes it; a label stands before what requires it.
+/// Parses the language of LogGOPSim's txt2bin. A label must appear before the nodes that require
+/// it.
 Graph parse(const std::string& written) {
   std::istringstream text(written);
   REQUIRE(next_word(text) == "num_ranks");
@@ -83,7 +85,8 @@ bool writes(const Step& step, std::size_t block) {
   return step.action == Action::receive || (step.action != Action::send && block == 0);
 }
 
-/// Whether two steps of a participant may not change places: cells of both, one writing.
+/// Whether two steps of a participant must keep their order: they share cells and one of them
+/// writes.
 bool conflict(const Step& one, const Step& other) {
   for (std::size_t left = 0; left < one.blocks.size(); ++left)
     for (std::size_t right = 0; right < other.blocks.size(); ++right)
@@ -94,7 +97,7 @@ bool conflict(const Step& one, const Step& other) {
   return false;
 }
 
-/// Nodes that must be done before each, directly or not.
+/// Returns the direct and indirect predecessors of each node.
 std::vector<std::set<std::size_t>> all_before(const std::vector<Node>& nodes) {
   std::vector<std::set<std::size_t>> before(nodes.size());
   for (std::size_t node = 0; node < nodes.size(); ++node)
@@ -105,7 +108,7 @@ std::vector<std::set<std::size_t>> all_before(const std::vector<Node>& nodes) {
   return before;
 }
 
-/// Each conflict is a way of requirements, and each requirement is a conflict.
+/// Checks that each conflict is implied by requirements, and that each requirement is a conflict.
 void check_requirements(const Steps& steps, const std::vector<Node>& nodes) {
   REQUIRE(steps.size() == nodes.size());
   const auto before = all_before(nodes);
@@ -117,8 +120,8 @@ void check_requirements(const Steps& steps, const std::vector<Node>& nodes) {
     }
 }
 
-/// The k-th sent on a channel has the bytes and the tag of the k-th received there, and no other
-/// message of the pair has that tag.
+/// Checks that the k-th message sent on a channel has the bytes and the tag of the k-th one
+/// received there. No other message of the pair may have that tag.
 void check_messages(const Schedule& schedule, const Graph& graph) {
   using Channel = std::tuple<Rank, Rank, collectives::Channel>;
   std::map<Channel, std::vector<std::pair<Count, Count>>> sent, received;
@@ -146,7 +149,7 @@ void check_messages(const Schedule& schedule, const Graph& graph) {
 
 }  // namespace
 
-TEST_CASE("goal: what every algorithm exports has its messages and requires its hazards") {
+TEST_CASE("goal: the export of every algorithm has its messages and requires its hazards") {
   const auto group = std::make_shared<const Topology>(Topology::clustered({3, 2, 3}));
   for (const Collective collective : all_collectives)
     for (const Algorithm& algorithm : all_algorithms()) {
@@ -164,7 +167,7 @@ TEST_CASE("goal: what every algorithm exports has its messages and requires its 
     }
 }
 
-TEST_CASE("goal: elements count as bytes, and the token of a barrier as one") {
+TEST_CASE("goal: elements count as bytes and the token of a barrier as one byte") {
   const auto group = std::make_shared<const Topology>(Topology::flat(2));
   const Algorithm& tree = algorithm_named("tree");
   const Graph broadcast =

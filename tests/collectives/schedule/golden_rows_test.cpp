@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/schedule/golden_rows_test.cpp — schedules and trees written out, and what they
-// cost.
+// tests/collectives/schedule/golden_rows_test.cpp — complete small schedules and trees.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -36,7 +35,7 @@ std::string tree_text(const Tree& tree, const Topology& group) {
   return lines;
 }
 
-/// 10 | 5 + 5: one machine at one site, two at the other.
+/// 10 | 5 + 5: one machine at the first site, two at the second.
 Topology twenty_processes() {
   std::vector<Topology::Path> paths(10, {0, 0});
   paths.insert(paths.end(), 5, {1, 0});
@@ -46,7 +45,7 @@ Topology twenty_processes() {
 
 }  // namespace
 
-TEST_CASE("golden: broadcast with one sender between two clusters, from a root that is not first") {
+TEST_CASE("golden: broadcast with one sender between two clusters from a root that is not first") {
   const auto steps =
       schedule("modified_van_de_geijn", make_spec(Collective::broadcast, clustered({2, 2}), 4, 1),
                "senders=1,allgather=doubling");
@@ -58,7 +57,7 @@ TEST_CASE("golden: broadcast with one sender between two clusters, from a root t
   CHECK(text(steps[3]) == "recv<1 out[2:4]; send>2 out[2:4]; recv<2 out[0:2]");
 }
 
-TEST_CASE("golden: all is gathered and summed up a segment at a time, in scratch for eight") {
+TEST_CASE("golden: gather and sum of one segment at a time with scratch for eight") {
   const CollectiveSpec task = make_spec(Collective::reduce, clustered({2}), 20);
   const auto steps = schedule("gather_operate", task, "segment=2");
   CHECK(text(steps[1]).find("sub[16:18]=in[0:2]; send>0 sub[16:18]; sub[18:20]=in[2:4]; ") == 0);
@@ -67,7 +66,8 @@ TEST_CASE("golden: all is gathered and summed up a segment at a time, in scratch
                                "sub[18:20]=in[18:20]; send>0 sub[18:20]"));
 }
 
-TEST_CASE("golden: in rounds the first element of a message passes a hand on each side") {
+TEST_CASE(
+    "golden: the first element of a message passes a hand buffer on each side in each round") {
   const auto steps = schedule("spreading", make_spec(Collective::allgather, clustered({3}), 2));
   CHECK(text(steps[0]) ==
         "out[0:2]=in[0:2]; "
@@ -77,14 +77,14 @@ TEST_CASE("golden: in rounds the first element of a message passes a hand on eac
         "recv<1 hand1[0:1]+out[3:4]; out[2:3]=hand1[0:1]");
 }
 
-TEST_CASE("golden: stretched allreduce, one stretch, operands in the order of the config") {
+TEST_CASE("golden: stretched allreduce of one stretch has operands in config order") {
   const auto steps = schedule("stretched", make_spec(Collective::allreduce, clustered({2, 2}), 4));
   CHECK(text(steps[1]) ==
         "send>0 in[0:2]; recv<0 rt0[2:4]; part[2:4]=rt0[2:4] op in[2:4]; send>3 part[2:4]; "
         "recv<3 w1[2:4]; out[2:4]=part[2:4] op w1[2:4]; send>0 out[2:4]; recv<0 out[0:2]");
 }
 
-TEST_CASE("golden: stretched broadcast deals anew in the second stretch") {
+TEST_CASE("golden: stretched broadcast deals blocks anew in the second stretch") {
   const auto steps =
       schedule("stretched", make_spec(Collective::broadcast, clustered({2, 2}), 4), "stretch=2");
   CHECK(text(steps[0]) == "send>1 out[0:2]; send>1 out[2:4] #1");
@@ -99,21 +99,21 @@ TEST_CASE("golden: stretched broadcast deals anew in the second stretch") {
         "send>2 out[2:3] #1; recv<2 out[3:4] #1");
 }
 
-TEST_CASE("verifier: stretched exchange of all over 66 clusters of one host needs a window of 66") {
+TEST_CASE("verifier: stretched allreduce over 66 clusters of one host needs a window of 66") {
   const CollectiveSpec task =
       make_spec(Collective::allreduce, clustered(std::vector<std::size_t>(66, 1)), 66);
   const Algorithm& stretched = algorithm_named("stretched");
   CHECK(verify(stretched, task, stretched.read("")).least_window == 66);
 }
 
-TEST_CASE("golden: a reduce to a root that is not the first keeps the order of the config") {
+TEST_CASE("golden: a reduce to a root that is not first keeps the config order") {
   const auto steps =
       schedule("multilevel", make_spec(Collective::reduce, clustered({2, 2}), 1, 3), "shapes=flat");
   CHECK(text(steps[3]) ==
         "recv<0 t0[0:1]; recv<2 t2[0:1]; f1[0:1]=t2[0:1] op in[0:1]; out[0:1]=t0[0:1] op f1[0:1]");
 }
 
-TEST_CASE("golden: the tree of 20 processes at two sites, roots 0 and 17") {
+TEST_CASE("golden: tree of 20 processes at two sites with roots 0 and 17") {
   const Topology group = twenty_processes();
   const std::vector<Shape> shapes{{.name = "flat"}, {.name = "binomial"}};
   CHECK(tree_text(Tree(group, shapes, 0), group) ==
@@ -122,7 +122,7 @@ TEST_CASE("golden: the tree of 20 processes at two sites, roots 0 and 17") {
         "0:[8 4 2 1] 2:[3] 4:[6 5] 6:[7] 8:[9] 10:[14 12 11] 12:[13] 17:[0 10 16 19 18] 19:[15]");
 }
 
-TEST_CASE("tree: a level without a shape is as if the topology had none") {
+TEST_CASE("tree: a level without a shape has no effect on the tree") {
   const Topology both = twenty_processes();
   const Topology machines = Topology::clustered({10, 5, 5});
   const Topology sites = Topology::clustered({10, 10});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/schedule/longest_way_test.cpp — who waits for whom at the end of how many
-// messages.
+// tests/collectives/schedule/longest_way_test.cpp — longest chain of messages that wait for each
+// other.
 #include "collectives/schedule/longest_way.hpp"
 
 #include <catch2/catch.hpp>
@@ -26,7 +26,7 @@ Way way_of(const std::string& name, const std::string& parameters, const Collect
                      });
 }
 
-/// The most crossings that any way has, over all roots.
+/// Returns the largest number of crossings of any chain over all roots.
 long crossings(const std::string& name, std::size_t clusters, std::size_t participants) {
   long most = 0;
   for (Rank root = 0; root < participants; ++root)
@@ -38,8 +38,8 @@ long crossings(const std::string& name, std::size_t clusters, std::size_t partic
   return most;
 }
 
-/// The same for a binomial tree, in which the parent of the v-th after the root is v without its
-/// lowest bit.
+/// Returns the same for a binomial tree. The parent of the v-th participant after the root is v
+/// without its lowest bit.
 long binomial_crossings(std::size_t clusters, std::size_t participants) {
   long most = 0;
   for (std::size_t root = 0; root < participants; ++root)
@@ -57,8 +57,8 @@ long binomial_crossings(std::size_t clusters, std::size_t participants) {
 
 }  // namespace
 
-TEST_CASE("longest way: levels save all crossings but one, whatever the root") {
-  // Karonis et al. 2002: a binomial tree has up to the logarithm of the clusters.
+TEST_CASE("longest way: levels save all crossings except one for any root") {
+  // Karonis et al. 2002: in a binomial tree, up to the logarithm of the number of clusters.
   struct Row {
     std::size_t clusters, participants;
     long binomial;
@@ -72,7 +72,7 @@ TEST_CASE("longest way: levels save all crossings but one, whatever the root") {
   }
 }
 
-TEST_CASE("longest way: a chain passes everybody, in order") {
+TEST_CASE("longest way: a chain passes all participants in order") {
   const CollectiveSpec task = make_spec(Collective::broadcast, equal_clusters(2, 6), 3, 2);
   const Way way = way_of("tree", "shape=chain,segment=1", task);
   CHECK(way.hosts == std::vector<Rank>{2, 3, 4, 5, 0, 1});
@@ -80,19 +80,19 @@ TEST_CASE("longest way: a chain passes everybody, in order") {
   CHECK(way.time == 2ms + 3us);
 }
 
-TEST_CASE("longest way: what is summed up on the way goes on from who came last") {
+TEST_CASE("longest way: the chain of a summed value continues from the last operand to arrive") {
   const CollectiveSpec task = make_spec(Collective::allreduce, equal_clusters(2, 4), 1);
   const Way way = way_of("recursive_doubling", "", task);
   CHECK(way.hops() == 2);
   CHECK(way.time == 1ms + 1us);
 }
 
-TEST_CASE("longest way: data that do not depend on each other are no way") {
+TEST_CASE("longest way: independent data form no chain") {
   const CollectiveSpec task = make_spec(Collective::alltoall, equal_clusters(1, 5), 1);
   CHECK(way_of("pairwise", "", task).hops() == 1);
 }
 
-TEST_CASE("longest way: one alone has none, and what sticks is told") {
+TEST_CASE("longest way: a single participant has no chain and a blocked schedule is reported") {
   CHECK(
       way_of("tree", "", make_spec(Collective::broadcast, equal_clusters(1, 1), 1)).hosts.empty());
   Schedule sticking(2);

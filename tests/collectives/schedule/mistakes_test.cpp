@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/schedule/mistakes_test.cpp — schedules that are wrong, and what is said of
-// them; bad input.
+// tests/collectives/schedule/mistakes_test.cpp — reports of wrong schedules and of bad input.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -17,7 +16,7 @@ namespace {
 constexpr Range one{0, 1};
 constexpr Buffer scratch{Storage::folded, 1};
 
-/// What is wrong with a broadcast from 0 to 1 of one element, done so.
+/// Returns the mistake of a broadcast of one element from 0 to 1 with these steps.
 template <class Fill>
 std::string mistake_of(Fill fill) {
   Schedule schedule(2);
@@ -27,7 +26,7 @@ std::string mistake_of(Fill fill) {
 
 }  // namespace
 
-TEST_CASE("verifier: what it finds, it names with participant, step, and what the step says") {
+TEST_CASE("verifier: a mistake names the participant and the step and its text") {
   CHECK(mistake_of([](Steps& root, Steps& other) {
           root.send(1, Block{out, one});
           other.receive(0, Block{out, one});
@@ -58,7 +57,7 @@ TEST_CASE("verifier: what it finds, it names with participant, step, and what th
   CHECK(mistake_of([](Steps&, Steps&) {}) == "out[0] of participant 1 was never written");
 }
 
-TEST_CASE("verifier: a schedule that is known is still held to the order that is declared for it") {
+TEST_CASE("verifier: a known schedule is still compared with its declared order") {
   const auto group = clustered({4});
   const Algorithm& honest = algorithm_named("tree");
   Algorithm boasting = honest;
@@ -71,12 +70,12 @@ TEST_CASE("verifier: a schedule that is known is still held to the order that is
         "sums up one grouping, in order, and declares canonical");
   CHECK(proofs.schedules() == 3);
   CHECK(proofs.verified() == 1);
-  // Of another vector nothing is known yet.
+  // Another vector is not known yet.
   CHECK(proofs.mistake(honest, make_spec(Collective::reduce, group, 4), honest.read("")) == "");
   CHECK(proofs.verified() == 2);
 }
 
-TEST_CASE("verifier: a schedule that is wrong is so whenever it comes") {
+TEST_CASE("verifier: a wrong schedule is reported each time") {
   const auto group = clustered({2});
   Algorithm silent = algorithm_named("tree");
   silent.program = [](const CollectiveSpec&, const Parameters&, Rank) {
@@ -89,11 +88,11 @@ TEST_CASE("verifier: a schedule that is wrong is so whenever it comes") {
           "out[0] of participant 1 was never written");
 }
 
-TEST_CASE("verifier: what ends only because sends are buffered is no schedule") {
+TEST_CASE("verifier: a schedule that ends only because sends are buffered is refused") {
   const CollectiveSpec task = make_spec(Collective::allgather, clustered({2}), 1);
   Schedule schedule(2);
   for (Rank me = 0; me < 2; ++me) {
-    // Both wait to be told of the other's second message before they send the first one.
+    // Both wait for the other's second message before they send the first one.
     const Rank other = 1 - me;
     schedule[me].copy({scratch, one}, {in, one});
     schedule[me].send(other, Block{scratch, one});
@@ -104,7 +103,7 @@ TEST_CASE("verifier: what ends only because sends are buffered is no schedule") 
   CHECK(verify(task, schedule).mistake == "sticks where nothing is buffered");
 }
 
-TEST_CASE("verifier: an exchange needs a window of two, a chain one of one") {
+TEST_CASE("verifier: an exchange needs a window of two and a chain a window of one") {
   const auto window = [](const char* name, Collective collective, const char* values) {
     const Algorithm& algorithm = algorithm_named(name);
     return verify(algorithm, make_spec(collective, clustered({8}), 8), algorithm.read(values))
@@ -115,11 +114,11 @@ TEST_CASE("verifier: an exchange needs a window of two, a chain one of one") {
   CHECK(window("direct", Collective::allgather, "") == 2);
 }
 
-TEST_CASE("algorithms: a name that none has is told with the one that was meant") {
+TEST_CASE("algorithms: an unknown name is reported with the nearest name") {
   CHECK_THROWS_WITH(algorithm_named("streched"), Contains("did you mean 'stretched'?"));
 }
 
-TEST_CASE("algorithms: all mistakes in parameters are told at once") {
+TEST_CASE("algorithms: all mistakes in parameters are reported at once") {
   const Algorithm& tree = algorithm_named("tree");
   CHECK_THROWS_WITH(tree.read("shape=binomal,arity=1,segments=4"),
                     Contains("did you mean 'binomial'?") &&
@@ -130,7 +129,7 @@ TEST_CASE("algorithms: all mistakes in parameters are told at once") {
   CHECK(tree.read("").text() == "arity=2,latency=4,segment=0,shape=binomial");
 }
 
-TEST_CASE("algorithms: what one cannot do it refuses, with the reason") {
+TEST_CASE("algorithms: an unsupported task is refused with the reason") {
   const auto why_not = [](const char* name, const CollectiveSpec& task) {
     const Algorithm& algorithm = algorithm_named(name);
     return algorithm.why_not(task, algorithm.read(""));
@@ -150,7 +149,7 @@ TEST_CASE("algorithms: what one cannot do it refuses, with the reason") {
         "the vectors of all have together more elements than 64 bits can tell");
 }
 
-TEST_CASE("tasks: counts that are together more than 64 bits are refused") {
+TEST_CASE("tasks: counts whose total exceeds 64 bits are refused") {
   const Count most = std::numeric_limits<Count>::max();
   CHECK_THROWS_AS(Counts::each(most / 2, 3), std::invalid_argument);
   CHECK_THROWS_AS(Counts::listed({most, 1}), std::invalid_argument);
@@ -169,7 +168,7 @@ TEST_CASE("schedules: elements are counted in 64 bits") {
   CHECK(text(steps[0]) == "recv<0 out[3298533834752:3298534883328] #3145727");
 }
 
-TEST_CASE("topology: levels at which all are in one group are gone, of sub-groups too") {
+TEST_CASE("topology: levels with a single group are removed and in sub-groups too") {
   const Topology group({{0, 0}, {0, 0}, {1, 0}, {1, 1}, {1, 1}});
   CHECK(group.depth() == 2);
   CHECK(group.clusters() == 2);
@@ -181,7 +180,7 @@ TEST_CASE("topology: levels at which all are in one group are gone, of sub-group
   CHECK_THROWS_AS(Topology(std::vector<Topology::Path>{}), std::invalid_argument);
 }
 
-TEST_CASE("topology: groups of hosts of one cluster are no clusters") {
+TEST_CASE("topology: groups of hosts inside one cluster are not clusters") {
   const Topology whole({{0, 0}, {0, 0}, {1, 0}, {1, 1}, {1, 1}});
   const Topology one = whole.restricted(std::vector<Rank>{2, 3, 4});
   CHECK(one.clusters() == 1);
@@ -196,8 +195,9 @@ TEST_CASE("topology: clusters of one host each are clusters") {
   CHECK(Topology::flat(3).clusters() == 1);
 }
 
-TEST_CASE("trees: the postal tree of a latency of three sends grows as its numbers do") {
-  // Bar-Noy and Kipnis 1994: f(t) = f(t-1) + f(t-3), 1 1 1 2 3 4 6 9 nodes have it at times 0 to 7.
+TEST_CASE("trees: the postal tree of a latency of three sends grows like its recurrence") {
+  // Bar-Noy and Kipnis 1994: f(t) = f(t-1) + f(t-3): 1, 1, 1, 2, 3, 4, 6 and 9 nodes are reached at
+  // times 0 to 7.
   const Shape shape{.name = "postal", .latency = 3};
   std::vector<std::size_t> reached(9, 0);
   std::size_t latest = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/schedule/verifier_test.cpp — every schedule of small groups holds; mutated ones
-// do not.
+// tests/collectives/schedule/verifier_test.cpp — verification of every schedule of small groups,
+// and of mutated schedules.
 #include "collectives/schedule/verifier.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ using namespace collectives;
 
 namespace {
 
-/// Schedules of many groups, those of a group one after the other.
+/// Counts the schedules of many groups, group by group.
 class Tally {
  public:
   void begin(const std::shared_ptr<const Topology>& group) {
@@ -50,7 +50,7 @@ class Tally {
 
   std::unique_ptr<Proofs> proofs_;
   std::size_t schedules_ = 0, verified_ = 0;
-  std::map<std::string, std::string> failures_;  // by algorithm and collective, the first one
+  std::map<std::string, std::string> failures_;  // first failure by algorithm and collective
 };
 
 void verify_all(std::size_t smallest, std::size_t largest) {
@@ -64,7 +64,7 @@ void verify_all(std::size_t smallest, std::size_t largest) {
   tally.check(largest);
 }
 
-/// A group with such paths, ranks in no order; each second one in one cluster.
+/// Returns a random group with ranks in no order. With probability 1/2 it lies in one cluster.
 std::shared_ptr<const Topology> random_group(std::mt19937_64& random, std::size_t largest) {
   const auto below = [&](std::size_t limit) { return random() % limit; };
   std::vector<Topology::Path> paths(1 + below(largest), Topology::Path(below(4)));
@@ -98,7 +98,7 @@ TEST_CASE("verifier: one in thirty schedules of 7 and 8 participants holds") {
   tally.check(8);
 }
 
-// Several cases, so that several processes can share them; docs/collectives.md has the times.
+// Several cases, so that several processes can share the work. docs/collectives.md has the times.
 TEST_CASE("verifier: every schedule of 7 to 12 participants in up to 4 clusters holds",
           "[.exhaustive]") {
   verify_all(7, 12);
@@ -124,7 +124,7 @@ TEST_CASE("verifier: every schedule of 17 participants in up to 4 clusters holds
   verify_all(17, 17);
 }
 
-TEST_CASE("verifier: schedules of random groups of several levels, ranks in no order, hold") {
+TEST_CASE("verifier: schedules of random groups of several levels with ranks in no order hold") {
   const std::uint64_t seed = 12;
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
@@ -159,11 +159,12 @@ TEST_CASE("verifier: no algorithm declares a worse order of summation than it ha
   }
 }
 
-TEST_CASE("verifier: dropped steps, wrong peers, blocks and channels are found, each of them") {
+TEST_CASE(
+    "verifier: dropped steps and wrong peers and wrong blocks and wrong channels are all found") {
   const std::uint64_t seed = 12;
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
-  std::map<Mutation, std::pair<std::size_t, std::size_t>> found;  // of how many
+  std::map<Mutation, std::pair<std::size_t, std::size_t>> found;  // found and total
   const auto mutate = [&](const Algorithm& algorithm, const CollectiveSpec& task,
                           const Parameters& values) {
     if (task.size() < 2 || random() % 50 > 0) return;

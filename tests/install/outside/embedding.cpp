@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of somebody who installed PATHS, with a main() and four threads of its own.
+// tests/install/outside/embedding.cpp — program of a user who installed PATHS, with its own main()
+// and four threads.
 #include <fmt/format.h>
 
 #include <atomic>

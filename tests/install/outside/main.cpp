@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of somebody who installed PATHS: a tree of two clusters, in virtual time.
+// tests/install/outside/main.cpp — program of a user who installed PATHS: a tree of two clusters on
+// the virtual clock.
 #include "wrappers/main.hpp"
 
 #include <fmt/format.h>
