@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/main.cpp — the main() of every test program.
+// tests/main.cpp — main() of every test program.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 #include <iostream>

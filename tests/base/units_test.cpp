@@ -48,8 +48,8 @@ TEST_CASE("units: a text that is not a number with a known unit is rejected") {
 }
 
 TEST_CASE(
-    "units: each quantity accepts its smallest and largest value and zero if meaningful but "
-    "nothing beyond") {
+    "units: each quantity accepts its smallest and largest value and a meaningful zero and nothing "
+    "beyond") {
   struct Time {
     const char* text;
     std::optional<Nanos> time;

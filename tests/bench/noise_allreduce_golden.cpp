@@ -20,8 +20,8 @@ const std::string two_clusters = "--config configs/two-clusters.yaml ";
 }  // namespace
 
 TEST_CASE(
-    "noise_allreduce command line: invalid options exit with 2 and print the reason and a hint to "
-    "the help") {
+    "noise_allreduce command line: invalid options exit with 2 and print the reason and a help "
+    "hint") {
   check_golden("nothing", "");
   check_golden("misspelt_option", two_clusters + "--iteratoins 5");
   check_golden("no_iterations", two_clusters + "--iterations 0");

@@ -12,8 +12,9 @@ namespace {
 
 using Catch::Contains;
 
-/// Sends Ctrl-C after the program has printed `wanted`. It waits two seconds first, and longer on a
-/// busy machine. None of these programs ends earlier. They may write `$file`, which is printed.
+/// Runs a program and sends Ctrl-C after two seconds. Repeats with a longer time on a busy machine,
+/// until the output contains `wanted`. None of these programs ends earlier. They may write `$file`,
+/// which is printed.
 test_support::Said interrupted(const std::string& words, const std::string& wanted) {
   test_support::Said said;
   for (const int seconds : {2, 8, 32}) {

@@ -197,7 +197,7 @@ TEST_CASE(
 TEST_CASE(
     "analysis: a host is slow, and a thread noisy, if the noise takes about as long as the "
     "slowness") {
-  // 10 % of 30 ms are 3 ms. The noise ranges from a third of that to slightly more.
+  // The slowness is 10 % of 30 ms: 3 ms. The noise takes from a third of that to a third more.
   for (const std::uint32_t threads : {1u, 2u, 4u}) {
     for (const std::int64_t noise : {1'000 * us, 1'500 * us, 2 * ms, 3 * ms, 4 * ms}) {
       sample::Options options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_otf2_test.cpp — what OTF2's own tool reads in our archives.
+// tests/eventspace/export_otf2_test.cpp — OTF2 archives as OTF2's own tool reads them.
 #include <catch2/catch.hpp>
 #include <regex>
 #include <sstream>
@@ -14,12 +14,12 @@ using namespace eventspace;
 using namespace export_sample;
 using trace_sample::Folder;
 
-/// What otf2-print says of an archive.
+/// Output of otf2-print for an archive.
 struct Printed {
   std::map<std::string, int> events;
-  std::map<std::string, int> regions;  // entered
+  std::map<std::string, int> regions;  // number of entries by region
   std::map<int, int> group_of_location;
-  std::map<std::string, int> messages;  // sent less received
+  std::map<std::string, int> messages;  // sent minus received
   bool is_nested = true;
   bool is_in_order = true;
 };
@@ -82,7 +82,7 @@ bool has_otf2(const TraceDirectory& trace, const fs::path& directory) {
 
 }  // namespace
 
-TEST_CASE("otf2: its own tool finds every record, nested and in order, and messages in pairs") {
+TEST_CASE("otf2: otf2-print finds every record nested and in order and all messages in pairs") {
   const Folder folder;
   write_run(folder.path() / "run", 20);
   const TraceDirectory trace(folder.path() / "run");
@@ -99,7 +99,7 @@ TEST_CASE("otf2: its own tool finds every record, nested and in order, and messa
   CHECK(printed.regions.at("sum") == 8 * 20);
   CHECK(printed.regions.at("store") == 20);
   CHECK(printed.regions.at("forward to alpha-0") == 2 * 20);
-  // Four crossings, there and back: alpha-1, beta-1, beta-0 to the gateway, and the gateway.
+  // Four crossings in both directions: alpha-1, beta-1, beta-0 to the gateway, and the gateway.
   CHECK(printed.events.at("MPI_SEND") == 8 * 20);
   for (const auto& [message, unmatched] : printed.messages) {
     INFO(message);
@@ -107,7 +107,7 @@ TEST_CASE("otf2: its own tool finds every record, nested and in order, and messa
   }
 }
 
-TEST_CASE("otf2: each host is a process, also one that recorded nothing") {
+TEST_CASE("otf2: each host is a process even if it recorded nothing") {
   const Folder folder;
   write_run(folder.path() / "run", 0);
   fs::remove(folder.path() / "run" / "beta-1.trace");
@@ -121,7 +121,7 @@ TEST_CASE("otf2: each host is a process, also one that recorded nothing") {
   CHECK(groups == std::set<int>{0, 1, 2, 3, 4, 5});
 }
 
-TEST_CASE("otf2: a directory with something in it is left alone, and named") {
+TEST_CASE("otf2: a non-empty directory is left unchanged and named in the error") {
   const Folder folder;
   write_run(folder.path() / "run", 1);
   const TraceDirectory trace(folder.path() / "run");

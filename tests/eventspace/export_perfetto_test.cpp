@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_perfetto_test.cpp — Perfetto files, read by the public definition's
-// numbers.
+// tests/eventspace/export_perfetto_test.cpp — Perfetto files, read with the field numbers of the
+// public definition.
 #include <catch2/catch.hpp>
 #include <optional>
 #include <regex>
@@ -16,7 +16,7 @@ using namespace eventspace;
 using namespace export_sample;
 using trace_sample::Folder;
 
-/// A message of protobuf's wire format, by field number.
+/// A message in protobuf's wire format, by field number.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) {
@@ -78,12 +78,12 @@ struct Read {
   std::map<std::uint64_t, std::string> processes;  // by pid
   std::map<std::uint64_t, std::string> threads;    // by tid
   std::map<std::string, int> slices;               // "track: a / b"
-  std::map<std::uint64_t, int> flows;              // begun less ended
+  std::map<std::uint64_t, int> flows;              // begun minus ended
   std::size_t flow_ends = 0;
   bool is_nested = true, is_in_order = true, is_told = true;
 };
 
-/// One sequence of packets is one track.
+/// One packet sequence, which is one track.
 struct Sequence {
   std::string track;
   std::uint64_t uuid = 0;
@@ -139,7 +139,8 @@ Read read(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("perfetto: hosts are processes, threads threads, and slices nest in order of time") {
+TEST_CASE(
+    "perfetto: hosts are processes and threads are threads and slices nest in order of time") {
   const Folder folder;
   write_run(folder.path() / "run", 10);
   const TraceDirectory trace(folder.path() / "run");
@@ -156,13 +157,13 @@ TEST_CASE("perfetto: hosts are processes, threads threads, and slices nest in or
   CHECK(seen.slices.at("beta-1/0: thread / sum / sum.join.beta-1") == 10);
   CHECK(seen.slices.at("sum.join.beta-1: forward to beta-0") == 10);
   CHECK(seen.slices.at("sum.join: store") == 10);
-  // Four crossings, each flow from where it leaves to where it comes out.
+  // Four crossings. Each flow goes from the sending slice to the receiving one.
   CHECK(seen.flow_ends == 4 * 10);
   CHECK(seen.flows.size() == 4 * 10);
   for (const auto& [flow, open] : seen.flows) CHECK(open == 0);
 }
 
-TEST_CASE("perfetto: messages that overlap on a link are on rows of one name") {
+TEST_CASE("perfetto: overlapping messages on a link have rows of the same name") {
   const Folder folder;
   sample::Run run({});
   std::uint32_t link = 0;
@@ -173,7 +174,7 @@ TEST_CASE("perfetto: messages that overlap on a link are on rows of one name") {
       EventRecord record;
       record.kind = static_cast<std::uint64_t>(EventKind::link);
       record.place = link;
-      record.down_nanos = 10 * message - 5;  // before 0, too
+      record.down_nanos = 10 * message - 5;  // before 0 too
       record.up_nanos = record.down_nanos + 25;
       writing.add(run.structure.host_of(link), record);
     }
@@ -186,7 +187,7 @@ TEST_CASE("perfetto: messages that overlap on a link are on rows of one name") {
   CHECK(seen.slices == std::map<std::string, int>{{name + ": " + name, 3}});
 }
 
-TEST_CASE("perfetto: protoc finds nothing in a file that the definition does not have") {
+TEST_CASE("perfetto: protoc finds no field that the definition lacks") {
   const Folder folder;
   write_run(folder.path() / "run", 2);
   const TraceDirectory trace(folder.path() / "run");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_sample.hpp — a small run as a trace directory, to export.
+// tests/eventspace/export_sample.hpp — trace directories of small runs, for exports.
 #pragma once
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ namespace export_sample {
 
 namespace fs = std::filesystem;
 
-/// A trace directory that is written record by record.
+/// Writes a trace directory record by record.
 class Writing {
  public:
   Writing(const fs::path& directory, const eventspace::Structure& structure) {
@@ -55,7 +55,7 @@ class Writing {
   std::vector<std::unique_ptr<Host>> hosts_;
 };
 
-/// Two clusters of two hosts with two threads each, and two gateways.
+/// Writes the run of two clusters of two hosts with two threads each, and two gateways.
 inline void write_run(const fs::path& directory, int rounds,
                       eventspace::sample::Options options = {}) {
   options.hosts = 2;
@@ -65,7 +65,7 @@ inline void write_run(const fs::path& directory, int rounds,
   writing.add(run.thread_records());
 }
 
-/// sample::Run's hosts on the first one's clock.
+/// Returns the clocks that bring the hosts of sample::Run to the clock of the first one.
 inline eventspace::HostClocks one_clock(const eventspace::TraceDirectory& trace) {
   std::vector<eventspace::ClockLine> lines(trace.structure.hosts.size());
   for (std::uint32_t host = 0; host < lines.size(); ++host)
@@ -76,14 +76,14 @@ inline eventspace::HostClocks own_clocks(const eventspace::TraceDirectory& trace
   return eventspace::HostClocks::own(trace);
 }
 
-/// What a program printed; nothing when it is not installed.
+/// Returns the output of a program, or an empty text if it is not installed.
 inline std::string output_of(const std::string& program, const std::string& arguments) {
   if (test_support::run_shell(fmt::format("command -v {}", program)).exit_code != 0) return "";
   const test_support::Said said = test_support::run_shell(fmt::format("{} {}", program, arguments));
   return said.exit_code == 0 ? said.text : fmt::format("{} failed: {}", program, said.text);
 }
 
-/// Why something was refused; nothing when it was not.
+/// Returns the message of a refusal, or an empty text if nothing was refused.
 template <typename Function>
 std::string refusal(const Function& function) {
   try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/forged_trace.hpp — traces that a wrong or hostile writer could have made: any
-// content, with checksums that are right.
+// tests/eventspace/forged_trace.hpp — traces that a faulty or hostile writer could have made: any
+// content with correct checksums.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -42,7 +42,7 @@ struct Chunk {
   }
 };
 
-/// A trace directory in memory. Writing it computes every checksum again.
+/// A trace directory in memory. Writing it recomputes every checksum.
 struct Trace {
   struct File {
     std::string name;
@@ -103,7 +103,8 @@ inline void write(const fs::path& directory, const Trace& trace) {
 
 // Seeds ------------------------------------------------------------------------------------------
 
-/// A run with records of every kind: on one virtual clock, or on steady ones that hosts look at.
+/// A run with records of every kind, either on one virtual clock or on steady clocks that hosts
+/// compare.
 class EveryKind {
  public:
   EveryKind(bool is_virtual, int rounds) : is_virtual_(is_virtual), rounds_(rounds) {
@@ -135,7 +136,7 @@ class EveryKind {
     std::string settings = "";
     std::vector<std::uint32_t> combines = {};
   };
-  using Way = std::vector<std::uint32_t>;  // stages from the path's begin on
+  using Way = std::vector<std::uint32_t>;  // stages from the start of the path on
 
   std::uint32_t near() const { return 0; }
   std::uint32_t far() const { return 3; }  // first host of the second cluster
@@ -217,7 +218,7 @@ class EveryKind {
     }
   }
 
-  /// Two hosts take part in an allreduce, with a message each way.
+  /// Adds records of an allreduce of two hosts with one message in each direction.
   template <typename Add>
   void add_group_operation(std::uint32_t number, const Add& add) const {
     using namespace eventspace;
@@ -270,8 +271,8 @@ class EveryKind {
 
 // Mutations --------------------------------------------------------------------------------------
 
-/// Small, or near a power of two. Counts that would only cost memory are left out: a structure of
-/// millions of threads is possible, and refused only above a limit.
+/// Returns a number that is small or near a power of two. Counts that would only take memory are
+/// left out: a structure of millions of threads is valid, and refused only above a limit.
 inline std::uint64_t number_to_try(runtime::Random& random) {
   const auto near = [&](std::uint64_t number) { return number + random.below(3) - 1; };
   switch (random.below(7)) {
@@ -332,7 +333,7 @@ inline void change_record(Chunk& chunk, runtime::Random& random) {
   chunk.set(place, record);
 }
 
-/// Whole fields, so that numbers stay numbers.
+/// Replaces whole fields, so that numbers stay numbers.
 inline void change_head(Chunk& chunk, runtime::Random& random) {
   const std::uint64_t value = number_to_try(random);
   switch (random.below(8)) {
@@ -374,7 +375,7 @@ inline std::string word_to_try(runtime::Random& random) {
   return words[random.below(words.size())];
 }
 
-/// Changes a number, a word between quotation marks, a line, or a byte.
+/// Changes a number, a quoted word, a line, or a byte.
 inline void change_structure(std::string& text, runtime::Random& random) {
   if (text.empty()) return;
   const std::size_t at = random.below(text.size());
@@ -423,8 +424,8 @@ inline void change_header(eventspace::TraceHeader& header, runtime::Random& rand
   }
 }
 
-/// Mostly records, and many of them: a trace with a wrong structure or head is refused before they
-/// are looked at.
+/// Changes mostly records, and many of them. A trace with a wrong structure or head is refused
+/// before its records are read.
 inline void mutate(Trace& trace, runtime::Random& random) {
   const auto any_file = [&]() -> Trace::File& {
     return trace.files[random.below(trace.files.size())];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/group_record_test.cpp — what is put into records of groups comes out of them.
+// tests/eventspace/group_record_test.cpp — encoding of group records.
 #include "eventspace/group_record.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 using namespace eventspace;
 
-TEST_CASE("group records: a step keeps peer, channel, number and bytes beyond 16 MiB") {
+TEST_CASE("group records: a step keeps peer and channel and number and bytes beyond 16 MiB") {
   GroupStep step;
   step.share = 7;
   step.number = 0xfffffffe;
@@ -52,7 +52,7 @@ TEST_CASE("group records: shares and members refer to each other") {
   CHECK(member_of(record_of(member)).share == 3);
 }
 
-TEST_CASE("group records: a name is known when all its pieces have come, in any order") {
+TEST_CASE("group records: a name is complete when all its pieces have arrived in any order") {
   const GroupOperation operation{"world", "allreduce", "stretched:stretch=65536"};
   const std::string text = text_of(operation);
   auto records = records_of(text, 1);
@@ -62,7 +62,7 @@ TEST_CASE("group records: a name is known when all its pieces have come, in any 
   for (const EventRecord& record : records) {
     CHECK(texts.find(text_number(text)) == nullptr);
     texts.add(record);
-    texts.add(record);  // every host says it
+    texts.add(record);  // every host records it
   }
   REQUIRE(texts.find(text_number(text)) != nullptr);
   CHECK(*texts.find(text_number(text)) == text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/recorder_test.cpp — lanes of records: filled by many, emptied by one at a time.
+// tests/eventspace/recorder_test.cpp — lanes of records: filled by many threads, emptied by one at
+// a time.
 #include "eventspace/recorder.hpp"
 
 #include <atomic>
@@ -32,14 +33,14 @@ void add(Recorder& recorder, std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = first; i < first + count; ++i) recorder.add(numbered(i));
 }
 
-// A bit-field is read as a value (+) where a reference could be taken.
+// The + copies the bit-field, to which no reference can bind.
 std::vector<std::uint64_t> sequences(const std::vector<EventRecord>& records) {
   std::vector<std::uint64_t> all;
   for (const EventRecord& record : records) all.push_back(+record.sequence);
   return all;
 }
 
-/// Runs work(number) in as many OS threads at once, and `meanwhile` until all have ended.
+/// Runs work(number) in this many OS threads at once, and `meanwhile` until all have ended.
 template <class Work, class Meanwhile>
 void in_threads(std::uint64_t threads, const Work& work, const Meanwhile& meanwhile) {
   runtime::Runtime runtime;
@@ -57,7 +58,7 @@ void in_threads(std::uint64_t threads, const Work& work, const Meanwhile& meanwh
 
 }  // namespace
 
-TEST_CASE("recorder: records come back whole and in order") {
+TEST_CASE("recorder: records are returned whole and in order") {
   Recorder recorder(4);
   add(recorder, 0, 3);
   CHECK(recorder.added() == 3);
@@ -69,7 +70,7 @@ TEST_CASE("recorder: records come back whole and in order") {
   CHECK(recorder.added() == 3);
 }
 
-TEST_CASE("recorder: collects nothing until room is reserved") {
+TEST_CASE("recorder: it records nothing until room is reserved") {
   Recorder recorder;
   CHECK_FALSE(recorder.is_on());
   add(recorder, 0, 1);
@@ -80,7 +81,7 @@ TEST_CASE("recorder: collects nothing until room is reserved") {
   CHECK(sequences(recorder.snapshot()) == std::vector<std::uint64_t>{1});
 }
 
-TEST_CASE("recorder: a full lane drops the newest and counts them; taking makes room") {
+TEST_CASE("recorder: a full lane drops the newest records and counts them and taking makes room") {
   Recorder recorder(4);
   add(recorder, 0, 11);
   CHECK(recorder.added() == 4);
@@ -91,7 +92,7 @@ TEST_CASE("recorder: a full lane drops the newest and counts them; taking makes 
   CHECK(recorder.dropped() == 7);
 }
 
-TEST_CASE("recorder: what is taken is numbered without a gap, in two spans where the ring wraps") {
+TEST_CASE("recorder: taken records are numbered without gaps in two spans if the ring wraps") {
   Recorder recorder(4);
   add(recorder, 0, 3);
   recorder.snapshot();
@@ -111,7 +112,7 @@ TEST_CASE("recorder: what is taken is numbered without a gap, in two spans where
   CHECK(lanes == 1);
 }
 
-TEST_CASE("recorder: what a consumer could not use stays") {
+TEST_CASE("recorder: records stay if their consumer throws") {
   Recorder recorder(4);
   add(recorder, 0, 2);
   CHECK_THROWS_AS(recorder.take([](const Recorder::Taken&) { throw std::runtime_error("full"); }),
@@ -132,7 +133,7 @@ TEST_CASE("recorder: one that flushes when it is full drops nothing") {
   CHECK(sequences(all) == std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
 
-TEST_CASE("recorder: one that has nothing to flush with drops") {
+TEST_CASE("recorder: one without a flush function drops records") {
   Recorder recorder(2, WhenFull::flush);
   add(recorder, 0, 3);
   CHECK(recorder.dropped() == 1);
@@ -141,7 +142,7 @@ TEST_CASE("recorder: one that has nothing to flush with drops") {
   CHECK(recorder.dropped() == 2);
 }
 
-TEST_CASE("recorder: recorders of one thread do not mix, nor do those that come after them") {
+TEST_CASE("recorder: recorders of one thread do not mix with each other or with later ones") {
   for (int round = 0; round < 3; ++round) {
     Recorder one(4), other(4);
     one.add(numbered(1));
@@ -151,7 +152,7 @@ TEST_CASE("recorder: recorders of one thread do not mix, nor do those that come 
   }
 }
 
-TEST_CASE("recorder: threads that add at once lose nothing and keep their order") {
+TEST_CASE("recorder: threads that add concurrently lose nothing and keep their order") {
   constexpr std::uint64_t threads = 4;
   constexpr std::uint64_t each = 5'000;
   Recorder recorder(each);
@@ -177,12 +178,13 @@ TEST_CASE("recorder: threads that add at once lose nothing and keep their order"
   CHECK(recorder.dropped() == 0);
 }
 
-TEST_CASE("recorder: taking while others add gives each record once, or counts it as dropped") {
+TEST_CASE(
+    "recorder: taking during concurrent adds gives each record once or counts it as dropped") {
   constexpr std::uint64_t threads = 3;
   constexpr std::uint64_t each = 20'000;
   const WhenFull when_full = GENERATE(WhenFull::drop, WhenFull::flush);
   Recorder recorder(64, when_full);
-  std::map<std::uint32_t, std::uint64_t> next;  // only touched while taking
+  std::map<std::uint32_t, std::uint64_t> next;  // accessed only while taking
   std::uint64_t taken_count = 0;
   std::atomic<bool> in_order{true};
   const auto consume = [&](const Recorder::Taken& taken) {

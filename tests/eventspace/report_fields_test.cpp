@@ -74,14 +74,14 @@ TEST_CASE("fields: JSON has every value in the order of the description") {
         R"("rows":[[1,0.5]],"names":["a","b"]})");
 }
 
-TEST_CASE("fields: JSON lacks a field whose condition holds") {
+TEST_CASE("fields: JSON omits a field whose condition holds") {
   const Outer outer{"", true, 0, "red", {}, {{0, 0.5}}, {}};
   const auto json = eventspace::JsonWriter::json_of(outer);
   CHECK_FALSE(json.contains("name"));
   CHECK(json["inner"].dump() == R"([{"count":0}])");
 }
 
-TEST_CASE("fields: the schema requires what is always there, and knows limits and words") {
+TEST_CASE("fields: the schema requires unconditional fields and includes limits and words") {
   const auto outer = schema_of({})["outer"];
   CHECK(outer["required"].dump() ==
         R"(["format","flag","nanos","colour","by_colour","inner","rows","names"])");
@@ -103,8 +103,7 @@ TEST_CASE("fields: the schema requires what is always there, and knows limits an
   CHECK(type("names") == R"({"type":"array","items":{"type":"string"},"minItems":1})");
 }
 
-TEST_CASE(
-    "fields: the schema leaves a field out exactly if the field it depends on has the value") {
+TEST_CASE("fields: the schema omits a field exactly if the field it depends on has the value") {
   const auto inner = schema_of({})["inner_part"];
   CHECK(inner["required"].dump() == R"(["count"])");
   CHECK(inner["properties"]["mean"]["minimum"] == 0);
@@ -113,7 +112,7 @@ TEST_CASE(
                                  R"("else":{"required":["mean"]}}])");
 }
 
-TEST_CASE("fields: TypeScript and the reference have each type once, after its first mention") {
+TEST_CASE("fields: TypeScript and the reference list each type once after its first mention") {
   eventspace::ObjectTypes types;
   types.add(Outer{});
   types.add(Outer{});

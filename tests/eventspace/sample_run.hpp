@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/sample_run.hpp — a run whose every time is known: a tree, and its records.
+// tests/eventspace/sample_run.hpp — a run of which every time is known: a tree, and its records.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -25,26 +25,26 @@ struct Noise {
   std::int64_t first_nanos = 0;
 };
 
-/// A sequential tree: joins of hosts, of clusters, and of all on the first host of the first one.
-/// Clusters but the first send through a gateway, over an emulated link for each direction.
+/// A sequential tree: joins of hosts, of clusters, and one of all on the first host of the first
+/// cluster. Other clusters send through a gateway, over one emulated link per direction.
 struct Options {
   std::vector<std::string> clusters = {"alpha", "beta"};
-  std::uint32_t hosts = 4;  ///< of each cluster, without the gateway
+  std::uint32_t hosts = 4;  ///< hosts per cluster without the gateway
   std::uint32_t threads = 2;
-  std::uint32_t passed_through = 0;  ///< wrappers that do nothing, in front of each host's join
+  std::uint32_t passed_through = 0;  ///< wrappers without effect before each host's join
   std::int64_t computation = 30 * ms;
   std::int64_t lan = 50 * us;  ///< one-way
   std::int64_t wan = 5 * ms;   ///< one-way, as declared
   std::int64_t join = 1 * us;
   std::int64_t store = 3 * us;
-  // What is wrong, by name.
+  // Causes, by name.
   std::map<std::string, double> slow_hosts = {};
   std::vector<Noise> noise = {};
   std::map<std::string, double> slow_links = {};           ///< "wan.beta.alpha": factor
-  std::map<std::string, std::int64_t> late_replies = {};   ///< join: to other hosts, after local
-  std::map<std::string, std::int64_t> slow_forwards = {};  ///< from host: more, one-way
-  std::int64_t broadcast_delay = 0;  ///< of every result at the root, by an emulated link
-  /// Natural differences: what is added to a computation.
+  std::map<std::string, std::int64_t> late_replies = {};   ///< by join: delay of remote replies
+  std::map<std::string, std::int64_t> slow_forwards = {};  ///< by host: one-way, added
+  std::int64_t broadcast_delay = 0;  ///< delay of every result at the root by an emulated link
+  /// Natural variation: time added to a computation.
   std::function<std::int64_t(std::uint32_t thread, std::uint64_t iteration)> jitter = {};
   bool says_who_is_last = true;
 };
@@ -61,7 +61,7 @@ class Run {
 
   Structure structure;
 
-  /// All records of the next round, by host, as each host made them.
+  /// Returns all records of the next round by host, as each host made them.
   std::vector<std::vector<EventRecord>>& next_round() {
     for (auto& records : records_) records.clear();
     walks_.clear();
@@ -81,10 +81,10 @@ class Run {
     return records_;
   }
 
-  /// Noise that a thread met while it computed: what came while it waited did no harm.
+  /// Returns the noise that fell into computations of a thread. Noise during waits has no effect.
   std::int64_t noise_met(std::uint32_t thread) const { return noise_met_[thread]; }
 
-  /// The lives of the threads, which are recorded when they end.
+  /// Returns records of the threads' lives, which are recorded at their end.
   std::vector<std::vector<EventRecord>>& thread_records() {
     for (auto& records : records_) records.clear();
     for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
@@ -108,31 +108,32 @@ class Run {
   struct Step {
     std::uint32_t stage = 0;
     std::uint32_t slot = 0;
-    std::size_t record = none_;  // of a collector: place among the records of its host
+    std::size_t record = none_;  // index of a collector's record among the records of its host
     std::int64_t came = 0;
   };
   struct Walk {
     std::uint32_t thread = 0;
     std::vector<Step> steps;
-    std::int64_t turned = 0;            // at the bottom
-    std::uint32_t waits_in = no_stage;  // or the join it did not go beyond
-    std::uint32_t slot = 0;             // there
+    std::int64_t turned = 0;            // time at the bottom
+    std::uint32_t waits_in = no_stage;  // or the join at which the walk stopped
+    std::uint32_t slot = 0;             // slot in that join
   };
   struct Arrivals {
     std::uint32_t count = 0;
     std::int64_t latest = 0;
     std::int64_t answered = 0;
-    std::vector<std::pair<std::uint32_t, std::size_t>> records;  // host, place: in front of it
+    std::vector<std::pair<std::uint32_t, std::size_t>> records;  // host, index before it
   };
   static constexpr std::size_t none_ = ~std::size_t{0};
   static constexpr const char* hold_name_ = "sum.broadcast_delay.alpha";
 
-  /// Each host has a clock of its own; nothing may depend on what they show.
+  /// Returns the time on the host's clock. Each host has a separate clock, and no result may depend
+  /// on their difference.
   static std::int64_t clock(std::uint32_t host, std::int64_t time) {
     return time + 1'000'000'000LL * (host * 7919 % 101);
   }
 
-  // The structure.
+  // Structure.
 
   void add_hosts() {
     std::uint32_t rank = 0;
@@ -161,7 +162,7 @@ class Run {
     set_job_by_kind(structure.wrappers.back());
     return static_cast<std::uint32_t>(structure.wrappers.size() - 1);
   }
-  /// A stage in front of `below`, with a collector before it; answers the collector's stage.
+  /// Adds a stage in front of `below` with a collector before it. Returns the collector's stage.
   std::uint32_t put(std::uint32_t wrapper, std::uint32_t below, std::uint32_t slot,
                     std::uint32_t role, std::uint32_t slots) {
     structure.stages.push_back({wrapper, below, slot, role});
@@ -174,7 +175,7 @@ class Run {
     structure.stages.push_back({wrapper, below, slot, 0});
     return static_cast<std::uint32_t>(structure.stages.size() - 1);
   }
-  /// A join's own stage; paths enter it by collectors of their own.
+  /// Adds the stage of a join. Paths enter it through their own collectors.
   std::uint32_t put_join(std::string name, std::uint32_t host, std::uint32_t slots,
                          std::uint32_t below) {
     const std::uint32_t wrapper = add_wrapper("allreduce", host, std::move(name), slots);
@@ -236,7 +237,7 @@ class Run {
     }
   }
 
-  // What happens.
+  // Times.
 
   std::int64_t compute(std::uint32_t thread, std::int64_t begin) const {
     const std::string& host = structure.hosts[threads_[thread].host].name;
@@ -262,7 +263,7 @@ class Run {
   const Structure::Wrapper& wrapper(std::uint32_t stage) const {
     return structure.wrapper_of(stage);
   }
-  /// What a wrapper takes on the way down (true) or up.
+  /// Returns the time that a wrapper takes on the way down (true) or up (false).
   std::int64_t cost(std::uint32_t stage, bool is_down) const {
     const Structure::Wrapper& one = wrapper(stage);
     if (one.kind == "store") return is_down ? options_.store : 0;
@@ -310,7 +311,7 @@ class Run {
     records_[host].push_back(record);
     return records_[host].size() - 1;
   }
-  /// True for the one who goes on, at the time of the last one.
+  /// Whether this walk is the one that continues, at the time of the last arrival.
   bool arrive(Walk& walk, std::uint32_t stage, std::uint32_t slot, std::int64_t& time) {
     Arrivals& arrivals = arrived_[stage];
     const std::uint32_t host = wrapper(stage).host;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/structure_test.cpp — what records refer to: as JSON and back, or refused.
+// tests/eventspace/structure_test.cpp — JSON of the structure to which records refer: written,
+// read, refused.
 #include "eventspace/structure.hpp"
 
 #include <catch2/catch.hpp>
@@ -37,12 +38,12 @@ std::string refusal(const std::function<void(Structure&)>& spoil) {
 
 }  // namespace
 
-TEST_CASE("structure: what is written is read back, also when it is empty") {
+TEST_CASE("structure: a written structure reads back and so does an empty one") {
   CHECK(eventspace::structure_from_json(to_json(sample())) == sample());
   CHECK(eventspace::structure_from_json(eventspace::to_json(Structure{})) == Structure{});
 }
 
-TEST_CASE("structure: wrappers say their jobs, and those of before have the jobs of their kinds") {
+TEST_CASE("structure: wrappers have jobs and those of older files have the jobs of their kinds") {
   using eventspace::Job;
   Structure structure = sample();
   structure.wrappers[0].job = Job::join;
@@ -62,7 +63,7 @@ TEST_CASE("structure: wrappers say their jobs, and those of before have the jobs
   CHECK(eventspace::structure_from_json(text) == structure);
 }
 
-TEST_CASE("structure: a thread's rank names its host and its number there") {
+TEST_CASE("structure: the rank of a thread gives its host and its number there") {
   const Structure structure = sample();
   CHECK(structure.thread_count() == 5);
   CHECK(structure.host_of_thread(1) == 0);
@@ -73,7 +74,7 @@ TEST_CASE("structure: a thread's rank names its host and its number there") {
   CHECK(Structure{}.thread_count() == 0);
 }
 
-TEST_CASE("structure: a number that refers to nothing is refused, with where it stands") {
+TEST_CASE("structure: a dangling reference is refused with its place") {
   using Catch::Contains;
   CHECK_THAT(refusal([](Structure& s) { s.hosts[2].cluster = 2; }),
              Contains("hosts[2] refers to cluster 2, there are 2"));
@@ -95,7 +96,7 @@ TEST_CASE("structure: a number that refers to nothing is refused, with where it 
              Contains("hosts[2] begins with thread 3, expected 2"));
 }
 
-TEST_CASE("structure: an element is named by a value that is its whole name") {
+TEST_CASE("structure: an element is matched only by a value that is its whole name") {
   Structure::Wrapper wrapper;
   wrapper.settings = "result: sum.a\ncombine: [sum.a, sum.b-2, \"null\"]\nlast: sum_c";
   for (const char* element : {"sum.a", "sum.b-2", "null", "sum_c"})
@@ -104,19 +105,19 @@ TEST_CASE("structure: an element is named by a value that is its whole name") {
     CHECK_FALSE(names_element(wrapper, element));
 }
 
-TEST_CASE("structure: stages that never end are refused") {
+TEST_CASE("structure: a cycle of stages is refused") {
   CHECK_THAT(refusal([](Structure& s) { s.stages[1].below = 0; }),
              Catch::Contains("is below itself"));
 }
 
-TEST_CASE("structure: all mistakes are said, but not thousands of them") {
+TEST_CASE("structure: many mistakes are reported up to a limit") {
   const std::string said = refusal([](Structure& s) {
     for (int i = 0; i < 1000; ++i) s.stages.push_back({77, no_stage, 0, 0});
   });
   CHECK_THAT(said, Catch::Contains("stages[3]") && Catch::Contains("and 995 more"));
 }
 
-TEST_CASE("structure: what is no structure is refused with the reason") {
+TEST_CASE("structure: an invalid structure is refused with the reason") {
   using Catch::Contains;
   const auto refused = [](const std::string& text) { eventspace::structure_from_json(text); };
   CHECK_THROWS_WITH(refused("{"), Contains("the structure of the run: ") &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/trace_corpus_golden.cpp — files kept from earlier programs and from fuzzing.
+// tests/eventspace/trace_corpus_golden.cpp — files of earlier programs and of fuzzing.
 //
-// What a program wrote once is read the same for ever, and so is what went wrong with it once:
-// a new version of the format adds files and changes none.
+// Files of earlier programs must be read with the same result forever, including their errors. A
+// new version of the format adds files and changes none.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::string reading_of(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("trace corpus: what was written once is read the same for ever") {
+TEST_CASE("trace corpus: every kept file is read with the same result as before") {
   const fs::path corpus = fs::path(PATHS_SOURCE_DIR) / "tests/eventspace/corpus";
   std::vector<fs::path> files(fs::directory_iterator(corpus), {});
   std::sort(files.begin(), files.end());

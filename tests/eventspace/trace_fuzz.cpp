@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/trace_fuzz.cpp — whatever happened to a trace, only what was written is read.
+// tests/eventspace/trace_fuzz.cpp — damaged traces, of which only written records may be read.
 //
-// PATHS_SEEDS=100000 runs more seeds than the default, PATHS_SEED=17 that one alone, both together
-// that many from that one on.
+// Variables: PATHS_SEEDS=100000 runs more seeds than the default. PATHS_SEED=17 runs this seed
+// only. Both together run that many seeds from PATHS_SEED on.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -18,7 +18,7 @@ namespace {
 using namespace eventspace;
 using namespace trace_sample;
 
-/// Calls run(random) for every seed; it returns what is wrong.
+/// Calls run(random) for every seed. `run` returns a mistake, or an empty text.
 template <class Run>
 void for_each_seed(std::uint64_t usual, const Run& run) {
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
@@ -38,7 +38,7 @@ void append(std::string& bytes, const ChunkHead& head, std::span<const std::byte
   bytes.append(reinterpret_cast<const char*>(payload.data()), payload.size());
 }
 
-/// Two lanes: one has the even numbers, the other the odd ones.
+/// Two lanes: one with the even numbers, the other with the odd ones.
 struct Written {
   std::string bytes;
   std::array<std::uint64_t, 2> records{};
@@ -66,7 +66,7 @@ Written random_trace(runtime::Random& random) {
   return trace;
 }
 
-/// What disks, people and editors do to files.
+/// Damages bytes as disks, users and editors do.
 void mutate(std::string& bytes, runtime::Random& random) {
   const std::size_t place = random.below(bytes.size() + 1);
   const std::size_t length =
@@ -87,7 +87,8 @@ void mutate(std::string& bytes, runtime::Random& random) {
   }
 }
 
-/// Says that a head is as it should be, as only a wrong writer would: what it says must do no harm.
+/// Changes a head and corrects its checksum, as only a faulty writer would. The reader must
+/// tolerate its content.
 void forge(std::string& bytes, runtime::Random& random) {
   const std::size_t at = bytes.find(chunk_mark, random.below(bytes.size()));
   if (at == std::string::npos || at + sizeof(ChunkHead) > bytes.size()) return;
@@ -133,7 +134,7 @@ constexpr std::uint64_t usual_seeds = test_support::or_fewer(20'000);
 
 }  // namespace
 
-TEST_CASE("trace fuzz: damaged traces give records that were written, and account for the others") {
+TEST_CASE("trace fuzz: damaged traces return written records and account for all others") {
   const Folder folder;
   std::filesystem::create_directories(folder.path());
   const auto file = folder.path() / "alpha-0.trace";
@@ -147,7 +148,7 @@ TEST_CASE("trace fuzz: damaged traces give records that were written, and accoun
   });
 }
 
-TEST_CASE("trace fuzz: heads that contradict their chunks do no harm") {
+TEST_CASE("trace fuzz: heads that contradict their chunks do not break the reader") {
   const Folder folder;
   std::filesystem::create_directories(folder.path());
   const auto file = folder.path() / "alpha-0.trace";
@@ -159,7 +160,7 @@ TEST_CASE("trace fuzz: heads that contradict their chunks do no harm") {
     put(file, trace.bytes);
     try {
       const Read read = read_trace(file);
-      // A forged chunk may be read twice under other numbers, so only each record is looked at.
+      // A forged chunk may be read twice under other numbers, so only single records are checked.
       for (const EventRecord& record : read.records)
         if (!(record == numbered(record.sequence))) return std::string("a wrong record");
     } catch (const std::runtime_error& error) {
@@ -170,9 +171,7 @@ TEST_CASE("trace fuzz: heads that contradict their chunks do no harm") {
   });
 }
 
-TEST_CASE(
-    "trace fuzz: structures that are no structures are refused, and what is read is written "
-    "the same") {
+TEST_CASE("trace fuzz: invalid structures are refused and valid ones are written back the same") {
   Structure structure;
   structure.clusters = {"alpha", "beta"};
   structure.hosts = {{"alpha-0", 0, 0, 2}, {"b1", 1, 2, 3}};

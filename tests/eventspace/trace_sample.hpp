@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/trace_sample.hpp — trace files to write, spoil and read in tests.
+// tests/eventspace/trace_sample.hpp — trace files to write, damage and read in tests.
 #pragma once
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 
 namespace trace_sample {
 
-/// A folder that is gone when the test is over.
+/// A folder that is removed at the end of the test.
 class Folder {
  public:
   Folder() {
@@ -48,7 +48,7 @@ inline eventspace::TraceHeader header(const std::string& host = "alpha-0") {
   return header;
 }
 
-/// Known again by its number alone, in every field.
+/// Returns a record whose fields all follow from its number.
 inline eventspace::EventRecord numbered(std::uint64_t number) {
   eventspace::EventRecord record;
   record.place = static_cast<std::uint32_t>(3 * number);
@@ -62,7 +62,7 @@ inline eventspace::EventRecord numbered(std::uint64_t number) {
   return record;
 }
 
-/// The file of a host that recorded numbers from 0 and flushed now and then.
+/// Writes the file of a host that recorded numbers from 0 and flushed periodically.
 inline std::filesystem::path write_trace(const std::filesystem::path& directory,
                                          std::uint64_t records, std::uint64_t flush_every,
                                          const eventspace::TraceHeader& head = header()) {
@@ -92,7 +92,7 @@ inline Read read_trace(const std::filesystem::path& file) {
   return read;
 }
 
-/// Of one lane: each record is one that was written, and none comes twice.
+/// Whether each record of a lane is one that was written and none is repeated.
 inline bool are_as_written(const std::vector<eventspace::EventRecord>& records) {
   std::uint64_t next = 0;
   for (const eventspace::EventRecord& record : records) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/trace_test.cpp — what is written is read; what is damaged is counted, never
+// tests/eventspace/trace_test.cpp — traces: written, read, and damaged records counted but never
 // used.
 #include <sys/resource.h>
 
@@ -51,7 +51,7 @@ std::string refusal_of_directory(const fs::path& directory) {
   return "";
 }
 
-/// As a full disk: no file may grow beyond that.
+/// Limits the size of files, like a full disk.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -71,7 +71,7 @@ class FileLimit {
 
 }  // namespace
 
-TEST_CASE("trace: what was recorded is read back, with its header, and nothing is lost") {
+TEST_CASE("trace: records are read back with the header and without losses") {
   const Folder folder;
   TraceHeader head = header();
   head.clock = "steady";
@@ -85,7 +85,7 @@ TEST_CASE("trace: what was recorded is read back, with its header, and nothing i
   CHECK(read.ended);
 }
 
-TEST_CASE("trace: what is flushed at once is cut into chunks, lane by lane") {
+TEST_CASE("trace: one large flush is cut into chunks per lane") {
   const Folder folder;
   Recorder recorder(10'000);
   TraceWriter writer(folder.path(), header(), recorder);
@@ -102,7 +102,7 @@ TEST_CASE("trace: what is flushed at once is cut into chunks, lane by lane") {
   CHECK(writer.written() == 10'000);
 }
 
-TEST_CASE("trace: what was flushed survives a process that never ended") {
+TEST_CASE("trace: flushed records survive a process that never ends its trace") {
   const Folder folder;
   const fs::path file = write_trace(folder.path(), 1000, 100);
   fs::resize_file(file, fs::file_size(file) - end_mark_bytes);
@@ -112,7 +112,7 @@ TEST_CASE("trace: what was flushed survives a process that never ended") {
   CHECK(read.losses.has_none());
 }
 
-TEST_CASE("trace: records that nobody took in time are counted in the file") {
+TEST_CASE("trace: records dropped because the lane was full are counted in the file") {
   const Folder folder;
   Recorder recorder(100);
   TraceWriter writer(folder.path(), header(), recorder);
@@ -130,7 +130,7 @@ TEST_CASE("trace: records that nobody took in time are counted in the file") {
   CHECK(read.ended);
 }
 
-TEST_CASE("trace: a recorder that flushes when it is full does so into its file") {
+TEST_CASE("trace: a recorder that flushes when full writes to its file") {
   const Folder folder;
   Recorder recorder(16, WhenFull::flush);
   TraceWriter writer(folder.path(), header(), recorder);
@@ -141,7 +141,7 @@ TEST_CASE("trace: a recorder that flushes when it is full does so into its file"
   CHECK(read.losses.has_none());
 }
 
-TEST_CASE("trace: a writer that is given up writes what it has, without an end") {
+TEST_CASE("trace: a writer destroyed without finish writes its records without an end mark") {
   const Folder folder;
   {
     Recorder recorder(16);
@@ -153,7 +153,7 @@ TEST_CASE("trace: a writer that is given up writes what it has, without an end")
   CHECK_FALSE(read.ended);
 }
 
-TEST_CASE("trace: a file cut off anywhere gives every whole chunk before, and says it is cut") {
+TEST_CASE("trace: a file cut anywhere gives all whole chunks before the cut and reports it") {
   const Folder folder;
   const fs::path file = write_trace(folder.path(), 40, 10);
   const std::string whole = bytes_of(file);
@@ -174,7 +174,7 @@ TEST_CASE("trace: a file cut off anywhere gives every whole chunk before, and sa
       REQUIRE(read.records.size() == 10 * chunks);
       expected.chunks_cut_off = rest > 0 ? 1 : 0;
       expected.bytes_unused = rest;
-      // The head of a chunk says what its payload would have been.
+      // The head of a chunk states the size of its missing payload.
       expected.records_missing = rest >= sizeof(ChunkHead) && chunks < 4 ? 10 : 0;
     }
     REQUIRE(are_as_written(read.records));
@@ -183,7 +183,7 @@ TEST_CASE("trace: a file cut off anywhere gives every whole chunk before, and sa
   }
 }
 
-TEST_CASE("trace: a wrong byte anywhere costs its chunk and no other, and is counted") {
+TEST_CASE("trace: a wrong byte anywhere loses only its chunk and is counted") {
   const Folder folder;
   const fs::path file = write_trace(folder.path(), 40, 10);
   const std::string whole = bytes_of(file);
@@ -213,7 +213,7 @@ TEST_CASE("trace: a wrong byte anywhere costs its chunk and no other, and is cou
   }
 }
 
-TEST_CASE("trace: chunks of another version or kind are passed over and counted") {
+TEST_CASE("trace: chunks of another version or kind are skipped and counted") {
   const Folder folder;
   const fs::path file = write_trace(folder.path(), 30, 10);
   std::string bytes = bytes_of(file);
@@ -235,7 +235,7 @@ TEST_CASE("trace: chunks of another version or kind are passed over and counted"
   CHECK(read.ended);
 }
 
-TEST_CASE("trace: a chunk that comes twice is used once") {
+TEST_CASE("trace: a repeated chunk is used once") {
   const Folder folder;
   const fs::path file = write_trace(folder.path(), 30, 10);
   std::string bytes = bytes_of(file);
@@ -249,11 +249,11 @@ TEST_CASE("trace: a chunk that comes twice is used once") {
   CHECK(read.losses.records_missing == 0);
 }
 
-TEST_CASE("trace: a chunk that was lost whole shows in the numbers of the others") {
+TEST_CASE("trace: a lost chunk is detected by the numbers of the others") {
   const Folder folder;
   const fs::path file = write_trace(folder.path(), 40, 10);
   std::string bytes = bytes_of(file);
-  const std::size_t lost = GENERATE(1, 2, 4);  // the first, one between, the last
+  const std::size_t lost = GENERATE(1, 2, 4);  // the last one, one in the middle, the first one
   bytes.erase(bytes.size() - lost * ten_records_bytes - end_mark_bytes, ten_records_bytes);
   put(file, bytes);
   const Read read = read_trace(file);
@@ -262,7 +262,8 @@ TEST_CASE("trace: a chunk that was lost whole shows in the numbers of the others
   CHECK(read.losses.damaged_places == 0);
 }
 
-TEST_CASE("trace: what is no trace is refused, another version with both named") {
+TEST_CASE(
+    "trace: a file that is no trace is refused and another version with both versions named") {
   const Folder folder;
   const fs::path file = write_trace(folder.path(), 1, 1);
   std::string other = bytes_of(file);
@@ -275,14 +276,14 @@ TEST_CASE("trace: what is no trace is refused, another version with both named")
         (folder.path() / "none").string() + ": cannot read: No such file or directory");
 }
 
-TEST_CASE("trace: a measurement is not written over") {
+TEST_CASE("trace: an existing trace is not overwritten") {
   const Folder folder;
   const fs::path file = write_trace(folder.path(), 1, 1);
   CHECK_THROWS_WITH(write_trace(folder.path(), 1, 1),
                     file.string() + ": cannot create: File exists");
 }
 
-TEST_CASE("trace: a directory that cannot be made is an error that names it") {
+TEST_CASE("trace: a directory that cannot be created is an error that names it") {
   Recorder recorder(16);
   CHECK_THROWS_WITH(TraceWriter("/proc/nowhere", header(), recorder),
                     Catch::StartsWith("/proc/nowhere: cannot create: "));
@@ -290,7 +291,7 @@ TEST_CASE("trace: a directory that cannot be made is an error that names it") {
                     "a host named '../a' can have no trace file");
 }
 
-TEST_CASE("trace: a full disk is an error once, then records are missing and the end is marked") {
+TEST_CASE("trace: a full disk is one error and then the missing records and the end are marked") {
   const Folder folder;
   const fs::path file = folder.path() / "alpha-0.trace";
   const WhenFull when_full = GENERATE(WhenFull::drop, WhenFull::flush);
@@ -306,7 +307,7 @@ TEST_CASE("trace: a full disk is an error once, then records are missing and the
     record(10, 10);
     writer.flush();
     record(20, 10);
-    if (when_full == WhenFull::flush) record(30, 5);  // add() itself never throws
+    if (when_full == WhenFull::flush) record(30, 5);  // add() never throws
     CHECK_THROWS_WITH(writer.flush(), file.string() + ": cannot write: File too large");
     record(40, 3);
     writer.flush();
@@ -324,7 +325,7 @@ TEST_CASE("trace: a full disk is an error once, then records are missing and the
   CHECK(read.ended);
 }
 
-TEST_CASE("trace: a disk that is full only when the trace is finished has the end marked") {
+TEST_CASE("trace: a disk that is full only at the end still has the end marked") {
   const Folder folder;
   const fs::path file = folder.path() / "alpha-0.trace";
   Recorder recorder(10, WhenFull::drop);
@@ -340,12 +341,12 @@ TEST_CASE("trace: a disk that is full only when the trace is finished has the en
   CHECK(read.losses.records_missing == 10);
 }
 
-TEST_CASE("trace directory: has the structure, the hosts' files in order and who is missing") {
+TEST_CASE("trace directory: it lists the structure and host files in order and the missing hosts") {
   const Folder folder;
   Structure structure = two_hosts();
   structure.hosts.push_back({"lost", 0, 3, 1});
   write_structure(folder.path(), structure);
-  write_structure(folder.path(), structure);  // as every host of a run may
+  write_structure(folder.path(), structure);  // as every host of a run may do
   write_config(folder.path(), "hosts: []\n");
   TraceHeader second = header("alpha-1");
   second.host_number = 1;
@@ -362,7 +363,7 @@ TEST_CASE("trace directory: has the structure, the hosts' files in order and who
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 4);
 }
 
-TEST_CASE("trace directory: a host whose head is damaged is known by its file's name") {
+TEST_CASE("trace directory: a host with a damaged head is known by its file name") {
   const Folder folder;
   write_structure(folder.path(), two_hosts());
   const fs::path file = write_trace(folder.path(), 20, 10);
@@ -376,7 +377,7 @@ TEST_CASE("trace directory: a host whose head is damaged is known by its file's 
   CHECK(read_trace(trace.files[0].path).records.size() == 20);
 }
 
-TEST_CASE("trace directory: all that is wrong is said at once, file by file") {
+TEST_CASE("trace directory: all mistakes are reported at once file by file") {
   using Catch::Contains;
   const Folder folder;
   const fs::path& path = folder.path();
@@ -402,7 +403,8 @@ TEST_CASE("trace directory: all that is wrong is said at once, file by file") {
           Contains("stranger.trace: is of host 'stranger', which the run does not have"));
 }
 
-TEST_CASE("trace directory: of runs that begin at once one has it, the others are told") {
+TEST_CASE(
+    "trace directory: of runs that begin at once one gets the directory and the others an error") {
   constexpr int runs = 4;
   for (int attempt = 0; attempt < 50; ++attempt) {
     const Folder folder;
@@ -423,18 +425,18 @@ TEST_CASE("trace directory: of runs that begin at once one has it, the others ar
     });
     CHECK(refused.load() == runs - 1);
     const fs::directory_iterator files(folder.path());
-    CHECK(std::distance(begin(files), end(files)) == 1);  // no drafts are left
+    CHECK(std::distance(begin(files), end(files)) == 1);  // no temporary files are left
   }
 }
 
-TEST_CASE("trace directory: that of another run is not mixed with this one") {
+TEST_CASE("trace directory: the directory of another run is refused") {
   const Folder folder;
   write_structure(folder.path(), two_hosts());
   CHECK_THROWS_WITH(write_structure(folder.path(), {}),
                     (folder.path() / "structure.json").string() + ": is of another run");
 }
 
-TEST_CASE("trace directory: machines that share no files leave one each, read as one") {
+TEST_CASE("trace directory: directories of machines without shared files are read as one trace") {
   const Folder one, other;
   write_structure(one.path(), two_hosts());
   write_structure(other.path(), two_hosts());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/transfers_test.cpp — how much crosses between clusters at once, against what can
-// be said by hand and what counting says.
+// tests/eventspace/transfers_test.cpp — concurrent transfers between clusters, compared with
+// hand-computed and counted values.
 #include "eventspace/analysis/metrics/transfers.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using eventspace::TransferReport;
 using eventspace::TransfersReport;
 using Point = TransferReport::Point;
 
-/// So many clusters of two hosts with a thread each.
+/// Returns this many clusters of two hosts with one thread each.
 Structure clusters_of_two(std::uint32_t clusters) {
   Structure structure;
   for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
@@ -62,7 +62,7 @@ TransfersReport report_of(const Structure& structure, const std::vector<Transfer
   return analysis.finish().transfers;
 }
 
-/// The most intervals that share a moment. Ends come before beginnings.
+/// Returns the largest number of intervals that share a moment. Ends count before beginnings.
 std::uint64_t most_of(const std::vector<Transfer>& transfers) {
   std::uint64_t most = 0;
   for (const Transfer& one : transfers)
@@ -103,7 +103,7 @@ std::vector<Transfer> random_transfers(std::mt19937_64& random, std::size_t coun
 
 }  // namespace
 
-TEST_CASE("transfer records: what goes in comes out") {
+TEST_CASE("transfer records: a transfer is unchanged after encoding and decoding") {
   for (const bool has_stream : {false, true})
     for (const bool ends : {false, true}) {
       const Transfer one{3, (1u << 24) - 1, (std::uint64_t{1} << 40) - 2, has_stream, ends, -5,
@@ -122,7 +122,7 @@ TEST_CASE("transfer records: what goes in comes out") {
     }
 }
 
-TEST_CASE("transfers: three messages over two streams, by hand") {
+TEST_CASE("transfers: three messages over two streams match hand-computed figures") {
   Structure structure = clusters_of_two(2);
   structure.streams = {{0, 1, 2}, {1, 0, 2}};
   const TransfersReport report = report_of(
@@ -156,7 +156,7 @@ TEST_CASE("transfers: three messages over two streams, by hand") {
   CHECK(report.all.most == 2);
 }
 
-TEST_CASE("transfers: paths count by themselves and all together, frames as one message") {
+TEST_CASE("transfers: each path and the total are counted and frames of a message count once") {
   const Structure structure = clusters_of_two(3);
   Transfer first = streamed(0, 2, 10, 20), second = streamed(0, 2, 30, 40);
   first.ends_message = false;
@@ -175,7 +175,7 @@ TEST_CASE("transfers: paths count by themselves and all together, frames as one 
         std::vector<Point>{{10, 1, 1}, {15, 3, 3}, {20, 2, 2}, {30, 3, 3}, {35, 1, 1}, {40, 0, 0}});
 }
 
-TEST_CASE("transfers: of messages that only their ends tell of, nobody knows the streams") {
+TEST_CASE("transfers: streams are unknown for messages of which only the end is recorded") {
   Structure structure = clusters_of_two(2);
   structure.streams = {{.from = 0, .to = 1, .count = 2}, {.from = 1, .to = 0, .count = 2}};
   const eventspace::Shape shape(structure);
@@ -193,7 +193,7 @@ TEST_CASE("transfers: of messages that only their ends tell of, nobody knows the
   CHECK(report.paths[1].streams == 2);
 }
 
-TEST_CASE("transfers: one cluster has none, and hosts of several clocks have none that is known") {
+TEST_CASE("transfers: one cluster has none and hosts without a common clock have unknown ones") {
   CHECK_FALSE(report_of(clusters_of_two(1), {}, 10).has_several_clusters);
   const Structure structure = clusters_of_two(2);
   Analysis analysis(structure);
@@ -204,7 +204,7 @@ TEST_CASE("transfers: one cluster has none, and hosts of several clocks have non
   CHECK(report.paths.empty());
 }
 
-TEST_CASE("transfers: a record of no such host is of no known place") {
+TEST_CASE("transfers: a record of an unknown host counts as unknown") {
   const Structure structure = clusters_of_two(2);
   AnalysisOptions options;
   options.has_common_clock = true;
@@ -214,7 +214,7 @@ TEST_CASE("transfers: a record of no such host is of no known place") {
   CHECK(analysis.finish().coverage.unknown == 2);
 }
 
-TEST_CASE("transfers: the integral over time is the sum of durations, and the most is counted") {
+TEST_CASE("transfers: the integral over time is the sum of durations and the maximum is counted") {
   const std::uint64_t seed = Catch::rngSeed();
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
@@ -245,7 +245,7 @@ TEST_CASE("transfers: the integral over time is the sum of durations, and the mo
   }
 }
 
-TEST_CASE("transfers: with little memory the same is said of what comes about in order") {
+TEST_CASE("transfers: little memory gives the same result for nearly ordered records") {
   const std::uint64_t seed = Catch::rngSeed();
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
@@ -262,11 +262,12 @@ TEST_CASE("transfers: with little memory the same is said of what comes about in
   CHECK(little.all.points == much.all.points);
 }
 
-TEST_CASE("transfers: what comes too late is counted, and its time kept in the mean") {
+TEST_CASE(
+    "transfers: a transfer that arrives too late is counted and its time included in the average") {
   std::vector<Transfer> transfers;
   for (std::int64_t number = 0; number < 8; ++number)
     transfers.push_back(streamed(0, 2, 100 * number, 100 * number + 50));
-  transfers.push_back(streamed(1, 3, 0, 40));  // judged by then: not seen again
+  transfers.push_back(streamed(1, 3, 0, 40));  // already summed up: not counted in the maximum
   const TransfersReport report = report_of(clusters_of_two(2), transfers, 1'000, 8);
   CHECK(report.late == 1);
   CHECK(report.all.used_nanos == 8 * 50 + 40);

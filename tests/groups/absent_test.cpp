@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/absent_test.cpp — members that never join a group: their threads have ended, or the
-// split that would have made it failed for them.
+// tests/groups/absent_test.cpp — members that never join a group: their threads ended, or their
+// split failed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using test_support::SimResult;
 using namespace std::chrono_literals;
 using Threads = std::vector<std::uint32_t>;
 
-/// Long before the deadline of 60 s.
+/// Time far below the deadline of 60 s.
 base::Nanos promptly(runtime::ClockKind clock) {
   return clock == runtime::ClockKind::virtual_time ? 1s : 30s;
 }
@@ -33,7 +33,7 @@ clusters: {a: {hosts: 2, threads: 2}}
 lanes:
 )";
 
-/// What a barrier of a group ended with; "" if well.
+/// Returns the error of a barrier of the group, or "".
 std::string ending(paths::Thread& thread, const std::string& name, const Threads& members) {
   try {
     groups::Group group(thread, name, members);
@@ -47,8 +47,8 @@ std::string ending(paths::Thread& thread, const std::string& name, const Threads
 struct Case {
   std::string name;
   std::string config;
-  std::uint32_t absent;             ///< this thread ends without joining
-  std::vector<std::uint32_t> stay;  ///< these live on without the group
+  std::uint32_t absent;             ///< thread that ends without joining
+  std::vector<std::uint32_t> stay;  ///< threads that stay alive outside the group
   Threads members;
 };
 
@@ -73,7 +73,7 @@ std::vector<Case> cases() {
   };
 }
 
-/// Members get the error promptly, and it names the thread and its host.
+/// Checks that members get the error promptly and that it names the thread and its host.
 void check_named(const Case& one, bool is_ended_before, runtime::ClockKind clock) {
   const Sim sim(one.config);
   std::map<std::uint32_t, std::string> told;
@@ -115,18 +115,17 @@ void check_named(const Case& one, bool is_ended_before, runtime::ClockKind clock
 
 }  // namespace
 
-TEST_CASE(
-    "groups: a member whose thread has ended is named to all others long before the deadline") {
+TEST_CASE("groups: a member whose thread ended is named to all others long before the deadline") {
   for (const Case& one : cases())
     for (const bool is_ended_before : {true, false})
       check_named(one, is_ended_before, runtime::ClockKind::virtual_time);
 }
 
-TEST_CASE("groups: the same of members whose threads have ended on the steady clock") {
+TEST_CASE("groups: members whose threads ended are named on the steady clock too") {
   for (const Case& one : cases()) check_named(one, true, runtime::ClockKind::steady);
 }
 
-TEST_CASE("groups: a group is over when its other members have left and one has ended") {
+TEST_CASE("groups: a group ends if its other members have left and one thread has ended") {
   const SimResult result = Sim(two_hosts).run([](paths::Thread& thread) {
     if (thread.rank() == 1) return thread.sleep_for(10ms);
     if (thread.rank() != 0) return;
@@ -138,7 +137,7 @@ TEST_CASE("groups: a group is over when its other members have left and one has 
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: a part of a split that failed for another member fails, and says where") {
+TEST_CASE("groups: a part of a split that failed for another member fails and names the reason") {
   const std::string config = R"(
 deadline: 60s
 clusters: {a: {hosts: 1}, b: {hosts: 1}}
@@ -151,7 +150,7 @@ lanes:
     const SimResult result = Sim(config).run([&](paths::Thread& thread) {
       std::optional<groups::Group> world(thread);
       if (thread.rank() == 1) {
-        // The other host's values are still on their way when this one loses it.
+        // The values of the other host are still under way when this host loses it.
         runtime::Task losing = thread.deployment().services().spawn("loses a host", [&] {
           thread.deployment().runtime().sleep_for(105ms);
           thread.host().lanes().host_lost(0, "the test says so");
@@ -161,7 +160,7 @@ lanes:
         if (!goes_on) world.reset();
         return thread.sleep_for(10s);
       }
-      thread.sleep_for(100ms);  // then the other's values are here already
+      thread.sleep_for(100ms);  // until the values of the other host are here
       const auto part = world->split(0);
       try {
         part->run(groups::barrier());

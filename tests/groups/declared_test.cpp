@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/declared_test.cpp — groups that the config declares.
+// tests/groups/declared_test.cpp — groups declared in the config.
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
@@ -36,14 +36,15 @@ std::vector<std::uint32_t> threads_of(const paths::Plan& plan, const std::string
 
 }  // namespace
 
-TEST_CASE("declared groups: clusters, groups of hosts, hosts and threads are named, once counts") {
+TEST_CASE(
+    "declared groups: clusters and host groups and hosts and threads are members and count once") {
   const Sim sim(declared);
   CHECK(threads_of(sim.plan(), "everybody").size() == 10);
   CHECK(threads_of(sim.plan(), "left_and_b") == std::vector<std::uint32_t>{0, 1, 2, 3, 6, 7, 8, 9});
   CHECK(threads_of(sim.plan(), "some") == std::vector<std::uint32_t>{1, 4, 5, 9});
 }
 
-TEST_CASE("declared groups: what is expanded has them, too") {
+TEST_CASE("declared groups: an expanded config keeps them") {
   const Sim sim(declared);
   const std::string low_level = paths::print_plan(sim.plan(), wrappers::all_kinds());
   CHECK_THAT(low_level, Catch::Contains("some: [a-0/1, a-2, b-1/1]"));
@@ -54,7 +55,7 @@ TEST_CASE("declared groups: what is expanded has them, too") {
   CHECK(again.digest == sim.plan().digest);
 }
 
-TEST_CASE("declared groups: their members join them by name, and nobody else can") {
+TEST_CASE("declared groups: members join them by name and other threads cannot") {
   const Sim sim(declared);
   std::map<std::uint32_t, std::uint64_t> sums;
   std::vector<std::string> refused;
@@ -78,7 +79,7 @@ TEST_CASE("declared groups: their members join them by name, and nobody else can
   CHECK_THAT(refused.front(), Catch::Contains("group some") && Catch::Contains("rank 0"));
 }
 
-TEST_CASE("declared groups: one that is not declared is told with what was probably meant") {
+TEST_CASE("declared groups: an undeclared name is an error that suggests the nearest name") {
   const Sim sim(declared);
   std::string refused;
   sim.run([&](paths::Thread& thread) {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/groups_slow.cpp — ten thousand random operations of groups.
+// tests/groups/groups_slow.cpp — very many random operations and failures of groups.
 #include <catch2/catch.hpp>
 
 #include "tests/groups/random_operations.hpp"
 
-TEST_CASE("groups: ten thousand random operations come to what they should") {
+TEST_CASE("groups: ten thousand random operations have correct results") {
   for (std::uint64_t seed = 10'001; seed <= 11'000; ++seed)
     test_support::try_operations(seed, runtime::ClockKind::virtual_time, 10);
 }
 
-TEST_CASE("groups: five hundred on the steady clock") {
+TEST_CASE("groups: five hundred random operations have correct results on the steady clock") {
   for (std::uint64_t seed = 20'001; seed <= 20'050; ++seed)
     test_support::try_operations(seed, runtime::ClockKind::steady, 10);
 }
 
-TEST_CASE("groups: five hundred between processes") {
+TEST_CASE("groups: five hundred random operations have correct results between processes") {
   for (std::uint64_t seed = 30'001; seed <= 30'050; ++seed)
     test_support::try_between_processes(seed, 10);
 }
 
-TEST_CASE("groups: a hundred hosts that are killed are named to all others") {
+TEST_CASE("groups: a hundred killed hosts are each named to all other hosts") {
   for (std::uint64_t seed = 101; seed <= 200; ++seed) test_support::try_to_kill(seed);
 }
 
-TEST_CASE("groups: a thousand members that fail are told to all others") {
+TEST_CASE("groups: a thousand failing members are each reported to all other members") {
   for (std::uint64_t seed = 1001; seed <= 2000; ++seed) test_support::try_to_fail(seed);
 }

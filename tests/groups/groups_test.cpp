@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/groups_test.cpp — rules of groups: who is told what, when something is wrong.
+// tests/groups/groups_test.cpp — errors of groups, and the members that receive them.
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -35,7 +35,7 @@ void sum_of_ranks(groups::Group& group) {
   CHECK(out[0] == group.size() * (group.size() - 1) / 2);
 }
 
-/// What an operation of each member ended with; "" if well.
+/// Returns the error of each member's operation, or "".
 std::vector<std::string> endings(const std::function<void(paths::Thread&, groups::Group&)>& use) {
   std::vector<std::string> all(members, "did not come");
   const SimResult result = Sim(clusters).run([&](paths::Thread& thread) {
@@ -57,7 +57,7 @@ void check_all_contain(const std::vector<std::string>& all, const std::string& t
 
 }  // namespace
 
-TEST_CASE("groups: members that call different things are all told, and none waits for ever") {
+TEST_CASE("groups: different calls of members are an error for all and none waits forever") {
   const auto differ = [](std::uint32_t who, const groups::Call& other) {
     return [=](paths::Thread&, groups::Group& world) {
       sum_of_ranks(world);
@@ -82,19 +82,19 @@ TEST_CASE("groups: members that call different things are all told, and none wai
   shorter.in = some;
   groups::Call scan;
   scan.collective = Collective::scan;
-  for (const std::uint32_t who : {1, 4})  // beside another member of its host, and alone
+  for (const std::uint32_t who : {1, 4})  // with another member on its host, and alone on it
     for (const groups::Call& other : {max, shorter, scan}) {
       const auto all = endings(differ(who, other));
       for (const std::string& one : all) CHECK(one != "");
       for (const std::string& one : all) CHECK(one != "did not come");
     }
-  // Those of one host are told what each called.
+  // Members of one host learn which call each of them made.
   const std::string told = endings(differ(1, max))[1];
   CHECK_THAT(told, Catch::Contains("thread alpha-0/1 calls 'allreduce max i64, 8 by best'"));
   CHECK_THAT(told, Catch::Contains("thread alpha-0/0 calls 'allreduce sum i64, 8 by best'"));
 }
 
-TEST_CASE("groups: hosts that call different things are each told what they called themselves") {
+TEST_CASE("groups: different calls of hosts are an error that gives each host its own call") {
   const auto all = endings([](paths::Thread&, groups::Group& world) {
     sum_of_ranks(world);
     Values in(world.rank() == 5 ? 3 : 2), out(in.size());
@@ -106,8 +106,7 @@ TEST_CASE("groups: hosts that call different things are each told what they call
                                      "'allreduce sum i64, 2 by best'"));
 }
 
-TEST_CASE(
-    "groups: hosts that part ways in their last operation are told, at the latest at the end") {
+TEST_CASE("groups: differences in the last operation are reported at the latest at the end") {
   const Sim sim("deadline: 20s\nclusters: {a: {hosts: 3, threads: 2}}\nlanes:\n");
   const auto failures_of = [&](std::uint32_t who, bool is_late, auto&& differently,
                                runtime::ClockKind clock) {
@@ -147,7 +146,7 @@ TEST_CASE(
       }
 }
 
-TEST_CASE("groups: a member that fails fails what all others are in, and is named") {
+TEST_CASE("groups: a failing member fails the others' operations and is named") {
   const auto all = endings([](paths::Thread&, groups::Group& world) {
     sum_of_ranks(world);
     if (world.rank() == 3) throw std::runtime_error("its own fault");
@@ -160,13 +159,13 @@ TEST_CASE("groups: a member that fails fails what all others are in, and is name
                                 Catch::Contains("thread alpha-1/1 has left"));
 }
 
-TEST_CASE("groups: who fails because of what he was told in another group says so") {
+TEST_CASE("groups: a member that fails because of an error in another group reports that") {
   std::array<std::string, 3> told;
   Sim(clusters).run([&](paths::Thread& thread) {
     const std::uint32_t rank = thread.rank();
     if (rank > 3) return;
     groups::Group world(thread, "four", std::vector<std::uint32_t>{0, 1, 2, 3});
-    const auto pairs = world.split(rank / 2);  // 0 and 1, 2 and 3
+    const auto pairs = world.split(rank / 2);  // 0 with 1, and 2 with 3
     const auto between = world.split(rank == 1 || rank == 2 ? 0 : 1);
     try {
       if (rank == 3) throw std::runtime_error("its own fault");
@@ -184,7 +183,7 @@ TEST_CASE("groups: who fails because of what he was told in another group says s
                                       "alpha-1/1 has failed"));
 }
 
-TEST_CASE("groups: NaN fails the operation for all, with the reason") {
+TEST_CASE("groups: NaN fails the operation for all members with the reason") {
   const auto all = endings([](paths::Thread&, groups::Group& world) {
     std::vector<double> in{1.0, world.rank() == 5 ? std::nan("") : 2.0}, out(2);
     world.run(groups::allreduce(in, out, "sum"));
@@ -192,7 +191,7 @@ TEST_CASE("groups: NaN fails the operation for all, with the reason") {
   check_all_contain(all, "NaN");
 }
 
-TEST_CASE("groups: what no member may ask is refused before anything is sent, and they go on") {
+TEST_CASE("groups: invalid calls are refused before any message is sent and the group continues") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     groups::Group world(thread);
     Values in(4), out(4), all(4 * members);
@@ -208,7 +207,7 @@ TEST_CASE("groups: what no member may ask is refused before anything is sent, an
     refused(groups::broadcast(in, members), "expected a root below 6, found 6");
     refused(groups::allreduce(in, all, "sum"), "expected 4 elements in `out`, found 24");
     refused(groups::allgather(in, out), "expected 24 elements in `out`, found 4");
-    // Where nothing is given nothing can come, and not silently.
+    // If no values are given, none can arrive. This is an error and not ignored.
     const Values nothing;
     refused(groups::allreduce(nothing, out, "sum"), "expected 0 elements in `out`, found 4");
     refused(groups::allgather(nothing, all), "expected 0 elements in `out`, found 24");
@@ -230,7 +229,8 @@ TEST_CASE("groups: what no member may ask is refused before anything is sent, an
   CHECK(result.failures == std::vector<std::string>());
 }
 
-TEST_CASE("groups: no member writes to what another thread of its host lends; all are told who") {
+TEST_CASE(
+    "groups: a write to an array lent by another thread of the host is an error that names both") {
   const auto lend = [](std::size_t in_0, std::size_t out_0, std::size_t in_1, std::size_t out_1) {
     Values arrays(100, 7);
     const Values before = arrays;
@@ -257,12 +257,12 @@ TEST_CASE("groups: no member writes to what another thread of its host lends; al
     world.run(groups::reduce(mine, mine.first(world.rank() == 0 ? 8 : 0), "sum", 0));
   });
   check_all_contain(reduced, "`out` of thread alpha-0/0 overlaps `in` of thread alpha-0/1");
-  CHECK(lend(0, 20, 40, 28) == std::vector<std::string>(members));  // side by side
-  CHECK(lend(0, 20, 3, 40) == std::vector<std::string>(members));   // what both only read
+  CHECK(lend(0, 20, 40, 28) == std::vector<std::string>(members));  // adjacent
+  CHECK(lend(0, 20, 3, 40) == std::vector<std::string>(members));   // overlap only in input
   CHECK(lend(0, 0, 8, 8) == std::vector<std::string>(members));     // each in place
 }
 
-TEST_CASE("groups: one that has failed is of no use, and others go on") {
+TEST_CASE("groups: a failed group is unusable and other groups continue") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     groups::Group world(thread), second(thread, "second");
     Values in(8), out(8);
@@ -274,19 +274,20 @@ TEST_CASE("groups: one that has failed is of no use, and others go on") {
   CHECK(result.failures == std::vector<std::string>());
 }
 
-TEST_CASE("groups: one that was dropped may be made again, whoever of its host is the last") {
+TEST_CASE("groups: a destroyed group can be made again whichever thread of a host is last") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     for (std::uint32_t i = 0; i < 20; ++i) {
       groups::Group world(thread);
       sum_of_ranks(world);
-      if ((i + thread.rank()) % 3 == 0) thread.sleep_for(1ms);  // who drops it later
+      if ((i + thread.rank()) % 3 == 0) thread.sleep_for(1ms);  // destroys it later
     }
   });
   CHECK(result.failures == std::vector<std::string>());
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: who makes one again that another thread of his host keeps is told which") {
+TEST_CASE(
+    "groups: making a group again that another thread still holds is an error that names it") {
   const SimResult result = Sim(clusters + "deadline: 3s\n").run([](paths::Thread& thread) {
     auto kept = std::make_unique<groups::Group>(thread, "kept");
     if (thread.rank() == 1) {
@@ -301,7 +302,7 @@ TEST_CASE("groups: who makes one again that another thread of his host keeps is 
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: what was started goes on when its group is dropped, which may be made again") {
+TEST_CASE("groups: started operations continue after their group is destroyed") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     for (int i = 0; i < 3; ++i) {
       const Values in(1000, 1);
@@ -321,7 +322,7 @@ TEST_CASE("groups: what was started goes on when its group is dropped, which may
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: members of one colour are a group of their own") {
+TEST_CASE("groups: members of one colour form a separate group") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     groups::Group world(thread);
     const auto half = world.split(world.rank() % 2);
@@ -337,7 +338,7 @@ TEST_CASE("groups: members of one colour are a group of their own") {
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: parts of one that was made again are beside those of the first") {
+TEST_CASE("groups: parts of a group made again do not conflict with those of the first") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     std::vector<std::unique_ptr<groups::Group>> parts;
     for (std::int64_t i = 0; i < 3; ++i) {
@@ -352,13 +353,13 @@ TEST_CASE("groups: parts of one that was made again are beside those of the firs
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: one is asked for a schedule of its own, whoever else is on its hosts") {
+TEST_CASE("groups: each group selects its own schedule whatever other groups share its hosts") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     groups::Group world(thread);
     const Values mine(2, world.rank());
     Values all(2 * members);
     world.run(groups::allgather(mine, all));
-    const auto first = world.split(thread.index());  // fewer of the same hosts
+    const auto first = world.split(thread.index());  // a subset of the same hosts
     all.resize(2 * first->size());
     first->run(groups::allgather(mine, all));
     CHECK(all[2 * first->rank()] == world.rank());
@@ -367,7 +368,7 @@ TEST_CASE("groups: one is asked for a schedule of its own, whoever else is on it
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: those of a split are ranked by key, then as they were") {
+TEST_CASE("groups: members of a split are ranked by key and then by previous rank") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     groups::Group world(thread);
     const auto reversed = world.split(0, -std::int64_t{world.rank()});
@@ -378,7 +379,7 @@ TEST_CASE("groups: those of a split are ranked by key, then as they were") {
     CHECK_THROWS_WITH(reversed->run(groups::by("chain_scan", groups::scan(in, out, "sum"))),
                       Catch::Contains("scan of these members is allgather between hosts; ") &&
                           Catch::Contains("chain_scan"));
-    // The even ones first.
+    // The even ranks first.
     const auto by_parity = world.split(1, world.rank() % 2);
     CHECK(by_parity->rank() == world.rank() / 2 + world.rank() % 2 * members / 2);
     for (groups::Group* group : {reversed.get(), same.get(), by_parity.get()}) {
@@ -399,7 +400,8 @@ TEST_CASE("groups: those of a split are ranked by key, then as they were") {
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: who has no colour is in none of a split, and a colour is not below 0") {
+TEST_CASE(
+    "groups: a member without a colour is in no part of a split and colours are not negative") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     groups::Group world(thread);
     CHECK_THROWS_WITH(world.split(-1), Catch::Contains("expected a colour of 0 or more, or none"));
@@ -408,7 +410,7 @@ TEST_CASE("groups: who has no colour is in none of a split, and a colour is not 
     CHECK((others != nullptr) == is_in);
     if (others) sum_of_ranks(*others);
     CHECK(world.split(std::nullopt) == nullptr);
-    // The name is another one of each split, whoever is in it.
+    // Each split gives its parts new names, even with the same members.
     const auto all = world.split(4);
     CHECK(all->size() == members);
     sum_of_ranks(*all);
@@ -417,7 +419,8 @@ TEST_CASE("groups: who has no colour is in none of a split, and a colour is not 
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: threads may be given in any order, each once, and all members give the same") {
+TEST_CASE(
+    "groups: threads may be in any order without repeats if all members give the same order") {
   const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
     const std::vector<std::uint32_t> order{4, 0, 5, 2, 1, 3};
     groups::Group group(thread, "mixed", order);
@@ -432,8 +435,7 @@ TEST_CASE("groups: threads may be given in any order, each once, and all members
   CHECK(result.failures == std::vector<std::string>());
 }
 
-TEST_CASE(
-    "groups: hosts that have them in different orders are told, and nothing comes out wrong") {
+TEST_CASE("groups: different orders on hosts are an error and give no wrong result") {
   int told = 0;
   const SimResult result = Sim(clusters).run([&](paths::Thread& thread) {
     if (thread.rank() < 4) return;
@@ -452,7 +454,7 @@ TEST_CASE(
   CHECK(told == 2);
 }
 
-TEST_CASE("groups: an operation that was started goes on while its member computes") {
+TEST_CASE("groups: a started operation proceeds while its member computes") {
   const std::string two =
       "clusters: {a: {hosts: 2, network: {latency: 50us, bandwidth: "
       "100Mbit}}}\nlanes:\n";
@@ -475,7 +477,7 @@ TEST_CASE("groups: an operation that was started goes on while its member comput
   CHECK(together == std::max(alone, base::Nanos(700ms)));
 }
 
-TEST_CASE("groups: an operation that does not commute is folded in the order of ranks") {
+TEST_CASE("groups: a non-commutative operation is folded in the order of ranks") {
   base::ReduceOperation last;
   last.name = "last_of_test";
   last.accepts = [](base::Scalar scalar) { return scalar == base::Scalar::i64; };
@@ -506,7 +508,7 @@ TEST_CASE("groups: an operation that does not commute is folded in the order of 
   CHECK(result.failures == std::vector<std::string>());
 }
 
-TEST_CASE("groups: a member that fails at any moment leaves nobody waiting") {
+TEST_CASE("groups: a member that fails at any moment leaves no other member waiting") {
   for (std::uint64_t seed = 1; seed <= test_support::or_fewer(100); ++seed)
     test_support::try_to_fail(seed);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/member_types_test.cpp — members of a group that disagree about types.
+// tests/groups/member_types_test.cpp — members of a group that use different types.
 #include <fmt/format.h>
 
 #include <array>
@@ -18,8 +18,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What each of two members gets of an operation to which the first gives `First`, the other one
-/// `Second`.
+/// Returns the errors of two members in an operation with type `First` on the first and `Second` on
+/// the other.
 template <class First, class Second, class Operate>
 std::map<std::uint32_t, std::string> errors_of(const std::string& hosts, Operate operate) {
   const test_support::Sim sim(fmt::format("clusters: {{a: {}}}\nlanes:\n", hosts));
@@ -41,7 +41,7 @@ std::map<std::uint32_t, std::string> errors_of(const std::string& hosts, Operate
 
 using Operate = std::function<void(groups::Group&, bool is_first)>;
 
-/// By name: each gives f64 if `is_first`, otherwise i64.
+/// Collectives by name. Each uses f64 if `is_first`, otherwise i64.
 std::map<std::string, Operate> typed_collectives() {
   const auto typed = [](auto operate) -> Operate {
     return [operate](groups::Group& world, bool is_first) {
@@ -101,7 +101,7 @@ std::map<std::string, Operate> typed_collectives() {
 
 }  // namespace
 
-TEST_CASE("groups: members that give any collective different types all get an error, or the run") {
+TEST_CASE("groups: different types in any collective are an error for all members or the run") {
   const std::string hosts = GENERATE("{hosts: 1, threads: 2}", "{hosts: 2}", "{hosts: 3}");
   const std::uint32_t first = GENERATE(0, 1);
   const bool is_last = GENERATE(false, true);
@@ -133,14 +133,14 @@ TEST_CASE("groups: members that give any collective different types all get an e
   }
 }
 
-TEST_CASE("groups: members whose values have one size and different types all get an error") {
+TEST_CASE("groups: values of equal size and different types are an error for all members") {
   const std::string hosts = GENERATE("{hosts: 1, threads: 2}", "{hosts: 2, threads: 1}");
   const auto check = [&](auto operate) {
     const auto errors = errors_of<double, std::int64_t>(hosts, operate);
     REQUIRE(errors.size() == 2);
     for (const auto& [rank, error] : errors) {
       INFO("rank " << rank << ": " << error);
-      CHECK_THAT(error, Catch::Contains(rank == 0 ? "f64, 4" : "i64, 4"));  // what it called
+      CHECK_THAT(error, Catch::Contains(rank == 0 ? "f64, 4" : "i64, 4"));  // its own call
     }
     CHECK(errors_of<double, double>(hosts, operate).empty());
   };

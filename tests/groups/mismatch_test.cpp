@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/mismatch_test.cpp — members of a group that call different operations, of every
-// kind of difference.
+// tests/groups/mismatch_test.cpp — members of a group whose calls differ in any way.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -22,7 +21,7 @@ using namespace std::chrono_literals;
 using Values = std::vector<std::int64_t>;
 using Calls = std::function<void(groups::Group&)>;
 
-/// Long before the deadline of 60 s.
+/// Time far below the deadline of 60 s.
 base::Nanos promptly(runtime::ClockKind clock) {
   return clock == runtime::ClockKind::virtual_time ? 3s : 30s;
 }
@@ -141,7 +140,7 @@ std::vector<Difference> differences() {
   };
 }
 
-/// What each member's operations ended with, "" if well; they all end promptly.
+/// Returns the error of each member's operations, or "". Checks that all operations end promptly.
 std::vector<std::string> endings(const std::string& config, const Difference& difference,
                                  std::uint32_t one, runtime::ClockKind clock) {
   const Sim sim(config);
@@ -191,14 +190,14 @@ TEST_CASE("groups: every difference between calls reaches all members long befor
         check_all_told(config, difference, one, runtime::ClockKind::virtual_time);
 }
 
-TEST_CASE("groups: differences that only silence shows reach all members on the steady clock") {
+TEST_CASE("groups: differences that show only as silence reach all members on the steady clock") {
   for (const Difference& difference : differences()) {
     if (difference.name.find(" 0 and ") == std::string::npos) continue;
     check_all_told(three_hosts, difference, 2, runtime::ClockKind::steady);
   }
 }
 
-TEST_CASE("groups: a member that waits for a message of none learns which host is done") {
+TEST_CASE("groups: a member that waits for a message that never comes learns which host is done") {
   const auto all = endings(three_hosts, {"", broadcast_of(0), broadcast_of(1)}, 2,
                            runtime::ClockKind::virtual_time);
   for (const std::string& one : all)
@@ -208,8 +207,7 @@ TEST_CASE("groups: a member that waits for a message of none learns which host i
                                      "i64 from 0, 1 by best'"));
 }
 
-TEST_CASE(
-    "groups: hosts that give a group different members learn of it long before the deadline") {
+TEST_CASE("groups: different members of a group on hosts are an error long before the deadline") {
   for (const std::string& config : {three_hosts, without_credit}) {
     std::map<std::uint32_t, std::string> told;
     const SimResult result = Sim(config).run([&](paths::Thread& thread) {

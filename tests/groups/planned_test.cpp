@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/planned_test.cpp — allgathers of groups by plans.
+// tests/groups/planned_test.cpp — allgathers of groups with plans.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -21,7 +21,8 @@ namespace {
 using test_support::Sim;
 using namespace std::chrono_literals;
 
-/// Two sites and a third one that is near the second; a stream each for so many messages.
+/// Returns three sites, of which the third is near the second. Each link has this number of
+/// streams.
 std::string sites(int streams) {
   return fmt::format(R"(
 clusters:
@@ -40,7 +41,7 @@ lanes: {{frame: unlimited}}
 constexpr base::Nanos begin = 100ms;
 constexpr std::size_t words = 4096;
 
-/// How long all threads take, who give their ranks; values that come are looked at.
+/// Returns the time in which all threads gather their ranks. Checks the received values.
 base::Nanos time_of(const Sim& sim, const std::string& algorithm) {
   base::Nanos end{0};
   std::uint64_t wrong = 0;
@@ -59,7 +60,7 @@ base::Nanos time_of(const Sim& sim, const std::string& algorithm) {
   return end - begin;
 }
 
-/// What the plan that a group takes says of itself.
+/// Returns the time that the plan of the group predicts.
 base::Nanos predicted(const Sim& sim, const std::string& algorithm) {
   groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
   groups::SelectionKey question;
@@ -74,7 +75,7 @@ base::Nanos predicted(const Sim& sim, const std::string& algorithm) {
 
 }  // namespace
 
-TEST_CASE("planned groups: hosts keep to the plan, and take what it says") {
+TEST_CASE("planned groups: hosts follow the plan and take its predicted time") {
   for (const int streams : {1, 2, 8})
     for (const std::string algorithm :
          {"min3", "min3:pools=bandwidth", "min3_plus", "mateescu", "clustered_sa"}) {
@@ -86,7 +87,7 @@ TEST_CASE("planned groups: hosts keep to the plan, and take what it says") {
     }
 }
 
-TEST_CASE("planned groups: what no plan is for is refused, with the reason") {
+TEST_CASE("planned groups: calls without a suitable plan are refused with the reason") {
   const Sim sim(sites(2));
   std::vector<std::string> refused;
   sim.run([&](paths::Thread& thread) {
@@ -112,7 +113,7 @@ TEST_CASE("planned groups: what no plan is for is refused, with the reason") {
   CHECK_THAT(refused[3], Catch::Contains("can be priced, not run"));
 }
 
-TEST_CASE("planned groups: whose limits are in bytes is told how many an element has") {
+TEST_CASE("planned groups: a planner with limits in bytes receives the size of an element") {
   const Sim sim(sites(2));
   groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
   groups::SelectionKey question;
@@ -127,7 +128,7 @@ TEST_CASE("planned groups: whose limits are in bytes is told how many an element
 
 namespace {
 
-/// A file that is gone with the test.
+/// Temporary file, removed by the destructor.
 class WrittenFile {
  public:
   WrittenFile(const std::string& name, const std::string& text)
@@ -143,7 +144,7 @@ class WrittenFile {
   const std::filesystem::path path_;
 };
 
-/// The three sites, all alike near each other.
+/// Returns three sites that are equally near to each other.
 std::string near_sites(const std::string& last_cluster) {
   std::string text = "clusters: {a: {}, b: {}, " + last_cluster + ": {}}\nlinks:\n";
   for (const std::string from : {"a", "b", "c"})
@@ -156,7 +157,7 @@ std::string near_sites(const std::string& last_cluster) {
 
 }  // namespace
 
-TEST_CASE("planned groups: a schedule from a file is done as the one it was written of") {
+TEST_CASE("planned groups: a schedule from a file runs like the one from which it was written") {
   const Sim sim(sites(2));
   const std::vector<std::uint32_t> all = groups::participants_of(sim.plan());
   std::vector<std::string> names;
@@ -175,7 +176,7 @@ TEST_CASE("planned groups: a schedule from a file is done as the one it was writ
   }
 }
 
-TEST_CASE("planned groups: a file that is not of this allgather is refused with its place") {
+TEST_CASE("planned groups: a file for another allgather is refused with its place") {
   const Sim sim(sites(2));
   const WrittenFile file("schedule.yaml", "name: x\nblocks: {a-0: 4}\nschedule: ring\n");
   std::vector<std::string> refused;
@@ -200,7 +201,7 @@ TEST_CASE("planned groups: a file that is not of this allgather is refused with 
   CHECK_THAT(refused[2], Catch::Contains("did you mean 'min3'?"));
 }
 
-TEST_CASE("groups: operations are planned for links as they were measured, once all have them") {
+TEST_CASE("groups: operations are planned for measured links once all members have them") {
   const Sim sim(sites(2));
   const WrittenFile file("network.yaml", near_sites("c"));
   const tuning::MeasuredNetwork measured = tuning::load_measured_network(file.path());
@@ -240,7 +241,7 @@ TEST_CASE("groups: operations are planned for links as they were measured, once 
   CHECK(taken_after == std::set{after});
 }
 
-TEST_CASE("groups: networks as they were measured are those of a config that declares them") {
+TEST_CASE("groups: measured networks equal those of a config that declares them") {
   const auto config = [](const std::string& a, const std::string& b, const std::string& latency) {
     return "clusters:\n  a: {hosts: 3, gateway: {host: door, rate: 2Gbit}, network: " + a +
            "}\n  b: {hosts: 2, network: " + b +
@@ -267,7 +268,7 @@ links:
   CHECK(found.links == expected.links);
 }
 
-TEST_CASE("groups: links that cannot be taken are refused on every member alike, who goes on") {
+TEST_CASE("groups: invalid link files are refused on every member alike and the group continues") {
   const Sim sim(sites(2));
   const WrittenFile other("other.yaml", near_sites("d"));
   const WrittenFile unknown("unknown.yaml", [] {

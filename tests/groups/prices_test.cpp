@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/prices_test.cpp — what groups take on the virtual clock is what prices say.
+// tests/groups/prices_test.cpp — times of groups on the virtual clock compared with predicted
+// times.
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -17,7 +18,7 @@ using namespace std::chrono_literals;
 
 constexpr base::Nanos begin = 100ms;
 
-/// Of one operation by all threads, one to a host, that begin together.
+/// Returns the time of one operation by all threads, one per host, that begin together.
 base::Nanos time_of(const Sim& sim, const groups::Call& asked, std::uint64_t count) {
   base::Nanos end{0};
   const auto result = sim.run([&](paths::Thread& thread) {
@@ -42,7 +43,7 @@ base::Nanos time_of(const Sim& sim, const groups::Call& asked, std::uint64_t cou
   return end - begin;
 }
 
-/// Random operations on random networks: whether they take what prices say.
+/// Compares the times of random operations on random networks with the predicted times.
 void compare(std::uint64_t seed, bool has_ports) {
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
@@ -88,7 +89,7 @@ void compare(std::uint64_t seed, bool has_ports) {
     ++unequal;
     others += fmt::format("{}{} {} of {} from {}: {}, not {}\n", config, algorithm.name,
                           name_of(call.collective), count, call.root, time.count(), price.count());
-    // Of what meets at an exit in one instant either may be first.
+    // Messages that meet at an exit at the same moment may pass in either order.
     const bool has_exits = std::any_of(network.exits.begin(), network.exits.end(),
                                        [](const auto& exit) { return exit.has_value(); });
     const double ratio = static_cast<double>(time.count()) / static_cast<double>(price.count());
@@ -102,13 +103,13 @@ void compare(std::uint64_t seed, bool has_ports) {
 
 }  // namespace
 
-TEST_CASE("groups: on the virtual clock operations take what prices say") { compare(5, false); }
+TEST_CASE("groups: on the virtual clock operations take the predicted time") { compare(5, false); }
 
-TEST_CASE("groups: with ports messages come as their receivers plan, and take what prices say") {
+TEST_CASE("groups: with ports messages arrive in the planned order and take the predicted time") {
   compare(6, true);
 }
 
-TEST_CASE("prices: a message crosses from when its link begins to take it") {
+TEST_CASE("prices: a message crosses from the moment its link begins to carry it") {
   const Sim sim(
       "clusters: {a: {hosts: 3, uplink: switch}, b: {hosts: 1, uplink: switch}}\n"
       "links: {all: {latency: 1ms, bandwidth: 1Mbit}}\nlanes: {frame: unlimited}\n");

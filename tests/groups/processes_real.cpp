@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/processes_real.cpp — groups whose hosts are processes, which may be killed.
+// tests/groups/processes_real.cpp — groups of hosts in separate processes, some of which are
+// killed.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,16 +13,17 @@
 #include "tests/groups/random_operations.hpp"
 #include "tests/support/processes.hpp"
 
-TEST_CASE("groups: random operations between processes come to what they should") {
+TEST_CASE("groups: random operations between processes have correct results") {
   for (std::uint64_t seed = 30'001; seed <= 30'005; ++seed)
     test_support::try_between_processes(seed, 10);
 }
 
-TEST_CASE("groups: a host that is killed is named to all, and groups without it go on") {
+TEST_CASE("groups: a killed host is named to all others and groups without it continue") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) test_support::try_to_kill(seed);
 }
 
-TEST_CASE("groups: hosts whose files of a schedule differ say so, and go on without it") {
+TEST_CASE(
+    "groups: different schedule files on hosts are an error and the group continues without") {
   const auto directory =
       std::filesystem::temp_directory_path() / fmt::format("paths.{}.files", ::getpid());
   const test_support::Sim sim(test_support::network_line("ipc", 3) +
@@ -61,7 +63,7 @@ TEST_CASE("groups: hosts whose files of a schedule differ say so, and go on with
   std::filesystem::remove_all(directory);
 }
 
-TEST_CASE("groups: a process that did not take part in the last operation is named at the end") {
+TEST_CASE("groups: a process that skipped the last operation is named at the end") {
   const test_support::Sim sim(test_support::network_line("ipc", 2) +
                               "deadline: 20s\nclusters: {a: {hosts: 2}}\nlanes:\n");
   auto hosts = test_support::start_hosts(sim, [&](paths::Thread& thread, const test_support::Say&) {
@@ -81,7 +83,7 @@ TEST_CASE("groups: a process that did not take part in the last operation is nam
   CHECK(said.find("'broadcast i64 from 0, 0 by best'") != std::string::npos);
 }
 
-TEST_CASE("groups: whoever waits for messages over a switch that nobody started names it") {
+TEST_CASE("groups: a wait for messages over a switch that was never started names the switch") {
   const test_support::Sim sim(test_support::network_line("tcp", 6) + R"(deadline: 500ms
 clusters:
   a: {hosts: 2, uplink: switch, network: {latency: 100us, bandwidth: 200Mbit}}

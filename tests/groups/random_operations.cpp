@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/random_operations.cpp — drawing, calling, comparing.
+// tests/groups/random_operations.cpp — random operations: drawing, calling, comparing.
 #include "tests/groups/random_operations.hpp"
 
 #include <catch2/catch.hpp>
@@ -30,7 +30,7 @@ using test_support::Sim;
 using test_support::SimResult;
 using namespace std::chrono_literals;
 
-/// Up to 3 clusters of up to 4 hosts with up to 3 threads.
+/// Returns a config with up to 3 clusters of up to 4 hosts with up to 3 threads.
 std::string random_config(std::mt19937_64& random) {
   std::string config = "clusters:\n";
   const std::size_t clusters = 1 + random() % 3;
@@ -69,7 +69,8 @@ Drawn draw(std::mt19937_64& random, std::uint32_t members, Collective collective
   return drawn;
 }
 
-/// In some cases one that is drawn from the list, where it can. `between`: what hosts do.
+/// Draws an algorithm from the list in half of the cases, if one is suitable. `between`: collective
+/// between hosts.
 void draw_algorithm(std::mt19937_64& random, Drawn& drawn, Collective between,
                     const collectives::Topology& topology, std::uint32_t root) {
   if (random() % 2 == 0) return;
@@ -100,7 +101,7 @@ void draw_all(std::mt19937_64& random, test_support::RandomGroup& group, const p
   test_support::draw_operations(random, group, plan, some);
 }
 
-/// Few colours, and none for some; keys that are the same for some.
+/// Draws few colours, none for some threads, and keys that are equal for some.
 void draw_split(std::mt19937_64& random, test_support::RandomRun& run, std::uint32_t threads) {
   const std::uint64_t colours = 1 + random() % 3;
   const bool are_reversed = random() % 4 == 0;
@@ -119,12 +120,13 @@ void draw_split(std::mt19937_64& random, test_support::RandomRun& run, std::uint
 
 struct Arrays {
   std::vector<std::int64_t> in, out, expected;
-  std::shared_ptr<pastset::Element> from, into;  // tuples in place of them; null: none
+  std::shared_ptr<pastset::Element> from, into;  // tuples instead of arrays, or nullptr
 };
 
 const pastset::Template numbers = *pastset::Template::parse("i64[]");
 
-/// Lets some of what a member gives and gets be tuples; who gives none has none.
+/// Replaces some inputs and outputs of a member by tuples. A member without an input gets no input
+/// tuple.
 void draw_tuples(std::mt19937_64& random, const Drawn& drawn, bool is_root, Arrays& arrays) {
   const bool is_broadcast = drawn.collective == Collective::broadcast;
   if (drawn.collective == Collective::barrier || random() % 4 > 0) return;
@@ -139,7 +141,7 @@ void draw_tuples(std::mt19937_64& random, const Drawn& drawn, bool is_root, Arra
         pastset::TupleWriter(numbers).put_array(std::span<const std::int64_t>(values)).payload());
 }
 
-/// Of who gets one, and no other.
+/// Whether the results are correct and only members with a result have one.
 bool has_come_right(const Drawn& drawn, std::uint32_t rank, const Arrays& arrays) {
   if (arrays.into == nullptr) return arrays.out == arrays.expected;
   const bool has_root = drawn.collective == Collective::reduce ||
@@ -231,7 +233,7 @@ test_support::RandomRun test_support::random_run(std::uint64_t seed, std::size_t
 
 namespace {
 
-/// What a member does in one group, an operation after the other.
+/// Runs the operations of a member in one group, one after the other.
 class Member {
  public:
   Member(groups::Group& group, const test_support::RandomGroup& all, std::uint64_t seed)
@@ -255,7 +257,7 @@ class Member {
     if (const std::size_t other = random_() % (index + 1); random_() % 2 == 0)
       under_way_[other] = {};
   }
-  /// Waits for all that was started. Returns how many operations had a wrong result.
+  /// Waits for all started operations. Returns the number of wrong results.
   std::uint64_t wrong() {
     for (auto& one : under_way_) one = {};
     std::uint64_t wrong = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/reference.hpp — what a collective comes to, written down without any schedule.
+// tests/groups/reference.hpp — results of collectives, computed without any schedule.
 #pragma once
 #include <cstdint>
 #include <numeric>
@@ -12,13 +12,13 @@
 
 namespace test_support {
 
-/// One operation of a group, drawn alike by all members.
+/// One operation of a group, equal on all members.
 struct Drawn {
   collectives::Collective collective = collectives::Collective::barrier;
   std::string operation = "sum";
   std::string algorithm = "best";
   std::uint32_t root = 0;
-  std::vector<std::uint64_t> counts;  ///< as groups::Call has them
+  std::vector<std::uint64_t> counts;  ///< same layout as in groups::Call
   bool is_in_place = false;
   std::uint64_t salt = 0;
 
@@ -27,15 +27,15 @@ struct Drawn {
   }
 };
 
-/// Small numbers, so that sums and products of many stay exact.
+/// Returns a small number, so that sums and products of many stay exact.
 inline std::int64_t value(const Drawn& drawn, std::uint32_t rank, std::uint64_t index) {
   const std::uint64_t mixed =
       (drawn.salt * 0x9e3779b97f4a7c15 + rank * 0x100000001b3 + index) * 0xff51afd7ed558ccd;
   return static_cast<std::int64_t>(mixed >> 56) - 128;
 }
 
-/// The least reduction that depends on the order of ranks: a number stands for x -> ax + b, with a
-/// in its lower half and b in its upper one, and two for one after the other.
+/// Simplest reduction that depends on the order of ranks. A number stands for the function x -> ax
+/// + b, with a in its lower half and b in its upper half. Two numbers combine to the composition.
 inline constexpr const char* composition = "composition_of_test";
 inline std::int64_t composed(std::int64_t first, std::int64_t second) {
   const auto a = [](std::int64_t one) { return static_cast<std::uint32_t>(one); };
@@ -43,7 +43,7 @@ inline std::int64_t composed(std::int64_t first, std::int64_t second) {
   const std::uint64_t upper = a(second) * b(first) + b(second);
   return static_cast<std::int64_t>(upper << 32 | std::uint32_t{a(second) * a(first)});
 }
-void add_composition();  ///< once
+void add_composition();  ///< call once
 
 class Reference {
  public:
@@ -67,7 +67,8 @@ class Reference {
     for (std::uint64_t i = 0; i < values.size(); ++i) values[i] = value(drawn_, rank, i);
     return values;
   }
-  /// What `out` holds before: the root's values of a broadcast, else rubbish.
+  /// Returns the content of `out` before the operation: the root's values of a broadcast, otherwise
+  /// arbitrary values.
   std::vector<std::int64_t> out_before(std::uint32_t rank) const {
     std::vector<std::int64_t> values(out(rank).size(), -777);
     if (drawn_.collective == collectives::Collective::broadcast && rank == drawn_.root)

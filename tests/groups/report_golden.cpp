@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/report_golden.cpp — what a report says of groups, as it was read last.
+// tests/groups/report_golden.cpp — text of the report on groups.
 #include <catch2/catch.hpp>
 
 #include "tests/groups/traced_run.hpp"
@@ -7,7 +7,7 @@
 
 using namespace std::chrono_literals;
 
-TEST_CASE("group reports: the text is as it was read last") {
+TEST_CASE("group reports: the text matches the golden file") {
   const std::string config = R"(
 clusters:
   alpha: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}

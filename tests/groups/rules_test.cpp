@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/rules_test.cpp — what must hold however little room there is, and whoever fails
-// when.
+// tests/groups/rules_test.cpp — guarantees of groups with little memory and with failures at any
+// moment.
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
@@ -21,7 +21,7 @@ using test_support::SimResult;
 using namespace std::chrono_literals;
 using Values = std::vector<std::int64_t>;
 
-/// So many clusters of so many hosts, whose inboxes take nothing that was not asked for.
+/// Returns a config with clusters whose inboxes accept only granted messages.
 std::string without_inbox(std::size_t clusters, std::size_t hosts) {
   std::string config = "clusters:\n";
   for (std::size_t cluster = 0; cluster < clusters; ++cluster)
@@ -39,7 +39,7 @@ std::size_t least_window(const paths::Plan& plan, const collectives::Algorithm& 
   return verify(algorithm, task, algorithm.read(parameters)).least_window;
 }
 
-/// The sum of ranks in all elements, by a schedule.
+/// Sums the ranks in all elements with a schedule, and checks the result.
 void sum_up(groups::Group& world, const std::string& schedule, std::size_t window,
             std::size_t size) {
   const Values in(size, world.rank());
@@ -86,7 +86,7 @@ TEST_CASE("groups: an exchange of 66 clusters with all others ends without any i
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: where values do not count all takes as long, and nothing is written") {
+TEST_CASE("groups: operations without values take the same time and write nothing") {
   const Sim sim(
       "clusters:\n"
       "  a: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
@@ -130,7 +130,7 @@ TEST_CASE("groups: where values do not count all takes as long, and nothing is w
   }
 }
 
-TEST_CASE("groups: what several are sent lies nowhere as a whole but at its members") {
+TEST_CASE("groups: data sent to several hosts is stored as a whole only at its members") {
   const Sim sim(
       "clusters: {a: {hosts: 10, network: {latency: 50us, bandwidth: 100Mbit}}}\nlanes:\n");
   const std::size_t before = base::large_memory().taken;
@@ -144,7 +144,7 @@ TEST_CASE("groups: what several are sent lies nowhere as a whole but at its memb
   CHECK(base::large_memory().taken == before);
 }
 
-TEST_CASE("groups: a root that runs ahead of all others fills no inbox, and other groups go on") {
+TEST_CASE("groups: a root ahead of all others does not fill inboxes and other groups continue") {
   const Sim sim(
       "clusters: {a: {hosts: 3, network: {latency: 50us, bandwidth: 100Mbit}}}\n"
       "lanes: {inbox: 64KiB}\n");
@@ -170,12 +170,12 @@ TEST_CASE("groups: a root that runs ahead of all others fills no inbox, and othe
   CHECK(others_end < 1s);
 }
 
-TEST_CASE("groups: four over the same hosts, which their threads enter in opposite orders") {
+TEST_CASE("groups: four groups on the same hosts work if threads enter them in opposite orders") {
   const Sim sim(
       "clusters: {a: {hosts: 2, threads: 4, network: {latency: 50us, bandwidth: 100Mbit}}}\n"
       "lanes: {inbox: 0B}\n");
   const SimResult result = sim.run([&](paths::Thread& thread) {
-    // Each thread with the one of the other host that enters last what it enters first.
+    // Each thread enters the groups in the opposite order of the thread on the other host.
     std::vector<std::unique_ptr<groups::Group>> all;
     for (std::uint32_t i = 0; i < 4; ++i) {
       const std::uint32_t number = thread.host().index() == 0 ? i : 3 - i;
@@ -197,7 +197,7 @@ TEST_CASE("groups: four over the same hosts, which their threads enter in opposi
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: a member that stands still in one delays no other") {
+TEST_CASE("groups: a member blocked in one group does not delay other groups") {
   const Sim sim(
       "clusters: {a: {hosts: 3, network: {latency: 50us, bandwidth: 100Mbit}}}\n"
       "lanes: {inbox: 0B}\n");
@@ -223,7 +223,7 @@ TEST_CASE("groups: a member that stands still in one delays no other") {
   CHECK(end < 3s);
 }
 
-TEST_CASE("groups: operations before the one that fails go on, and those behind it fail") {
+TEST_CASE("groups: operations before a failed one continue and later ones fail") {
   const Sim sim(
       "clusters:\n"
       "  a: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
@@ -236,7 +236,7 @@ TEST_CASE("groups: operations before the one that fails go on, and those behind 
       groups::Group world(thread);
       std::vector<std::vector<double>> in(5, std::vector<double>(20'000, 1.0)),
           out(5, std::vector<double>(20'000));
-      // Two members are at fault, in different operations, the later one first or last.
+      // Two members fail in different operations; the later operation fails first or last.
       if (world.rank() == 1) in[first][0] = std::nan("");
       if (world.rank() == 2) in[5 - first][0] = std::nan("");
       std::vector<groups::Started> started;
@@ -270,7 +270,7 @@ TEST_CASE("groups: operations before the one that fails go on, and those behind 
   }
 }
 
-TEST_CASE("groups: when an error was given nothing touches the arrays any more") {
+TEST_CASE("groups: after an error is returned the arrays are not accessed any more") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
@@ -282,18 +282,18 @@ TEST_CASE("groups: when an error was given nothing touches the arrays any more")
               auto in = std::make_unique<Values>(30'000), out = std::make_unique<Values>(30'000);
               if (group->rank() == 3) {
                 thread.sleep_for(moment);
-                group = nullptr;  // it never comes
+                group = nullptr;  // it does not take part
                 return;
               }
               CHECK_THROWS_AS(group->run(groups::allreduce(*in, *out, "sum")), paths::TravelError);
-              in = nullptr, out = nullptr;  // the sanitizer sees who still reads or writes
+              in = nullptr, out = nullptr;  // the sanitizer detects later accesses
               thread.sleep_for(100ms);
             });
     CHECK(result.broke == "");
   }
 }
 
-TEST_CASE("groups: two roots that wait for each other are told before the deadline") {
+TEST_CASE("groups: two roots that wait for each other get an error before the deadline") {
   const Sim sim(
       "deadline: 60s\n"
       "clusters: {a: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}}\n"
@@ -310,7 +310,7 @@ TEST_CASE("groups: two roots that wait for each other are told before the deadli
   }
 }
 
-TEST_CASE("groups: a split that fails at one host fails at all, with what failed there") {
+TEST_CASE("groups: a split that fails at one host fails at all with the reason") {
   const Sim sim(
       "clusters: {a: {hosts: 3, network: {latency: 50us, bandwidth: 100Mbit}}}\nlanes:\n");
   const SimResult result = sim.run([&](paths::Thread& thread) {
@@ -322,7 +322,7 @@ TEST_CASE("groups: a split that fails at one host fails at all, with what failed
   CHECK(result.failures.size() == 1);
 }
 
-TEST_CASE("groups: where nobody can go on, what was started and dropped hides no report") {
+TEST_CASE("groups: a dropped started operation does not hide the report of a deadlock") {
   const Sim sim("clusters: {alpha: {hosts: 2, threads: 2}}\nlanes:\n");
   const SimResult run = sim.run([&](paths::Thread& thread) {
     groups::Group world(thread);
@@ -337,7 +337,7 @@ TEST_CASE("groups: where nobody can go on, what was started and dropped hides no
 }
 
 TEST_CASE(
-    "groups: threads of one host get sums of any size, in place or not, in any order of ranks") {
+    "groups: threads of one host get sums of any size in place or not in any order of ranks") {
   for (const bool is_split : {false, true})
     Sim("clusters: {a: {hosts: 1, threads: 5}}\nlanes:\n").run([&](paths::Thread& thread) {
       groups::Group world(thread);

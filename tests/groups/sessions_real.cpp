@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/sessions_real.cpp — groups and lanes used by whom they are not: other threads, those
-// that have detached, a process made by fork, after the session.
+// tests/groups/sessions_real.cpp — wrong use of groups and lanes: by other threads, after
+// detaching, in a forked process, after the session.
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -27,7 +27,7 @@ std::string barrier_of(groups::Group& group) {
 
 }  // namespace
 
-TEST_CASE("groups of a session: only the thread that is the member may call") {
+TEST_CASE("groups of a session: only the member's own thread can call") {
   HostProcess process([](const Say& say) {
     const Sim sim(one_host);
     Session session = session_of(sim);
@@ -52,7 +52,7 @@ TEST_CASE("groups of a session: only the thread that is the member may call") {
   }
 }
 
-TEST_CASE("groups of a session: one that is left over when the session is gone does nothing") {
+TEST_CASE("groups of a session: a group that outlives its session has no effect") {
   HostProcess process([](const Say& say) {
     const Sim sim(one_host);
     std::optional<groups::Group> group;
@@ -75,7 +75,7 @@ TEST_CASE("groups of a session: one that is left over when the session is gone d
   CHECK_THAT(process.lines("after: ")[0], Contains("its host has ended"));
 }
 
-TEST_CASE("groups of a session: a process made by fork is told, and disturbs nobody") {
+TEST_CASE("groups of a session: a forked process gets an error and disturbs no other process") {
   const Sim sim(network_line("ipc", 2) + "deadline: 20s\nclusters: {a: {hosts: 2}}\nlanes: {}\n");
   auto hosts = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
     std::optional<groups::Group> world;
@@ -119,7 +119,7 @@ TEST_CASE("groups of a session: a process made by fork is told, and disturbs nob
   }
 }
 
-TEST_CASE("lanes of a session: a thread that is not attached may not wait for a message") {
+TEST_CASE("lanes of a session: a thread that is not attached cannot wait for a message") {
   HostProcess process([](const Say& say) {
     const Sim sim("clusters: {a: {hosts: 2}}\nlanes: {}\n");
     Session session = session_of(sim);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/topologies_property_test.cpp — collectives of groups of any shape over clusters
-// whose hosts are in groups of any depth.
+// tests/groups/topologies_property_test.cpp — collectives of groups of any shape, over clusters
+// with nested groups of hosts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using Threads = std::vector<std::uint32_t>;
 
 constexpr std::size_t hosts_max = 12;
 
-/// The value of `hosts` with that depth of groups: a number, or groups of either.
+/// Returns the value of `hosts` with this depth of groups: a number, or nested groups.
 std::string random_hosts(std::mt19937_64& random, std::size_t depth, std::size_t& left) {
   if (depth == 0) {
     const std::size_t hosts = 1 + random() % std::min<std::size_t>(3, left);
@@ -40,7 +40,7 @@ std::string random_hosts(std::mt19937_64& random, std::size_t depth, std::size_t
   return "{" + groups + "}";
 }
 
-/// 1 to 3 clusters of up to 12 hosts together, each with up to 3 levels of groups.
+/// Returns 1 to 3 clusters with up to 12 hosts in total, each with up to 3 levels of groups.
 std::string random_topology(std::mt19937_64& random) {
   std::string config = "clusters:\n";
   const std::size_t clusters = 1 + random() % 3;
@@ -56,7 +56,7 @@ std::string random_topology(std::mt19937_64& random) {
   return config + "lanes:\n";
 }
 
-/// The threads of those hosts for which `is_meant`.
+/// Returns the threads of the hosts for which `is_meant` holds.
 template <class IsMeant>
 Threads threads_of(const paths::Plan& plan, const IsMeant& is_meant) {
   Threads threads;
@@ -66,8 +66,8 @@ Threads threads_of(const paths::Plan& plan, const IsMeant& is_meant) {
   return threads;
 }
 
-/// A whole cluster, a part of one, a group, one host, hosts of several clusters, or some threads;
-/// ranked as the config has them or in another order.
+/// Returns a whole cluster, a part of one, a group, one host, hosts of several clusters, or some
+/// threads, ranked in the order of the config or in another one.
 Threads random_members(std::mt19937_64& random, const paths::Plan& plan) {
   const paths::Plan::PlanHost& some = plan.hosts[random() % plan.hosts.size()];
   const auto is_near = [&](const paths::Plan::PlanHost& host) {
@@ -98,7 +98,7 @@ Threads random_members(std::mt19937_64& random, const paths::Plan& plan) {
   return threads;
 }
 
-/// Clusters of a topology are those of the config.
+/// Checks that the clusters of the topology are those of the config.
 void check_clusters(const paths::Plan& plan, const groups::Group& group,
                     const std::vector<std::uint32_t>& hosts) {
   const collectives::Topology& topology = group.topology();
@@ -120,7 +120,7 @@ std::vector<std::uint32_t> hosts_of(const paths::Plan& plan, const Threads& thre
   return {hosts.begin(), hosts.end()};
 }
 
-/// All collectives by all threads and by three groups of a random config.
+/// Runs all collectives by all threads and by three groups of a random config.
 void try_topology(std::uint64_t seed) {
   INFO("PATHS_SEED=" << seed);
   test_support::add_composition();
@@ -165,14 +165,14 @@ lanes: {}
 
 }  // namespace
 
-TEST_CASE("groups: every collective over any topology has the result of a serial reference") {
+TEST_CASE("groups: every collective over any topology equals a serial reference") {
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
   const std::uint64_t seeds =
       test_support::from_environment("PATHS_SEEDS", test_support::or_fewer(48));
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) try_topology(seed);
 }
 
-TEST_CASE("groups: the members of one cluster of several do every collective") {
+TEST_CASE("groups: members in one cluster of several can do every collective") {
   const Sim sim(R"(
 clusters:
   sdsc: {hosts: {sp: 3}, network: {latency: 100us, bandwidth: 100Mbit}}
@@ -193,7 +193,7 @@ lanes: {}
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: a collective of the config is done by `best` in one cluster with groups") {
+TEST_CASE("groups: a collective of the config uses `best` in one cluster with groups") {
   const Sim sim(nested + "collectives: {sum: {operation: sum, template: i64, algorithm: best}}\n");
   const auto result = sim.run([](paths::Thread& thread) {
     const paths::Result sum = thread.path("sum").move(base::Payload::of(std::int64_t{1}));

@@ -14,7 +14,7 @@
 
 namespace groups_test {
 
-/// Its trace goes with it.
+/// Traced run. The destructor removes its trace.
 class TracedRun {
  public:
   TracedRun(const std::string& config, const std::function<void(paths::Thread&)>& thread)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/tracing_test.cpp — a traced run says what groups did, and its report why they took
-// as long as they did.
+// tests/groups/tracing_test.cpp — traces and reports of groups.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -44,7 +43,8 @@ std::string three_clusters(const std::string& alpha_to_beta) {
 }
 constexpr const char* usual_link = "latency: 10ms, bandwidth: 100Mbit";
 
-/// So many allreduces, before each of which a thread takes as long as it is told.
+/// Returns a program of `times` allreduces. Before each of them, a thread computes for a given
+/// time.
 std::function<void(paths::Thread&)> sums(
     int times, std::size_t values,
     const std::function<base::Nanos(const std::string& thread)>& computes,
@@ -78,7 +78,7 @@ std::vector<std::string> found(const eventspace::TraceReport& report) {
 
 }  // namespace
 
-TEST_CASE("group traces: each member, each step and each share is recorded once") {
+TEST_CASE("group traces: each member and each step and each share is recorded once") {
   const TracedRun run(two_clusters, [](paths::Thread& thread) {
     groups::Group world(thread);
     thread.sleep_for((1 + world.rank()) * 1ms);
@@ -89,7 +89,7 @@ TEST_CASE("group traces: each member, each step and each share is recorded once"
     started.wait();
   });
   REQUIRE(run.failures.empty());
-  std::map<std::uint32_t, std::set<std::uint32_t>> members;  // threads, by operation
+  std::map<std::uint32_t, std::set<std::uint32_t>> members;  // threads by operation
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> operation_of;  // by share
   std::vector<std::pair<std::uint32_t, eventspace::GroupMember>> came;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> sent, received;
@@ -125,7 +125,7 @@ TEST_CASE("group traces: a run on the virtual clock leaves the same records each
   CHECK(TracedRun(two_clusters, program).records() == TracedRun(two_clusters, program).records());
 }
 
-TEST_CASE("group traces: what is exported of operations of paths and groups goes on in time") {
+TEST_CASE("group traces: exported operations of paths and groups are in order of time") {
   const TracedRun run(
       two_clusters + "collectives:\n  sum: {operation: sum, template: f64, algorithm: best}\n",
       [](paths::Thread& thread) {
@@ -163,7 +163,7 @@ TEST_CASE("group traces: what is exported of operations of paths and groups goes
   CHECK(seen.is_in_order);
 }
 
-TEST_CASE("group traces: what fails is counted, with what was done of it") {
+TEST_CASE("group traces: failed operations are counted with their completed parts") {
   const TracedRun run(two_clusters, [](paths::Thread& thread) {
     groups::Group world(thread);
     const std::vector<double> mine(1, world.rank() == 3 ? std::nan("") : 1);
@@ -177,7 +177,7 @@ TEST_CASE("group traces: what fails is counted, with what was done of it") {
   CHECK(report.operations[0].failed + report.operations[0].incomplete == 1);
 }
 
-TEST_CASE("group reports: causes come to the time from the first member's coming to the end") {
+TEST_CASE("group reports: causes add up to the time from the first arrival to the end") {
   for (const char* algorithm : {"best", "recursive_doubling", "stretched:stretch=4096", "tree"}) {
     INFO(algorithm);
     const TracedRun run(two_clusters,
@@ -203,13 +203,13 @@ TEST_CASE("group reports: causes come to the time from the first member's coming
   }
 }
 
-TEST_CASE("group reports: where nothing is wrong nothing is named") {
+TEST_CASE("group reports: a run without causes has no findings") {
   const TracedRun run(three_clusters(usual_link),
                       sums(10, 1000, [](const std::string&) { return 5ms; }));
   CHECK(found(run.report()).empty());
 }
 
-TEST_CASE("group reports: a thread that computes longer is named, with how late it came") {
+TEST_CASE("group reports: a thread that computes longer is named with its lateness") {
   const TracedRun run(three_clusters(usual_link), sums(10, 1000, [](const std::string& thread) {
                         return thread == "alpha-1/0" ? 7ms : 5ms;
                       }));
@@ -225,14 +225,14 @@ TEST_CASE("group reports: a thread that computes longer is named, with how late 
   CHECK(report.report.findings[0].cost_nanos == sum.last_threads[0].late_nanos);
 }
 
-TEST_CASE("group reports: a slow host is named, and not its threads") {
+TEST_CASE("group reports: a slow host is named instead of its threads") {
   const TracedRun run(three_clusters(usual_link), sums(10, 1000, [](const std::string& thread) {
                         return thread.starts_with("alpha-0/") || thread == "beta-2/0" ? 6ms : 5ms;
                       }));
   CHECK(found(run.report()) == std::vector<std::string>{"slow_host alpha-0", "slow_host beta-2"});
 }
 
-TEST_CASE("group reports: a link of more latency than the others is named, each way") {
+TEST_CASE("group reports: a link with more latency than the others is named in each direction") {
   const auto program = sums(10, 20'000, [](const std::string&) { return 5ms; });
   const TracedRun far(three_clusters("latency: 15ms, bandwidth: 100Mbit"), program);
   CHECK(found(far.report()) ==
@@ -254,7 +254,7 @@ lanes: {}
   CHECK(found(run.report()) == std::vector<std::string>{"slow_host b-1"});
 }
 
-TEST_CASE("group reports: runs are compared by what operations took, whatever their schedules") {
+TEST_CASE("group reports: runs are compared by the times of operations with any schedules") {
   const auto report_of = [](const std::string& algorithm) {
     return TracedRun(two_clusters, sums(
                                        40, 1000, [](const std::string&) { return 5ms; }, algorithm))
@@ -274,7 +274,8 @@ TEST_CASE("group reports: runs are compared by what operations took, whatever th
   CHECK(one->after == Approx(after.groups.operations.at(0).after_last.mean));
 }
 
-TEST_CASE("group reports: a root that waits for one who comes late waits for that member") {
+TEST_CASE(
+    "group reports: a root that waits for a late member is reported as waiting for that member") {
   const TracedRun run(two_clusters, [](paths::Thread& thread) {
     groups::Group world(thread);
     std::vector<std::int64_t> mine(100'000, 1), all(world.rank() == 0 ? 100'000 : 0);

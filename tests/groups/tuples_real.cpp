@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/tuples_real.cpp — tuples in memory that processes share, as what members give and
-// get.
+// tests/groups/tuples_real.cpp — tuples of shared memory as inputs and outputs of groups.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -11,7 +10,7 @@
 #include "pastset/tuple.hpp"
 #include "tests/support/sim.hpp"
 
-TEST_CASE("groups: tuples of shared elements are given and got, small and large") {
+TEST_CASE("groups: small and large tuples of shared elements are inputs and outputs") {
   const test_support::Sim sim(
       "clusters: {a: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: "
       "1Gbit}}}\nlanes:\n");
@@ -34,7 +33,7 @@ TEST_CASE("groups: tuples of shared elements are given and got, small and large"
           started.wait();
           const auto sums = pastset::TupleReader(fixed->tuple_template(), fixed->newest().payload)
                                 .get_array<double>(0);
-          // Catch2 may not be told by several at once.
+          // Catch2 assertions are not thread-safe.
           if (sums != std::vector<double>(count, 24) || fixed->last() != 2)
             throw std::runtime_error(fmt::format("{} came out wrong", count));
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/tuples_test.cpp — tuples of elements as what members give and get.
+// tests/groups/tuples_test.cpp — tuples of elements as inputs and outputs of groups.
 #include <catch2/catch.hpp>
 
 #include "base/usage_error.hpp"
@@ -40,7 +40,7 @@ void move(pastset::Element& to, const std::vector<double>& values) {
 
 }  // namespace
 
-TEST_CASE("groups: the newest tuple is given, and the result is a tuple of its element") {
+TEST_CASE("groups: the input is the newest tuple and the result is a tuple of its element") {
   const SimResult result = Sim(two).run([](paths::Thread& thread) {
     groups::Group world(thread);
     pastset::Space space;
@@ -54,8 +54,8 @@ TEST_CASE("groups: the newest tuple is given, and the result is a tuple of its e
     CHECK(numbers(*fixed) == std::vector<double>{2, 4, 1});
     CHECK(fixed->last() == 3);
     CHECK(std::memcmp(given.bytes().data() + 16, fixed->observe(1).payload.bytes().data() + 16,
-                      8) == 0);  // what was given is as it was
-    // Arrays beside tuples, started, and waited for in the opposite order.
+                      8) == 0);  // the input is unchanged
+    // Arrays and tuples together, started, and waited for in the opposite order.
     std::vector<double> all(6);
     const auto sums = element("f64[1]", space);
     const std::vector<double> mine{5};
@@ -66,7 +66,7 @@ TEST_CASE("groups: the newest tuple is given, and the result is a tuple of its e
     CHECK(numbers(*sums) == std::vector<double>{10});
     first.wait();
     CHECK(all == std::vector<double>{2, 4, 1, 2, 4, 1});
-    // A handle that is dropped has waited.
+    // The destructor of a handle waits.
     world.start(groups::allreduce(mine, into(*sums), "max"));
     CHECK(numbers(*sums) == std::vector<double>{5});
   });
@@ -74,7 +74,7 @@ TEST_CASE("groups: the newest tuple is given, and the result is a tuple of its e
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: only who gives needs a tuple, and only who gets moves one") {
+TEST_CASE("groups: only contributors need a tuple and only receivers move one") {
   const SimResult result = Sim(two).run([](paths::Thread& thread) {
     groups::Group world(thread);
     const bool is_root = world.rank() == 1;
@@ -99,7 +99,7 @@ TEST_CASE("groups: only who gives needs a tuple, and only who gets moves one") {
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: an element of a config is given and gets, as any other") {
+TEST_CASE("groups: an element of the config works like any other") {
   const SimResult result = Sim(two).run([](paths::Thread& thread) {
     groups::Group world(thread);
     std::vector<double> sums(3, 1.0);
@@ -113,7 +113,7 @@ TEST_CASE("groups: an element of a config is given and gets, as any other") {
   CHECK(result.broke == "");
 }
 
-TEST_CASE("groups: tuples of other types and sizes are refused, and the group goes on") {
+TEST_CASE("groups: tuples of other types and sizes are refused and the group continues") {
   const SimResult result = Sim(two).run([](paths::Thread& thread) {
     groups::Group world(thread);
     pastset::Space space;
@@ -152,8 +152,7 @@ TEST_CASE("groups: tuples of other types and sizes are refused, and the group go
   CHECK(result.broke == "");
 }
 
-TEST_CASE(
-    "groups: an operation that fails moves no tuple, and an element that takes none is told") {
+TEST_CASE("groups: a failed operation moves no tuple and a full element is an error") {
   const SimResult result = Sim("deadline: 2s\n" + two).run([](paths::Thread& thread) {
     groups::Group world(thread);
     pastset::Space space;
@@ -164,7 +163,7 @@ TEST_CASE(
     CHECK_THROWS_AS(world.run(groups::allreduce(mine, into(*full), "sum")),
                     pastset::DeadlinePassed);
     CHECK(thread.now() - before > 2s);
-    world.start(groups::allreduce(mine, into(*full), "sum"));  // dropped: nobody wants to know
+    world.start(groups::allreduce(mine, into(*full), "sum"));  // dropped without reading the error
     full->observe();
     world.run(groups::allreduce(mine, into(*full), "sum"));
     CHECK(full->last() == 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/values_test.cpp — elements of every size are folded, and wrong values are refused
-// where they enter.
+// tests/groups/values_test.cpp — folds of elements of any size, and refusal of invalid values at
+// their source.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -21,7 +21,7 @@ using test_support::SimResult;
 
 using Bytes = std::vector<std::byte>;
 
-/// What all members gave, folded as a whole.
+/// Returns the fold of the whole contributions of all members.
 Bytes folded(const base::ReduceOperation& operation, const base::ReduceShape& shape,
              const std::vector<Bytes>& given) {
   Bytes all = given.front();
@@ -30,7 +30,8 @@ Bytes folded(const base::ReduceOperation& operation, const base::ReduceShape& sh
   return all;
 }
 
-/// Elements whose bytes are small numbers, in whatever type: no sum of a few overflows.
+/// Returns elements whose bytes are small numbers, so that sums of a few never overflow in any
+/// type.
 std::vector<Bytes> drawn(const base::ReduceShape& shape, std::uint32_t members) {
   std::mt19937_64 random(shape.count + 7);
   const std::size_t element = shape.bytes() / shape.count;
@@ -77,7 +78,7 @@ void check_every_size(const std::string& config, const std::vector<std::size_t>&
       }
 }
 
-/// The error that each member got, by rank; "" if it went well.
+/// Returns the error of each member by rank, or "".
 std::vector<std::string> errors_of(const Sim& sim, const std::vector<std::uint32_t>& order,
                                    const std::function<void(groups::Group&)>& use) {
   std::vector<std::string> all(order.size(), "did not come");
@@ -94,7 +95,7 @@ std::vector<std::string> errors_of(const Sim& sim, const std::vector<std::uint32
   return all;
 }
 
-/// One member gives a NaN at that index of a vector of doubles.
+/// Returns a call in which one member gives a NaN at this index of a vector of doubles.
 groups::Call with_nan(Collective collective, const std::string& operation, std::vector<double>& in,
                       std::vector<double>& out, bool is_in_place) {
   groups::Call call = groups::call_of(collective, in, std::span<double>(is_in_place ? in : out));
@@ -125,12 +126,12 @@ std::string thread_name(const Sim& sim, std::uint32_t rank) {
 
 }  // namespace
 
-TEST_CASE("groups: elements of every size are folded on one host, whatever stretches divide") {
+TEST_CASE("groups: elements of every size are folded on one host across any stretch boundaries") {
   check_every_size("clusters: {a: {hosts: 1, threads: 3}}\n",
                    {1, 5461, 5462, 7281, 7282, 8000, 20'000});
 }
 
-TEST_CASE("groups: elements of every size are folded between hosts, whatever frames divide") {
+TEST_CASE("groups: elements of every size are folded between hosts across any frame boundaries") {
   for (const std::string frame : {"1025B", "4KiB", "64KiB"})
     check_every_size(fmt::format("clusters:\n"
                                  "  a: {{hosts: 2, threads: 2, network: {{latency: 50us, "
@@ -142,7 +143,7 @@ TEST_CASE("groups: elements of every size are folded between hosts, whatever fra
                      {1, 7281, 8000});
 }
 
-TEST_CASE("groups: a NaN is refused wherever it enters a checked reduction, and its thread named") {
+TEST_CASE("groups: a NaN in a checked reduction is refused at its source and names the thread") {
   constexpr std::size_t size = 2400, bad = 1713;
   for (const char* config : {three_hosts, one_host, four_hosts})
     for (const std::vector<std::uint32_t>& order :
@@ -161,7 +162,7 @@ TEST_CASE("groups: a NaN is refused wherever it enters a checked reduction, and 
               std::vector<double> in(size, 1.0 + group.rank()), out(size);
               if (group.rank() == contributor) in[bad] = std::nan("");
               group.run(with_nan(collective, operation, in, out, is_in_place));
-              // A rank 0 that gives and gets nothing of others' may have ended well before.
+              // A rank 0 that neither sends nor receives values may have ended long before.
               group.run(groups::barrier());
             });
             for (const std::string& one : all)
@@ -172,8 +173,7 @@ TEST_CASE("groups: a NaN is refused wherever it enters a checked reduction, and 
     }
 }
 
-TEST_CASE(
-    "groups: a NaN goes through a reduction of values as they are, exclusive scans included") {
+TEST_CASE("groups: a NaN passes through ieee reductions including exclusive scans") {
   const auto all = errors_of(Sim(four_hosts), {0, 1, 2, 3}, [&](groups::Group& group) {
     std::vector<double> in(2, group.rank() == 0 ? std::nan("") : 1.0), out(2);
     groups::Call call = groups::exscan(in, out, "sum");
@@ -184,7 +184,7 @@ TEST_CASE(
   CHECK(all == std::vector<std::string>(4));
 }
 
-TEST_CASE("groups: a NaN of a group of one thread is an error, with a location as well") {
+TEST_CASE("groups: a NaN in a group of one thread is an error also with a location") {
   const Sim sim("clusters: {a: {hosts: 1}}\n");
   for (const std::string operation : {"sum", "min_location"}) {
     const auto all = errors_of(sim, {0}, [&](groups::Group& group) {
@@ -198,7 +198,7 @@ TEST_CASE("groups: a NaN of a group of one thread is an error, with a location a
   }
 }
 
-TEST_CASE("groups: an overflow on a host names the thread and the index, in place as well") {
+TEST_CASE("groups: an overflow on a host names the thread and the index also in place") {
   constexpr std::size_t size = 40'000, bad = 33'333;
   const Sim sim(one_host);
   for (const bool is_in_place : {false, true}) {

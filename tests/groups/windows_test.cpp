@@ -12,12 +12,12 @@ using test_support::Sim;
 using test_support::SimResult;
 using Values = std::vector<std::int64_t>;
 
-/// Hosts whose inboxes take nothing that was not asked for.
+/// Returns hosts whose inboxes accept only granted messages.
 Sim hosts(std::size_t count) {
   return Sim(fmt::format("clusters: {{a: {{hosts: {}}}}}\nlanes: {{inbox: 0B}}\n", count));
 }
 
-/// Each member gets a UsageError that ends so.
+/// Checks that each member gets a UsageError with this end.
 void check_refused(const Sim& sim, const std::function<groups::Call(Values&, Values&)>& make,
                    const std::string& why) {
   std::size_t refused = 0;
@@ -38,7 +38,7 @@ void check_refused(const Sim& sim, const std::function<groups::Call(Values&, Val
 
 }  // namespace
 
-TEST_CASE("groups: a window below what the schedule needs is refused with the one that it needs") {
+TEST_CASE("groups: a window below the least one is refused and the error names the least one") {
   const Sim sim = hosts(4);
   check_refused(
       sim,
@@ -60,8 +60,7 @@ TEST_CASE("groups: a window below what the schedule needs is refused with the on
   CHECK(result.failures == std::vector<std::string>());
 }
 
-TEST_CASE(
-    "groups: a window below what the schedule needs without credit does where inboxes have it") {
+TEST_CASE("groups: a window below the least one without credit works if inboxes have room") {
   const Sim sim("clusters: {a: {hosts: 4}}\nlanes:\n");
   const auto sum_up = [](groups::Group& world, std::size_t receiving) {
     const Values in(8, world.rank());
@@ -75,14 +74,13 @@ TEST_CASE(
   const SimResult result = sim.run([&](paths::Thread& thread) {
     groups::Group world(thread);
     sum_up(world, 0);
-    CHECK_THROWS_AS(sum_up(world, 1), base::UsageError);  // no message moves by credit
+    CHECK_THROWS_AS(sum_up(world, 1), base::UsageError);  // no message is sent by credit
   });
   CHECK(result.failures == std::vector<std::string>());
   CHECK(result.broke == "");
 }
 
-TEST_CASE(
-    "groups: a window of one with one receiving port is refused, also for the best schedule") {
+TEST_CASE("groups: a window of one with one receiving port is refused also for the best schedule") {
   const Sim sim = hosts(4);
   std::size_t refused = 0;
   for (const collectives::Collective collective : collectives::all_collectives) {
@@ -113,7 +111,7 @@ TEST_CASE(
   CHECK(refused > 0);
 }
 
-TEST_CASE("groups: an algorithm that a parameter would make able to do it says which") {
+TEST_CASE("groups: a refused algorithm names the parameter that would make it suitable") {
   const Sim five = hosts(5);
   const auto by = [](const std::string& name) {
     return [name](Values& in, Values& out) {
@@ -132,7 +130,7 @@ TEST_CASE("groups: an algorithm that a parameter would make able to do it says w
   check_refused(five, by("two_tier"), "0 has 5; try two_tier:reduce_scatter=ring,allgather=ring");
 }
 
-TEST_CASE("groups: what would send a message per element of a large vector is refused") {
+TEST_CASE("groups: a schedule with one message per element of a large vector is refused") {
   const Sim sim = hosts(2);
   std::size_t refused = 0;
   const SimResult result = sim.run([&](paths::Thread& thread) {

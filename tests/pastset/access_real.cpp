@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/access_real.cpp — accesses that threads begin, answer and cancel at one time.
+// tests/pastset/access_real.cpp — accesses that threads start, complete and cancel concurrently.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -12,9 +12,7 @@
 
 using pastset::StartedAccess;
 
-TEST_CASE(
-    "access: threads that move, observe and change their minds lose no tuple and get none "
-    "twice") {
+TEST_CASE("access: concurrent moves and observes and cancels lose no tuple and repeat none") {
   constexpr std::uint64_t threads = 4, each = 3000;
   runtime::Runtime runtime;
   runtime.run([&] {

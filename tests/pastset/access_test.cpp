@@ -45,7 +45,7 @@ void on_virtual_clock(const std::function<void(Runtime&)>& main) {
 
 }  // namespace
 
-TEST_CASE("access: a started read of a tuple that is there has happened at once") {
+TEST_CASE("access: a started read of an existing tuple is done at once") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number);
     for (std::uint64_t i = 0; i < 3; ++i) element.move(tuple(10 + i));
@@ -59,8 +59,7 @@ TEST_CASE("access: a started read of a tuple that is there has happened at once"
   });
 }
 
-TEST_CASE(
-    "access: one context waits for reads of several elements, each served as its tuple comes") {
+TEST_CASE("access: one context waits for reads of several elements and each ends with its tuple") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement a("a", number), b("b", number), c("c", number);
     std::vector<StartedAccess> reads;
@@ -84,8 +83,7 @@ TEST_CASE(
   });
 }
 
-TEST_CASE(
-    "access: started observes are served in the order in which they began, each another tuple") {
+TEST_CASE("access: started observes are served in order of their start with different tuples") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number);
     std::vector<StartedAccess> reads;
@@ -100,7 +98,7 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("access: started moves stand in one line with blocked ones") {
+TEST_CASE("access: started moves and blocked moves share one queue") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
     StartedAccess first = element.start_move(tuple(0)), second = element.start_move(tuple(1));
@@ -117,7 +115,7 @@ TEST_CASE("access: started moves stand in one line with blocked ones") {
   });
 }
 
-TEST_CASE("access: a read that makes room admits a move, which serves the next read") {
+TEST_CASE("access: a read that makes room admits a move and that serves the next read") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.delta = 1});
     std::vector<StartedAccess> moves, reads;
@@ -134,7 +132,7 @@ TEST_CASE("access: a read that makes room admits a move, which serves the next r
   });
 }
 
-TEST_CASE("access: what is cancelled or dropped reads and moves nothing, and holds nobody up") {
+TEST_CASE("access: a cancelled or dropped access has no effect and blocks no other") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.delta = 1});
     StartedAccess cancelled = element.start_observe(), stays = element.start_observe();
@@ -156,7 +154,7 @@ TEST_CASE("access: what is cancelled or dropped reads and moves nothing, and hol
   });
 }
 
-TEST_CASE("access: what is not over at a deadline says so like a blocked one, and never happens") {
+TEST_CASE("access: an access that misses its deadline fails like a blocked one and has no effect") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
     StartedAccess read = element.start_newest(7);
@@ -172,7 +170,7 @@ TEST_CASE("access: what is not over at a deadline says so like a blocked one, an
   });
 }
 
-TEST_CASE("access: a cancelled context leaves what it started, which goes with its handle") {
+TEST_CASE("access: a cancelled context leaves its started access until the handle is destroyed") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number);
     runtime::Task reader = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [&] {
@@ -187,7 +185,7 @@ TEST_CASE("access: a cancelled context leaves what it started, which goes with i
   });
 }
 
-TEST_CASE("access: deleting the element ends all that waits, and so does its end") {
+TEST_CASE("access: deleting or destroying the element ends all waiting accesses") {
   on_virtual_clock([](Runtime& runtime) {
     StartedAccess outlives;
     {
@@ -210,7 +208,7 @@ TEST_CASE("access: deleting the element ends all that waits, and so does its end
   });
 }
 
-TEST_CASE("access: an error mark ends reads that wait, and those that begin later; moves go on") {
+TEST_CASE("access: an error mark ends present and later waiting reads and moves continue") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.delta = 1});
     element.move(tuple(0));
@@ -225,7 +223,7 @@ TEST_CASE("access: an error mark ends reads that wait, and those that begin late
   });
 }
 
-TEST_CASE("access: what is wrong with one is told by its handle") {
+TEST_CASE("access: an error of an access is thrown by its handle") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.keep_newest = 1});
     for (std::uint64_t i = 0; i < 3; ++i) element.move(tuple(i));
@@ -238,7 +236,7 @@ TEST_CASE("access: what is wrong with one is told by its handle") {
   });
 }
 
-TEST_CASE("access: an X-function that throws ends the access it ran for, and changes nothing") {
+TEST_CASE("access: an X-function that throws ends its access and changes nothing") {
   on_virtual_clock([](Runtime&) {
     bool is_broken = true;
     pastset::ElementOptions options;
@@ -255,7 +253,8 @@ TEST_CASE("access: an X-function that throws ends the access it ran for, and cha
   });
 }
 
-TEST_CASE("access: begun, blocked and cancelled in any order, every tuple moved is observed once") {
+TEST_CASE(
+    "access: every moved tuple is observed once in any order of starts and waits and cancels") {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     INFO("seed " << seed);
     on_virtual_clock([seed](Runtime&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/any_change_test.cpp — waiting for any of several elements.
+// tests/pastset/any_change_test.cpp — waits for a change of any of several elements.
 #include "pastset/any_change.hpp"
 
 #include <catch2/catch.hpp>
@@ -30,7 +30,7 @@ void on_virtual_clock(const std::function<void(Runtime&)>& main) {
 
 }  // namespace
 
-TEST_CASE("any change: a tuple, a mark and a deletion count, reading does not") {
+TEST_CASE("any change: a tuple and a mark and a deletion count as changes but a read does not") {
   LocalElement a("a", number);
   LocalElement b("b", number);
   AnyChange changes({&a, &b});
@@ -57,7 +57,7 @@ TEST_CASE("any change: a refused move does not count") {
   CHECK(changes.count() == 0);
 }
 
-TEST_CASE("any change: a change between the look and the wait is not missed") {
+TEST_CASE("any change: a change between reading the count and waiting is not missed") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement a("a", number);
     AnyChange changes({&a});
@@ -68,7 +68,7 @@ TEST_CASE("any change: a change between the look and the wait is not missed") {
   });
 }
 
-TEST_CASE("any change: the wait ends with a change of any element, or with its deadline") {
+TEST_CASE("any change: the wait ends with a change of any element or at its deadline") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement a("a", number);
     LocalElement b("b", number);
@@ -90,7 +90,7 @@ TEST_CASE("any change: the wait ends with a change of any element, or with its d
   });
 }
 
-TEST_CASE("any change: a mover that is let in later counts when it is let in") {
+TEST_CASE("any change: a blocked move counts when it is admitted") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement a("a", number, {.delta = 1});
     AnyChange changes({&a});
@@ -105,7 +105,7 @@ TEST_CASE("any change: a mover that is let in later counts when it is let in") {
   });
 }
 
-TEST_CASE("any change: several watch one element, and one that ended is told no more") {
+TEST_CASE("any change: several may watch one element and a destroyed one is not notified") {
   LocalElement a("a", number);
   AnyChange stays({&a});
   {
@@ -117,7 +117,7 @@ TEST_CASE("any change: several watch one element, and one that ended is told no 
   CHECK(stays.count() == 2);
 }
 
-TEST_CASE("any change: a watcher among OS threads sees every change, though all elements move") {
+TEST_CASE("any change: a watcher among OS threads sees every change while all elements move") {
   constexpr std::uint64_t moves = 2000;
   Runtime runtime;
   std::uint64_t seen_tuples = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/element_model.hpp — an element that is obviously right, and others held to it.
+// tests/pastset/element_model.hpp — reference model of an element, and comparisons of elements with
+// it.
 #pragma once
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -28,7 +29,7 @@ using pastset::Template;
 
 inline const Template any_bytes = *Template::parse("bytes");
 
-/// What came of an operation, as text: "12 abc", "expired", "".
+/// Result of an operation as text: "12 abc", "expired", "".
 using Outcome = std::string;
 
 inline std::string letters(std::uint64_t value, std::size_t size) {
@@ -37,7 +38,8 @@ inline std::string letters(std::uint64_t value, std::size_t size) {
   return text;
 }
 
-/// Its bytes, of a small tuple or a large one; some are written where the element wants them.
+/// Returns a small or large tuple with this text. Some tuples are written directly to the element's
+/// memory.
 inline Payload tuple_of(const std::string& text, Element& element) {
   const auto length = static_cast<std::uint32_t>(text.size());
   const std::size_t size = sizeof length + text.size();
@@ -48,7 +50,8 @@ inline Payload tuple_of(const std::string& text, Element& element) {
   return std::move(bytes).freeze();
 }
 
-/// Of the three places for tuples of a shared element that has so much, and room for all of a test.
+/// Returns a size for each of the three places of tuples of a shared element with this arena. The
+/// arena has room for all tuples of a test.
 inline constexpr std::uint64_t arena_bytes = 1 << 20;
 inline std::size_t some_size(runtime::Random& random) {
   const std::uint64_t dice = random.below(100);
@@ -77,8 +80,8 @@ Outcome outcome(Act act) {
   }
 }
 
-/// PastSet in the fewest words: after each step all that can happen happens, movers first come
-/// first served, readers in their order.
+/// Simplest possible PastSet. After each step everything that can happen happens: movers in order
+/// of arrival, then readers in their order.
 class Model {
  public:
   explicit Model(const ElementOptions& options)
@@ -201,13 +204,13 @@ class Model {
   bool deleted_ = false;
 };
 
-/// What is held to the model: an element, here or in several processes.
+/// Element that is compared with the model, in this process or in several ones.
 class Subject {
  public:
   virtual ~Subject() = default;
   virtual void begin(std::uint64_t id, const Model::Begun& begun) = 0;
   virtual bool cancel(std::uint64_t id) = 0;
-  /// `is_due`: it has ended by now, as far as the model knows.
+  /// `is_due`: whether the access has ended according to the model.
   virtual bool is_done(std::uint64_t id, bool is_due) = 0;
   virtual Outcome take(std::uint64_t id) = 0;
   enum class AtOnce : std::uint8_t { observe, newest, axe, set_delta, mark, end, numbers };
@@ -256,7 +259,7 @@ class InThisProcess final : public Subject {
   std::map<std::uint64_t, bool> is_move_;
 };
 
-/// One and the model, which are told the same.
+/// A subject and the model that receive the same operations.
 class Pair {
  public:
   Pair(Subject& subject, const ElementOptions& options, std::uint64_t seed)
@@ -353,11 +356,11 @@ class Pair {
   Subject& subject_;
   Model model_;
   runtime::Random random_;
-  std::list<Both> begun_;  // the model points at them
+  std::list<Both> begun_;  // the model has pointers to them
   std::uint64_t steps_ = 0, ids_ = 0;
 };
 
-/// Those that differ in what they do.
+/// Options that differ in behaviour.
 inline auto all_options() {
   return GENERATE(ElementOptions{}, ElementOptions{.delta = 1}, ElementOptions{.delta = 3},
                   ElementOptions{.keep_newest = 1}, ElementOptions{.keep_newest = 5});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/element_model_test.cpp — both kinds of elements against the model, in one process.
+// tests/pastset/element_model_test.cpp — both kinds of elements compared with the model in one
+// process.
 #include "tests/pastset/element_model.hpp"
 
 #include <unistd.h>
@@ -33,7 +34,7 @@ std::uint64_t seeds() {
 
 }  // namespace
 
-TEST_CASE("element: whatever is done to one of either kind, it does what the model does") {
+TEST_CASE("element: whatever is done to either kind it behaves like the model") {
   const bool is_shared = GENERATE(false, true);
   const ElementOptions options =
       GENERATE(ElementOptions{}, ElementOptions{.delta = 1}, ElementOptions{.delta = 3},

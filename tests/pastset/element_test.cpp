@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/element_test.cpp — what an element answers at once.
+// tests/pastset/element_test.cpp — operations of an element that do not wait.
 #include <array>
 #include <catch2/catch.hpp>
 #include <limits>
@@ -28,7 +28,7 @@ void move_values(Element& element, std::uint64_t count) {
 
 }  // namespace
 
-TEST_CASE("element: tuples are numbered from 0, and first == last says nothing is unobserved") {
+TEST_CASE("element: tuples are numbered from 0 and first == last if none is unobserved") {
   LocalElement element("e", number);
   CHECK(element.first() == 0);
   CHECK(element.last() == 0);
@@ -43,7 +43,7 @@ TEST_CASE("element: tuples are numbered from 0, and first == last says nothing i
   CHECK_FALSE(element.try_observe());
 }
 
-TEST_CASE("element: observe() takes the oldest unobserved tuple, observe(n) leaves first alone") {
+TEST_CASE("element: observe() takes the oldest unobserved tuple and observe(n) keeps first") {
   LocalElement element("e", number);
   move_values(element, 3);
   CHECK(value_of(element.observe(2)) == 102);
@@ -51,7 +51,7 @@ TEST_CASE("element: observe() takes the oldest unobserved tuple, observe(n) leav
   CHECK(value_of(element.observe()) == 100);
   CHECK(value_of(element.observe()) == 101);
   CHECK(element.first() == 2);
-  CHECK(value_of(element.observe(0)) == 100);  // reading removed nothing
+  CHECK(value_of(element.observe(0)) == 100);  // reading does not remove a tuple
   CHECK(element.first() == 2);
 }
 
@@ -74,13 +74,13 @@ TEST_CASE("element: a tuple that does not match the template is refused and chan
   CHECK(element.last() == 0);
 }
 
-TEST_CASE("element: axe frees its number and all older") {
+TEST_CASE("element: axe frees its number and all older ones") {
   LocalElement element("e", number);
   move_values(element, 5);
   for (int i = 0; i < 5; ++i) element.observe();
   element.axe(0);
   CHECK_THROWS_AS(element.observe(0), pastset::Expired);
-  CHECK(value_of(element.observe(1)) == 101);  // the oldest kept is readable
+  CHECK(value_of(element.observe(1)) == 101);  // the oldest kept tuple is readable
   element.axe(2);
   CHECK_THROWS_AS(element.observe(2), pastset::Expired);
   CHECK(value_of(element.observe(3)) == 103);
@@ -104,7 +104,7 @@ TEST_CASE("element: axe never frees an unobserved tuple") {
   CHECK(element.first() == 2);
 }
 
-TEST_CASE("element: moving, observing and axing at random keeps to the model") {
+TEST_CASE("element: random moves and observes and axes match the model") {
   const std::uint64_t seed = GENERATE(range<std::uint64_t>(1, 21));
   INFO("seed " << seed);
   runtime::Random random(seed);
@@ -140,7 +140,7 @@ TEST_CASE("element: moving, observing and axing at random keeps to the model") {
   }
 }
 
-TEST_CASE("element: keeping the newest never blocks a move and raises first to the oldest kept") {
+TEST_CASE("element: keep_newest never blocks a move and raises first to the oldest kept tuple") {
   LocalElement element("e", number, {.delta = 1, .keep_newest = 2});
   move_values(element, 5);
   CHECK(element.last() == 5);
@@ -149,11 +149,11 @@ TEST_CASE("element: keeping the newest never blocks a move and raises first to t
   CHECK(element.observe().number == 3);
   CHECK(element.observe().number == 4);
   move_values(element, 1);
-  CHECK(element.first() == 5);  // not lowered to 4, the oldest kept
+  CHECK(element.first() == 5);  // not lowered to 4, the oldest kept tuple
   CHECK(value_of(element.observe(4)) == 104);
 }
 
-TEST_CASE("element: newest answers the newest tuple from a number on and leaves first alone") {
+TEST_CASE("element: newest returns the newest tuple from a number on and keeps first") {
   LocalElement element("e", number);
   CHECK_FALSE(element.try_newest());
   move_values(element, 3);
@@ -163,7 +163,7 @@ TEST_CASE("element: newest answers the newest tuple from a number on and leaves 
   CHECK(element.first() == 0);
 }
 
-TEST_CASE("element: a newest tuple that axe freed is not there any more") {
+TEST_CASE("element: a newest tuple that axe freed is no longer returned") {
   LocalElement element("e", number);
   move_values(element, 1);
   element.observe();
@@ -174,7 +174,7 @@ TEST_CASE("element: a newest tuple that axe freed is not there any more") {
   CHECK(value_of(element.newest()) == 7);
 }
 
-TEST_CASE("element: an error mark stays, and tuples stay readable under it") {
+TEST_CASE("element: an error mark stays and tuples stay readable") {
   LocalElement element("e", number);
   CHECK_FALSE(element.error_mark());
   move_values(element, 1);
@@ -193,7 +193,7 @@ TEST_CASE("element: an error mark stays, and tuples stay readable under it") {
   CHECK_THROWS_WITH(element.observe(2), "host beta is gone");
 }
 
-TEST_CASE("element: once deleted, every operation says so") {
+TEST_CASE("element: every operation after a delete throws Deleted") {
   LocalElement element("gone", number);
   move_values(element, 1);
   element.delete_element();
@@ -218,7 +218,7 @@ TEST_CASE("element: once deleted, every operation says so") {
   says_deleted([&] { element.error_mark(); });
 }
 
-TEST_CASE("element: an X-function stores what it likes and gives back tuples of the template") {
+TEST_CASE("element: X-functions store any bytes and return tuples of the template") {
   const auto in = [](const Payload& payload) {
     return Payload::of(static_cast<std::uint8_t>(payload.read<std::uint64_t>()));
   };
@@ -260,13 +260,13 @@ TEST_CASE("element: an X-function that throws changes nothing") {
   CHECK(observed.observe().number == 0);
 }
 
-TEST_CASE("element: a freed payload is released when the element can be used again") {
+TEST_CASE("element: a freed payload is released without holding the element's mutex") {
   const std::array<std::byte, 8> bytes{};
   int released = 0;
   LocalElement element("e", number, {.keep_newest = 1});
   const auto borrowed = [&] {
     return Payload::adopt(bytes, [&] {
-      element.is_deleted();  // would never return while the element's mutex is held
+      element.is_deleted();  // blocks forever if the element's mutex is held
       ++released;
     });
   };

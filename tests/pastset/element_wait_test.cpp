@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/element_wait_test.cpp — who waits in an element, and who is released when.
+// tests/pastset/element_wait_test.cpp — waits in an element, and their order of release.
 #include <catch2/catch.hpp>
 
 #include "pastset/any_change.hpp"
@@ -35,7 +35,7 @@ Task start(Runtime& runtime, std::uint64_t which, std::function<void()> work) {
   return runtime.spawn(runtime::ContextRole::thread, {"thread", "t", which}, std::move(work));
 }
 
-/// Starts contexts that move 0, 1, 2 ... and are blocked in that order when it returns.
+/// Starts contexts that move 0, 1, 2 and so on. They are blocked in this order when it returns.
 std::vector<Task> start_movers(Runtime& runtime, Element& element, std::uint64_t count) {
   std::vector<Task> movers;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -51,7 +51,7 @@ void join_all(std::vector<Task>& tasks) {
 
 }  // namespace
 
-TEST_CASE("element: a move blocks while delta tuples are unobserved, until one is observed") {
+TEST_CASE("element: a move blocks while delta tuples are unobserved until one is observed") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 2});
     runtime::Nanos returned{};
@@ -61,7 +61,7 @@ TEST_CASE("element: a move blocks while delta tuples are unobserved, until one i
     });
     runtime.sleep_for(5ms);
     CHECK(element.last() == 2);
-    CHECK(value_of(element.observe(1)) == 1);  // with a number it releases nobody
+    CHECK(value_of(element.observe(1)) == 1);  // observe(n) admits no mover
     runtime.sleep_for(5ms);
     CHECK(element.last() == 2);
     element.observe();
@@ -71,7 +71,7 @@ TEST_CASE("element: a move blocks while delta tuples are unobserved, until one i
   });
 }
 
-TEST_CASE("element: blocked movers are released first come, first served") {
+TEST_CASE("element: blocked movers are released in order of arrival") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
     std::vector<Task> movers = start_movers(runtime, element, 20);
@@ -88,7 +88,7 @@ TEST_CASE("element: a new mover queues behind blocked ones") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
     std::vector<Task> movers = start_movers(runtime, element, 3);
-    // The released mover has not run yet: its place is taken all the same.
+    // The released mover has not run yet, but its tuple has its number already.
     CHECK(value_of(element.observe()) == 0);
     CHECK(element.last() == 2);
     movers.push_back(start(runtime, 9, [&] { element.move(tuple(9)); }));
@@ -98,14 +98,14 @@ TEST_CASE("element: a new mover queues behind blocked ones") {
   });
 }
 
-TEST_CASE("element: raising delta releases as many movers as then fit, in their order") {
+TEST_CASE("element: raising delta releases as many movers as fit in their order") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
     std::vector<Task> movers = start_movers(runtime, element, 8);
     CHECK(element.last() == 1);
     element.set_delta(4);
     CHECK(element.last() == 4);
-    element.set_delta(2);  // below the backlog: only later moves notice
+    element.set_delta(2);  // below the backlog: affects only later moves
     CHECK(element.last() == 4);
     element.observe();
     element.observe();
@@ -119,7 +119,7 @@ TEST_CASE("element: raising delta releases as many movers as then fit, in their 
   });
 }
 
-TEST_CASE("element: a mover whose deadline passes leaves the line and moves nothing") {
+TEST_CASE("element: a mover whose deadline passes leaves the queue and moves nothing") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
     element.move(tuple(0));
@@ -139,7 +139,7 @@ TEST_CASE("element: a mover whose deadline passes leaves the line and moves noth
   });
 }
 
-TEST_CASE("element: a cancelled mover leaves the line") {
+TEST_CASE("element: a cancelled mover leaves the queue") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
     std::vector<Task> movers = start_movers(runtime, element, 3);
@@ -152,7 +152,7 @@ TEST_CASE("element: a cancelled mover leaves the line") {
   });
 }
 
-TEST_CASE("element: observe(n) blocks until tuple n exists, for every reader of it") {
+TEST_CASE("element: observe(n) blocks every reader until tuple n exists") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number);
     std::vector<Task> readers;
@@ -188,7 +188,7 @@ TEST_CASE("element: observers without a number share the tuples between them") {
   });
 }
 
-TEST_CASE("element: a reader whose deadline passes is told so and changes nothing") {
+TEST_CASE("element: a reader whose deadline passes gets an error and changes nothing") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number);
     CHECK_THROWS_AS(element.observe(Deadline::written_at(1ms)), pastset::DeadlinePassed);
@@ -200,7 +200,7 @@ TEST_CASE("element: a reader whose deadline passes is told so and changes nothin
   });
 }
 
-TEST_CASE("element: what is there at once is given though the deadline has passed") {
+TEST_CASE("element: an operation that needs no wait succeeds after its deadline") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
     runtime.sleep_for(5ms);
@@ -224,7 +224,7 @@ TEST_CASE("element: newest blocks until a tuple from that number on exists") {
   });
 }
 
-TEST_CASE("element: a reader of a tuple that came and went is told it expired") {
+TEST_CASE("element: a reader of a tuple that was moved and freed meanwhile gets Expired") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.keep_newest = 1});
     Task reader = start(runtime, 1, [&] { CHECK_THROWS_AS(element.observe(0), pastset::Expired); });
@@ -234,7 +234,7 @@ TEST_CASE("element: a reader of a tuple that came and went is told it expired") 
   });
 }
 
-TEST_CASE("element: an error mark wakes blocked readers and no movers") {
+TEST_CASE("element: an error mark wakes blocked readers but not movers") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
     std::vector<Task> readers;
@@ -266,7 +266,7 @@ TEST_CASE("element: an error mark wakes blocked readers and no movers") {
   });
 }
 
-TEST_CASE("element: deletion wakes all that are blocked, and each is told") {
+TEST_CASE("element: deletion wakes all blocked contexts with an error") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement full("full", number, {.delta = 1});
     LocalElement empty("empty", number);
@@ -294,7 +294,7 @@ TEST_CASE("element: deletion wakes all that are blocked, and each is told") {
   });
 }
 
-TEST_CASE("element: a deadlock report says who waits in which element") {
+TEST_CASE("element: a deadlock report names the element of each wait") {
   const auto deadlock = [](const std::function<void(Element&)>& block) {
     LocalElement element("sum.alpha-0", number, {.delta = 1});
     try {

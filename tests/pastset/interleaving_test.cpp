@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/interleaving_test.cpp — no order of events loses, doubles or reorders a tuple.
+// tests/pastset/interleaving_test.cpp — random interleavings that must not lose, duplicate or
+// reorder tuples.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -29,13 +30,13 @@ struct Tuple {
 };
 
 struct Moved {
-  std::uint64_t called;  // how many calls of move() had begun before, where one can tell
+  std::uint64_t called;  // number of earlier calls of move(), if known
   std::uint64_t number;
   Tuple tuple;
 };
 
-/// Several movers and observers of one element whose delta keeps changing, with what they saw.
-/// Each context writes to its own place; the places are read once all have ended.
+/// Several movers and observers of one element whose delta keeps changing, with the tuples that
+/// they saw. Each context writes to its own place. The places are read after all have ended.
 class Interleaving {
  public:
   Interleaving(ClockKind clock, std::uint64_t seed)
@@ -88,12 +89,12 @@ class Interleaving {
                                    std::move(work)));
   }
 
-  /// Virtual time shuffles the contexts; between OS threads the kernel does.
+  /// Sleeps at random to shuffle contexts on the virtual clock. The kernel shuffles OS threads.
   void pause(Random& random) {
     if (runtime_.is_virtual()) runtime_.sleep_for(runtime::Nanos(random.between(0, 20)));
   }
 
-  /// Sometimes soon, so that some calls are given up and repeated.
+  /// Returns sometimes an early deadline, so that some calls time out and are repeated.
   Deadline patience(Random& random) const {
     if (!random.chance(0.3)) return Deadline::never();
     return Deadline::written_at(runtime_.now() + runtime::Nanos(random.between(0, 30)));
@@ -179,11 +180,11 @@ void check_seeds(ClockKind clock, std::uint64_t count) {
 
 }  // namespace
 
-TEST_CASE("element: no interleaving loses, doubles or reorders a tuple, on the virtual clock") {
+TEST_CASE("element: no interleaving loses or duplicates or reorders tuples on the virtual clock") {
   check_seeds(ClockKind::virtual_time, 300);
 }
 
-TEST_CASE("element: no interleaving loses, doubles or reorders a tuple, between OS threads") {
+TEST_CASE("element: no interleaving loses or duplicates or reorders tuples between OS threads") {
   check_seeds(ClockKind::steady, 30);
 }
 

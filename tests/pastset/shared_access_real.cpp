@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_access_real.cpp — who finds a shared space and may map it, and reading one
-// that may only be read.
+// tests/pastset/shared_access_real.cpp — access rights of a shared space, and read-only mappings.
 #include <sys/mman.h>
 
 #include <optional>
@@ -17,7 +16,7 @@ namespace {
 
 constexpr uid_t nobody = 65534;
 
-/// A process of another user that begins once it is told to.
+/// A process of another user that begins on request.
 class Stranger {
  public:
   explicit Stranger(const std::function<void(runtime::Runtime&)>& act)
@@ -56,7 +55,7 @@ bool is_root() {
 
 }  // namespace
 
-TEST_CASE("shared access: without a word no other user finds a space") {
+TEST_CASE("shared access: by default no other user finds a space") {
   if (!is_root()) return;
   const std::string name = own_name();
   Stranger stranger([&](runtime::Runtime&) {
@@ -69,7 +68,7 @@ TEST_CASE("shared access: without a word no other user finds a space") {
   CHECK(stranger.wait() == 0);
 }
 
-TEST_CASE("shared access: a number that no user can have is nobody's") {
+TEST_CASE("shared access: a user number out of range belongs to no user") {
   const std::string name = own_name();
   const auto space = SharedSpace::make(name);
   CHECK(SharedSpace::map(std::to_string(geteuid()) + "/" + name)->mapping().name() == name);
@@ -78,7 +77,7 @@ TEST_CASE("shared access: a number that no user can have is nobody's") {
     CHECK_THROWS_WITH(SharedSpace::map(user + "/" + name), Catch::Contains("there is no user"));
 }
 
-TEST_CASE("shared access: where others may read, they read and wait, and cannot write") {
+TEST_CASE("shared access: with read access other users read and wait but cannot write") {
   if (!is_root()) return;
   const std::string name = own_name() + ".run";
   Between<std::atomic<int>> stage;
@@ -111,11 +110,11 @@ TEST_CASE("shared access: where others may read, they read and wait, and cannot 
     element->move(tuple_of(6));
     CHECK(stranger.wait() == 0);
     CHECK(element->first() == 0);
-    CHECK(space->mapping().processes().at(1).pid == 0);  // it takes nobody's place
+    CHECK(space->mapping().processes().at(1).pid == 0);  // it takes no slot of a process
   });
 }
 
-TEST_CASE("shared access: where others may write, they are as any process") {
+TEST_CASE("shared access: with write access other users act like any process") {
   if (!is_root()) return;
   const std::string name = own_name();
   Stranger stranger([&](runtime::Runtime& runtime) {
@@ -140,14 +139,14 @@ TEST_CASE("shared access: where others may write, they are as any process") {
       CHECK(value_of(stored) == i);
       back->axe(stored.number);
     }
-    // It dies, and its end is heard of.
+    // The owner dies, and the waiter gets that error.
     kill(static_cast<pid_t>(space->mapping().processes().at(1).pid), SIGKILL);
     CHECK_THROWS_AS(back->observe(soon(runtime)), pastset::ProcessDied);
     CHECK(stranger.wait() == 128 + SIGKILL);
   });
 }
 
-TEST_CASE("shared access: a space is found once it is open") {
+TEST_CASE("shared access: a space is found only when it is open") {
   const std::string name = own_name();
   const auto mapping = pastset::SharedMapping::make(name, {});
   const auto is_named = [&] {
@@ -162,7 +161,7 @@ TEST_CASE("shared access: a space is found once it is open") {
   CHECK(SharedSpace::map(name)->names().empty());
 }
 
-TEST_CASE("shared access: a space is not found before all is in it that is to be from the first") {
+TEST_CASE("shared access: a space is not found before its initial elements exist") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
   Forked finder([&](runtime::Runtime& runtime) {
@@ -186,12 +185,12 @@ TEST_CASE("shared access: a space is not found before all is in it that is to be
   std::vector<SharedSpace::Entered> elements;
   for (int i = 0; i < 40; ++i)
     elements.push_back({"element " + std::to_string(i), values, {.delta = 7}, {.slots = 16'000}});
-  // Which takes a while: slots are cleared.
+  // It takes time to clear the slots.
   const auto space = SharedSpace::make(name, {.bytes = std::size_t{256} << 20}, elements);
   CHECK(finder.wait() == 0);
 }
 
-TEST_CASE("shared access: who only reads sees whole tuples, whatever happens meanwhile") {
+TEST_CASE("shared access: a read-only mapping sees whole tuples during concurrent moves") {
   const std::string name = own_name();
   const std::size_t count = GENERATE(1U, 90U, 3000U);
   Between<std::atomic<bool>> is_over;
@@ -200,7 +199,7 @@ TEST_CASE("shared access: who only reads sees whole tuples, whatever happens mea
     const auto moved = space->find("e");
     for (std::uint64_t i = 0; !*is_over; ++i) {
       moved->move(tuple_of(i, count));
-      if (i % 256 == 0) runtime.sleep_for(base::Nanos(50'000));  // or nobody could read any
+      if (i % 256 == 0) runtime.sleep_for(base::Nanos(50'000));  // lets readers finish
     }
   });
   runtime::Runtime runtime;
@@ -235,7 +234,8 @@ TEST_CASE("shared access: who only reads sees whole tuples, whatever happens mea
   });
 }
 
-TEST_CASE("shared access: who only reads is told of changes, deadlines, marks and ends") {
+TEST_CASE(
+    "shared access: a read-only mapping is notified of changes and marks and ends and deadlines") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(own_name());
@@ -270,7 +270,7 @@ TEST_CASE("shared access: who only reads is told of changes, deadlines, marks an
       pastset::AnyChange more({read.get()});
       bool is_told = true;
       while (is_told && told.empty()) {
-        const std::uint64_t before = more.count();  // the mark may be among what is still told
+        const std::uint64_t before = more.count();  // the mark may be pending
         if (read->is_deleted())
           told = "deleted";
         else
@@ -285,7 +285,8 @@ TEST_CASE("shared access: who only reads is told of changes, deadlines, marks an
   });
 }
 
-TEST_CASE("shared access: who only reads hears that the owner has died, though nobody else does") {
+TEST_CASE(
+    "shared access: a read-only mapping detects the death of the owner if no other process does") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
   Forked owner([&](runtime::Runtime& runtime) {

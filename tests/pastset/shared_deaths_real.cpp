@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_deaths_real.cpp — who is told that only the dead could bring what he waits
-// for, and how soon.
+// tests/pastset/shared_deaths_real.cpp — errors for waiters that only dead processes could serve,
+// and their delay.
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -14,7 +14,8 @@ using pastset::ProcessDied;
 
 namespace {
 
-/// Makes the space with its elements, each with a tuple, says so, and waits to be killed.
+/// Starts a process that makes the space with its elements, each with a tuple, and then waits to be
+/// killed.
 Forked owner_of(const std::string& name, std::atomic<int>& stage) {
   return Forked([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name, {.process = "solver"});
@@ -30,8 +31,8 @@ void await(runtime::Runtime& runtime, const std::atomic<int>& stage, int wanted)
     if (runtime.now() > end) throw std::runtime_error("nobody comes so far");
 }
 
-/// Processes that come one after the other, each when the one before was killed; all are there
-/// before this one has threads.
+/// Processes that run one after the other, each after the previous one was killed. All are forked
+/// before this process has threads.
 class SequenceQueue {
  public:
   static constexpr std::uint64_t all = 8;
@@ -57,7 +58,7 @@ class SequenceQueue {
   std::vector<Forked> processes_;
 };
 
-/// What `wait` throws, and when.
+/// Error that `wait` throws, and its time.
 struct Waiter {
   std::string what;
   base::Nanos at{0};
@@ -79,10 +80,10 @@ runtime::Task told_by(runtime::Runtime& runtime, runtime::ContextRole role, Wait
   });
 }
 
-/// Kills it while `waits` wait; how long it took until the last of them was told.
+/// Kills the process while `waits` wait. Returns the time until the last of them got its error.
 base::Nanos kill_while(runtime::Runtime& runtime, Forked& process, std::vector<Waiter>& told,
                        std::vector<runtime::Task>& waits) {
-  runtime.sleep_for(5ms);  // most wait by then
+  runtime.sleep_for(5ms);  // most waits have begun by then
   const base::Nanos killed = runtime.now();
   process.kill(SIGKILL);
   base::Nanos last{0};
@@ -93,7 +94,7 @@ base::Nanos kill_while(runtime::Runtime& runtime, Forked& process, std::vector<W
   return last;
 }
 
-/// Of all kills.
+/// Prints statistics of all kills.
 void say(const char* what, std::vector<base::Nanos> spans) {
   std::sort(spans.begin(), spans.end());
   const auto ms = [](base::Nanos span) { return static_cast<double>(span.count()) * 1e-6; };
@@ -103,7 +104,7 @@ void say(const char* what, std::vector<base::Nanos> spans) {
 
 }  // namespace
 
-TEST_CASE("shared space: when its owner dies, all who wait are told who that was") {
+TEST_CASE("shared space: when its owner dies all waiters get an error that names it") {
   const char* const wanted = std::getenv("PATHS_KILLS");
   const int kills = wanted != nullptr ? std::atoi(wanted) : 20;
   std::vector<base::Nanos> spans;
@@ -140,13 +141,13 @@ TEST_CASE("shared space: when its owner dies, all who wait are told who that was
       spans.push_back(kill_while(runtime, owner, told, waits));
       for (const Waiter& one : told)
         CHECK_THAT(one.what, Catch::Contains(who + ", which owned the space, has died"));
-      // What is there stays; nothing more comes.
+      // Existing tuples stay readable, but no more can arrive.
       CHECK(value_of(element->observe(0, soon(runtime))) == 7);
       CHECK(value_of(full->observe(soon(runtime))) == 7);
       CHECK_THROWS_AS(full->observe(soon(runtime)), ProcessDied);
       CHECK_THROWS_AS(full->move(tuple_of(1), soon(runtime)), ProcessDied);
       CHECK_THROWS_AS(space->enter("new", values), ProcessDied);
-      // Its name is free for whoever starts anew.
+      // The name is free for a new space.
       const auto next = SharedSpace::make(name);
       next->enter("e", values)->move(tuple_of(3));
       CHECK(value_of(SharedSpace::map(name)->find("e")->observe()) == 3);
@@ -155,7 +156,7 @@ TEST_CASE("shared space: when its owner dies, all who wait are told who that was
   say("an owner that is killed", spans);
 }
 
-TEST_CASE("shared space: whoever comes sees that the owner has died, though nobody was told") {
+TEST_CASE("shared space: a later process detects the death of the owner without a notification") {
   for (const bool makes_another : {true, false}) {
     const std::string name = own_name();
     Between<std::atomic<int>> stage, mapped;
@@ -186,7 +187,7 @@ TEST_CASE("shared space: whoever comes sees that the owner has died, though nobo
   }
 }
 
-TEST_CASE("shared space: of an owner that leaves, nobody is told") {
+TEST_CASE("shared space: an owner that detaches causes no error") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
   Forked owner = owner_of(name, *stage);
@@ -203,14 +204,15 @@ TEST_CASE("shared space: of an owner that leaves, nobody is told") {
     element->move(tuple_of(8), soon(runtime));
     CHECK(value_of(second.take(soon(runtime))) == 8);
     CHECK_THROWS_AS(element->observe(2, soon(runtime, 20ms)), pastset::DeadlinePassed);
-    // Its name is theirs while they have something in it.
+    // The name stays in use while elements remain.
     CHECK_THROWS_AS(SharedSpace::make(name), pastset::SharedSpaceError);
     for (const std::string& one : space->names()) space->delete_element(one);
     SharedSpace::make(name);
   });
 }
 
-TEST_CASE("shared space: when the last that moved dies, readers are told until another moves") {
+TEST_CASE(
+    "shared space: after the death of the last mover readers get errors until another moves") {
   const std::string name = own_name();
   SequenceQueue feeders(name, "feeder", [](runtime::Runtime&, pastset::Element& element, int turn) {
     element.move(tuple_of(static_cast<std::uint64_t>(turn)));
@@ -242,7 +244,7 @@ TEST_CASE("shared space: when the last that moved dies, readers are told until a
   say("a mover that is killed", spans);
 }
 
-TEST_CASE("shared space: when the last that observed dies, movers without room are told") {
+TEST_CASE("shared space: after the death of the last observer movers without room get errors") {
   const std::string name = own_name();
   SequenceQueue consumers(name, "consumer",
                           [](runtime::Runtime& own, pastset::Element& element, int turn) {
@@ -256,7 +258,7 @@ TEST_CASE("shared space: when the last that observed dies, movers without room a
     const auto element = space->enter("e", values, {.delta = 2});
     for (std::uint64_t i = 0; i < SequenceQueue::all; ++i) {
       Forked& consumer = consumers.begin();
-      // The one before has died: whoever is blocked is told at once, until the next one observes.
+      // The previous process has died: blocked movers get errors until the next one observes.
       for (std::uint64_t moved = 0; moved < 3;) {
         try {
           element->move(tuple_of(moved), soon(runtime));
@@ -280,7 +282,7 @@ TEST_CASE("shared space: when the last that observed dies, movers without room a
   say("an observer that is killed", spans);
 }
 
-TEST_CASE("shared space: a death while a mover looks for room is told, too") {
+TEST_CASE("shared space: a death while a mover polls for room is also an error") {
   const std::string name = own_name();
   SequenceQueue consumers(
       name, "consumer",
@@ -289,7 +291,8 @@ TEST_CASE("shared space: a death while a mover looks for room is told, too") {
   runtime.run([&] {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 1});
-    // The more threads there are, the longer one looks: as long as it takes to hear of a death.
+    // The time of polling grows with the number of threads. With 300 it covers the notification of
+    // a death.
     std::vector<runtime::Task> asleep;
     for (int i = 0; i < 300; ++i)
       asleep.push_back(runtime.spawn(runtime::ContextRole::thread, {"sleeps"},
@@ -300,7 +303,7 @@ TEST_CASE("shared space: a death while a mover looks for room is told, too") {
         try {
           element->move(tuple_of(1), soon(runtime));
         } catch (const ProcessDied&) {
-          runtime.sleep_for(1ms);  // of the one before
+          runtime.sleep_for(1ms);  // death of the previous one
         }
       }
       consumers.await_done(runtime);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_holders_real.cpp — what happens while another process holds an element, or
-// has just let it go. A second mapping stands for the other process where nobody has to die.
+// tests/pastset/shared_holders_real.cpp — elements whose lock another process holds or has just
+// released. A second mapping stands for the other process if no process has to die.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ void wait_until(runtime::Runtime& runtime, const Is& is) {
     REQUIRE(runtime.now() < end);
 }
 
-/// An X-function keeps the element held until it is told to go on; the tuple stays unobserved.
+/// Holds the lock of an element in an X-function until let_go(). The tuple stays unobserved.
 class Holder {
  public:
   Holder(runtime::Runtime& runtime, SharedSpace& space) : runtime_(runtime) {
@@ -64,7 +64,7 @@ class Holder {
   runtime::Task task_;
 };
 
-/// A read that does something when it is served.
+/// A read that calls a function when it is served.
 struct Served final : Access {
   explicit Served(std::function<void()> what) : Access(Kind::observe, 0), act(std::move(what)) {}
   void notify() noexcept override { act(); }
@@ -75,7 +75,7 @@ std::uint64_t blocked_movers(SharedSpace& space) { return space.show().at(0).blo
 
 }  // namespace
 
-TEST_CASE("shared space: a move whose turn comes as its deadline passes says that it has moved") {
+TEST_CASE("shared space: a move admitted at its deadline reports that it has moved") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(own_name());
@@ -99,7 +99,7 @@ TEST_CASE("shared space: a move whose turn comes as its deadline passes says tha
   });
 }
 
-TEST_CASE("shared space: a move that was cancelled never happens, whoever makes room meanwhile") {
+TEST_CASE("shared space: a cancelled move never happens even if room is made meanwhile") {
   constexpr std::uint64_t moves = test_support::or_fewer(400'000);
   runtime::Runtime runtime;
   runtime.run([&] {
@@ -132,7 +132,7 @@ TEST_CASE("shared space: a move that was cancelled never happens, whoever makes 
   });
 }
 
-TEST_CASE("shared space: memory that is freed while a move gets in line is its own") {
+TEST_CASE("shared space: memory freed while a move joins the queue is available to that move") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(own_name());
@@ -143,15 +143,15 @@ TEST_CASE("shared space: memory that is freed while a move gets in line is its o
     element->observe();
     Served served([&] { others->axe(0); });
     element->begin(served);
-    runtime.sleep_for(20ms);  // bells that rang for who came are answered
-    // As where nobody waits: the move is to serve the read, and then to hear of the axe.
+    runtime.sleep_for(20ms);  // all earlier notifications have arrived
+    // Pretends that there are no listeners: the move must serve the read and then notice the axe.
     space->mapping().segment().elements[0].listeners = 0;
     others->move(tuple_of(1, 1));
     CHECK(element->move(tuple_of(2, 900), soon(runtime, 5s)) == 2);
   });
 }
 
-TEST_CASE("shared space: an element that is held for long delays no other one") {
+TEST_CASE("shared space: an element that is held for a long time delays no other element") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(own_name(), {.lock_patience = 10min});  // a busy machine
@@ -169,13 +169,13 @@ TEST_CASE("shared space: an element that is held for long delays no other one") 
     auto comes = free->start_observe();
     others_free->move(tuple_of(7));
     CHECK(value_of(comes.take(soon(runtime, 5s))) == 7);
-    CHECK(space->enter("third", values)->last() == 0);  // nor one that is new
+    CHECK(space->enter("third", values)->last() == 0);  // nor a new element
     holder.let_go(true);
     asks.join();
   });
 }
 
-TEST_CASE("shared space: who is told of a stuck element in line is in line no longer") {
+TEST_CASE("shared space: a waiter that gets the error of a stuck element leaves its queue") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(own_name(), {.lock_patience = 100ms});
@@ -204,7 +204,7 @@ TEST_CASE("shared space: who is told of a stuck element in line is in line no lo
   });
 }
 
-TEST_CASE("shared space: who dies while an element is held for long leaves nothing in it") {
+TEST_CASE("shared space: a process that dies while an element is held leaves nothing in it") {
   const std::string name = own_name();
   Forked victim([&](runtime::Runtime& runtime) {
     const auto space = map_when_there(runtime, name);
@@ -221,13 +221,13 @@ TEST_CASE("shared space: who dies while an element is held for long leaves nothi
     Holder holder(runtime, *other);
     victim.kill(SIGKILL);
     victim.wait();
-    runtime.sleep_for(500ms);  // longer than anybody's patience
+    runtime.sleep_for(500ms);  // longer than any lock patience
     holder.let_go(false);
     wait_until(runtime, [&] { return blocked_movers(*space) == 0; });
   });
 }
 
-TEST_CASE("shared space: what a killed reader holds of a deleted element is used again") {
+TEST_CASE("shared space: memory held by a killed reader of a deleted element is reused") {
   const std::string name = own_name();
   Between<std::atomic<bool>> is_held;
   Forked reader([&](runtime::Runtime& runtime) {
@@ -245,7 +245,7 @@ TEST_CASE("shared space: what a killed reader holds of a deleted element is used
     wait_until(runtime, [&] { return is_held->load(); });
     space->delete_element("e");
     const auto next = space->enter("e", values, {.delta = 4}, small);
-    // The whole space has no more than one element may have, and a little.
+    // The whole space has little more memory than one element may have.
     CHECK_THROWS_AS(next->move(tuple_of(2, 1000), soon(runtime, 20ms)), pastset::DeadlinePassed);
     auto moved = next->start_move(tuple_of(2, 1000));
     reader.kill(SIGKILL);
@@ -254,7 +254,7 @@ TEST_CASE("shared space: what a killed reader holds of a deleted element is used
   });
 }
 
-TEST_CASE("shared space: who shows it or leaves it while an element is held delays nobody's news") {
+TEST_CASE("shared space: showing or leaving it while an element is held delays no notification") {
   const std::string name = own_name();
   Between<std::atomic<bool>> has_moved;
   Forked mover([&](runtime::Runtime& own) {
@@ -285,7 +285,8 @@ TEST_CASE("shared space: who shows it or leaves it while an element is held dela
   });
 }
 
-TEST_CASE("shared space: a fiber that waits for a held element lets others of its thread go on") {
+TEST_CASE(
+    "shared space: a fiber that waits for a held element lets other fibers of its thread run") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(own_name(), {.lock_patience = 2s});
@@ -311,8 +312,8 @@ TEST_CASE("shared space: a fiber that waits for a held element lets others of it
   });
 }
 
-#ifndef PATHS_TSAN  // which does not follow the children of processes with threads
-TEST_CASE("shared space: the child of a fork may only let go, and leaves what its parent has") {
+#ifndef PATHS_TSAN  // the thread sanitizer does not follow forks of threaded processes
+TEST_CASE("shared space: the child of a fork can only release it and does not affect its parent") {
   auto space = SharedSpace::make(own_name());
   auto element = space->enter("e", values, {}, small);
   element->move(tuple_of(3, 500));
@@ -335,14 +336,15 @@ TEST_CASE("shared space: the child of a fork may only let go, and leaves what it
   CHECK(mapping.processes().at(mapping.me()).pid == static_cast<std::uint32_t>(getpid()));
   CHECK(element->observe().number == 0);
   element->axe(0);
-  // Around what is read, there is room for one more of that size.
+  // The pinned tuple leaves room for one more of that size.
   element->move(tuple_of(4, 500));
   CHECK_THROWS_AS(element->move(tuple_of(5, 500)), pastset::SharedSpaceFull);
   CHECK(value_of(*pinned) == 3);
 }
 #endif
 
-TEST_CASE("shared space: what the dead left half done is mended, whoever takes the lock next") {
+TEST_CASE(
+    "shared space: state left incomplete by a dead process is repaired by the next lock holder") {
   const auto space = SharedSpace::make(own_name());
   const auto before = space->enter("e", values);
   space->delete_element("e");
@@ -355,7 +357,7 @@ TEST_CASE("shared space: what the dead left half done is mended, whoever takes t
   CHECK(space->show().at(0).arena_bytes_used == 0);
   CHECK(left.lock.lock(nobody, space->mapping(), 0ms) == runtime::SharedLock::Found::clean);
   left.line_count = 5;
-  // It was about to move one; or to have others move into the extent.
+  // The dead process was about to move a tuple, or to let others move into the extent.
   space->mapping().segment().newest[0][0] = GENERATE(2ULL, ~0ULL);
   left.lock.leave_for(nobody);
   CHECK_THROWS_AS(before->last(), pastset::Deleted);
@@ -363,7 +365,7 @@ TEST_CASE("shared space: what the dead left half done is mended, whoever takes t
   CHECK(space->show().at(0).arena_bytes_used == 0);
 }
 
-TEST_CASE("shared space: a process that gets no descriptor takes nobody for dead") {
+TEST_CASE("shared space: a process without free descriptors declares no other process dead") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
   Forked poor([&](runtime::Runtime& runtime) {
@@ -394,7 +396,7 @@ TEST_CASE("shared space: a process that gets no descriptor takes nobody for dead
     const auto element = space->enter("e", values);
     wait_until(runtime, [&] { return *stage != 0; });
     CHECK(*stage == 1);
-    const auto other = map_again(*space);  // of which it hears
+    const auto other = map_again(*space);  // notifies the first mapping
     *stage = 2;
     wait_until(runtime, [&] { return *stage == 3; });
     runtime.sleep_for(200ms);
@@ -404,7 +406,7 @@ TEST_CASE("shared space: a process that gets no descriptor takes nobody for dead
   });
 }
 
-TEST_CASE("shared space: an extent that cannot be where it is said to be is not written to") {
+TEST_CASE("shared space: an invalid offset of an extent is never written to") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(own_name());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_kills.hpp — movers and observers of a shared space, killed at any moment.
+// tests/pastset/shared_kills.hpp — movers and observers of a shared space that are killed at any
+// moment.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -12,7 +13,7 @@ namespace shared_space_scene {
 
 inline constexpr std::size_t values_max = std::size_t{1} << 22;
 
-/// What survives whoever is killed.
+/// Counts that survive the killed processes.
 struct Tally {
   std::atomic<std::uint64_t> next{0}, observed{0};
   std::atomic<bool> keeper_ends{false}, movers_end{false}, last_is_there{false},
@@ -20,15 +21,16 @@ struct Tally {
   std::array<std::atomic<std::uint8_t>, values_max> seen{};
 };
 
-/// Whoever comes first makes it.
+/// Enters the element; the first process creates it.
 inline constexpr pastset::SharedSizes sizes{.slots = 64, .arena_bytes = 64 << 10};
 inline std::shared_ptr<pastset::Element> enter(SharedSpace& space) {
   return space.enter("e", values, {.delta = 8}, sizes);
 }
-/// So that memory of extents that are free is soon needed for others.
+/// Returns a size so small that memory of free extents is soon reused.
 inline std::size_t bytes_of_space() { return SharedSpace::bytes_of(std::span(&sizes, 1)); }
 
-/// When nobody else is left; the memory is there for as long as anybody maps it.
+/// Observes the remaining tuples when no other process is left. The memory exists as long as a
+/// process maps it.
 inline void observe_the_rest(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
   const auto space = map_when_there(runtime, name);
   const auto element = enter(*space);
@@ -38,7 +40,7 @@ inline void observe_the_rest(runtime::Runtime& runtime, const std::string& name,
   if (space->show().at(0).blocked_movers != 0) throw std::runtime_error("a dead one in line");
 }
 
-/// Of the memory, as a process that maps it has it; none while it does not yet.
+/// Returns the blocks of the memory as the process maps it, or none if it does not map it yet.
 inline std::optional<blkcnt_t> blocks_of(pid_t pid) {
   const auto mapped = static_cast<off_t>(pastset::SharedArena::mapped_bytes(bytes_of_space()));
   std::error_code gone;
@@ -50,7 +52,8 @@ inline std::optional<blkcnt_t> blocks_of(pid_t pid) {
   return std::nullopt;
 }
 
-/// False when nobody was left for whom the work waited: others are about to come.
+/// Returns false if the work failed because no live process could serve it. Other processes are
+/// starting.
 inline bool with_others(const std::function<void()>& work) {
   try {
     work();
@@ -88,7 +91,7 @@ inline void observe_for_ever(runtime::Runtime& runtime, const std::string& name,
   }
 }
 
-/// What a person looks at when nothing happens any more.
+/// Prints the state of the space, for people, when nothing happens any more.
 inline void say_state(const std::string& name) {
   Forked([&](runtime::Runtime& runtime) {
     const auto space = map_when_there(runtime, name, {.lock_patience = 1s});
@@ -103,7 +106,7 @@ inline void say_state(const std::string& name) {
   }).wait();
 }
 
-/// Tuples that nobody saw; nobody may have seen one twice.
+/// Returns the number of tuples that were not observed. Checks that none was observed twice.
 inline std::uint64_t count_lost(const Tally& tally) {
   std::uint64_t lost = 0;
   for (std::uint64_t value = 0; value < tally.next; ++value) {
@@ -113,8 +116,8 @@ inline std::uint64_t count_lost(const Tally& tally) {
   return lost;
 }
 
-/// Kills one of two movers and two observers, again and again, and starts another in its place.
-/// Says how many tuples are gone that were in the log; each is one whose observer was killed.
+/// Kills one of two movers and two observers repeatedly, and starts another one each time. Prints
+/// the number of lost tuples, each of which belongs to a killed observer.
 inline void kill_again_and_again(int kills, std::uint64_t seed) {
   INFO("seed " << seed);
   const std::string name = own_name();
@@ -154,10 +157,10 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
     others[which] = start(which);
     expect_progress();
     if (i + 1 < kills / 2) continue;
-    // Memory that was touched stays; after half of all it is all there is.
+    // Touched memory stays. After half of the kills, no more may be added.
     if (const auto now = blocks_of(others[(which + 1) % others.size()].pid()); !blocks && now) {
       blocks = now;
-      tally->keeper_ends = true;  // who made it is not needed for it to be
+      tally->keeper_ends = true;  // the space exists without its maker
       CHECK(keeper.wait() == 0);
     } else if (now) {
       CHECK(*now <= *blocks + 64);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_large_real.cpp — large tuples of a shared space: where they are, who copies
-// them and who waits for that, and when their memory is free.
+// tests/pastset/shared_large_real.cpp — large tuples of a shared space: their place, copies, waits,
+// and reuse of their memory.
 #include <sys/mman.h>
 
 #include <csignal>
@@ -15,7 +15,7 @@ using pastset::SharedSpaceFull;
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
-constexpr std::size_t of_a_mib = mib / sizeof(std::uint64_t) - 1;  // values, and how many they are
+constexpr std::size_t of_a_mib = mib / sizeof(std::uint64_t) - 1;  // values per MiB
 
 bool is_in(const SharedSpace& space, const base::Payload& payload) {
   const std::byte* const from = space.mapping().at(0);
@@ -41,7 +41,7 @@ void wait_until(runtime::Runtime& runtime, const Is& is) {
     REQUIRE(runtime.now() < end);
 }
 
-/// A tuple whose copying stops in the middle until somebody says to go on.
+/// A tuple whose copying stops in the middle until `goes_on` is set.
 class Stopping {
  public:
   struct State {
@@ -87,7 +87,7 @@ constexpr pastset::SharedSizes eight{.slots = 16, .arena_bytes = 8 * mib, .line 
 
 }  // namespace
 
-TEST_CASE("shared space: a tuple that is written in it is moved and read without a copy") {
+TEST_CASE("shared space: a tuple written in it is moved and read without a copy") {
   const std::string name = own_name();
   Between<std::atomic<std::uint64_t>> place;
   Forked mover([&](runtime::Runtime& runtime) {
@@ -125,7 +125,7 @@ TEST_CASE("shared space: a tuple that was written in it and moved is never writt
   CHECK(value_of(element->observe()) == 7);
 }
 
-TEST_CASE("shared space: a tuple that is moved on is not copied, and counts where it was written") {
+TEST_CASE("shared space: a forwarded tuple is not copied and counts where it was written") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(own_name());
@@ -149,16 +149,16 @@ TEST_CASE("shared space: a tuple that is moved on is not copied, and counts wher
       CHECK(stored.payload.bytes().data() == places[i / 2]);
     }
     to->axe(0);
-    CHECK_FALSE(third.completion()->done());  // its second is the same
+    CHECK_FALSE(third.completion()->done());  // the second tuple shares its memory
     const auto& rings = space->mapping().segment().processes[space->mapping().me()].bell.rings;
     const std::uint32_t before = rings;
     to->axe(1);
-    CHECK(rings != before);  // whoever waits there need not look for himself
+    CHECK(rings != before);  // the waiter is woken through its bell
     CHECK(third.take(soon(runtime)).number == 2);
   });
 }
 
-TEST_CASE("shared space: nobody waits while a large tuple is copied") {
+TEST_CASE("shared space: no other access waits while a large tuple is copied") {
   const std::size_t count = GENERATE(1100U, of_a_mib / 2, of_a_mib);
   Stopping::State state;
   Stopping stopping(count, state);
@@ -167,7 +167,7 @@ TEST_CASE("shared space: nobody waits while a large tuple is copied") {
     const auto space = SharedSpace::make(own_name(), {.bytes = 128 * mib, .lock_patience = 200ms});
     const auto element =
         space->enter("e", values, {.delta = 4}, {.slots = 8, .arena_bytes = 64 * mib});
-    element->move(tuple_of(0, 1000));  // there is a chunk
+    element->move(tuple_of(0, 1000));  // so that a chunk exists
     runtime::Task mover = start(runtime, [&] { element->move(stopping.payload()); });
     wait_until(runtime, [&] { return state.is_reached.load(); });
     CHECK(element->move(tuple_of(1, 1), soon(runtime)) == 1);
@@ -179,7 +179,7 @@ TEST_CASE("shared space: nobody waits while a large tuple is copied") {
   });
 }
 
-TEST_CASE("shared space: who is killed while he writes a large tuple leaves nothing") {
+TEST_CASE("shared space: a process killed while it writes a large tuple leaves nothing") {
   const bool is_copied = GENERATE(false, true);
   const std::string name = own_name();
   Between<Stopping::State> state;
@@ -208,8 +208,7 @@ TEST_CASE("shared space: who is killed while he writes a large tuple leaves noth
   });
 }
 
-TEST_CASE(
-    "shared space: memory of large tuples is used again, and goes back when nobody wants it") {
+TEST_CASE("shared space: memory of large tuples is reused and returned when it is not needed") {
   const std::string name = own_name();
   runtime::Runtime runtime;
   runtime.run([&] {
@@ -220,14 +219,14 @@ TEST_CASE(
       CHECK(value_of(element->observe()) == i);
       element->axe(i);
     }
-    CHECK(mib_of(*space) <= 24);  // one of each length
+    CHECK(mib_of(*space) <= 24);  // one extent of each length
     element->move(tuple_of(60, 2 * of_a_mib));
     wait_until(runtime, [&] { return mib_of(*space) <= 3; });
     CHECK(value_of(element->observe()) == 60);
   });
 }
 
-TEST_CASE("shared space: it costs no more than it may, whatever sizes come and go") {
+TEST_CASE("shared space: it costs no more than its limit for any sequence of sizes") {
   const auto space =
       SharedSpace::make(own_name(), {.bytes = SharedSpace::bytes_of(std::vector(1, eight))});
   const auto element = space->enter("e", values, {}, eight);
@@ -243,7 +242,7 @@ TEST_CASE("shared space: it costs no more than it may, whatever sizes come and g
   }
 }
 
-TEST_CASE("shared space: an element holds as many tuples of a size as it is said to, and no more") {
+TEST_CASE("shared space: an element holds the promised number of tuples of a size and no more") {
   const auto space = SharedSpace::make(own_name(), {.bytes = 256 * mib});
   int names = 0;
   for (const std::uint64_t arena : {8192ul, 100'000ul, mib, 4 * mib, 64 * mib})
@@ -256,7 +255,7 @@ TEST_CASE("shared space: an element holds as many tuples of a size as it is said
           space->enter(std::to_string(++names), values, {}, {.slots = 4000, .arena_bytes = arena});
       std::uint64_t next = 0;
       for (; next < most; ++next) element->move(tuple_of(next, count));
-      // One goes, one comes, for as long as one likes.
+      // Each observe and axe makes room for one move, indefinitely.
       for (std::uint64_t i = 0; i < std::min<std::uint64_t>(2 * most, 500); ++i) {
         REQUIRE(value_of(element->observe()) == i);
         element->axe(i);
@@ -269,7 +268,7 @@ TEST_CASE("shared space: an element holds as many tuples of a size as it is said
   CHECK(names > 15);
 }
 
-TEST_CASE("shared space: a tuple may take all of an element's memory, whatever was there before") {
+TEST_CASE("shared space: a tuple may take all memory of an element after any earlier tuples") {
   const auto space = SharedSpace::make(own_name());
   const auto element = space->enter("e", values, {.delta = 2}, {.arena_bytes = mib});
   runtime::Runtime runtime;
@@ -286,7 +285,7 @@ TEST_CASE("shared space: a tuple may take all of an element's memory, whatever w
       CHECK(value_of(element->observe()) == 7);
       element->axe(number + 1);
     }
-    // One that waits for it gets it when the last small one goes.
+    // A waiting large tuple gets the memory when the last small one is freed.
     move(100);
     auto waits = element->start_move(tuple_of(8, of_a_mib));
     element->observe();
@@ -295,7 +294,7 @@ TEST_CASE("shared space: a tuple may take all of an element's memory, whatever w
   });
 }
 
-TEST_CASE("shared space: as many elements as there may be are full at once") {
+TEST_CASE("shared space: the maximum number of elements can be full at the same time") {
   const auto space = SharedSpace::make(own_name());
   constexpr std::uint64_t arena = 16 * pastset::page_bytes, bytes = arena / 64 + 1;
   constexpr std::uint64_t most = pastset::tuples_in(arena, bytes);
@@ -308,7 +307,7 @@ TEST_CASE("shared space: as many elements as there may be are full at once") {
   }
 }
 
-TEST_CASE("shared space: whoever finds no extent, though there is memory, is told so") {
+TEST_CASE("shared space: a lack of extents is reported even if there is memory") {
   const auto space = SharedSpace::make(own_name(), {.bytes = 2048 * mib});
   std::vector<base::Buffer> buffers;
   std::shared_ptr<pastset::Element> last;
@@ -322,7 +321,7 @@ TEST_CASE("shared space: whoever finds no extent, though there is memory, is tol
   CHECK(last->move(tuple_of(1, of_a_mib)) == 0);
 }
 
-TEST_CASE("shared space: who needs it for a tuple gets at least enough memory for it") {
+TEST_CASE("shared space: the computed memory for tuples is always sufficient") {
   for (const std::uint64_t tuples : {1ul, 2ul, 5ul, 60ul, 64ul, 65ul, 300ul, 5000ul, 100'000ul})
     for (std::uint64_t bytes = 49; bytes < 64 * mib; bytes += bytes / 3) {
       INFO(tuples << " tuples of " << bytes);
@@ -332,7 +331,7 @@ TEST_CASE("shared space: who needs it for a tuple gets at least enough memory fo
     }
 }
 
-TEST_CASE("shared space: memory to write in is the process's own when there is none to spare") {
+TEST_CASE("shared space: a buffer is private memory if the space has none to spare") {
   const auto space = SharedSpace::make(own_name());
   const auto element = space->enter("e", values, {}, eight);
   std::vector<base::Buffer> buffers;
@@ -348,7 +347,7 @@ TEST_CASE("shared space: memory to write in is the process's own when there is n
   CHECK(value_of(element->observe(1)) == 6);
 }
 
-TEST_CASE("shared space: a process reads as many tuples in place as it likes") {
+TEST_CASE("shared space: a process can read any number of tuples in place") {
   const auto space = SharedSpace::make(own_name());
   const auto element = space->enter("e", values, {}, {.slots = 2000, .arena_bytes = 8 * mib});
   std::vector<pastset::Stored> read;
@@ -364,7 +363,8 @@ TEST_CASE("shared space: a process reads as many tuples in place as it likes") {
   CHECK(used(*space) <= 2 * pastset::chunk_bytes(8 * mib));
 }
 
-TEST_CASE("shared space: however many move at once, one that keeps the newest needs one to spare") {
+TEST_CASE(
+    "shared space: an element with keep_newest needs one spare tuple for any number of movers") {
   const std::size_t count = GENERATE(std::size_t{1200}, std::size_t{of_a_mib});
   runtime::Runtime runtime;
   runtime.run([&] {
@@ -389,7 +389,7 @@ TEST_CASE("shared space: however many move at once, one that keeps the newest ne
   });
 }
 
-TEST_CASE("shared space: what waited in line, in memory, for an element that is deleted is free") {
+TEST_CASE("shared space: memory of queued moves is freed when their element is deleted") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space =
@@ -416,7 +416,7 @@ TEST_CASE("shared space: what waited in line, in memory, for an element that is 
   });
 }
 
-TEST_CASE("shared space: memory of deleted elements is put together") {
+TEST_CASE("shared space: memory of deleted elements is merged") {
   const pastset::SharedSizes small{.slots = 1000, .arena_bytes = mib, .line = 64};
   const pastset::SharedSizes large{.slots = 4400, .arena_bytes = 4 * mib, .line = 64};
   const auto space =

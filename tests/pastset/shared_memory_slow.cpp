@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_memory_slow.cpp — what stays of very many who map a space, and of very many
-// operations: nothing.
+// tests/pastset/shared_memory_slow.cpp — constant memory after very many mappings and operations of
+// a space.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,7 +14,7 @@ using namespace shared_space_scene;
 
 namespace {
 
-/// What a process and the memory of a space take.
+/// Memory and descriptors that a process and the space use.
 struct Taken {
   std::uint64_t resident_kib = 0, memory_kib = 0;
   std::ptrdiff_t descriptors = 0;
@@ -32,11 +32,11 @@ Taken taken_with(const SharedSpace& space) {
   return taken;
 }
 
-/// Of the second half of some work; the first touches what is needed.
+/// Checks that the second half of some work uses no more memory. The first half may allocate.
 void expect_flat(const char* what, const Taken& middle, const Taken& end) {
   std::printf("%s: resident %lu KiB, then %lu; the space's memory %lu KiB, then %lu\n", what,
               middle.resident_kib, end.resident_kib, middle.memory_kib, end.memory_kib);
-  CHECK(end.descriptors <= middle.descriptors);  // a process that has ended is listened to no more
+  CHECK(end.descriptors <= middle.descriptors);  // ended processes are no longer watched
   CHECK(end.memory_kib <= middle.memory_kib + 64);
   CHECK(end.resident_kib <= middle.resident_kib + 4096);
 }
@@ -48,7 +48,7 @@ std::uint64_t wanted(const char* variable, std::uint64_t otherwise) {
 
 }  // namespace
 
-TEST_CASE("shared space: very many who map it and leave take no memory") {
+TEST_CASE("shared space: very many mappings that come and go take no memory") {
   const std::uint64_t attaches = wanted("PATHS_ATTACHES", 10'000);
   const std::string name = own_name();
   const auto space = SharedSpace::make(name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_model_real.cpp — an element of several processes against the model.
+// tests/pastset/shared_model_real.cpp — an element of several processes compared with the model.
 #include <sys/socket.h>
 
 #include "tests/pastset/element_model.hpp"
@@ -45,7 +45,7 @@ Answered answer(Subject& subject, const Asked& asked) {
   return out;
 }
 
-/// A process that maps the space and does what it is asked to.
+/// A process that maps the space and carries out requests.
 class Remote {
  public:
   Remote(const std::string& name, const ElementOptions& options, bool makes_it)
@@ -82,7 +82,8 @@ class Remote {
   Forked process_;
 };
 
-/// Reads wait in the first process, whose own order is theirs; everything else is done by any.
+/// Subject in several processes. Reads wait in the first process, so that their order is known. Any
+/// process does the other operations.
 class InProcesses final : public Subject {
  public:
   InProcesses(const ElementOptions& options, std::size_t processes, std::uint64_t seed)
@@ -102,7 +103,7 @@ class InProcesses final : public Subject {
   bool cancel(std::uint64_t id) override {
     return begun_at_.at(id)->ask(about(Asked::What::cancel, id)).is_so;
   }
-  /// Another process may still be about to hear of it.
+  /// Another process may be notified a little later.
   bool is_done(std::uint64_t id, bool is_due) override {
     for (int tried = 0;; ++tried) {
       if (begun_at_.at(id)->ask(about(Asked::What::is_done, id)).is_so) return true;
@@ -141,8 +142,7 @@ class InProcesses final : public Subject {
 
 }  // namespace
 
-TEST_CASE(
-    "shared space: whatever several processes do to an element, it does what the model does") {
+TEST_CASE("shared space: whatever several processes do to an element it behaves like the model") {
   const char* const wanted = std::getenv("PATHS_SEEDS");
   const std::uint64_t seeds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 2;
   const std::size_t processes = GENERATE(2U, 4U);

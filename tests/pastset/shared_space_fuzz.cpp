@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_space_fuzz.cpp — a process that overwrites what others map.
+// tests/pastset/shared_space_fuzz.cpp — a process that overwrites memory that other processes map.
 #include <cstdlib>
 
 #include "tests/pastset/shared_space_scene.hpp"
@@ -10,8 +10,8 @@ namespace {
 
 constexpr pastset::SharedSizes sizes{.slots = 32, .arena_bytes = 32 << 10};
 
-/// The place of a word, mostly where something is: the head with its first elements, what is behind
-/// it, and the arena's extents with what elements have in them.
+/// Returns the offset of a word, mostly in use: the head with its first elements, the part after
+/// it, and the extents of the arena.
 std::size_t some_place(const SharedSpace& space, runtime::Random& random) {
   const pastset::shared::Segment& segment = space.mapping().segment();
   const auto place_of = [&](const auto& what) {
@@ -59,7 +59,7 @@ void act_on(pastset::Element& element, runtime::Runtime& runtime, runtime::Rando
   }
 }
 
-/// Errors are all right; it has to end.
+/// Uses the space. Errors are permitted, but each operation must end.
 void work(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed,
           const std::atomic<bool>& is_over) {
   alarm(60);  // a hang is a failure
@@ -79,7 +79,7 @@ void work(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed
   }
 }
 
-/// The same for one that may only read.
+/// Uses a read-only mapping in the same way.
 void look_on(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed,
              const std::atomic<bool>& is_over) {
   alarm(60);
@@ -102,7 +102,9 @@ void look_on(runtime::Runtime& runtime, const std::string& name, std::uint64_t s
 
 }  // namespace
 
-TEST_CASE("shared space: whatever a process writes into it, others get errors or tuples, and end") {
+TEST_CASE(
+    "shared space: whatever a process writes into it other processes get errors or tuples and "
+    "end") {
   const char* const wanted = std::getenv("PATHS_SEEDS");
   const std::uint64_t seeds = wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 25;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -122,7 +124,7 @@ TEST_CASE("shared space: whatever a process writes into it, others get errors or
     workers.emplace_back(
         [&](runtime::Runtime& runtime) { look_on(runtime, name, 10 * seed + 2, *is_over); });
     Forked scribbler([&](runtime::Runtime& runtime) { scribble(runtime, name, seed); });
-    // Overwritten enough, it cannot be mapped any more, and that is an error, too.
+    // After enough damage the space cannot be mapped any more, which is an error too.
     scribbler.wait();
     *is_over = true;
     for (Forked& worker : workers) CHECK(worker.wait() <= 1);

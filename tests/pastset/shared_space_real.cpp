@@ -14,7 +14,7 @@ using pastset::SharedSpaceFull;
 
 namespace {
 
-/// A process that enters "e" and then does something.
+/// A process that enters "e" and then calls `act`.
 Forked other(const std::string& name,
              const std::function<void(runtime::Runtime&, pastset::Element&)>& act) {
   return Forked([&](runtime::Runtime& runtime) {
@@ -50,7 +50,7 @@ std::string error_of(Act act) {
 
 }  // namespace
 
-TEST_CASE("shared space: what one process moves the other observes, large tuples without a copy") {
+TEST_CASE("shared space: one process observes moves of another and large tuples are not copied") {
   const std::string name = own_name();
   Forked observer = other(name, [](runtime::Runtime& runtime, pastset::Element& element) {
     for (std::uint64_t value = 0; value < 2000; ++value) {
@@ -73,7 +73,7 @@ TEST_CASE("shared space: what one process moves the other observes, large tuples
   CHECK(observer.wait() == 0);
 }
 
-TEST_CASE("shared space: a blocked mover of another process goes on when one is observed") {
+TEST_CASE("shared space: a blocked mover of another process continues when a tuple is observed") {
   const std::string name = own_name();
   Forked mover = other(name, [](runtime::Runtime& runtime, pastset::Element& element) {
     for (std::uint64_t value = 1; value < 50; ++value)
@@ -92,7 +92,7 @@ TEST_CASE("shared space: a blocked mover of another process goes on when one is 
   CHECK(mover.wait() == 0);
 }
 
-TEST_CASE("shared space: deadlines pass, changes of any are heard of, delete ends whoever waits") {
+TEST_CASE("shared space: deadlines and changes and deletions work across processes") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
   Forked waiter = other(name, [&](runtime::Runtime& runtime, pastset::Element& element) {
@@ -130,7 +130,7 @@ TEST_CASE("shared space: deadlines pass, changes of any are heard of, delete end
   CHECK(waiter.wait() == 0);
 }
 
-TEST_CASE("shared space: fibers and threads of several processes get each tuple once, in order") {
+TEST_CASE("shared space: fibers and threads of several processes get each tuple once in order") {
   constexpr std::uint64_t processes = 3, each = 4000;
   const std::string name = own_name();
   struct Seen {
@@ -167,7 +167,9 @@ TEST_CASE("shared space: fibers and threads of several processes get each tuple 
   for (const auto& times : seen->times) REQUIRE(times == 1);
 }
 
-TEST_CASE("shared space: a full one refuses without delta, and blocks with one until it is axed") {
+TEST_CASE(
+    "shared space: a full element refuses moves without delta and blocks them with delta until an "
+    "axe") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(own_name());
@@ -195,7 +197,7 @@ TEST_CASE("shared space: a full one refuses without delta, and blocks with one u
   });
 }
 
-TEST_CASE("shared space: whoever keeps a tuple for long keeps nobody from moving") {
+TEST_CASE("shared space: a process that keeps a tuple for long does not block moves") {
   runtime::Runtime runtime;
   runtime.run([&] {
     const auto space = SharedSpace::make(own_name());
@@ -215,7 +217,7 @@ TEST_CASE("shared space: whoever keeps a tuple for long keeps nobody from moving
   });
 }
 
-TEST_CASE("shared space: X-functions are run where one moves and where one observes") {
+TEST_CASE("shared space: X-functions run in the process that moves or observes") {
   const std::string name = own_name();
   Forked reader = other(name, [](runtime::Runtime& runtime, pastset::Element& element) {
     expect(element.observe(soon(runtime)).payload.size() == 2, "stored as it was made");
@@ -233,12 +235,12 @@ TEST_CASE("shared space: X-functions are run where one moves and where one obser
     const auto element = space->enter("e", *Template::parse("u64[]"), options);
     element->move(tuple_of(1));
     CHECK(value_of(element->observe(0)) == 7);
-    // The other has no X-function, and what is stored is no tuple.
+    // The other process has no X-function, and the stored bytes are not a tuple.
     CHECK(reader.wait() == 1);
   });
 }
 
-TEST_CASE("shared space: one of another version, layout, user or size is refused, both named") {
+TEST_CASE("shared space: another version or layout or user or size is refused and both are named") {
   const auto space = SharedSpace::make(own_name());
   auto& segment = space->mapping().segment();
   const auto refusal = [&] {
@@ -264,7 +266,7 @@ TEST_CASE("shared space: one of another version, layout, user or size is refused
              Catch::Contains("its size may change"));
 }
 
-TEST_CASE("shared space: names are found while anybody maps them, and no longer") {
+TEST_CASE("shared space: a name is found as long as a process maps the space") {
   const std::string name = own_name();
   {
     const auto space = SharedSpace::make(name);
@@ -280,7 +282,7 @@ TEST_CASE("shared space: names are found while anybody maps them, and no longer"
              Catch::Contains("there is no shared space"));
 }
 
-TEST_CASE("shared space: whoever maps it and leaves, again and again, leaves nothing behind") {
+TEST_CASE("shared space: repeated mapping and leaving leaves nothing behind") {
   const auto descriptors = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };
@@ -299,7 +301,7 @@ TEST_CASE("shared space: whoever maps it and leaves, again and again, leaves not
     if (i == 100) fstat(space->descriptor(), &first);
   }
   fstat(space->descriptor(), &last);
-  // Who listened for the end of the last one lets it go on a thread of its own.
+  // The watcher of the last process releases it on another thread.
   for (int i = 0; i < 2000 && descriptors() != before; ++i) pause(5ms);
   CHECK(descriptors() == before);
   CHECK(last.st_blocks <= first.st_blocks + 64);
@@ -308,8 +310,7 @@ TEST_CASE("shared space: whoever maps it and leaves, again and again, leaves not
                       [](const auto& one) { return one.pid != 0; }) == 1);
 }
 
-TEST_CASE(
-    "shared space: one that stops with the lock is named, one that dies with it is followed") {
+TEST_CASE("shared space: a stopped holder of the lock is named and a dead one is replaced") {
   const std::string name = own_name();
   Forked holder([&](runtime::Runtime& runtime) {
     const auto space = map_when_there(runtime, name);
@@ -334,11 +335,11 @@ TEST_CASE(
     holder.kill(SIGKILL);
     CHECK(holder.wait() == 128 + SIGKILL);
     CHECK(element->move(tuple_of(6)) == 1);
-    CHECK(value_of(element->observe()) == 5);  // it had not observed it yet
+    CHECK(value_of(element->observe()) == 5);  // the dead process had not observed it yet
   });
 }
 
-TEST_CASE("shared space: what a killed reader has pinned is free again") {
+TEST_CASE("shared space: memory pinned by a killed reader is freed") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
   Forked reader = other(name, [&](runtime::Runtime& runtime, pastset::Element& element) {
@@ -361,7 +362,6 @@ TEST_CASE("shared space: what a killed reader has pinned is free again") {
   });
 }
 
-TEST_CASE(
-    "shared space: one that is killed anywhere stalls nobody, and loses no more than its own") {
+TEST_CASE("shared space: killed processes block no others and lose only their own tuples") {
   kill_again_and_again(50, 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/shared_space_scene.hpp — a shared space that several processes of a test act on.
+// tests/pastset/shared_space_scene.hpp — a shared space with several processes of a test.
 #pragma once
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -38,16 +38,16 @@ inline runtime::Deadline soon(const runtime::Runtime& runtime, base::Nanos span 
   return runtime::Deadline::written_at(runtime.now() + span);
 }
 
-/// For a test in no context.
+/// Sleeps. For code outside of any context.
 inline void pause(base::Nanos span) {
   runtime::Runtime clock;
   clock.run([&] { clock.sleep_for(span); });
 }
 
-/// A second descriptor of the same memory.
+/// Returns a second descriptor of the same memory.
 inline base::Descriptor again(int descriptor) { return base::Descriptor(dup(descriptor)); }
 
-/// The same memory, as one has it who may only read.
+/// Maps the same memory read-only.
 inline std::unique_ptr<SharedSpace> for_reading(const SharedSpace& space) {
   const std::string path = "/proc/self/fd/" + std::to_string(space.descriptor());
   return SharedSpace::map(base::Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)));
@@ -55,8 +55,8 @@ inline std::unique_ptr<SharedSpace> for_reading(const SharedSpace& space) {
 
 inline const Template values = *Template::parse("u64[]");
 
-/// One value, or up to 900 of the same: tuples in their slots, in extents that they share and,
-/// where an element has little memory, in their own.
+/// Returns a tuple of one value, or of up to 900 equal ones. By size, tuples are stored in their
+/// slots, in shared extents, or, if an element has little memory, in extents of their own.
 inline base::Payload tuple_of(std::uint64_t value, std::size_t count) {
   const std::vector<std::uint64_t> all(count, value);
   return pastset::TupleWriter(values).put_array<std::uint64_t>(all).payload();
@@ -65,14 +65,14 @@ inline base::Payload tuple_of(std::uint64_t value) {
   return tuple_of(value, value % 4 == 0 ? 1 + value % 900 : 1);
 }
 
-/// The same, written where the element wants it.
+/// Returns the same tuple, written in the element's memory.
 inline base::Payload built_in(pastset::Element& element, const base::Payload& tuple) {
   base::Buffer buffer = element.buffer(tuple.size());
   std::memcpy(buffer.bytes().data(), tuple.bytes().data(), tuple.size());
   return std::move(buffer).freeze();
 }
 
-/// Throws when it is not a tuple that was moved.
+/// Returns the value. Throws if the values are not equal, as in every moved tuple.
 inline std::uint64_t value_of(const pastset::Stored& stored) {
   const auto all = pastset::TupleReader(values, stored.payload).get_array<std::uint64_t>(0);
   if (all.empty() || std::count(all.begin(), all.end(), all[0]) != std::ssize(all))
@@ -80,7 +80,7 @@ inline std::uint64_t value_of(const pastset::Stored& stored) {
   return all[0];
 }
 
-/// Of a space that another process is about to make.
+/// Maps a space that another process is about to make.
 inline std::unique_ptr<SharedSpace> map_when_there(runtime::Runtime& runtime,
                                                    const std::string& name,
                                                    const SharedSpace::Options& options = {},

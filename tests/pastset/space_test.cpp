@@ -33,7 +33,7 @@ TEST_CASE("space: enter with another template is refused and names both") {
                     "element 'a' has template \"u64\", not \"f64\"");
 }
 
-TEST_CASE("space: after a delete, enter makes a new empty element and old handles stay dead") {
+TEST_CASE("space: after a delete enter makes a new empty element and old handles stay dead") {
   Space space;
   const auto old = space.enter("a", number);
   old->move(Payload::of(std::uint64_t{1}));
@@ -47,7 +47,7 @@ TEST_CASE("space: after a delete, enter makes a new empty element and old handle
   CHECK_THROWS_AS(old->move(Payload::of(std::uint64_t{1})), pastset::Deleted);
 }
 
-TEST_CASE("space: an element deleted through a handle is gone from the space too") {
+TEST_CASE("space: an element deleted through a handle is removed from the space") {
   Space space;
   const auto old = space.enter("a", number);
   old->delete_element();

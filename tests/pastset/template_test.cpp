@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/template_test.cpp — templates as text and as a check of bytes.
+// tests/pastset/template_test.cpp — templates as text, and checks of bytes against them.
 #include "pastset/template.hpp"
 
 #include <catch2/catch.hpp>
@@ -23,7 +23,7 @@ Payload zeros(std::size_t size) { return Payload::copy_of(std::vector<std::byte>
 
 }  // namespace
 
-TEST_CASE("template: what text() writes, parse() reads back to the same template") {
+TEST_CASE("template: parse() reads the output of text() back to the same template") {
   for (const std::string text :
        {"", "f64", "u64, f64[4]", "tag: u64, string", "i8, i16, i32, i64, u8, u16, u32, u64, f32",
         "f64[]", "bool, bool[3], bool[]", "string[16], bytes[1], bytes, string",
@@ -36,13 +36,13 @@ TEST_CASE("template: what text() writes, parse() reads back to the same template
   }
 }
 
-TEST_CASE("template: blanks around its words do not matter") {
+TEST_CASE("template: blanks around words are ignored") {
   CHECK(Template::parse("  tag :u64 ,\tf64 [ 4 ] ,string[]") == std::nullopt);
   CHECK(Template::parse("  tag :u64 ,\tf64 [ 4 ]\n") == Template::parse("tag: u64, f64[4]"));
   CHECK(Template::parse(" ") == Template());
 }
 
-TEST_CASE("template: what is not one is told in a sentence, with a near match") {
+TEST_CASE("template: an invalid text is reported in a sentence with a near match") {
   CHECK(mistake_in("f46").find("did you mean 'f64'") != std::string::npos);
   CHECK(mistake_in("strin").find("did you mean 'string'") != std::string::npos);
   CHECK(mistake_in("f64,,u64").find("'' is not a type") != std::string::npos);
@@ -58,7 +58,7 @@ TEST_CASE("template: what is not one is told in a sentence, with a near match") 
   CHECK(Template::parse("f46") == std::nullopt);
 }
 
-TEST_CASE("template: no text of any bytes makes the reader of templates fail") {
+TEST_CASE("template: parsing random text never fails unexpectedly") {
   const std::uint64_t seed = 20240611;
   INFO("seed " << seed);
   runtime::Random random(seed);
@@ -80,12 +80,12 @@ TEST_CASE("template: same types with different tags are different templates") {
   CHECK(Template::parse("string") != Template::parse("bytes"));
 }
 
-TEST_CASE("template: members that a field does not use do not tell templates apart") {
+TEST_CASE("template: unused members of a field do not affect equality") {
   const Field text{.kind = Field::Kind::text, .scalar = base::Scalar::u8, .count = 9};
   CHECK(Template({text}) == Template::parse("string"));
 }
 
-TEST_CASE("template: its size is fixed unless a field has any length") {
+TEST_CASE("template: the size is fixed unless a field has any length") {
   CHECK(Template().fixed_bytes() == 0u);
   CHECK(Template::parse("u64, f32[4], bool, string[3], bytes[2]")->fixed_bytes() == 30u);
   for (const auto* text : {"f64[]", "string", "bytes", "u8, string, u8"}) {
@@ -102,7 +102,7 @@ TEST_CASE("template: a payload of another size is a mismatch that names both siz
   CHECK_FALSE(Template().mismatch(zeros(1)).empty());
 }
 
-TEST_CASE("template: a field of any length must be all there, whole, and followed by the rest") {
+TEST_CASE("template: a field of any length must be complete and followed by the rest") {
   const auto mismatch = [](const char* text, std::vector<unsigned char> bytes) {
     return Template::parse(text)->mismatch(Payload::copy_of(std::as_bytes(std::span(bytes))));
   };

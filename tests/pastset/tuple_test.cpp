@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/tuple_test.cpp — tuples written and read back, and bytes that are none.
+// tests/pastset/tuple_test.cpp — tuples that are written and read back, and bytes that are no
+// tuple.
 #include "pastset/tuple.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +54,7 @@ void check_scalar_round_trip() {
 std::vector<std::byte> random_bytes(runtime::Random& random, std::size_t size) {
   std::vector<std::byte> bytes(size);
   for (std::byte& byte : bytes) {
-    // Small values are plausible lengths, which lead the reader deeper than noise would.
+    // Small values are plausible lengths, with which the reader gets further than with noise.
     byte = static_cast<std::byte>(random.chance(0.6) ? random.below(3) : random.below(256));
   }
   return bytes;
@@ -69,7 +70,7 @@ Template random_template(runtime::Random& random) {
   return Template(std::move(fields));
 }
 
-/// Touches every byte that the reader hands out, for the sanitizers to see.
+/// Reads every byte of the reader, so that the sanitizers can check the accesses.
 std::size_t read_all(const Template& tuple_template, const TupleReader& reader) {
   std::size_t sum = 0;
   for (std::size_t i = 0; i < tuple_template.fields().size(); ++i) {
@@ -96,7 +97,7 @@ std::size_t read_all(const Template& tuple_template, const TupleReader& reader) 
 
 }  // namespace
 
-TEST_CASE("tuple: every scalar is read back as it was put, alone and in arrays") {
+TEST_CASE("tuple: every scalar is read back as written alone and in arrays") {
   check_scalar_round_trip<std::int8_t>();
   check_scalar_round_trip<std::int16_t>();
   check_scalar_round_trip<std::int32_t>();
@@ -110,7 +111,7 @@ TEST_CASE("tuple: every scalar is read back as it was put, alone and in arrays")
   check_scalar_round_trip<bool>();
 }
 
-TEST_CASE("tuple: strings and bytes are read back as they were put") {
+TEST_CASE("tuple: strings and bytes are read back as written") {
   const Template all = *Template::parse("string, string[4], bytes, bytes[2], string, bytes");
   const std::array bytes{std::byte{0}, std::byte{255}};
   const std::string with_zero("a\0b\0", 4);
@@ -132,7 +133,7 @@ TEST_CASE("tuple: strings and bytes are read back as they were put") {
   CHECK(reader.bytes(5).empty());
 }
 
-TEST_CASE("tuple: bytes are packed, little-endian, with a u32 length before any-length fields") {
+TEST_CASE("tuple: bytes are packed little-endian with a u32 length before fields of any length") {
   const Template mixed = *Template::parse("u8, u16, string[3], u16[]");
   const std::array<std::uint16_t, 1> values{0x0304};
   const Payload payload = TupleWriter(mixed)
@@ -145,14 +146,14 @@ TEST_CASE("tuple: bytes are packed, little-endian, with a u32 length before any-
   CHECK(std::ranges::equal(payload.bytes(), std::as_bytes(std::span(expected))));
 }
 
-TEST_CASE("tuple: a tuple of no fields is empty") {
+TEST_CASE("tuple: a tuple without fields is empty") {
   const Template none;
   const Payload payload = TupleWriter(none).payload();
   CHECK(payload.empty());
   CHECK(format_tuple(none, payload) == "()");
 }
 
-TEST_CASE("tuple: a value that the template does not say next is refused") {
+TEST_CASE("tuple: a value that is not the next one of the template is refused") {
   const auto writer = [](const char* text) {
     static std::vector<std::unique_ptr<Template>> templates;
     templates.push_back(std::make_unique<Template>(*Template::parse(text)));
@@ -176,7 +177,7 @@ TEST_CASE("tuple: a value that the template does not say next is refused") {
   CHECK_THROWS_WITH(writer("f64").put(1), "field 0 of template \"f64\" is f64, not i32");
 }
 
-TEST_CASE("tuple: a field is read only as what it is") {
+TEST_CASE("tuple: a field is read only with its own type") {
   const Template mixed = *Template::parse("f64, u8[2], string");
   const std::array<std::uint8_t, 2> two{1, 2};
   const Payload payload =
@@ -193,14 +194,14 @@ TEST_CASE("tuple: a field is read only as what it is") {
   CHECK_THROWS_AS(TupleReader(mixed, Payload::of(1.5)), TemplateMismatch);
 }
 
-TEST_CASE("tuple: a reader outlives the payload that it was made from") {
+TEST_CASE("tuple: a reader outlives the payload from which it was made") {
   const Template text = *Template::parse("bytes[1]");
   const std::array bytes{std::byte{42}};
   const TupleReader reader(text, TupleWriter(text).put_bytes(bytes).payload());
   CHECK(reader.bytes(0)[0] == std::byte{42});
 }
 
-TEST_CASE("tuple: random bytes are refused or read, never read beyond") {
+TEST_CASE("tuple: random bytes are refused or read within bounds") {
   const std::uint64_t seed = 4711;
   runtime::Random random(seed);
   int matching = 0;
@@ -223,7 +224,7 @@ TEST_CASE("tuple: random bytes are refused or read, never read beyond") {
   CHECK(matching > 1000);
 }
 
-TEST_CASE("tuple: it is printed as a person reads it") {
+TEST_CASE("tuple: it is printed in readable form") {
   const Template mixed = *Template::parse("f64, i8, u8[2], string, bool, bytes[2], string[8]");
   const std::array<std::uint8_t, 2> two{1, 255};
   const std::array bytes{std::byte{10}, std::byte{255}};
@@ -239,7 +240,7 @@ TEST_CASE("tuple: it is printed as a person reads it") {
   CHECK(format_tuple(mixed, payload) == R"((0.25, -3, [1, 255], "a\"b\x0a", true, 0x0aff, "pad"))");
 }
 
-TEST_CASE("tuple: long fields are printed cut, and what is no tuple is printed as that") {
+TEST_CASE("tuple: long fields are cut and bytes that are no tuple are printed as such") {
   const Template numbers = *Template::parse("u8[]");
   const std::vector<std::uint8_t> many(100, 3);
   CHECK(format_tuple(numbers, TupleWriter(numbers).put_array<std::uint8_t>(many).payload()) ==

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/pastset/value_types_test.cpp — types of the values in tuples of elements of both kinds.
+// tests/pastset/value_types_test.cpp — types of values in tuples of both kinds of elements.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <memory>
@@ -15,7 +15,7 @@ using base::Payload;
 using pastset::Element;
 using pastset::TemplateMismatch;
 
-/// The same rule for a local element and for a shared one.
+/// Runs the test on a local element and on a shared one.
 void with_both_kinds(const pastset::Template& tuple_template,
                      const std::function<void(Element&)>& use) {
   pastset::LocalElement local("e", tuple_template);
@@ -26,7 +26,7 @@ void with_both_kinds(const pastset::Template& tuple_template,
 
 }  // namespace
 
-TEST_CASE("value types: an element refuses values of another type and of another number") {
+TEST_CASE("value types: an element refuses values of another type and of another count") {
   with_both_kinds(*pastset::Template::parse("f64[2]"), [](Element& element) {
     CHECK_THROWS_WITH(element.move(Payload::of(std::vector<std::int64_t>{1, 2})),
                       Catch::Contains("element 'e'") && Catch::Contains("values of type i64") &&
@@ -51,7 +51,7 @@ TEST_CASE("value types: an element refuses values of another type and of another
   });
 }
 
-TEST_CASE("value types: tuples of text, bytes and several types are read as a program likes") {
+TEST_CASE("value types: tuples of text and bytes and several types can be read as any type") {
   with_both_kinds(*pastset::Template::parse("bytes[8]"), [](Element& element) {
     element.move(Payload::of(std::uint64_t{5}));
     CHECK(element.observe().payload.read<std::uint64_t>() == 5);

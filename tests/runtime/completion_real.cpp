@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/completion_real.cpp — wait sets of OS threads, also of those the runtime did not
-// start.
+// tests/runtime/completion_real.cpp — wait sets of OS threads, including threads that the runtime
+// did not start.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <future>
@@ -13,8 +13,7 @@
 using namespace std::chrono_literals;
 using namespace runtime;
 
-TEST_CASE(
-    "wait set: a thread that the runtime did not start waits for members, and for deadlines") {
+TEST_CASE("wait set: a thread that the runtime did not start waits for members and for deadlines") {
   Runtime runtime;
   runtime.run([&] {
     const auto never = std::make_shared<Completion>();
@@ -36,7 +35,7 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("wait set: a thread that the run did not start is refused the virtual clock") {
+TEST_CASE("wait set: a thread that the runtime did not start cannot wait on the virtual clock") {
   Runtime runtime({.clock = ClockKind::virtual_time});
   runtime.run([&] {
     bool was_refused = false;
@@ -54,8 +53,7 @@ TEST_CASE("wait set: a thread that the run did not start is refused the virtual 
   });
 }
 
-TEST_CASE(
-    "wait set: what many threads and services complete is told of once each, to each waiter") {
+TEST_CASE("wait set: concurrent completions are reported exactly once to each waiter") {
   const std::size_t waiters = 4, rounds = 200, members = 16;
   Runtime runtime;
   runtime.run([&] {

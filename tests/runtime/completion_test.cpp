@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/completion_test.cpp — what happens once, and waiting for any or all of several.
+// tests/runtime/completion_test.cpp — completions, and waits for any or all of several.
 #include "runtime/completion.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void on_virtual_clock(Body&& body) {
   runtime.run([&] { body(runtime); });
 }
 
-/// The same rule on both clocks.
+/// Runs the body on both clocks.
 template <class Body>
 void on_both_clocks(Body&& body) {
   for (ClockKind kind : {ClockKind::virtual_time, ClockKind::steady}) {
@@ -43,7 +43,7 @@ std::vector<std::shared_ptr<Completion>> some(std::size_t count) {
   return made;
 }
 
-/// Completes each at its time.
+/// Completes each completion at its time.
 std::vector<Task> complete_at(Runtime& runtime, std::vector<std::shared_ptr<Completion>> all,
                               std::vector<Nanos> times) {
   std::vector<Task> tasks;
@@ -62,7 +62,7 @@ void join(std::vector<Task> tasks) {
 
 }  // namespace
 
-TEST_CASE("completion: everybody who waits for it goes on when it has happened, and later ones") {
+TEST_CASE("completion: all present and later waiters continue once it is complete") {
   on_both_clocks([](Runtime& runtime) {
     const auto one = std::make_shared<Completion>();
     std::atomic<int> through{0};
@@ -80,7 +80,7 @@ TEST_CASE("completion: everybody who waits for it goes on when it has happened, 
   });
 }
 
-TEST_CASE("completion: who waits for one until a deadline is told that it has passed") {
+TEST_CASE("completion: a wait returns false when its deadline passes") {
   on_virtual_clock([](Runtime& runtime) {
     const auto one = std::make_shared<Completion>();
     const auto tasks = complete_at(runtime, {one}, {20ms});
@@ -91,7 +91,7 @@ TEST_CASE("completion: who waits for one until a deadline is told that it has pa
   });
 }
 
-TEST_CASE("wait set: any tells of each member once, in the order in which they happened") {
+TEST_CASE("wait set: any reports each member once in the order of completion") {
   on_virtual_clock([](Runtime& runtime) {
     const auto members = some(4);
     WaitSet set(runtime);
@@ -109,7 +109,7 @@ TEST_CASE("wait set: any tells of each member once, in the order in which they h
   });
 }
 
-TEST_CASE("wait set: any gives up at its deadline, and later goes on where it was") {
+TEST_CASE("wait set: any returns at its deadline and a later call continues") {
   on_virtual_clock([](Runtime& runtime) {
     const auto members = some(2);
     WaitSet set(runtime);
@@ -125,7 +125,7 @@ TEST_CASE("wait set: any gives up at its deadline, and later goes on where it wa
   });
 }
 
-TEST_CASE("wait set: all waits for the last member, and tells of none") {
+TEST_CASE("wait set: all waits for the last member and reports none") {
   on_virtual_clock([](Runtime& runtime) {
     const auto members = some(3);
     WaitSet set(runtime);
@@ -138,11 +138,11 @@ TEST_CASE("wait set: all waits for the last member, and tells of none") {
     CHECK(set.any() == 1u);
     CHECK(set.any() == 2u);
     CHECK(set.any() == 0u);
-    CHECK(set.all());  // of none
+    CHECK(set.all());  // no members left
   });
 }
 
-TEST_CASE("wait set: a member that has happened before it was added is told of at once") {
+TEST_CASE("wait set: a member that completed before it was added is reported immediately") {
   on_virtual_clock([](Runtime& runtime) {
     const auto members = some(2);
     members[1]->complete();
@@ -154,8 +154,7 @@ TEST_CASE("wait set: a member that has happened before it was added is told of a
   });
 }
 
-TEST_CASE(
-    "wait set: a removed member is not told of, nor waited for, whether it has happened or not") {
+TEST_CASE("wait set: a removed member is neither reported nor waited for in any state") {
   on_virtual_clock([](Runtime& runtime) {
     const auto members = some(4);
     WaitSet set(runtime);
@@ -173,12 +172,11 @@ TEST_CASE(
     CHECK(set.size() == 0);
     members[2]->complete();
     CHECK_FALSE(set.try_any());
-    set.remove(0);  // told of before
+    set.remove(0);  // reported before
   });
 }
 
-TEST_CASE(
-    "wait set: a set that goes first takes nothing with it, and one completion has many sets") {
+TEST_CASE("wait set: destroying a set affects neither its members nor other sets") {
   on_both_clocks([](Runtime& runtime) {
     const auto members = some(3);
     WaitSet stays(runtime);
@@ -197,7 +195,7 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("wait set: nobody else needs to keep a member") {
+TEST_CASE("wait set: the set keeps its members alive") {
   on_virtual_clock([](Runtime& runtime) {
     WaitSet set(runtime);
     std::weak_ptr<Completion> seen;
@@ -213,7 +211,7 @@ TEST_CASE("wait set: nobody else needs to keep a member") {
   });
 }
 
-TEST_CASE("wait set: a cancelled context leaves, and another may wait for the same set") {
+TEST_CASE("wait set: a cancelled context leaves the set and another may wait for it") {
   on_both_clocks([](Runtime& runtime) {
     const auto members = some(2);
     WaitSet set(runtime);
@@ -236,7 +234,7 @@ TEST_CASE("wait set: a cancelled context leaves, and another may wait for the sa
   });
 }
 
-TEST_CASE("wait set: waiting for any of nothing is refused") {
+TEST_CASE("wait set: waiting for any of no members is refused") {
   on_virtual_clock([](Runtime& runtime) {
     WaitSet set(runtime);
     CHECK_THROWS_AS(set.any(), base::UsageError);
@@ -246,7 +244,7 @@ TEST_CASE("wait set: waiting for any of nothing is refused") {
   });
 }
 
-TEST_CASE("wait set: a deadlock names the context that waits, and for how many") {
+TEST_CASE("wait set: a deadlock names the waiting context and the number of members") {
   Runtime runtime({.clock = ClockKind::virtual_time});
   const auto run = [&] {
     runtime.run([&] {
@@ -262,7 +260,7 @@ TEST_CASE("wait set: a deadlock names the context that waits, and for how many")
 }
 
 TEST_CASE(
-    "wait set: members drawn, completed, added and removed in any order are told of once each") {
+    "wait set: members completed and added and removed in random order are reported once each") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     INFO("seed " << seed);
     on_virtual_clock([seed](Runtime& runtime) {
@@ -299,7 +297,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("wait set: steady use of one set takes no memory") {
+TEST_CASE("wait set: continued use of one set allocates no memory") {
   on_virtual_clock([](Runtime& runtime) {
     WaitSet set(runtime);
     const auto round = [&set](const std::shared_ptr<Completion>& one) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/descriptor_door_real.cpp — descriptors for whoever knocks.
+// tests/runtime/descriptor_door_real.cpp — descriptors handed to processes that connect.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -33,7 +33,7 @@ char letter_in(const base::Descriptor& memory) {
   return pread(memory.get(), &letter, 1, 0) == 1 ? letter : '?';
 }
 
-/// A socket of that name, which no door has made.
+/// Returns a socket of this name that was not made by a door.
 base::Descriptor listen_as(const std::string& name) {
   const std::string text = "paths-door-" + name;
   sockaddr_un address{};
@@ -46,7 +46,7 @@ base::Descriptor listen_as(const std::string& name) {
   return listening;
 }
 
-/// In vain, if they have gone.
+/// Sends the memory's descriptor. Has no effect if the peer is gone.
 void hand_out(const base::Descriptor& to, const base::Descriptor& memory) {
   char byte = 0;
   iovec part{&byte, 1};
@@ -69,7 +69,7 @@ std::string own_name() { return "door-test-" + std::to_string(getpid()); }
 
 }  // namespace
 
-TEST_CASE("descriptor door: whoever knocks is handed what is behind it, again and again") {
+TEST_CASE("descriptor door: it hands its descriptor to each process that connects") {
   const uid_t user = geteuid();
   CHECK_FALSE(DescriptorDoor::knock(user, own_name()));
   {
@@ -89,7 +89,7 @@ TEST_CASE("descriptor door: whoever knocks is handed what is behind it, again an
   CHECK(letter_in(DescriptorDoor::knock(user, std::string(85, 'a'))) == 'c');
 }
 
-TEST_CASE("descriptor door: one of another user who takes the name is not believed") {
+TEST_CASE("descriptor door: a socket of another user with the same name is not trusted") {
   const base::Descriptor listening = listen_as("4000000-" + own_name());
   const base::Descriptor memory = memory_of('x');
   runtime::Runtime runtime;
@@ -103,12 +103,12 @@ TEST_CASE("descriptor door: one of another user who takes the name is not believ
   });
 }
 
-TEST_CASE("descriptor door: who hears a knock and does not answer keeps nobody for long") {
+TEST_CASE("descriptor door: a peer that accepts but does not reply delays no caller for long") {
   const base::Descriptor listening = listen_as(std::to_string(geteuid()) + "-" + own_name());
   for (int i = 0; i < 3; ++i) CHECK_FALSE(DescriptorDoor::knock(geteuid(), own_name()));
 }
 
-TEST_CASE("descriptor door: processes of other users are handed it, too") {
+TEST_CASE("descriptor door: it hands its descriptor to processes of other users too") {
   if (geteuid() != 0) return test_support::skip("another user (root)");
   const std::string name = own_name();
   test_support::Between<std::atomic<int>> stage;

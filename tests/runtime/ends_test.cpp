@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/ends_test.cpp — how contexts end: told to, because of main, in spite of their code.
+// tests/runtime/ends_test.cpp — ends of contexts: by cancellation, with main, and against their
+// code.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -28,7 +29,7 @@ void on_both_clocks(Body&& body) {
   }
 }
 
-/// Where contexts wait for ever.
+/// Contexts wait here forever.
 struct Never {
   Mutex mutex;
   WaitList waiting;
@@ -38,7 +39,7 @@ struct Never {
   }
 };
 
-/// Address space beyond what the process has now, which the sanitizers need plenty of.
+/// Limits further growth of the address space. The sanitizers need too much of it.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 void limit_address_space(std::size_t more_bytes) {
   std::size_t pages = 0;
@@ -51,7 +52,7 @@ void limit_address_space(std::size_t more_bytes) {
 
 }  // namespace
 
-TEST_CASE("ends: who catches every std::exception around a wait does not catch a cancel") {
+TEST_CASE("ends: catching every std::exception around a wait does not catch a cancel") {
   on_both_clocks([](ClockKind kind) {
     Never never;
     std::atomic<bool> went_on{false};
@@ -72,7 +73,7 @@ TEST_CASE("ends: who catches every std::exception around a wait does not catch a
   });
 }
 
-TEST_CASE("ends: who catches every std::exception around a wait does not catch a deadlock") {
+TEST_CASE("ends: catching every std::exception around a wait does not catch a deadlock") {
   Runtime runtime({.clock = ClockKind::virtual_time});
   Never never;
   bool went_on = false;
@@ -87,7 +88,7 @@ TEST_CASE("ends: who catches every std::exception around a wait does not catch a
   CHECK_FALSE(went_on);
 }
 
-TEST_CASE("ends: every wait after a cancel throws again, at once") {
+TEST_CASE("ends: every wait after a cancel throws immediately") {
   on_both_clocks([](ClockKind kind) {
     Never never;
     std::atomic<int> thrown{0};
@@ -109,7 +110,7 @@ TEST_CASE("ends: every wait after a cancel throws again, at once") {
   });
 }
 
-TEST_CASE("ends: who was cancelled does not hand that on to who gets the context next") {
+TEST_CASE("ends: a cancelled context does not pass the cancel on to the next user of its fiber") {
   Runtime runtime({.clock = ClockKind::virtual_time});
   Never never;
   runtime.run([&] {
@@ -123,7 +124,7 @@ TEST_CASE("ends: who was cancelled does not hand that on to who gets the context
   CHECK(runtime.now() == 2ms);
 }
 
-TEST_CASE("ends: a deadlock is thrown by run() whoever caught it before") {
+TEST_CASE("ends: run throws a deadlock even if a context caught it") {
   Runtime runtime({.clock = ClockKind::virtual_time});
   Never never;
   CHECK_THROWS_AS(runtime.run([&] {
@@ -135,7 +136,7 @@ TEST_CASE("ends: a deadlock is thrown by run() whoever caught it before") {
                   Deadlock);
 }
 
-TEST_CASE("ends: code that catches a deadlock and keeps waiting ends the process, with words") {
+TEST_CASE("ends: code that catches a deadlock and keeps waiting ends the process with a message") {
   const auto said = as_child("swallows", [] {
     Runtime runtime({.clock = ClockKind::virtual_time});
     Never never;
@@ -155,12 +156,12 @@ TEST_CASE("ends: code that catches a deadlock and keeps waiting ends the process
   CHECK_THAT(said.text, Catch::Contains("thread alpha-0/3 waits for what never comes"));
 }
 
-TEST_CASE("ends: so does code that catches a cancel and keeps waiting, on both clocks") {
+TEST_CASE("ends: code that catches a cancel and keeps waiting ends the process on both clocks") {
   on_both_clocks([](ClockKind kind) {
     const auto said = as_child(kind == ClockKind::steady ? "steady" : "virtual", [&] {
       Runtime runtime({.clock = kind});
       Never never;
-      std::atomic<bool> has_begun{false};  // what has not never does
+      std::atomic<bool> has_begun{false};  // a context that has not begun never begins
       runtime.run([&] {
         Task task = runtime.spawn(ContextRole::thread, named(3), [&] {
           has_begun = true;
@@ -177,7 +178,7 @@ TEST_CASE("ends: so does code that catches a cancel and keeps waiting, on both c
   });
 }
 
-TEST_CASE("ends: contexts that main left behind by throwing are cancelled and waited for") {
+TEST_CASE("ends: contexts left by a main that threw are cancelled and joined") {
   on_both_clocks([](ClockKind kind) {
     for (const ContextRole role : {ContextRole::thread, ContextRole::service}) {
       Never never;
@@ -206,7 +207,7 @@ TEST_CASE("ends: contexts that main left behind by throwing are cancelled and wa
   });
 }
 
-TEST_CASE("ends: a context that has not begun when main ends never does") {
+TEST_CASE("ends: a context that has not begun when main ends never begins") {
   for (const bool throws : {false, true}) {
     Runtime runtime({.clock = ClockKind::virtual_time});
     bool begun = false;
@@ -226,7 +227,7 @@ TEST_CASE("ends: a context that has not begun when main ends never does") {
   }
 }
 
-TEST_CASE("ends: a runtime runs again after a main that threw, on both clocks") {
+TEST_CASE("ends: a runtime can run again after a main that threw on both clocks") {
   on_both_clocks([](ClockKind kind) {
     Runtime runtime({.clock = kind});
     CHECK_THROWS_WITH(runtime.run([] { throw std::runtime_error("main broke"); }), "main broke");
@@ -239,7 +240,7 @@ TEST_CASE("ends: a runtime runs again after a main that threw, on both clocks") 
   });
 }
 
-TEST_CASE("ends: what a thread leaves to be destroyed may start another one") {
+TEST_CASE("ends: a destructor run by an ending thread may start another thread") {
   std::atomic<int> ran{0};
   struct StartsAnother {
     Runtime& runtime;
@@ -260,7 +261,7 @@ TEST_CASE("ends: what a thread leaves to be destroyed may start another one") {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_CASE("ends: an OS thread that is not to be had is an error, and those before it end") {
+TEST_CASE("ends: failure to create an OS thread is an error and earlier threads end") {
   const auto said = as_child("steady", [] {
     std::atomic<int> begun{0}, ended{0};
     struct CountEnd {
@@ -293,7 +294,7 @@ TEST_CASE("ends: an OS thread that is not to be had is an error, and those befor
   CHECK_THAT(said.text, Catch::Contains("all ended: true"));
 }
 
-TEST_CASE("ends: a fiber's stack that is not to be had is an error, and those before it end") {
+TEST_CASE("ends: failure to allocate a fiber's stack is an error and earlier fibers end") {
   const auto said = as_child("virtual", [] {
     int ended = 0, begun = 0;
     Never never;

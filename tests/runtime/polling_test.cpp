@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/polling_test.cpp — when an OS thread looks for its wake-up, and when it sleeps.
+// tests/runtime/polling_test.cpp — decisions of an OS thread to poll or to sleep.
 #include "runtime/scheduler/polling.hpp"
 
 #include <catch2/catch.hpp>
@@ -28,7 +28,7 @@ TEST_CASE("polling: two misses in a row make the waits of a site sleep at once")
   CHECK(skipped(site) == 4);
 }
 
-TEST_CASE("polling: each further miss doubles how many waits skip it, up to 64") {
+TEST_CASE("polling: each further miss doubles the number of waits that skip polling up to 64") {
   SpinHistory site;
   site.note_miss(1);
   for (int expected : {4, 8, 16, 32, 64, 64}) {
@@ -37,14 +37,14 @@ TEST_CASE("polling: each further miss doubles how many waits skip it, up to 64")
   }
 }
 
-TEST_CASE("polling: what is skipped grows with the threads that wait there") {
+TEST_CASE("polling: the number of skipped waits grows with the number of waiting threads") {
   SpinHistory site;
   site.note_miss(8);
   site.note_miss(8);
   CHECK(skipped(site) == 4 * 8);
 }
 
-TEST_CASE("polling: a hit halves what the next misses will skip") {
+TEST_CASE("polling: a hit halves the number of waits that the next misses skip") {
   SpinHistory site;
   for (int i = 0; i < 4; ++i) site.note_miss(1);
   CHECK(skipped(site) == 16);
@@ -55,13 +55,13 @@ TEST_CASE("polling: a hit halves what the next misses will skip") {
   CHECK(skipped(site) == 16);
 }
 
-TEST_CASE("polling: waits that say the same share what they learn") {
+TEST_CASE("polling: waits with the same description share a history") {
   const char name[] = "alpha";
   SpinHistory& site = SpinHistory::of({"a round of", name, 1});
   CHECK(&site == &SpinHistory::of({"a round of", name, 2}));
 }
 
-TEST_CASE("polling: a yield that takes more than 1 ms shows a stranger, and nobody yields") {
+TEST_CASE("polling: a yield longer than 1 ms shows a foreign program and stops yielding") {
   CoreContention strangers;
   CHECK(strangers.may_yield(10s));
   strangers.note_yield(10s, 10s + 1ms);
@@ -72,7 +72,8 @@ TEST_CASE("polling: a yield that takes more than 1 ms shows a stranger, and nobo
   CHECK(strangers.may_yield(10s + 7ms));
 }
 
-TEST_CASE("polling: a stranger who is still there is left alone for twice as long") {
+TEST_CASE(
+    "polling: yielding pauses twice as long each time if the foreign program is still there") {
   CoreContention strangers;
   Nanos now = 10s;
   for (const Nanos rest : {5ms, 10ms, 20ms, 40ms, 80ms, 160ms, 160ms}) {
@@ -81,14 +82,14 @@ TEST_CASE("polling: a stranger who is still there is left alone for twice as lon
     CHECK_FALSE(strangers.may_yield(now - 1ns));
     CHECK(strangers.may_yield(now));
   }
-  SECTION("until he has been away for as long") {
+  SECTION("until it has been absent for as long") {
     now += 160ms;
     strangers.note_yield(now, now + 3ms);
     CHECK(strangers.may_yield(now + 3ms + 5ms));
   }
 }
 
-TEST_CASE("polling: a yield of more than 1 us shows that others share our cores") {
+TEST_CASE("polling: a yield longer than 1 us shows that other programs share our cores") {
   CoreContention strangers;
   CHECK_FALSE(strangers.share_our_cores());
   strangers.note_yield(10s, 10s + 1us);
@@ -100,7 +101,7 @@ TEST_CASE("polling: a yield of more than 1 us shows that others share our cores"
   CHECK_FALSE(strangers.share_our_cores());
 }
 
-TEST_CASE("polling: several threads that notice one stranger count him once") {
+TEST_CASE("polling: several threads that notice one foreign program count it once") {
   CoreContention strangers;
   strangers.note_yield(10s, 10s + 3ms);
   strangers.note_yield(10s, 10s + 4ms);

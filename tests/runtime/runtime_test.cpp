@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/runtime_test.cpp — contexts, the two clocks, waiting, cancelling, deadlocks.
+// tests/runtime/runtime_test.cpp — contexts, the two clocks, waits, cancels, deadlocks.
 #include "runtime/runtime.hpp"
 
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 RuntimeOptions virtual_time() { return {.clock = ClockKind::virtual_time}; }
 ContextName named(std::uint64_t number) { return {"thread", "test", number}; }
 
-/// The same rule on both clocks.
+/// Runs the body on both clocks.
 template <class Body>
 void on_both_clocks(Body&& body) {
   for (ClockKind kind : {ClockKind::virtual_time, ClockKind::steady}) {
@@ -28,7 +28,7 @@ void on_both_clocks(Body&& body) {
   }
 }
 
-/// A flag that contexts wait for.
+/// A flag for which contexts wait.
 struct Gate {
   Mutex mutex;
   WaitList waiting;
@@ -53,7 +53,7 @@ struct Gate {
 
 }  // namespace
 
-TEST_CASE("runtime: sleeping contexts wake at exactly their times on the virtual clock") {
+TEST_CASE("runtime: sleeping contexts wake exactly at their times on the virtual clock") {
   Runtime runtime(virtual_time());
   std::vector<std::pair<int, Nanos>> woken;
   runtime.run([&] {
@@ -70,7 +70,7 @@ TEST_CASE("runtime: sleeping contexts wake at exactly their times on the virtual
   CHECK(runtime.now() == 30ms);
 }
 
-TEST_CASE("runtime: each time that a context goes on is an event of the virtual clock") {
+TEST_CASE("runtime: each resumption of a context is an event of the virtual clock") {
   Runtime runtime(virtual_time());
   std::uint64_t before = 0, after = 0;
   runtime.run([&] {
@@ -81,7 +81,7 @@ TEST_CASE("runtime: each time that a context goes on is an event of the virtual 
   CHECK(after == before + 5);
 }
 
-TEST_CASE("runtime: contexts that wake at the same time run in the order they went to sleep") {
+TEST_CASE("runtime: contexts that wake at the same time run in the order of their sleeps") {
   Runtime runtime(virtual_time());
   std::string order;
   runtime.run([&] {
@@ -96,7 +96,7 @@ TEST_CASE("runtime: contexts that wake at the same time run in the order they we
   CHECK(order == "abc");
 }
 
-TEST_CASE("runtime: a waiter is woken, on both clocks") {
+TEST_CASE("runtime: a waiter is woken on both clocks") {
   on_both_clocks([](Runtime& runtime) {
     Gate gate;
     std::atomic<int> through{0};
@@ -114,7 +114,7 @@ TEST_CASE("runtime: a waiter is woken, on both clocks") {
   });
 }
 
-TEST_CASE("runtime: a written deadline ends a wait at its time, on both clocks") {
+TEST_CASE("runtime: a written deadline ends a wait at its time on both clocks") {
   on_both_clocks([](Runtime& runtime) {
     Gate gate;
     const Nanos until = runtime.now() + 3ms;
@@ -124,7 +124,7 @@ TEST_CASE("runtime: a written deadline ends a wait at its time, on both clocks")
   });
 }
 
-TEST_CASE("runtime: a default deadline is no event on the virtual clock") {
+TEST_CASE("runtime: a default deadline is not an event on the virtual clock") {
   Runtime runtime(virtual_time());
   CHECK_THROWS_AS(runtime.run([&] {
     Gate gate;
@@ -134,7 +134,7 @@ TEST_CASE("runtime: a default deadline is no event on the virtual clock") {
   CHECK(runtime.now() == 0ms);
 }
 
-TEST_CASE("runtime: a deadlock is reported with who waits for what, and every context unwinds") {
+TEST_CASE("runtime: a deadlock reports all waits and every context unwinds") {
   Runtime runtime(virtual_time());
   int unwound = 0;
   struct CountUnwinding {
@@ -162,7 +162,7 @@ TEST_CASE("runtime: a deadlock is reported with who waits for what, and every co
         "  thread alpha-0/3 waits for the gate g 7");
 }
 
-TEST_CASE("runtime: a sleep beyond the end of time is refused, not skipped") {
+TEST_CASE("runtime: a sleep beyond the end of time is refused and not skipped") {
   Runtime runtime(virtual_time());
   runtime.run([&] {
     runtime.sleep_for(base::Nanos::max() - base::Nanos(1));
@@ -171,7 +171,7 @@ TEST_CASE("runtime: a sleep beyond the end of time is refused, not skipped") {
   });
 }
 
-TEST_CASE("runtime: waiters are woken first come, first served") {
+TEST_CASE("runtime: waiters are woken in the order of arrival") {
   Runtime runtime(virtual_time());
   std::string order;
   runtime.run([&] {
@@ -195,7 +195,7 @@ TEST_CASE("runtime: waiters are woken first come, first served") {
   CHECK(order == "abcd");
 }
 
-TEST_CASE("runtime: services woken together with threads run before them where that is promised") {
+TEST_CASE("runtime: services woken together with threads run first where that is guaranteed") {
   on_both_clocks([](Runtime& runtime) {
     Gate gate;
     Mutex mutex;
@@ -216,7 +216,7 @@ TEST_CASE("runtime: services woken together with threads run before them where t
   });
 }
 
-TEST_CASE("runtime: a cancelled context's present wait throws, on both clocks") {
+TEST_CASE("runtime: the current wait of a cancelled context throws on both clocks") {
   on_both_clocks([](Runtime& runtime) {
     for (ContextRole role : {ContextRole::thread, ContextRole::service}) {
       Gate gate;
@@ -238,7 +238,7 @@ TEST_CASE("runtime: a cancelled context's present wait throws, on both clocks") 
   });
 }
 
-TEST_CASE("runtime: a cancel may carry its own reason and reaches a sleeper") {
+TEST_CASE("runtime: a cancel can carry its own exception and wakes a sleeper") {
   Runtime runtime(virtual_time());
   runtime.run([&] {
     auto task = runtime.spawn(ContextRole::service, named(1), [&] { runtime.sleep_for(1h); });
@@ -249,7 +249,7 @@ TEST_CASE("runtime: a cancel may carry its own reason and reaches a sleeper") {
   });
 }
 
-TEST_CASE("runtime: join throws what the work threw, on both clocks") {
+TEST_CASE("runtime: join throws the exception of the work on both clocks") {
   on_both_clocks([](Runtime& runtime) {
     for (ContextRole role : {ContextRole::thread, ContextRole::service}) {
       auto task = runtime.spawn(role, named(1), [] { throw std::runtime_error("broken"); });
@@ -258,7 +258,7 @@ TEST_CASE("runtime: join throws what the work threw, on both clocks") {
   });
 }
 
-TEST_CASE("runtime: detached contexts are cancelled when main has returned") {
+TEST_CASE("runtime: detached contexts are cancelled after main has returned") {
   Runtime runtime(virtual_time());
   Gate gate;
   bool ended = false;
@@ -291,7 +291,7 @@ TEST_CASE("runtime: work from outside runs on the services' thread") {
   });
 }
 
-TEST_CASE("runtime: posts from four OS threads are none lost") {
+TEST_CASE("runtime: no post from four OS threads is lost") {
   Runtime runtime;
   runtime.run([&] {
     std::atomic<int> count{0};
@@ -311,7 +311,7 @@ TEST_CASE("runtime: posts from four OS threads are none lost") {
   });
 }
 
-TEST_CASE("runtime: threads and services hand over to each other without losing a wake-up") {
+TEST_CASE("runtime: threads and services alternate without losing a wake-up") {
   Runtime runtime;
   runtime.run([&] {
     Mutex mutex;
@@ -335,7 +335,7 @@ TEST_CASE("runtime: threads and services hand over to each other without losing 
   });
 }
 
-TEST_CASE("runtime: an exception thrown and caught in a fiber leaves other fibers alone") {
+TEST_CASE("runtime: an exception caught in one fiber does not affect other fibers") {
   Runtime runtime(virtual_time());
   int caught = 0;
   runtime.run([&] {
@@ -359,7 +359,7 @@ TEST_CASE("runtime: an exception thrown and caught in a fiber leaves other fiber
   CHECK(caught > 300);
 }
 
-TEST_CASE("random: the same seed gives the same numbers and streams differ") {
+TEST_CASE("random: equal seeds give equal numbers and streams differ") {
   Random a(7, 1), b(7, 1), c(7, 2);
   bool differs = false;
   for (int i = 0; i < 100; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/stack_test.cpp — how much fits on a stack, and what is said when more is put there.
+// tests/runtime/stack_test.cpp — sizes of stacks, and reports of overflows.
 #include <signal.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ namespace {
 const ContextName name{"thread", "alpha-0", 3};
 const ContextName service_name{"service", "beta-1", 12};
 
-/// A sum over a grid on the stack, as numerical programs do.
+/// Sums a grid on the stack, as numerical programs do.
 double sum_of_grid() {
   volatile double grid[200][200];
   double sum = 0;
@@ -50,7 +50,7 @@ int recurse(int depth) {
 
 }  // namespace
 
-TEST_CASE("stack: double grid[200][200] fits on it, on both clocks") {
+TEST_CASE("stack: double grid[200][200] fits on both clocks") {
   for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
     Runtime runtime({.clock = clock});
     double sum = 0;
@@ -60,8 +60,8 @@ TEST_CASE("stack: double grid[200][200] fits on it, on both clocks") {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which say it themselves
-TEST_CASE("stack: an overflow names the thread, its stack's size and what changes it") {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which report it themselves
+TEST_CASE("stack: an overflow names the thread and its stack size and the option to change it") {
   const std::string words =
       "stack overflow of thread alpha-0/3: its stack has 8 MiB; option --stack, config key "
       "`stack`\n";
@@ -73,7 +73,7 @@ TEST_CASE("stack: an overflow names the thread, its stack's size and what change
   }
 }
 
-TEST_CASE("stack: an overflow tells the size that was asked for") {
+TEST_CASE("stack: an overflow reports the requested size") {
   for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
     const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual",
                                [&] { overflow(clock, ContextRole::thread, name, 100 * 1024); });
@@ -82,7 +82,7 @@ TEST_CASE("stack: an overflow tells the size that was asked for") {
   }
 }
 
-TEST_CASE("stack: a service's overflow is told, too, with what no option changes") {
+TEST_CASE("stack: an overflow of a service is reported with its fixed size") {
   for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
     const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual",
                                [&] { overflow(clock, ContextRole::service, service_name); });
@@ -92,7 +92,7 @@ TEST_CASE("stack: a service's overflow is told, too, with what no option changes
   }
 }
 
-TEST_CASE("stack: services that another thread begins use the same stacks again") {
+TEST_CASE("stack: stacks of services are reused across threads") {
   const auto mappings = [] {
     std::ifstream maps("/proc/self/maps");
     std::uint64_t count = 0;
@@ -112,7 +112,7 @@ TEST_CASE("stack: services that another thread begins use the same stacks again"
   });
 }
 
-TEST_CASE("stack: a handler of the program's own runs after the words") {
+TEST_CASE("stack: a signal handler of the program runs after the report") {
   const auto said = as_child("chained", [] {
     struct sigaction mine {};
     mine.sa_handler = say_mine;
@@ -125,7 +125,7 @@ TEST_CASE("stack: a handler of the program's own runs after the words") {
   CHECK(said.exit_code == 7);
 }
 
-TEST_CASE("stack: any other bad access is not called an overflow") {
+TEST_CASE("stack: another invalid access is not reported as an overflow") {
   for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
     const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual", [&] {
       Runtime runtime({.clock = clock});
@@ -152,8 +152,7 @@ TEST_CASE("stack: any other bad access is not called an overflow") {
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)
-TEST_CASE(
-    "stack: the address sanitizer's own report of an overflow has its frames, on both clocks") {
+TEST_CASE("stack: an overflow report of the address sanitizer has its frames on both clocks") {
   for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
     const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual",
                                [&] { overflow(clock, ContextRole::thread, name); });
@@ -163,7 +162,7 @@ TEST_CASE(
 }
 #endif
 
-TEST_CASE("stack: more contexts than may have guards run all the same, and that is said") {
+TEST_CASE("stack: more contexts than the limit of guards run and a message reports it") {
   const auto said = as_child("many", [] {
     Runtime runtime({.clock = ClockKind::virtual_time, .stack_bytes = 32 * 1024});
     std::uint32_t ran = 0;

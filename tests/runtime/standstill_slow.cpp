@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/standstill_slow.cpp — threads for which time stands still, in the end a deadlock.
+// tests/runtime/standstill_slow.cpp — threads that run without virtual time passing until a
+// deadlock is reported.
 #include <catch2/catch.hpp>
 
 #include "runtime/runtime.hpp"
 
 using namespace runtime;
 
-TEST_CASE("standstill: threads that run twenty million times while no time passes are a deadlock") {
+TEST_CASE("standstill: threads that run twenty million times without time passing are a deadlock") {
   Runtime runtime({.clock = ClockKind::virtual_time});
   CHECK_THROWS_WITH(
       runtime.run([&] {

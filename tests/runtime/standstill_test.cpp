@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/standstill_test.cpp — virtual time that does not pass, and what is no such thing.
+// tests/runtime/standstill_test.cpp — virtual time that stands still, and similar runs that are
+// correct.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@ using namespace runtime;
 
 namespace {
 
-/// Contexts that wake each other in turn.
+/// Lets contexts run in turn.
 struct SequenceQueue {
   Mutex mutex;
   WaitList waiting;
@@ -37,7 +38,7 @@ std::string report_of(Runtime& runtime, const std::function<void()>& main) {
 
 }  // namespace
 
-TEST_CASE("standstill: services that run a million times while no time passes are a deadlock") {
+TEST_CASE("standstill: services that run a million times without time passing are a deadlock") {
   Runtime runtime({.clock = ClockKind::virtual_time});
   SequenceQueue turns;
   int unwound = 0;
@@ -62,7 +63,7 @@ TEST_CASE("standstill: services that run a million times while no time passes ar
   CHECK(unwound == 2);
 }
 
-TEST_CASE("standstill: each of many contexts may run a few times while no time passes") {
+TEST_CASE("standstill: each of many contexts may run a few times without time passing") {
   constexpr std::uint64_t contexts = 75'000, times = 15;
   Runtime runtime({.clock = ClockKind::virtual_time, .stack_bytes = 32 * 1024});
   Mutex mutex;
@@ -111,7 +112,7 @@ TEST_CASE("standstill: threads may do many rounds that take no time") {
   CHECK(turns.turn == 2 * rounds);
 }
 
-TEST_CASE("standstill: what ran before time passed counts no more") {
+TEST_CASE("standstill: runs before time passed no longer count") {
   Runtime runtime({.clock = ClockKind::virtual_time});
   SequenceQueue turns;
   const std::string report = report_of(runtime, [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/task_test.cpp — the end of a Task: destruction, assignment, detach().
+// tests/runtime/task_test.cpp — end of a Task: destruction, assignment, detach().
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <memory>
@@ -32,7 +32,7 @@ void for_each_kind(Body&& body) {
     }
 }
 
-/// Notes its number when it is destroyed.
+/// Records its number when it is destroyed.
 class NoteEnd {
  public:
   NoteEnd(Mutex& mutex, std::vector<int>& ended, int number)
@@ -95,7 +95,7 @@ TEST_CASE("task: assignment ends the work of the task that was there before") {
   });
 }
 
-TEST_CASE("task: destruction in a context that is cancelled blocks until the work has ended") {
+TEST_CASE("task: destruction in a cancelled context blocks until the work has ended") {
   for_each_kind([](Runtime& runtime, ContextRole role) {
     Mutex mutex;
     std::vector<int> ended;
@@ -120,7 +120,7 @@ TEST_CASE("task: destruction in a context that is cancelled blocks until the wor
   });
 }
 
-TEST_CASE("task: the end of a run ends tasks that own tasks, from the inside") {
+TEST_CASE("task: the end of a run ends nested tasks from the inside") {
   for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
     Runtime runtime({.clock = clock});
     Mutex mutex;
@@ -145,7 +145,7 @@ TEST_CASE("task: the end of a run ends tasks that own tasks, from the inside") {
   }
 }
 
-TEST_CASE("task: destruction drops the exception of the work") {
+TEST_CASE("task: destruction discards the exception of the work") {
   for_each_kind([](Runtime& runtime, ContextRole role) {
     std::atomic<bool> has_begun{false};
     {
@@ -178,7 +178,7 @@ TEST_CASE("task: the captures of the work are destroyed before join() returns") 
   });
 }
 
-TEST_CASE("task: detached work goes on, and a canceller still reaches it") {
+TEST_CASE("task: detached work continues and a canceller still reaches it") {
   for_each_kind([](Runtime& runtime, ContextRole role) {
     std::atomic<bool> may_end{false}, has_ended{false}, is_cancelled{false};
     TaskCanceller canceller;
@@ -209,7 +209,8 @@ TEST_CASE("task: detached work goes on, and a canceller still reaches it") {
   });
 }
 
-TEST_CASE("task: the exception of a detached task is printed with its context, except a cancel") {
+TEST_CASE(
+    "task: an exception of a detached task is printed with its context unless it is a cancel") {
   const auto said = as_child("detached", [] {
     Runtime runtime({.clock = ClockKind::virtual_time});
     runtime.run([&] {
@@ -223,7 +224,7 @@ TEST_CASE("task: the exception of a detached task is printed with its context, e
   CHECK(said.exit_code == 0);
 }
 
-TEST_CASE("task: a thread that is not of the run may destroy a task") {
+TEST_CASE("task: a thread that is not part of the run can destroy a task") {
   Runtime runtime;
   runtime.run([&] {
     for (const ContextRole role : {ContextRole::thread, ContextRole::service}) {
@@ -241,7 +242,7 @@ TEST_CASE("task: a thread that is not of the run may destroy a task") {
   });
 }
 
-TEST_CASE("task: work that destroys its own task ends the process with words") {
+TEST_CASE("task: work that destroys its own task ends the process with a message") {
   const auto said = as_child("own", [] {
     Runtime runtime({.clock = ClockKind::virtual_time});
     runtime.run([&] {
@@ -255,7 +256,7 @@ TEST_CASE("task: work that destroys its own task ends the process with words") {
   CHECK(said.exit_code == test_support::ended_by(SIGABRT));
 }
 
-TEST_CASE("task: a callback that destroys a running task ends the process with words") {
+TEST_CASE("task: a callback that destroys a running task ends the process with a message") {
   const auto said = as_child("callback", [] {
     Runtime runtime;
     runtime.run([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/waiting_real.cpp — OS threads that wait, in either way: woken, late, cancelled.
+// tests/runtime/waiting_real.cpp — OS threads that wait in either way: woken, late, cancelled.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 
 ContextName named(std::uint64_t number) { return {"thread", "test", number}; }
 
-/// Rounds of threads that wait for the last of them.
+/// Barrier of threads that wait for the last of them.
 class Meeting {
  public:
   explicit Meeting(int threads) : threads_(threads) {}
@@ -48,7 +48,7 @@ class Meeting {
   std::uint64_t round_ = 0;
 };
 
-/// Counts how one thread looks.
+/// Counts the polls of one thread.
 class Counted final : public Poller {
  public:
   void begin_polling() override { here += watched; }
@@ -83,7 +83,7 @@ void in_either_way(Body&& body) {
 
 }  // namespace
 
-TEST_CASE("waiting: no wake-up is lost between threads, however many share a core") {
+TEST_CASE("waiting: no wake-up between threads is lost with any number of threads per core") {
   const int threads = GENERATE(2, 3, 16);
   in_either_way([&](Runtime& runtime) {
     constexpr int rounds = 2000;
@@ -98,7 +98,7 @@ TEST_CASE("waiting: no wake-up is lost between threads, however many share a cor
   });
 }
 
-TEST_CASE("waiting: who is cancelled leaves, and those who wait with it stay") {
+TEST_CASE("waiting: a cancelled waiter leaves and the other waiters stay") {
   in_either_way([](Runtime& runtime) {
     Meeting meeting(3);
     std::vector<Task> tasks;
@@ -120,7 +120,7 @@ TEST_CASE("waiting: who is cancelled leaves, and those who wait with it stay") {
   });
 }
 
-TEST_CASE("waiting: cancelled at any time, a thread ends") {
+TEST_CASE("waiting: a thread that is cancelled at any time ends") {
   in_either_way([](Runtime& runtime) {
     for (int i = 0; i < 300; ++i) {
       std::atomic<bool> began{false};
@@ -140,7 +140,7 @@ TEST_CASE("waiting: cancelled at any time, a thread ends") {
   });
 }
 
-TEST_CASE("waiting: a deadline that passes takes one waiter from the list and leaves the others") {
+TEST_CASE("waiting: a passed deadline removes one waiter from the list and keeps the others") {
   in_either_way([](Runtime& runtime) {
     Mutex mutex;
     WaitList list;
@@ -173,7 +173,7 @@ TEST_CASE("waiting: a deadline that passes takes one waiter from the list and le
 }
 
 #if !defined(PATHS_TSAN) && !defined(__SANITIZE_ADDRESS__)
-TEST_CASE("waiting: threads that wait for a late one do not compute meanwhile") {
+TEST_CASE("waiting: threads that wait for a late one use little processor time") {
   const int threads = GENERATE(2, 8);
   in_either_way([&](Runtime& runtime) {
     constexpr int rounds = 50;
@@ -188,13 +188,16 @@ TEST_CASE("waiting: threads that wait for a late one do not compute meanwhile") 
         }
       }));
     for (auto& task : tasks) task.join();
-    // A generous bound: other tests run beside this one. Without what is learnt it is 20% and more.
+    // A generous bound, because other tests run at the same time. Without the polling history it is
+    // 20 % and more.
     CHECK((processor_time() - used) * 20 < runtime.now() - began);
   });
 }
 #endif
 
-TEST_CASE("waiting: who is attentive looks from one wait to the next, others while they wait") {
+TEST_CASE(
+    "waiting: a thread in a busy-poll scope polls between waits and other threads while they "
+    "wait") {
   for (const Waiting waiting : {Waiting::adaptive, Waiting::sleep}) {
     const int while_attentive = waiting == Waiting::adaptive ? 1 : 0;
     Runtime runtime({.waiting = waiting});
@@ -220,7 +223,8 @@ TEST_CASE("waiting: who is attentive looks from one wait to the next, others whi
 }
 
 TEST_CASE(
-    "waiting: who sleeps does not look, however attentive, and looks again in its next wait") {
+    "waiting: a sleeping thread does not poll even in a busy-poll scope and polls in its next "
+    "wait") {
   Runtime runtime({.waiting = Waiting::adaptive});
   runtime.run([&] {
     Counted poller;
@@ -243,7 +247,7 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("mutex: nobody is inside beside another, and all get in, also when they hold it long") {
+TEST_CASE("mutex: only one thread holds it at a time and all get it even if it is held long") {
   const int threads = GENERATE(2, 16);
   in_either_way([&](Runtime& runtime) {
     constexpr int rounds = 3000;

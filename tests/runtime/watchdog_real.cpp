@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/watchdog_real.cpp — what the watchdog reports about runs without progress.
+// tests/runtime/watchdog_real.cpp — watchdog reports about runs without progress.
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 #include "runtime/scheduler/watchdog.hpp"
 #include "tests/support/as_child.hpp"
 
-#ifndef PATHS_TSAN  // which defers signals
+#ifndef PATHS_TSAN  // the thread sanitizer defers signals
 using namespace std::chrono_literals;
 using namespace runtime;
 using test_support::as_child;
@@ -86,7 +86,7 @@ TEST_CASE("watchdog: contexts that run while virtual time stands still are repor
   CHECK_THAT(said.text, Catch::Contains("contexts ran while virtual time stood still: "));
 }
 
-TEST_CASE("watchdog: a run whose virtual time passes without an end is reported, but rarely") {
+TEST_CASE("watchdog: a run whose virtual time passes without an end is reported but rarely") {
   const auto said = watched("passes", [](Runtime& runtime) {
     const auto end = RealClock::now() + 3 * much_longer;
     while (RealClock::now() < end) runtime.sleep_for(1ms);

@@ -9,9 +9,9 @@
 using runtime::ContextRole;
 using runtime::Runtime;
 
-TEST_CASE("yield: services and arrivals that are ready run before a service goes on") {
+TEST_CASE("yield: ready services and arrivals run before a service continues") {
   Runtime runtime;
-  std::vector<std::string> order;  // by the services' OS thread only
+  std::vector<std::string> order;  // used only by the services' OS thread
   runtime.run([&] {
     auto first = runtime.spawn(ContextRole::service, {"first"}, [&] {
       auto second = runtime.spawn(ContextRole::service, {"second"}, [&] {
@@ -36,7 +36,7 @@ TEST_CASE("yield: services and arrivals that are ready run before a service goes
   CHECK(place("arrival") < place("first goes on"));
 }
 
-TEST_CASE("yield: a service that is cancelled does not wait, and a later wait still ends") {
+TEST_CASE("yield: a cancelled service does not wait and a later wait still ends") {
   Runtime runtime;
   int yields = 0;
   bool has_ended = false;
@@ -56,7 +56,7 @@ TEST_CASE("yield: a service that is cancelled does not wait, and a later wait st
   CHECK((yields == 1000) == has_ended);  // it may have been cancelled before it began
 }
 
-TEST_CASE("yield: a thread, a callback and the virtual clock go on at once") {
+TEST_CASE("yield: a thread and a callback and the virtual clock continue immediately") {
   for (const auto clock : {runtime::ClockKind::steady, runtime::ClockKind::virtual_time}) {
     Runtime runtime({.clock = clock});
     runtime.run([&] {
