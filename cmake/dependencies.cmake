@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the libraries need. Read by the build and, installed, by PATHSConfig.cmake.
+# Dependencies of the libraries. The build reads this file, and so does the installed
+# PATHSConfig.cmake.
 find_dependency(Threads)
 find_dependency(PkgConfig)
 find_dependency(Boost 1.74 CONFIG COMPONENTS context fiber)
@@ -10,5 +11,5 @@ find_dependency(spdlog CONFIG)
 find_dependency(yaml-cpp CONFIG)
 find_dependency(ZLIB)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
-# Optional: what it adds is missing without it, and says so.
+# Optional: without it, its functions are missing and report that.
 pkg_check_modules(OTF2 IMPORTED_TARGET otf2>=3)

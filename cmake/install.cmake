@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# bin/ the programs, lib/ the libraries with their CMake package and paths.pc, include/PATHS/ the
-# headers, share/PATHS/ the configs and the schema.
+# Installs the programs to bin/, the libraries with their CMake package and paths.pc to lib/, the
+# headers to include/PATHS/, the configs and the schema to share/PATHS/.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/PATHS)

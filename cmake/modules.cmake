@@ -2,9 +2,9 @@
 
 # paths_module(<module> [MODULES <module>...] [PUBLIC <target>...] [PRIVATE <target>...]
 #            [INTERNAL <regex>...] [APART <regex>...])
-# Makes the folder <module> the static library PATHS::<module>. Files whose names, without their
-# endings, match APART as a whole belong to another library, which paths_library() makes.
-# Headers that match INTERNAL are for the project alone and not installed.
+# Makes the static library PATHS::<module> of the folder <module>. Files whose names, without their
+# endings, match APART completely belong to another library, which paths_library() makes. Headers
+# that match INTERNAL are internal and not installed.
 function(paths_module module)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "MODULES;PUBLIC;PRIVATE;INTERNAL;APART")
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${module}/*.[ch]pp)
@@ -21,9 +21,9 @@ endfunction()
 
 # paths_library(<name> FILES <file>... [MODULES <library>...] [PUBLIC <target>...]
 #               [PRIVATE <target>...] [INTERNAL <regex>...])
-# Makes the files the static library PATHS::<name>; without a .cpp, an INTERFACE library, for which
-# PRIVATE dependencies mean nothing. Sets <target>_scope to the keyword that later target_*() calls
-# need, and adds to paths_module_targets, users first as linkers like it.
+# Makes the static library PATHS::<name> of the files. Without a .cpp it is an INTERFACE library,
+# for which PRIVATE dependencies have no effect. Sets <target>_scope to the keyword for later
+# target_*() calls. Adds the target to paths_module_targets, users first, as linkers require.
 function(paths_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES;MODULES;PUBLIC;PRIVATE;INTERNAL")
   set(target paths_${name})
@@ -50,7 +50,7 @@ function(paths_library name)
     paths_check_headers(${target}_internal FILES ${internal_headers} USE ${target})
   endif()
 
-  # Header sets are what is installed, and what all_verify_interface_header_sets compiles alone.
+  # Header sets are installed, and all_verify_interface_header_sets compiles each header alone.
   target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
                  FILES ${headers})
   list(TRANSFORM arg_MODULES PREPEND paths_)
@@ -60,8 +60,8 @@ function(paths_library name)
   set(paths_module_targets ${target} ${paths_module_targets} PARENT_SCOPE)
 endfunction()
 
-# paths_check_headers(<name> FILES <header>... USE <target>...): has headers that are not installed
-# compiled alone too, each with what the targets give.
+# paths_check_headers(<name> FILES <header>... USE <target>...): compiles each of these headers
+# alone with the properties of the targets. They are not installed.
 function(paths_check_headers name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FILES;USE")
   add_library(${name}_headers INTERFACE)

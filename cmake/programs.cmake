@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The programs: commands/ makes `paths`; bench/ and examples/ make one each per file or folder.
+# Programs: commands/ makes `paths`; bench/ and examples/ make one program per file or folder.
 
-# commands/ without its main.cpp is a library, so that tests can link it.
+# commands/ without main.cpp is a library, so that tests can link it.
 file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS commands/*.cpp)
 list(REMOVE_ITEM command_sources ${PROJECT_SOURCE_DIR}/commands/main.cpp)
 file(GLOB_RECURSE command_headers CONFIGURE_DEPENDS commands/*.hpp)
@@ -15,7 +15,7 @@ if(command_sources AND PATHS_COMMANDS)
 endif()
 file(GLOB command_main CONFIGURE_DEPENDS commands/main.cpp)
 if(command_main AND PATHS_COMMANDS)
-  # Looked at in each build; a library that has it would have all programs linked again.
+  # Checked in each build. In a library, a new commit would relink all programs.
   set(commit_source ${PROJECT_BINARY_DIR}/commit.cpp)
   add_custom_target(paths_commit BYPRODUCTS ${commit_source}
     COMMAND ${CMAKE_COMMAND} -D source=${PROJECT_SOURCE_DIR} -D output=${commit_source}
@@ -27,12 +27,12 @@ if(command_main AND PATHS_COMMANDS)
   set(programs paths)
 endif()
 
-# paths_programs(<folder> <result>): a program for each .cpp of the folder and for each main.cpp of
-# its folders. Benchmarks stay in the build tree; their main() is in support/. The other sources of
-# a program's folder become a library for that program. Those of support/ become a library for all
-# programs. <folder>_all is all these libraries, for tests and for programs without a folder.
-# <folder>_precompiled has the headers that most of them include. The program `embedding` is linked
-# as one with a main() of its own would be. Appends the programs to <result>.
+# paths_programs(<folder> <result>): makes a program of each .cpp of the folder and of each main.cpp
+# in its folders. Benchmarks stay in the build tree; their main() is in support/. The other sources
+# of a program's folder become a library for that program. The sources of support/ become one for
+# all programs. The library <folder>_all contains all of these, for tests and for programs without a
+# folder. Headers that most sources include are precompiled in <folder>_precompiled. The program
+# `embedding` is linked like a program with its own main(). Appends the programs to <result>.
 function(paths_programs folder result)
   set(programs ${${result}})
   add_library(${folder}_all INTERFACE)
@@ -110,5 +110,5 @@ if(PATHS_BENCH)
   file(GLOB_RECURSE bench_headers CONFIGURE_DEPENDS bench/*.hpp)
   paths_check_headers(bench FILES ${bench_headers} USE PATHS::PATHS CLI11::CLI11)
 endif()
-# What `cmake --install` needs, and the examples: neither tests nor benchmarks.
+# Prerequisites of `cmake --install`, and the examples. Excludes tests and benchmarks.
 add_custom_target(programs DEPENDS ${programs} ${example_programs})

@@ -10,8 +10,8 @@ import pathlib
 import re
 import sys
 
-# module: the modules whose headers it may include, besides its own; they stand above it here. A
-# folder of a module that is named here is a module itself; any other is part of its module.
+# module: the other modules whose headers it may include; each must be above it here. A folder of a
+# module that is named here is a module itself; any other folder is part of its module.
 LIBRARIES = {
     "base": "",
     "base/link_model": "base",
@@ -56,8 +56,8 @@ LIBRARIES = {
     "wrappers": "base runtime pastset eventspace base/link_model paths paths/plan paths/joins "
                 "paths/links paths/host paths/run groups",
 }
-# Programs may include every library module; tests, bench and examples commands/ too. Nobody
-# includes tests, bench or examples but they themselves.
+# Programs may include every library module. Tests, bench and examples may also include commands/.
+# No other module may include tests, bench or examples.
 PROGRAMS = {
     "commands": " ".join(LIBRARIES),
     "bench/support": " ".join(LIBRARIES),
@@ -67,7 +67,7 @@ PROGRAMS = {
 }
 MODULES = {module: {module, *uses.split()} for module, uses in {**LIBRARIES, **PROGRAMS}.items()}
 
-# foreign header: the files and folders it may be included from.
+# foreign header: files and folders that may include it.
 DOORS = [
     (r"yaml-cpp/", "base/settings_yaml.cpp"),
     (r"boost/", "runtime/"),
@@ -81,19 +81,19 @@ DOORS = [
     (r"benchmark/", "bench/ tests/"),
     (r"catch2/", "bench/ tests/"),
 ]
-# Files of wrappers/ that know them all.
+# Files of wrappers/ that include all wrappers.
 ALL_WRAPPERS = {"all", "main"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def wrapper_of(path):
-    """The wrapper a file of wrappers/ belongs to: wrappers/delay.cpp and .hpp are one pair."""
+    """Returns the wrapper of a file of wrappers/: wrappers/delay.cpp and .hpp are one pair."""
     return path.split("/")[1].split(".")[0]
 
 
 def module_of(path):
-    """The innermost module that a file is in, or None."""
+    """Returns the innermost module of a file, or None."""
     folder = path
     while "/" in folder:
         folder = folder.rpartition("/")[0]
@@ -103,7 +103,7 @@ def module_of(path):
 
 
 def mistake(root, file, bracket, header):
-    """What is wrong with one include of a file, or None."""
+    """Returns the mistake in one include of a file, or None."""
     module = module_of(file)
     for pattern, door in DOORS:
         if re.match(pattern, header) and not file.startswith(tuple(door.split())):
@@ -128,7 +128,7 @@ def mistake(root, file, bracket, header):
 
 
 def files_of(root):
-    """Each file that belongs to a module."""
+    """Yields each file that belongs to a module."""
     for top in sorted({module.split("/")[0] for module in MODULES}):
         for path in sorted((root / top).rglob("*.[ch]pp")):
             yield path, path.relative_to(root).as_posix()

@@ -15,10 +15,10 @@ import sys
 
 SEED = 2004
 SAMPLES = 300
-PERSISTENCE = 0.6  # how much of an excess over the floor is left a second later
-SKEW = 0.8         # of the log-normal excess
+PERSISTENCE = 0.6  # fraction of an excess over the floor that remains one second later
+SKEW = 0.8         # skewness of the log-normal excess
 
-# from, to: average round trip and its standard deviation, in ms. The way back was recorded too.
+# from, to: average round trip and its standard deviation in ms. Both directions were recorded.
 LINKS = {
     ("dominic", "4w"): (36.0, 0.9),
     ("roadrunner", "4w"): (32.0, 0.8),
@@ -34,10 +34,11 @@ LINKS = {
 
 
 def excesses(chance):
-    """Positive and skewed, each like the one before it."""
+    """Returns positive, skewed values, each correlated with the previous one."""
     state, found = 0.0, []
     for _ in range(SAMPLES):
-        # Box and Muller by hand: random() is the one generator that Python promises never changes.
+        # Box and Muller by hand: random() is the only generator that Python guarantees not to
+        # change.
         normal = math.sqrt(-2 * math.log(1 - chance.random())) * math.cos(
             2 * math.pi * chance.random())
         state = PERSISTENCE * state + math.sqrt(1 - PERSISTENCE**2) * normal
@@ -46,7 +47,7 @@ def excesses(chance):
 
 
 def round_trips(chance, average, deviation):
-    """Moved and scaled to the average and the deviation."""
+    """Returns values scaled and shifted to the average and the deviation."""
     values = excesses(chance)
     mean = sum(values) / SAMPLES
     spread = math.sqrt(sum((value - mean)**2 for value in values) / SAMPLES)

@@ -21,11 +21,11 @@ ANSWER = re.compile(r"^(?:\[(?P<stamp>\d+(?:\.\d+)?)\] )?\d+ bytes from .*"
                     r"\b(?:icmp_)?seq[= ](?P<number>\d+)\b.*"
                     r"\btime[=<](?P<time>\d+(?:\.\d+)?) ?(?P<unit>us|ms|s)\b(?P<rest>.*)$")
 MILLISECONDS = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-NUMBERS = 1 << 16  # icmp_seq begins again
+NUMBERS = 1 << 16  # icmp_seq wraps around
 
 
 def answers(lines):
-    """(number, stamp or None, round trip in ms) of every first answer."""
+    """Yields (number, stamp or None, round trip in ms) of every first reply."""
     turns = last = 0
     seen = set()
     for line in lines:
@@ -45,7 +45,7 @@ def answers(lines):
 
 
 def samples(lines, interval):
-    """(seconds from the first, round trip in ms), each later than the one before."""
+    """Returns (seconds from the first, round trip in ms), with increasing times."""
     known = list(answers(lines))
     stamped = all(stamp is not None for _, stamp, _ in known)
     sent = [(stamp - trip / 1e3 if stamped else number * interval, trip)
@@ -93,7 +93,7 @@ def main():
         print(trace(kept), end="", flush=True)
     except OSError as error:
         print(f"ping_to_trace: standard output: {error}", file=sys.stderr)
-        os._exit(1)  # or Python tries, and complains, once more
+        os._exit(1)  # otherwise Python retries and reports the error again
     return 0
 
 

@@ -55,7 +55,7 @@ def in_place(kind):
 
 
 def named_wrapper(kinds):
-    """A wrapper with a name: what else it has depends on its kind."""
+    """Returns the schema of a wrapper with a name. Its other keys depend on its kind."""
     def of_kind(name, kind):
         properties = {"kind": {"const": name}, "host": NAME, **settings_of(kind)}
         if kind["job"] == "join":
@@ -68,7 +68,8 @@ def named_wrapper(kinds):
 
 
 def item(kinds):
-    """What stands on a path: a name, a name with a role, or a kind with its settings."""
+    """Returns the schema of an item of a path: a name, a name with a role, or a kind with
+    settings."""
     roles = sorted({role for kind in kinds.values() for role in kind["roles"]})
     return {"description": "a wrapper's name, name: role, or kind: {settings}",
             "anyOf": [NAME, {
@@ -78,7 +79,7 @@ def item(kinds):
 
 
 def pattern(words, transfers):
-    """Words with what may stand behind them: numbers, or a transfer."""
+    """Returns the pattern of words with an optional suffix: numbers, or a transfer."""
     def form(name, word):
         if word["schedules"]:
             return f"{name}|({'|'.join(word['schedules'])})(:.+)?"
@@ -91,7 +92,7 @@ def pattern(words, transfers):
 
 
 def as_maps(words):
-    """{lagged: 2}, {budget: {horizon: 8, every: 4}}."""
+    """Returns the schema of words as maps: {lagged: 2}, {budget: {horizon: 8, every: 4}}."""
     for name, word in words.items():
         numbers = settings_of(word)
         if len(numbers) == 1:
@@ -118,7 +119,7 @@ def collective(described):
 
 
 def graph(described):
-    """What a config of the low level says a graph is."""
+    """Returns the schema of a graph in a low-level config."""
     kinds = described["collectives"]
     own = {key: value for kind in kinds.values() for key, value in settings_of(kind).items()}
     return a_map({"kind": {"enum": [*kinds, "exchange"]}, "of": NAME,
@@ -139,7 +140,7 @@ def generated(schema, described):
         "wrapper": named_wrapper(kinds), "item": item(kinds), "graph": graph(described)}
     definitions |= {f"settings_of_{name}": in_place(kind) for name, kind in kinds.items()}
     definitions["network"]["properties"]["transport"] = {"enum": described["transports"]}
-    # Of a collective what is not described stays as it is, in its place.
+    # A collective keeps its undescribed properties in their order.
     properties = definitions["collective"]["properties"]
     definitions["collective"]["properties"] = collective(described) | {
         key: value for key, value in properties.items() if key not in collective(described)}

@@ -15,10 +15,10 @@ FUNCTION_LINES = 70
 CLASS_FUNCTIONS = 25
 CODE = {".cpp", ".hpp", ".py", ".cmake"}
 TEXT = CODE | {".txt", ".md", ".yaml", ".yml", ".json", ".in", ""}
-# Folders; .ci is looked at all the same.
+# Folders to check. .ci is always included.
 SKIPPED = re.compile(r"^(build|\..*|__pycache__|node_modules)$")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-# What tests, examples and benchmarks may do all the same, where the line says so.
+# Exceptions for tests, examples and benchmarks, on lines that declare them.
 EXCUSED = {"steady_clock": "// tidy: real time", "thread": "// tidy: own thread"}
 
 # Banned outside runtime/: the pattern, and what to use instead. A member of that name, such as
@@ -33,10 +33,10 @@ BANNED = [
     (r"\bstd::(recursive_|timed_|shared_)*mutex\b", "runtime::Mutex"),
     (r"\bstd::condition_variable(_any)?\b", "runtime::WaitList"),
 ]
-# fmt::print throws when standard error is full, from destructors and catch blocks, too.
+# fmt::print throws if standard error is full, even in destructors and catch blocks.
 TO_STANDARD_ERROR = re.compile(r"\bprint\s*\(\s*stderr\b|\bstd::cerr\b")
 SAYS = "base/say.cpp"
-# Split, so that this file keeps its own rules.
+# Split, so that this file passes its own rules.
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.*/])/(home|root|work|Users)/\w")
 
@@ -52,7 +52,7 @@ SCOPE = re.compile(r"\s*(?:export\s+|inline\s+|template\s*<[^{;]*>\s*)*"
 
 
 def blank(text):
-    """C++ without its comments and literals: blanks in their place, line by line."""
+    """Returns C++ with comments and literals replaced by blanks, line by line."""
     return NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
 
 
@@ -64,7 +64,7 @@ def functions(code):
     of a default argument.
     """
     found = []
-    header = at = 0  # where the header of the next block starts; where we are
+    header = at = 0  # start of the next block's header; current position
     while at < len(code):
         if code[at] in ";}":
             header = at + 1
@@ -85,7 +85,7 @@ def functions(code):
 
 
 def without_arguments(text):
-    """C++ without what stands in <...>, which may have parentheses."""
+    """Returns C++ without template arguments <...>, which may contain parentheses."""
     before = None
     while before != text:
         before, text = text, re.sub(r"<[^<>;{}]*>", "", text)
@@ -107,7 +107,7 @@ def classes(code, owner=None, first=1):
     `owner` is the class whose body `code` is, and `first` the line on which it starts.
     """
     found, count = [], 0
-    start = at = 0  # where the statement starts; where we are
+    start = at = 0  # start of the statement; current position
     while at < len(code):
         if code[at] == ";":
             count += declares_function(code[start:at])
@@ -125,7 +125,7 @@ def classes(code, owner=None, first=1):
                 found += classes(code[at + 1:stop], None, line)
             elif "(" in text:
                 count += declares_function(code[start:at])
-            is_rest = not text or text.endswith(")")  # of a function that has braces in its head
+            is_rest = not text or text.endswith(")")  # rest of a function with braces in its head
             if named or is_rest or SCOPE.match(text) or "(" in text:
                 start = stop + 1
             at = stop
@@ -134,7 +134,7 @@ def classes(code, owner=None, first=1):
 
 
 def closing(code, at):
-    """Where the brace that opens at `at` closes."""
+    """Returns the position of the brace that closes the one at `at`."""
     depth = 0
     for place in range(at, len(code)):
         depth += {"{": 1, "}": -1}.get(code[place], 0)
@@ -144,13 +144,13 @@ def closing(code, at):
 
 
 def preprocessed(code):
-    """Blanked C++ without its # lines, whose braces need not match."""
+    """Returns blanked C++ without its # lines, whose braces need not match."""
     return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*",
                   lambda found: re.sub(r"[^\n]", " ", found.group()), code, flags=re.MULTILINE)
 
 
 def text_mistakes(file, lines):
-    """Rules for every text file: (line, why)."""
+    """Yields (line, reason) of mistakes in any text file."""
     suffix = pathlib.PurePath(file).suffix
     code = suffix in CODE or file.endswith("CMakeLists.txt") or lines[0].startswith("#!")
     for number, line in enumerate(lines, 1):
@@ -169,7 +169,7 @@ def text_mistakes(file, lines):
 
 
 def cpp_mistakes(file, lines, code):
-    """Rules for C++: (line, why). `code` is the blanked text."""
+    """Yields (line, reason) of mistakes in C++. `code` is the blanked text."""
     if lines[:1] != [f"// {SPDX}"]:
         yield 1, f"line 1 must be '// {SPDX}'"
     if file.endswith(".hpp"):
@@ -197,7 +197,7 @@ def cpp_mistakes(file, lines, code):
 
 
 def texts(root):
-    """(path from the root, text) of every text file."""
+    """Yields (path from the root, text) of every text file."""
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if name == ".ci" or not SKIPPED.match(name))
         for name in sorted(files):
@@ -207,7 +207,7 @@ def texts(root):
 
 
 class Ratchet:
-    """A file of what may be larger than the limit, and how large it is."""
+    """A file with the names and sizes of entries that may exceed the limit."""
 
     def __init__(self, path, limit, unit):
         self.path, self.limit, self.unit = path, limit, unit
@@ -221,7 +221,7 @@ class Ratchet:
         self.now = {}
 
     def mistakes(self, file, sizes):
-        """`sizes`: (name, line, size) of everything in the file."""
+        """Yields mistakes. `sizes`: (name, line, size) of everything in the file."""
         for name, first, size in sizes:
             if size > self.limit:
                 self.now[file, name] = max(size, self.now.get((file, name), 0))
@@ -230,7 +230,7 @@ class Ratchet:
                     yield first, f"{name} has {size} {self.unit}; at most {allowed}: split it"
 
     def stale(self):
-        """Entries that must shrink or go."""
+        """Yields entries that must shrink or be removed."""
         for key, size in self.tolerated.items():
             if self.now.get(key, 0) < size:
                 yield f"{self.path.name}: {' '.join(key)} shrank: run scripts/tidy.py --shrink"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/collectives.py — collectives by schedules over a config, run and priced.
+# bench/evaluation/collectives.py — collectives with different schedules on a config, run and
+# predicted.
 KIB, MIB = 1 << 10, 1 << 20
 
 
@@ -10,7 +11,7 @@ def size_text(size):
 
 
 class Collective:
-    """The program `collective` over a config on the virtual clock, where once is enough."""
+    """Runs of the program `collective` on the virtual clock, where a single iteration suffices."""
 
     def __init__(self, runner, config):
         self.runner, self.config = runner, config
@@ -20,7 +21,7 @@ class Collective:
                 "-m", f"{first}:{last}", "-i", 1, "-x", 0, "--schedule", schedule, *more]
 
     def run(self, collective, schedule, first, last, *more):
-        """Rows of sizes from the first to the last, doubled each time."""
+        """Returns rows for sizes from the first to the last, doubled each time."""
         return self.runner.json_of(self.words(collective, schedule, first, last, *more))["results"]
 
     def prices(self, collective, schedule, first, last, *more):

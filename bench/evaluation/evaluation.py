@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/evaluation.py — writes docs/evaluation.md: the papers' figures, measured again.
+# bench/evaluation/evaluation.py — writer of docs/evaluation.md: the figures of the papers, measured
+# again.
 import argparse
 import importlib.util
 import os
@@ -58,7 +59,7 @@ def arguments():
 
 
 def prepare(options):
-    """Installs and builds what is missing, once the options are known to be right."""
+    """Installs and builds missing parts after the options were checked."""
     if importlib.util.find_spec("matplotlib") is None:
         if os.geteuid() != 0:
             sys.exit("bench/evaluation/run: needs the package python3-matplotlib")
@@ -94,7 +95,7 @@ assumed.
 
 
 def parts(runner, options):
-    """Of the page, in its order: what each begins with, and what makes its text."""
+    """Returns the parts of the page in order: the heading, and the function that makes the text."""
     import gupta
     import karonis
     import matsuda
@@ -115,7 +116,7 @@ def parts(runner, options):
 
 
 def parts_of_before(page, headings):
-    """What the page says now, by part."""
+    """Returns the present text of the page by part."""
     text = page.read_text() if page.exists() else ""
     begins = sorted((text.find("\n" + heading), name) for name, heading in headings.items()
                     if "\n" + heading in text)

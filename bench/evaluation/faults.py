@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/faults.py — a cluster that stalls, a link that goes away.
+# bench/evaluation/faults.py — a cluster that stalls, and a link that fails.
 import re
 
 from runs import TOP, Noise
@@ -74,7 +74,8 @@ many iterations as they are late.
             return f"all {ITERATIONS:,} iterations, all conditions right"
         told = re.search(r"(wrapper \S+: round (\d+): [^\n]*)", out + error)
         assert told, error
-        # Errors name the round that a result is about, which a late one's iteration comes behind.
+        # Errors name the round of a result. The iteration that uses a late result is later by the
+        # lag.
         late = re.match(r"(?:lagged|budget):(\d+)", algorithm)
         iteration = int(told.group(2)) + 1 + (int(late.group(1)) if late else 0)
         return f"ends in iteration {iteration:,}: \"{told.group(1)}\""

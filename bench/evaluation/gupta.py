@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/gupta.py — the allgathers of Gupta and Vadhiyar 2007 and its rivals over their
-# three sites, two of them and one, and over random sites.
+# bench/evaluation/gupta.py — allgathers of Gupta and Vadhiyar 2007 and rivals, on the three sites
+# of the paper, on two and one of them, and on random sites.
 import statistics
 from collections import Counter
 
@@ -27,9 +27,9 @@ OURS = {MIN3: "min3:pools=bandwidth", DECLARED: "min3:pools=declared"}
 HALF_DUPLEX = RIVALS | OURS
 ALL = HALF_DUPLEX | {PLUS: "min3_plus"}
 HALF = "--half-duplex"
-# {setup: µs that the paper adds to what Min³ takes}, its table 3.
+# {setup: time in µs that the paper adds to Min³}, from its table 3.
 OVERHEADS_US = {THREE: 283010, EUROPE: 166920, ONE: 108990}
-# Of that, for sorting, thresholds and pools.
+# Part of it for sorting, thresholds and pools.
 POOLS_US = {THREE: 734.86, EUROPE: 145.8, ONE: 65}
 
 
@@ -53,7 +53,7 @@ def fastest(row, names):
 
 
 def gain(row, names=RIVALS):
-    """By how much Min³ is faster, over all of them."""
+    """Returns the average relative gain of Min³ over all of them."""
     return statistics.mean(1 - ms(row, MIN3) / ms(row, name) for name in names)
 
 
@@ -63,7 +63,7 @@ def wins(row, overhead_us=0, names=RIVALS):
 
 
 def wins_from(rows, overhead_us=0):
-    """The size from which on it is."""
+    """Returns the smallest size from which on Min³ is the fastest."""
     lost = [row["bytes"] for row in rows if not wins(row, overhead_us)]
     later = [row["bytes"] for row in rows if not lost or row["bytes"] > max(lost)]
     return size_text(min(later)) if later else "none"
@@ -76,7 +76,8 @@ class Gupta:
     # ---- runs
 
     def with_streams(self, config, streams, striped=False):
-        """The config with so many streams of each way; striped: a message takes all of them."""
+        """Makes the config with this many streams per path. If striped, a message uses all of
+        them."""
         lanes = f"{{frame: 4KiB, striping: {streams}}}" if striped else "{frame: unlimited}"
         text = (TOP / config).read_text()
         for old, new in (("streams: 8", f"streams: {streams}"), ("{frame: unlimited}", lanes)):
@@ -171,7 +172,8 @@ in streams, striping gives them. What is left is that all ways are busy from the
     # ---- averages
 
     def mean_gain(self, rows, others, overhead_us):
-        """Over all sizes and the four strategies; `others`: rows of those that plan nothing."""
+        """Returns the average over all sizes and the four strategies. `others`: rows of the rivals
+        that do not plan."""
         return statistics.mean(
             1 - (ms(row, MIN3) + overhead_us / 1e3) / ms(other if name in UNPLANNED else row, name)
             for row, other in zip(rows, others) for name in GRID)
@@ -245,11 +247,11 @@ duplex, then full:
 ![Times by bytes](evaluation/gupta_figure_8.svg)
 """
 
-    # How many messages are between sites, over time.
+    # Number of messages between sites over time.
 
     @staticmethod
     def on_links(one):
-        """[(ms, messages from then on)]"""
+        """Returns [(ms, number of messages from then on)]."""
         changes = sorted([(begin, 1) for begin, _ in one["wan"]["on_links_ms"]] +
                          [(end, -1) for _, end in one["wan"]["on_links_ms"]])
         points, count = [(0, 0)], 0
@@ -276,7 +278,7 @@ duplex, then full:
                          number(min(begin for begin, _ in times) / 1e3, 3),
                          f"{one['wan']['bytes']:,}", number(one["wan"]["bytes"] / least)]
                 rows.append([size_text(row["bytes"]), name, *cells])
-                self.figure_9_seen.setdefault(name, cells)  # of the first size
+                self.figure_9_seen.setdefault(name, cells)  # cells of the first size
         plots.steps(panels, "s", "messages between sites", self.pictures / "gupta_figure_9.svg")
         columns = ["bytes", "", "s", "most at once", "mean", "first at, s", "bytes between sites",
                    "copies into a site"]
@@ -352,7 +354,7 @@ A host receives seven blocks; with Min³ it takes the time of eight, with rounds
 together of seven.
 """
 
-    # ---- what else is to be known
+    # ---- limits of Min³
 
     def where_min3_loses(self):
         cases = {"one cluster": (ONE, [KIB, BLOCK]),
@@ -467,7 +469,7 @@ By bandwidth, where bandwidths differ at random, pools nest sites: against decla
 slower in {times} networks, {number(statistics.median(slower))} times in the median.
 """
 
-    # ---- the paper's claims
+    # ---- claims of the paper
 
     def claims(self):
         def s_of(name, streams=8, rows=None):

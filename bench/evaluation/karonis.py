@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/karonis.py — broadcasts of Karonis et al. 2002 down trees that know of sites and
-# machines, of one of the two, or of neither.
+# bench/evaluation/karonis.py — broadcasts of Karonis et al. 2002 on trees that use sites and
+# machines, only one of them, or neither.
 import heapq
 import math
 import re
@@ -16,11 +16,11 @@ TREES = {"binomial": "tree:shape=binomial",
          "by machine": "multilevel:shapes=none/flat/binomial",
          "by site": "multilevel:shapes=flat/none/binomial",
          "multilevel": "multilevel:shapes=flat/binomial"}
-MACHINES = [16, 16, 16]  # the first one is a site of its own
+MACHINES = [16, 16, 16]  # the first machine is a separate site
 RUN = [8, 256 * KIB]
 SIZES = [8, KIB, 8 * KIB, 64 * KIB, 256 * KIB, MIB]
 WAN, LAN, INSIDE = range(3)
-SECONDS = [30e-3, 1e-3, 50e-6]  # one-way, of a message between sites, machines, processes
+SECONDS = [30e-3, 1e-3, 50e-6]  # one-way latency of a message between sites, machines, processes
 BYTES_PER_SECOND = [1e6, 10e6, 100e6]
 EQUAL = [(2, 64), (4, 64), (8, 64), (16, 64), (3, 36), (5, 60)]
 FORMULA_BYTES = MIB
@@ -32,7 +32,7 @@ links: {all: {latency: 30ms}}
 
 
 class Places:
-    """Who is on which machine; the first machine is one site, all others the other."""
+    """Machine of each process. The first machine is one site; all others are the other site."""
 
     def __init__(self, machines):
         self.machine = [number for number, size in enumerate(machines) for _ in range(size)]
@@ -45,7 +45,7 @@ class Places:
 
 
 class Tree:
-    """To whom each sends, in that order."""
+    """Tree with the children of each process in the order of sending."""
 
     def __init__(self, root, children, places):
         self.root, self.children, self.places = root, children, places
@@ -59,13 +59,14 @@ class Tree:
         return sum(1 for *_, found in self.edges() if found == level)
 
     def hops(self, level, rank=None):
-        """The most on one way down."""
+        """Returns the largest number of hops on one way down."""
         rank = self.root if rank is None else rank
         return max((self.hops(level, child) + (self.places.level(rank, child) == level)
                     for child in self.children.get(rank, [])), default=0)
 
     def seconds(self, size):
-        """A host sends one message after the other; what crosses one way takes turns, too."""
+        """Returns the time of a broadcast. A host sends one message at a time, and so does each
+        direction between sites."""
         events, free, last, count = [(0.0, 0, self.root, 0)], {}, 0.0, 0
         while events:
             ready, _, rank, at = heapq.heappop(events)
@@ -101,7 +102,7 @@ class Karonis:
         return Tree(root, children, places)
 
     def trees(self, config, machines):
-        """{name: [tree by root]}"""
+        """Returns {name: [tree by root]}."""
         places = Places(machines)
         jobs = {(name, root): lambda s=schedule, r=root: self.tree(config, s, r, places)
                 for name, schedule in TREES.items() for root in range(len(places.machine))}
@@ -149,7 +150,7 @@ one way from a root to a leaf.
 
 {table(self.HEAD, self.counts(self.all))}"""
 
-    # ---- the program of their figure
+    # ---- program with every process as the root
 
     def rotating(self):
         found = self.runner.all({(name, size): lambda s=schedule, m=size: self.seconds(s, m)
@@ -225,7 +226,7 @@ Multilevel from process 0:
     0
 """ + "".join(f"      {line}\n" for line in draw(0))
 
-    # ---- the claims
+    # ---- claims of the paper
 
     def clusters(self):
         rows = []

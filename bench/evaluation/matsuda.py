@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # bench/evaluation/matsuda.py — broadcast and allreduce of Matsuda et al. 2006 over a long and fast
-# network: their table 1, their figures 6 and 7.
+# network: table 1, figures 6 and 7.
 import plots
 from collectives import KIB, MIB, Collective, size_text
 from runs import TOP
@@ -9,30 +9,30 @@ from text import number, percent, table
 HEADING = "## Matsuda et al. 2006: long and fast networks"
 CONFIG = "configs/long-and-fast.yaml"
 DELAY = "{latency: 9950us, bandwidth: 10Gbit}"
-# Not 0: what comes over the link and what comes from beside would arrive in the same instants, and
-# who is served first would be chance.
+# Not 0: otherwise messages over the link and local messages arrive at the same moments, and their
+# order is random.
 NO_DELAY = "{latency: 1us, bandwidth: 10Gbit}"
 HOSTS = 32
 LARGEST = 32 * MIB
 SIZES = [KIB << power for power in range(16)]
 SIZES_SHOWN = [KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, LARGEST]
-RUN_UP_TO = 256 * KIB  # larger ones are priced
+RUN_UP_TO = 256 * KIB  # times of larger sizes are predicted
 SENDERS = [1, 2, 4, 8, 16]
-# (the paper's name, schedule), the one that others are compared with first.
+# (name in the paper, schedule) with which the others are compared.
 SIMPLE = {"broadcast": ("farfirst", "farfirst"), "allreduce": ("two-tier", "two_tier")}
 PLAIN = {"broadcast": ("van de Geijn", "van_de_geijn"),
          "allreduce": ("Rabenseifner", "rabenseifner")}
 MODIFIED = {"broadcast": "modified_van_de_geijn", "allreduce": "modified_rabenseifner"}
 STRETCHED = "stretched:stretch=65536"  # elements of 8 bytes
 PAPER_FASTER = {"broadcast": 1.6, "allreduce": 3.2}
-STREAMS = ["1Gbit", "650Mbit", "300Mbit"]  # 1 Gbit/s is what a host sends
+STREAMS = ["1Gbit", "650Mbit", "300Mbit"]  # a host sends 1 Gbit/s
 M_BY_B = LARGEST * 8 / 1e9 * 1e3  # ms
 LATENCY = 10.0
 COLLECTIVES = ["broadcast", "allreduce"]
 
 
 def schedules(collective):
-    """{name: schedule} as figures 6 and 7 have them, and ours."""
+    """Returns {name: schedule} of figures 6 and 7, and our own."""
     named = [SIMPLE[collective], PLAIN[collective],
              *((f"{n} sender{'s' if n > 1 else ''}", f"{MODIFIED[collective]}:senders={n}")
                for n in SENDERS), ("best", "best")]
@@ -45,7 +45,7 @@ class Matsuda:
         self.far = Collective(runner, CONFIG)
 
     def config(self, name, *replaced):
-        """A sibling of the config: pairs of what stands there and what is to stand there."""
+        """Makes a variant of the config. `replaced`: pairs of old and new text."""
         text = (TOP / CONFIG).read_text()
         for old, new in zip(replaced[::2], replaced[1::2]):
             assert old in text
@@ -62,7 +62,7 @@ class Matsuda:
                           self.figure(7, "near"), self.best(), self.why()])
 
     def curve(self, where, collective, schedule):
-        """{size: ms}: run as far as that is quick, priced beyond."""
+        """Returns {size: ms}: run for small sizes, predicted for larger ones."""
         on = self.far if where == "far" else self.near
         small = on.run(collective, schedule, SIZES[0], RUN_UP_TO)
         large = on.prices(collective, schedule, 2 * RUN_UP_TO, SIZES[-1])
@@ -73,8 +73,8 @@ class Matsuda:
         return one.get("ms", one["price_ms"])
 
     def apart(self, where):
-        """Sizes that were run, those among them that took their price, and by what part of it the
-        others were off at most, in millionths."""
+        """Returns the number of sizes that were run, the number of those that took the predicted
+        time, and the largest relative deviation of the others in millionths."""
         both = [(one["ms"], one["price_ms"]) for (on, *_), curve in self.curves.items()
                 if on == where for one in curve.values() if "ms" in one]
         return (len(both), sum(ms == price for ms, price in both),
@@ -104,7 +104,8 @@ instants, who is served first is as it happens, and some schedules take 20% more
 
     def table_1(self):
         def rows(collective, terms):
-            """terms: of M/B, beside what n hosts send; of the simple one, and of the modified."""
+            """`terms`: multiples of M/B in addition to the sending of n hosts, for the simple
+            algorithm and for the modified one."""
             simple, schedule = SIMPLE[collective]
             for name, schedule, n, rest in (
                     (simple, schedule, 1, terms[0]),
@@ -195,7 +196,7 @@ host sends or receives, which is nothing here, and it keeps sums in the order of
 come before it for messages of 256 KiB and less, and hardly for longer ones.
 """
 
-    # ---- why
+    # ---- differences
 
     def faster_on(self, on):
         return [number(on.price(c, SIMPLE[c][1], LARGEST)["price_ms"] /

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/plots.py — figures as SVG, the same bytes for the same numbers.
+# bench/evaluation/plots.py — figures as SVG. Equal numbers give equal bytes.
 import matplotlib
 
 matplotlib.use("svg")
@@ -18,8 +18,8 @@ def save(figure, file):
 
 
 def decision_times(rows, clusters, file, rounds):
-    """A panel for each cluster root: how long each of the first `rounds` took to decide; as in
-    figures 4 and 5 of the paper."""
+    """Draws a panel for each cluster root with the times in which the first `rounds` were decided,
+    as in figures 4 and 5 of the paper."""
     figure, panels = plt.subplots(len(clusters), 1, figsize=(7, 1.5 * len(clusters)), sharex=True,
                                   sharey=True)
     for panel, cluster in zip(panels, clusters):
@@ -42,7 +42,7 @@ UNNAMED = {f"subscribe:{tuples}" for tuples in (4, 8, 32, 128)}
 
 
 def frontier(points, file):
-    """[(name, messages, percent)]: what a wide-area message buys."""
+    """`points`: [(name, messages, percent)]. Draws the gain per wide-area message."""
     figure, axis = plt.subplots(figsize=(7, 3.6))
     for name, messages, above in points:
         axis.scatter([messages], [above], s=18, color="#4c72b0")
@@ -62,7 +62,7 @@ def frontier(points, file):
 
 
 def sums(series, epsilon, file):
-    """{data set: [sum by iteration]}"""
+    """`series`: {data set: [sum by iteration]}."""
     figure, axis = plt.subplots(figsize=(7, 3))
     for name, values in series.items():
         axis.plot(range(1, len(values) + 1), values, linewidth=0.8, label=name)
@@ -75,7 +75,7 @@ def sums(series, epsilon, file):
 
 
 def curve(rows, x_label, y_label, file):
-    """{name: [(x, y)]}"""
+    """`rows`: {name: [(x, y)]}."""
     figure, axis = plt.subplots(figsize=(7, 3))
     for name, points in rows.items():
         axis.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=3,
@@ -95,7 +95,8 @@ def bytes_text(size):
 
 
 def throughput(panels, file):
-    """{title: {name: [(bytes, MB/s)]}}, side by side; the last series is ours."""
+    """`panels`: {title: {name: [(bytes, MB/s)]}}. Drawn next to each other; the last series is
+    ours."""
     figure, axes = plt.subplots(1, len(panels), figsize=(9, 4))
     for axis, (title, series) in zip(axes, panels.items()):
         for name, points in series.items():
@@ -114,7 +115,7 @@ def throughput(panels, file):
 
 
 def by_size(curves, y_label, file):
-    """{name: [(bytes, y)]}, both axes logarithmic."""
+    """`curves`: {name: [(bytes, y)]}. Both axes are logarithmic."""
     figure, axis = plt.subplots(figsize=(7, 3))
     for (name, points), style in zip(curves.items(), ("-", "--", "-.", ":")):
         axis.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=3,
@@ -129,8 +130,8 @@ def by_size(curves, y_label, file):
 
 
 def times_by_size(panels, y_label, file):
-    """{title: {name: [(bytes, y)]}}, side by side, both axes logarithmic; the last series is
-    ours."""
+    """`panels`: {title: {name: [(bytes, y)]}}. Drawn next to each other with logarithmic axes; the
+    last series is ours."""
     figure, axes = plt.subplots(1, len(panels), figsize=(5 * len(panels), 3.8), squeeze=False,
                                 sharey=True)
     for axis, (title, series) in zip(axes[0], panels.items()):
@@ -150,7 +151,7 @@ def times_by_size(panels, y_label, file):
 
 
 def steps(panels, x_label, y_label, file):
-    """{title: {name: [(x, y)]}}, one below the other; y holds from its x on."""
+    """`panels`: {title: {name: [(x, y)]}}. Drawn one below the other; y holds from its x on."""
     figure, axes = plt.subplots(len(panels), 1, figsize=(7, 2.2 * len(panels)), squeeze=False)
     for axis, (title, series) in zip(axes[:, 0], panels.items()):
         for name, points in series.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/real.py — real processes: what communication costs, and SOR over a WAN.
+# bench/evaluation/real.py — real processes: cost of communication, and SOR over a WAN.
 import plots
 from text import number, percent, table
 
@@ -8,8 +8,8 @@ ALGORITHMS = ["sequential", "magpie", "exact", "conditional", "conditional:push"
               "conditional:demand", "conditional:subscribe:16", "periodic:10", "lagged:4",
               "budget:16,8"]
 SIZES = [4096, 2896, 2048, 1380]
-# Latencies that the halo hides: of border rows, and as much again for a cluster that is ahead,
-# because it waited less for the other's sums.
+# Latency that the halo hides: that of border rows, and the same again for a cluster that is ahead
+# because it waited less for the sums of the other.
 HIDDEN_MS = 60.0
 HEADING = "## What communication costs the roots"
 CLUSTERS = {"apart": "clusters:\n  alpha: {hosts: 1, threads: 1}\n  beta: {hosts: 1, threads: 1}\n"
@@ -44,7 +44,7 @@ everybody waits for everybody, are in the messages:
 
 
 class Sor:
-    """Two processes with a thread each solve a grid."""
+    """SOR of two processes with a thread each."""
 
     def __init__(self, runner, pictures):
         self.runner, self.pictures = runner, pictures
@@ -66,7 +66,8 @@ elements:
                                     "frosty", "--size", size, "--algorithm", algorithm, *more])
 
     def halo(self, size):
-        """For how many iterations rows may be on their way, from how long an iteration takes."""
+        """Returns the number of iterations that rows may be under way, from the time of an
+        iteration."""
         pace = self.run("together", size, "sequential", "--iterations", 300)
         return max(1, -int(-HIDDEN_MS // pace["ms_per_iteration"]["mean"]))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/runs.py — runs the programs and keeps what they measured.
-"""Every run is a command that a person can type; its figures are kept as JSON in a folder of the
-build tree, by the command, so that an evaluation that was stopped goes on where it was."""
+# bench/evaluation/runs.py — runner of the programs, which keeps their figures.
+"""Every run is a command that a user can type. Its figures are stored as JSON in the build tree, by
+command, so that a stopped evaluation can continue."""
 import hashlib
 import json
 import os
@@ -16,7 +16,7 @@ TOP = Path(__file__).resolve().parents[2]
 
 
 class Runner:
-    """`binaries`: the folder of the programs; `work`: where results go."""
+    """`binaries`: folder of the programs. `work`: folder for results."""
 
     def __init__(self, binaries, work, at_once):
         self.binaries, self.work = Path(binaries), Path(work)
@@ -30,14 +30,15 @@ class Runner:
         return self.work / f"{digest}.{ending}"
 
     def config(self, name, text):
-        """A config made for a run; others of that name have other files, and so other figures."""
+        """Writes a config for a run. A config with the same name and another text has another file,
+        and therefore other figures."""
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         file = self.work / f"{name}_{digest}.yaml"
         file.write_text(text)
         return file
 
     def count(self, words, was_kept):
-        """Counts a figure; shows the progress on a terminal."""
+        """Counts a figure and shows the progress on a terminal."""
         with self.lock:
             self.done += 1
             self.kept += was_kept
@@ -49,7 +50,7 @@ class Runner:
                 sys.stderr.flush()
 
     def stop(self):
-        """Runs that have not begun do not begin."""
+        """Prevents runs that have not begun."""
         self.pool.shutdown(wait=False, cancel_futures=True)
         if sys.stderr.isatty():
             sys.stderr.write("\r\033[K")
@@ -61,7 +62,8 @@ class Runner:
         return done.returncode, done.stdout, done.stderr
 
     def json_of(self, words, option="--json"):
-        """What the command writes behind `option`; of an earlier evaluation, if there is one."""
+        """Returns the output of the command for `option`, or the kept one of an earlier
+        evaluation."""
         file = self.path_of(words, "json")
         was_kept = file.exists()
         if not was_kept:
@@ -74,13 +76,13 @@ class Runner:
         return json.loads(file.read_text())
 
     def all(self, jobs):
-        """Runs {key: function} side by side."""
+        """Runs {key: function} concurrently."""
         futures = {key: self.pool.submit(job) for key, job in jobs.items()}
         return {key: future.result() for key, future in futures.items()}
 
 
 class Noise:
-    """noise_allreduce over a config on the virtual clock."""
+    """Runs of noise_allreduce with a config on the virtual clock."""
 
     def __init__(self, runner, config, iterations):
         self.runner, self.config, self.iterations = runner, config, iterations
@@ -94,7 +96,7 @@ class Noise:
         return self.runner.json_of(self.words(algorithm, values, *more))
 
     def decisions(self, algorithm, values):
-        """Rows of --decisions."""
+        """Returns the rows of --decisions."""
         words = self.words(algorithm, values)
         file = self.runner.path_of(words, "csv")
         if not file.exists():
@@ -108,7 +110,7 @@ class Noise:
                 for cluster, round_, about, origin, source, nanos in rows]
 
     def analysis(self, algorithm, iterations, config=None):
-        """The report of a traced run."""
+        """Returns the report of a traced run."""
         words = ["paths", "run", config or self.config, "--clock", "virtual", "--",
                  "noise_allreduce", "--algorithm", algorithm, "--iterations", iterations,
                  "--values", "worst"]
@@ -126,7 +128,8 @@ class Noise:
 
 
 def make_values(runner, data, size, blocks):
-    """The contributions of every iteration of SOR, as a file; and what the solver says of it."""
+    """Returns a file with the contributions of every iteration of SOR, and the output of the
+    solver."""
     words = ["sor_alone", "--data", data, "--size", size, "--blocks", blocks]
     values = runner.path_of(words, "values")
     report = runner.json_of([*words, "--values", values])

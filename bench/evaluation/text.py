@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/text.py — Markdown from rows.
+# bench/evaluation/text.py — Markdown tables.
 
 
 def table(head, rows, left=1):
-    """The first `left` columns are words, the others numbers."""
+    """Returns a table. The first `left` columns are text, the others numbers."""
     lines = ["| " + " | ".join(head) + " |",
              "| " + " | ".join("---" if i < left else "---:" for i in range(len(head))) + " |"]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]

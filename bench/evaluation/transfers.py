@@ -13,18 +13,18 @@ from dataclasses import dataclass
 
 import plots
 
-# What programs agree by before and after what they measure is smaller.
+# Smaller messages belong to the agreement before and after the measured operation.
 LEAST_BYTES = 1024
 
 
 @dataclass
 class AtOnce:
-    """How much there was at once, from 0 to `end`; times are seconds."""
-    steps: list  # [(when, how many from then on)]
+    """Number of concurrent transfers from 0 to `end`. Times are in seconds."""
+    steps: list  # [(time, number from then on)]
     end: float
     peak: float = 0
     mean: float = 0
-    first: float = None  # when there was something
+    first: float = None  # time of the first transfer
 
     def __post_init__(self):
         self.peak = max((level for _, level in self.steps), default=0)
@@ -35,15 +35,15 @@ class AtOnce:
 
 
 def steps_of_report(report):
-    """[(nanoseconds, how many from then on)] of all paths together, by `paths analyze --json`:
-    whatever crossed, exact up to 1024 steps."""
+    """Returns [(nanoseconds, number from then on)] of all paths together from `paths analyze
+    --json`. Includes every transfer, exact up to 1024 steps."""
     points = report["transfers"]["all"]["at_once_nanos_mean_max"]
     return [(nanos, mean) for nanos, mean, _ in points]
 
 
 def steps_of_transfers(file, least_bytes=LEAST_BYTES):
-    """The same by `paths analyze --csv`, of what is not smaller than that: all steps, and each
-    until all of it had arrived."""
+    """Returns the same from `paths analyze --csv`, for transfers of at least `least_bytes`.
+    Includes all steps; a transfer lasts until all of it has arrived."""
     changes = {}
     with open(file, encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
@@ -60,7 +60,7 @@ def steps_of_transfers(file, least_bytes=LEAST_BYTES):
 
 
 def at_once_during(report, collective, steps):
-    """During the first operation of that collective of a group."""
+    """Returns the steps during the first operation of this collective of a group."""
     spans = [one["first_begin_end_nanos"] for one in report.get("groups", {}).get("operations", [])
              if one["collective"] == collective and "first_begin_end_nanos" in one]
     if not spans:
@@ -76,7 +76,7 @@ def at_once_during(report, collective, steps):
 
 
 def of_trace(trace, collective="allgather", paths=os.environ.get("PATHS", "paths")):
-    """Of a trace on the virtual clock."""
+    """Returns the steps of a trace on the virtual clock."""
     with tempfile.TemporaryDirectory() as folder:
         report, records = os.path.join(folder, "report.json"), os.path.join(folder, "records.csv")
         for option, file in (("--json", report), ("--csv", records)):
@@ -88,7 +88,7 @@ def of_trace(trace, collective="allgather", paths=os.environ.get("PATHS", "paths
 
 
 def draw(courses, file):
-    """{name: AtOnce}"""
+    """`courses`: {name: AtOnce}."""
     figure, axis = plots.plt.subplots(figsize=(7, 3))
     for name, course in courses.items():
         axis.step([*(when for when, _ in course.steps), course.end],

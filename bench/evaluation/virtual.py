@@ -11,7 +11,7 @@ DATA = ["frosty", "tridiagonal", "random"]
 VALUES = ["best", "worst", *DATA]
 HEADING = "## What is contributed"
 EPSILON = 0.01904
-SLOWEST_MS = 36.0  # of the threads' computing: RoadRunner's slow hosts
+SLOWEST_MS = 36.0  # computation of the slowest threads: RoadRunner's slow hosts
 EXACT = ["sequential", "magpie", "exact"]
 CONDITIONAL = ["conditional", "conditional:push", "conditional:demand",
                *(f"conditional:subscribe:{k}" for k in (4, 16, 64))]
@@ -24,7 +24,7 @@ PAPER_MS = {("sequential", "worst"): 1412 / 15, ("conditional", "worst"): 1474 /
             ("conditional", "best"): 38.6, ("conditional", "frosty"): 39.6,
             ("conditional", "tridiagonal"): 38.6, ("conditional", "random"): 38.3}
 PAPER_STOP = {"frosty": 5403, "tridiagonal": 1737, "random": 273}
-# Section VI-C: operations that needed remote values, of so many.
+# Section VI-C: operations that needed remote values, and all operations.
 PAPER_REMOTE = {"frosty": (16210, {"4w": 4, "dominic": 4, "roadrunner": 14, "2w": 165,
                                    "blade": 5291}),
                 "tridiagonal": (15635, {"4w": 9, "dominic": 9, "roadrunner": 55, "2w": 254,
@@ -57,7 +57,7 @@ class Evaluation:
                           self.all_algorithms(), self.frontier(), self.late(), self.remote(),
                           self.decision_times()])
 
-    # ---- what is contributed
+    # ---- contributions
 
     def data_sets(self):
         series = {}
@@ -178,7 +178,7 @@ times as long as conditional at its best. What remains above 36 ms at best are t
 (0.24 ms in an iteration) and the end of the run, where all clusters wait for the slowest.
 """
 
-    # ---- all of them
+    # ---- every algorithm
 
     def row(self, algorithm, values):
         run = self.figures[algorithm, values]

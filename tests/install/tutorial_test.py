@@ -27,7 +27,7 @@ SECONDS_MAX = 240
 
 
 def blocks(page):
-    """(language, text, what stands before it) of each."""
+    """Yields (language, text, preceding text) of each block."""
     before = ""
     for part in re.finditer(r"(.*?)^```(\w+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
         before, language, text = part.groups()
@@ -35,7 +35,8 @@ def blocks(page):
 
 
 def free_ports():
-    """The first of enough in a row; others of this machine use the default ones."""
+    """Returns the first of enough consecutive ports. Other tests of this machine use the default
+    ones."""
     for first in range(20_000 + os.getpid() % 500 * 20, 32_000, HOSTS_MAX):
         try:
             for port in range(first, first + HOSTS_MAX):
@@ -48,7 +49,7 @@ def free_ports():
 
 
 def prelude(build):
-    """Makes the shell one whose machine is busy: nothing is built again, ports are taken."""
+    """Returns shell code for a busy machine: nothing is built again, and some ports are taken."""
     return f"""set -e
 scripts/build() {{
   [[ "$*" == "release --target programs" ]] &&
@@ -65,7 +66,7 @@ paths() {{
 
 
 def script_of(page, build, scratch):
-    """The page as a script, and (command, where its output goes, what that should be) of each."""
+    """Returns the page as a script, and (command, output file, expected output) of each block."""
     script = prelude(build)
     steps = []
     for language, text, before in blocks(page):
@@ -83,7 +84,7 @@ def script_of(page, build, scratch):
 
 
 def matches(expected, found):
-    """Whether the output is what the page shows."""
+    """Whether the output matches the page."""
     pattern = ""
     for line in expected.splitlines():
         if line == "...":
@@ -94,7 +95,7 @@ def matches(expected, found):
 
 
 def checkout(build, folder):
-    """The sources, beside which this build tree is the release."""
+    """Makes a folder of links to the sources, with this build tree as build/release."""
     folder.mkdir()
     for entry in SOURCES.iterdir():
         if entry.name != "build":

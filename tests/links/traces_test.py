@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds configs/traces/ to what its files say, and the scripts about traces to what they do."""
+"""Compares configs/traces/ with the figures in its files, and tests the scripts for traces."""
 import math
 import os
 import pathlib
@@ -35,7 +35,7 @@ STAMPED = """\
 
 
 def numbers_of(text):
-    """The lines of a trace, without comments and the word on top."""
+    """Returns the lines of a trace without comments and without the leading word."""
     return [tuple(map(float, line.split())) for line in text.splitlines()
             if line[:1].isdigit()]
 
@@ -93,7 +93,7 @@ class ShippedTraces(unittest.TestCase):
                       if line[0] != line[1] and "wall" not in line[0]]
             self.assertEqual(unlike, [])
             figures = re.search(r"ms per iteration +([\d.]+) mean.* ([\d.]+) max", runs[0])
-            self.assertGreater(float(figures[2]), float(figures[1]))  # latencies do change
+            self.assertGreater(float(figures[2]), float(figures[1]))  # latencies vary
 
 
 class PingToTrace(unittest.TestCase):

@@ -14,14 +14,14 @@ import tempfile
 
 SKIPPED = 77
 # Exhaustive: neither bit-state hashing nor hash compaction. Partial order reduction finds nothing
-# to leave out where everything is shared. Memory in MB.
+# to omit, because everything is shared. Memory in MB.
 COMPILE = ["-w", "-DSAFETY", "-DNOFAIR", "-DNOREDUCE", "-DMEMLIM=4000"]
 DEPTH_MAX = 100_000
 FINDINGS = {"wrong": "assertion violated", "hangs": "invalid end state"}
 
 
 def search(model, defines, folder, compiler, optimize):
-    """What spin's verifier says of the model."""
+    """Returns the output of spin's verifier for the model."""
     def run(*command):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
@@ -35,7 +35,7 @@ def search(model, defines, folder, compiler, optimize):
 
 
 def verdict(text):
-    """holds, wrong, hangs, or None where the search did not come to an end."""
+    """Returns "holds", "wrong", "hangs", or None if the search did not end."""
     for found, words in FINDINGS.items():
         if re.search(rf"pan:\d+: {words}", text):
             return found
@@ -52,7 +52,7 @@ def main():
         print("warning: no spin or no C compiler here, the model is not checked")
         return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
-        # An error is found before the compiler would have optimized the search for it.
+        # An error is found faster than the compiler could optimize the search.
         optimize = "-O2" if expected == "holds" else "-O0"
         text = search(pathlib.Path(model).resolve(), defines, folder, compiler, optimize)
     found = verdict(text)

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/page/drive.mjs — drives pages in a headless Chromium as a person would, and says what is
-// wrong with them.
+// tests/page/drive.mjs — driver of pages in a headless Chromium, which prints what is wrong.
 //
 //   node drive.mjs FILE.html...
 //
-// Packages are beside this file, or in the folder that PATHS_PAGE_TEST_PACKAGES names; the browser
-// is Debian's, or the one that CHROMIUM names. With SCREENSHOTS=DIR it leaves pictures of each
-// section there, light and dark.
+// Packages are in this folder, or in the folder PATHS_PAGE_TEST_PACKAGES. The browser is Debian's,
+// or CHROMIUM. With SCREENSHOTS=DIR it stores light and dark pictures of each section there.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { basename, dirname, join, resolve } from "node:path";
@@ -17,7 +15,7 @@ const require = createRequire(join(here, "package.json"));
 const { chromium } = require("playwright-core");
 const axe = require("axe-core");
 const first_paint_ms_max = 8000;
-const ready_ms_max = 40000; // of one that hangs, whatever else the machine does
+const ready_ms_max = 40000; // sufficient under any load
 
 const range = (page) => page.$eval("#timeline", (section) => section.view.range);
 const width_of = async (page) => {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/page/edges.mjs — how many edges of the tree of each page are drawn as late.
+// tests/page/edges.mjs — number of edges that the tree of each page draws as late.
 //
 //   node edges.mjs FILE.html=COUNT...
 //
-// Fails when a page has another count. Packages and browser as in drive.mjs.
+// Fails if a page has another count. Packages and browser as in drive.mjs.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/schema/validate_configs.py — holds configs/schema/config.schema.json to what `paths` reads.
+# tests/schema/validate_configs.py — compares the config schema with what `paths` reads.
 #
 # usage: validate_configs.py PATHS_PROGRAM
 import json
@@ -17,7 +17,7 @@ TOP = Path(__file__).resolve().parents[2]
 ALGORITHMS = ["sequential", "magpie", "exact", "conditional", "conditional:push",
               "conditional:demand", "conditional:subscribe:8", "periodic:50", "lagged:2",
               "budget:32,16"]
-# What the schema must find by itself, because editors have nothing else: misspelt words.
+# Misspelt words. The schema must find them alone, because editors have nothing else.
 MISSPELT = [
     "unknown_key", "misspelt_section", "misspelt_cluster_key", "misspelt_wrapper_key",
     "unknown_kind", "unknown_kind_in_place", "unknown_role", "algorithm_misspelt",
@@ -28,7 +28,7 @@ MISSPELT = [
 
 
 class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """YAML 1.2's idea of what is a number and a flag: `on` and `1:30` stay words."""
+    """Loads numbers and flags as YAML 1.2: `on` and `1:30` stay words."""
 
 
 Loader.yaml_implicit_resolvers = {}
@@ -42,7 +42,7 @@ for tag, pattern, first in [
 
 
 def keys_as_words(value):
-    """JSON has only words for keys; in YAML a host may be called 4."""
+    """Returns the value with keys as words, as in JSON. In YAML a host may be called 4."""
     if isinstance(value, dict):
         return {str(key): keys_as_words(entry) for key, entry in value.items()}
     return [keys_as_words(item) for item in value] if isinstance(value, list) else value
@@ -83,7 +83,7 @@ def main():
     for name in MISSPELT:
         expect(False, f"broken/{name}.yaml", (TOP / f"configs/broken/{name}.yaml").read_text())
 
-    # What it says of kinds and words is what they tell of themselves.
+    # The descriptions of kinds and words must match those of the program.
     writes = os.environ.get("PATHS_APPROVE")
     made = subprocess.run([TOP / "scripts/schema.py", *([] if writes else ["--check"]), program],
                           capture_output=True, text=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tests/schema/validate_reports.py — holds the schema of reports to what `paths analyze` writes.
+# tests/schema/validate_reports.py — compares the report schema with what `paths analyze` writes.
 #
 # usage: validate_reports.py PATHS_PROGRAM
 import copy
@@ -13,13 +13,13 @@ from pathlib import Path
 import jsonschema
 
 TOP = Path(__file__).resolve().parents[2]
-# Between them they have a value in every section, and in every field that may be left out.
+# Together these runs have a value in every section and in every optional field.
 RUNS = {
     "sequential": ["--noise", "b1/0=2ms/100ms", "alpha-0/1=1ms/5ms"],
     "magpie": [],
     "conditional": [],
 }
-# What another run may have, and these need not.
+# Fields that these runs need not have, but other runs may.
 SELDOM = {"header_damaged", "records_dropped", "records_missing", "rests_on_damage",
           "damaged_places", "chunks_cut_off", "chunks_unknown", "chunks_repeated", "bytes_unused"}
 
@@ -29,7 +29,7 @@ def run(*command):
 
 
 def properties_of(schema):
-    """All names of fields that the schema has anywhere."""
+    """Returns all names of fields anywhere in the schema."""
     names = set()
     if isinstance(schema, dict):
         if isinstance(schema.get("properties"), dict):
@@ -59,7 +59,7 @@ def objects_in(value):
 
 
 def written(program, directory):
-    """The reports of the runs, and of one against another."""
+    """Returns the reports of the runs, and of one compared with another."""
     for algorithm, options in RUNS.items():
         run(program, "run", TOP / "configs/two-clusters.yaml", "--clock", "virtual",
             "--algorithm", algorithm, "--trace", directory / algorithm, "--",
@@ -87,7 +87,7 @@ def main():
             if error is not None:
                 failures.append(f"{name}: {error.json_path}: {error.message}")
             seen |= names_in(report)
-            # Every object is closed: a field that the schema does not know is found anywhere.
+            # Every object is closed, so any unknown field is an error.
             small = {key: value[:1] if isinstance(value, list) else value
                      for key, value in copy.deepcopy(report).items()}
             for one in objects_in(small):

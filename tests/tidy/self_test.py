@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plants mistakes in a small tree and looks whether the scripts report each, and nothing else."""
+"""Puts mistakes into a small tree and checks that the scripts report each and nothing else."""
 import pathlib
 import subprocess
 import sys
@@ -16,7 +16,8 @@ def header(path, body=""):
 
 
 def run(script, files, *flags):
-    """What a script says of a tree with these files, and the tree's long_functions.txt."""
+    """Returns the output of a script for a tree with these files, and the tree's
+    long_functions.txt."""
     with tempfile.TemporaryDirectory() as root:
         for path, text in files.items():
             file = pathlib.Path(root, path)
