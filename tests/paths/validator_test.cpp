@@ -294,7 +294,8 @@ TEST_CASE("validator: a slot is released once and later operations are late") {
 TEST_CASE("validator: the number of operations inside a slot is limited") {
   Entry entry;
   const Frame asked = entry.frame("log", OperationKind::newest);
-  for (std::uint64_t i = 0; i < Validator::inside_max; ++i) REQUIRE(entry.validate(asked) == "enters");
+  for (std::uint64_t i = 0; i < Validator::inside_max; ++i)
+    REQUIRE(entry.validate(asked) == "enters");
   CHECK(entry.validate(asked) == "more than 4096 operations at once at slot 1");
   entry.validator.complete(asked);
   CHECK(entry.validate(asked) == "enters");
