@@ -72,24 +72,30 @@ def prepare(options):
 
 HEAD = """# Evaluation
 
-What four papers measured, measured again, and what can be had beyond it: Bongo et al. 2004,
-[conditional-allreduce](papers/bongo-2004.md), here below; [Matsuda et al.
-2006](#matsuda-et-al-2006-long-and-fast-networks), broadcast and allreduce over long and fast
-networks; [Karonis et al. 2002](#karonis-et-al-2002-trees-of-several-levels), trees of several
-levels; [Gupta and Vadhiyar 2007](#gupta-and-vadhiyar-2007-allgather-over-grids), allgather over
-grids. This file and its pictures are written by
+This page repeats the measurements of four papers, and measures improvements beyond them:
 
-    bench/evaluation/run                           # the virtual clock: quarter of an hour, 2 cores
-    bench/evaluation/run --papers matsuda,karonis  # some of it: two minutes
-    bench/evaluation/run --real                    # and real processes, alone on the machine
+| paper | subject |
+| --- | --- |
+| Bongo et al. 2004 (the first sections below) | [conditional-allreduce](papers/bongo-2004.md) |
+| [Matsuda et al. 2006](#matsuda-et-al-2006-long-and-fast-networks) | broadcast, allreduce between clusters |
+| [Karonis et al. 2002](#karonis-et-al-2002-trees-of-several-levels) | trees of several levels |
+| [Gupta and Vadhiyar 2007](#gupta-and-vadhiyar-2007-allgather-over-grids) | allgather over grids |
 
-On the virtual clock the same command gives the same figures everywhere.
+These commands write this file and its pictures:
 
-Section VI of Bongo et al. 2004, "Extending Collective Operations With Application Semantics for
-Improving Multi-cluster Performance": 140 threads on 91 hosts of five clusters
-([configs/multicluster.yaml](../configs/multicluster.yaml)), iterations of 30 ms of computing. Of
-the paper's topology the text gives the clusters and some latencies; the config says which are
-assumed.
+    bench/evaluation/run                           # virtual clock: quarter of an hour, 2 cores
+    bench/evaluation/run --papers matsuda,karonis  # a part: two minutes
+    bench/evaluation/run --real                    # also real processes; nothing else may run
+
+On the virtual clock a command gives the same figures on every machine. "Predicted" times are
+computed without running the schedule. The [glossary](glossary.md#schedules) explains *predicted
+time* and *lower bound*.
+
+The first sections repeat section VI of Bongo et al. 2004, "Extending Collective Operations With
+Application Semantics for Improving Multi-cluster Performance". There are 140 threads on 91 hosts
+of five clusters ([configs/multicluster.yaml](../configs/multicluster.yaml)). An iteration
+computes for 30 ms. The paper gives the clusters and some latencies of its topology. Comments in
+the config mark the values that are assumed.
 
 """
 

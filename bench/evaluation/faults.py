@@ -26,21 +26,23 @@ class Faults:
         config = self.lossy_config()
         losses = self.runner.all({one: lambda one=one: self.loss(one, config)
                                   for one in ALGORITHMS})
-        return f"""## A cluster stalls, a link goes away
+        return f"""## A stalled cluster and a lost link
 
-*frosty*, {ITERATIONS:,} iterations. One thread of 2W is held up for 10 s, 20 s from the start
-(`--noise 2w-0/0=10s@20s`). How long the threads of the other clusters were held up by it at most,
-in one iteration, and how long the whole run took longer for the last of them:
+The run is *frosty* with {ITERATIONS:,} iterations. One thread of 2W stalls for 10 s, 20 s after
+the start (`--noise 2w-0/0=10s@20s`). The table shows the longest iteration of a thread of the
+other clusters, and how much longer the run took for the last of them:
 
 {table(["algorithm", "longest iteration elsewhere, s", "run longer by, s"],
        [[one, *stalls[one]] for one in ALGORITHMS])}
-The link between RoadRunner and 4W goes away after 20 s, with a deadline of 5 s for every wait:
+In the next table the link between RoadRunner and 4W fails after 20 s. The deadline of each wait
+is 5 s:
 
 {table(["algorithm", "what happens"], [[one, losses[one]] for one in ALGORITHMS], left=2)}
-A tree stops at once. Where clusters tell each other their last exact pair, the two that cannot
-reach each other learn results through the others and go on; an exact allreduce so lacks only the
-last one, which no later tuple carries. Late results need every value itself, and go on for as
-many iterations as they are late.
+A tree stops at once. With `exact`, `magpie`, `periodic` and `conditional`, clusters send each
+other their last exact pair. The two clusters that cannot reach each other then learn results
+through the others and continue. An exact allreduce therefore lacks only the last result, which no
+later tuple carries. `lagged` and `budget` need every value itself. They continue for as many
+iterations as they are late.
 """
 
     def words(self, algorithm, config, *more):

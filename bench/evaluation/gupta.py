@@ -103,20 +103,26 @@ class Gupta:
     def head(self):
         return f"""{HEADING}
 
-"An Efficient MPI_Allgather for Grids": 8 hosts in Tennessee, 4 in Belfast and 8 in Amsterdam
-([{THREE}](../{THREE}), from their table 2), two of the
-sites, and one. [What it says and what we make of it](papers/gupta-2007.md); how plans are made is
-in [planning.md](planning.md). All times are prices: of hosts that send one message at a time and
-receive one, each sending port held 50 us longer than it takes a message to leave. Min³ has the
-paper's pools, by bandwidth; beside it are declared pools, which are our default, and Min³+. For
-one line of a table:
+The paper is "An Efficient MPI_Allgather for Grids" ([summary](papers/gupta-2007.md)). It has 8
+hosts in Tennessee, 4 in Belfast and 8 in Amsterdam ([{THREE}](../{THREE}), from the paper's table
+2). It also measures two of the sites, and one. [planning.md](planning.md) explains how plans are
+made.
+
+All times are predicted. A host sends one message at a time and receives one. A message holds the
+sending port 50 us longer than it takes to leave. The contenders are:
+
+- "Min³", with the paper's pools by bandwidth
+- "Min³, declared", with declared pools, which are our default
+- Min³+
+
+These commands print one line of a table:
 
     paths plan {THREE} --collective allgather --size 256KiB
     allgathers {THREE} -m 256KiB --half-duplex --blocking
 
-Rates between sites are those of one stream. How many a way carries the paper does not say, and most
-depends on it. The values of its figures 8 to 11 are in pictures that we did not have: beside them
-is what its text says.
+Rates between sites are those of one stream. The paper does not give the number of streams of a
+path, and most results depend on it. The values of its figures 8 to 11 are in pictures that we did
+not have. Our figures are therefore compared with its text.
 """
 
     # ---- streams
@@ -128,7 +134,7 @@ is what its text says.
 
     @staticmethod
     def table_by_streams(rows, names):
-        return table(["streams", "nothing can beat", *names],
+        return table(["streams", "lower bound", *names],
                      [[streams, number(row["bound_ms"] / 1e3),
                        *(number(seconds(row, name)) for name in names)]
                       for streams, row in rows.items()])
@@ -142,31 +148,34 @@ is what its text says.
     def by_streams(self):
         full, half = self.full, self.half = self.rows_by_streams(), self.rows_by_streams(HALF)
         striped = self.rows_by_streams(striped=True)
-        return f"""### By streams of a way
+        return f"""### By streams of a path
 
-{size_text(BLOCK)} from each of the 20 hosts, in s, full duplex:
+The tables have times in s, for {size_text(BLOCK)} from each of the 20 hosts. Full duplex:
 
 {self.table_by_streams(full, ALL)}
-Half duplex, which Min³+ does not have, and the bound does not count:
+Half duplex (Min³+ does not support it, and the lower bound ignores it):
 
 {self.table_by_streams(half, HALF_DUPLEX)}
-MPICH's is its ring, whose slowest hop repeats 19 times. MagPIe, MPICH-G2 and ClusteredSA send what
-must cross once, and one thing at a time to a site: more streams are of no use to them. Where each
-host sends every other its block, up to eight streams are in use, as many as there are hosts to
-receive at a site, and 6.4 times as much crosses as is needed. Min³ does not know how many streams
-there are, and plans the same for one as for sixteen.
+- MPICH uses its ring, whose slowest hop repeats 19 times.
+- MagPIe, MPICH-G2 and ClusteredSA send each block across once, and one message at a time to a
+  site. More streams do not help them.
+- With "simple" and "spreading" each host sends its block to every other. Up to eight streams are
+  in use, as many as a site has receiving hosts. 6.4 times the necessary bytes cross.
+- Min³ does not know the number of streams. It makes the same plan for one as for sixteen.
 
-If every message is striped over all streams of its way, in frames of 4 KiB, full duplex:
+In the next table every message is striped over all streams of its path, in frames of 4 KiB. Full
+duplex:
 
 {self.table_by_streams(striped, ALL)}
-How many times faster Min³ and Min³+ are than each:
+Speedups of Min³ and Min³+ over each:
 
 {table(["full duplex", *RIVALS], [
     *self.speedups(full, (1, 8), MIN3), *self.speedups(full, (1, 8), PLUS)])}
-{table(["everybody stripes", *RIVALS], [
+{table(["all striped", *RIVALS], [
     *self.speedups(striped, (1, 8), MIN3), *self.speedups(striped, (1, 8), PLUS)])}
-Most of the first factors are parallel streams: what MagPIe, MPICH-G2, ClusteredSA and the ring lack
-in streams, striping gives them. What is left is that all ways are busy from the first moment on.
+Most of the speedup without striping comes from parallel streams. Striping gives MagPIe, MPICH-G2,
+ClusteredSA and the ring the streams that they lack. The remaining speedup is because all paths
+are busy from the first moment on.
 """
 
     # ---- averages
@@ -201,25 +210,28 @@ in streams, striping gives them. What is left is that all ways are busy from the
                    "half duplex for all"]
         return f"""### The averages: 42% and 52%
 
-By how much Min³ is faster than MagPIe, MPICH-G2, Mateescu's trees and ClusteredSA on the three
-sites: the mean over the four and over sizes from 1 to 512 KiB, doubled each time, of 1 less Min³'s
-time over theirs. The paper says neither which sizes, nor how it takes the mean. Streams, blocking
-and what is added are calibrated, not predicted: the first line has what comes nearest to the
-paper's 42% and 52%, the others show what each of them is worth. Senders that block are busy until
-the message has left the link between sites, as in calls that return when all is on its way; 283 ms
-is what planning took the paper.
+This section compares Min³ with MagPIe, MPICH-G2, Mateescu's trees and ClusteredSA on the three
+sites. The gain over one of them is 1 - (time of Min³) / (its time). The table has the mean gain
+over the four, and over sizes from 1 to 512 KiB, doubled each time. The paper gives neither the
+sizes nor the kind of mean.
+
+The streams, the blocking and the added time are calibrated, not predicted. The first line has the
+values that come closest to the paper's 42% and 52%. The other lines show the effect of each. A
+sender that blocks is busy until the message has left the link between sites, as in calls that
+return only then. The added 283 ms are the planning time of the paper.
 
 {table(columns, rows)}
-Half duplex is a model that the paper makes plans by. Who plans nothing, MagPIe and MPICH-G2, does
-the same under both, and is taken from full duplex; only in the last column their hosts have one
-port for both, too, as in the other tables here.
+Half duplex is a property of the model by which the paper makes plans. MagPIe and MPICH-G2 have no
+plan. Their times are those of full duplex, except in the last column. There, and in the other
+tables here, their hosts also have one port for both directions.
 
-The mean hides much: of the first line, full duplex, Min³ takes {number(longer, 1)} times as long as
-MagPIe at 1 KiB; from 32 KiB on it gains {percent(min(gains), 0)} to {percent(max(gains), 0)}.
+The mean hides large differences. Take the first line with full duplex. At 1 KiB Min³ takes
+{number(longer, 1)} times as long as MagPIe. From 32 KiB on it gains {percent(min(gains), 0)} to
+{percent(max(gains), 0)}.
 """
 
     def by_size(self, rows, names):
-        return table(["bytes", "nothing can beat", *names],
+        return table(["bytes", "lower bound", *names],
                      [[size_text(row["bytes"]), number(row["bound_ms"], 1),
                        *(number(ms(row, name), 1) for name in names)] for row in rows])
 
@@ -239,8 +251,8 @@ MagPIe at 1 KiB; from 32 KiB on it gains {percent(min(gains), 0)} to {percent(ma
                             self.pictures / "gupta_figure_8.svg")
         return f"""### Figure 8: three sites
 
-By bytes from each host, in ms, with 8 streams of each way, without what planning takes; half
-duplex, then full:
+The tables have times in ms by bytes from each host. Each path has 8 streams. Planning time is not
+included. The first table is for half duplex, the second one for full duplex:
 
 {self.by_size(half, HALF_DUPLEX)}
 {self.by_size(full, ALL)}
@@ -284,16 +296,22 @@ duplex, then full:
                    "copies into a site"]
         return f"""### Figure 9: messages between sites at once
 
-Full duplex, 8 streams: from when a message's first byte enters its link until its last one leaves.
+This table is for full duplex and 8 streams. A message counts from the time when its first byte
+enters the link until its last byte leaves it.
 
 {table(columns, rows, left=2)}
 ![Messages between sites over time](evaluation/gupta_figure_9.svg)
 
-As in the paper Min³ ends first, it and Mateescu's trees have many messages under way where MagPIe
-has one from each site at most, and Mateescu's trees have the most, for a block comes to a site more
-than once. MagPIe's sites gather before anything crosses. Mateescu's trees here begin as late, with
-messages inside the sites; the paper has them begin before MagPIe's. Of Min³+ more cross than there
-are hosts, which receive several from other sites at once.
+These results agree with the paper:
+
+- Min³ ends first.
+- Min³ and Mateescu's trees have many messages under way. MagPIe has at most one from each site.
+- Mateescu's trees have the most, because a block enters a site more than once.
+- MagPIe gathers inside sites before anything crosses.
+
+Mateescu's trees here begin with messages inside the sites, as late as MagPIe. In the paper they
+begin before it. With Min³+ more messages cross than there are hosts, because a host receives
+several from other sites at once.
 """
 
     def figure_10(self):
@@ -312,22 +330,24 @@ are hosts, which receive several from other sites at once.
              for streams, rows in found.items()])
         return f"""### Figure 10: two sites, in Europe
 
-Full duplex; one stream of each way, then 8. By bytes from each host, in ms:
+The tables have times in ms by bytes from each host, for full duplex. The first one is for one
+stream of each path, the second one for 8:
 
 {self.by_size(found[1], ALL)}
 {self.by_size(found[8], ALL)}
-Half duplex, which the paper does not show, 8 streams:
+Half duplex and 8 streams (not in the paper):
 
 {self.by_size(half, HALF_DUPLEX)}
 ![Times by bytes](evaluation/gupta_figure_10.svg)
 
-From how many bytes on Min³ is faster than all seven, without and with what planning took the
-paper, and by how much in the mean over the seven:
+The next table shows the size from which on Min³ is faster than all seven, without and with the
+planning time of the paper. It also shows the mean gain over the seven:
 
 {crossovers}
-With one stream everybody who sends what must cross once keeps it busy: from 16 KiB on Min³, MagPIe
-and MPICH-G2 are within a tenth of each other and of what nothing can beat. So the crossover is
-wherever what is added to Min³ is no more than that tenth; the paper has it above 64 KB.
+With one stream, every algorithm that sends each block across once keeps the stream busy. From 16
+KiB on Min³, MagPIe and MPICH-G2 are within a tenth of each other and of the lower bound. The
+crossover is therefore the size at which the time that is added to Min³ is no more than that
+tenth. The paper has it above 64 KB.
 """
 
     def figure_11(self):
@@ -341,17 +361,17 @@ wherever what is added to Min³ is no more than that tenth; the paper has it abo
             self.pictures / "gupta_figure_11.svg")
         return f"""### Figure 11: one cluster
 
-Full duplex, without those that are for grids. By bytes from each of 8 hosts, in ms, without the 109
-ms that planning took the paper:
+The table has times in ms by bytes from each of 8 hosts, for full duplex. It leaves out the
+algorithms for grids, and the 109 ms of the paper's planning:
 
 {self.by_size(rows, names)}
-Half duplex, which the paper does not show:
+Half duplex (not in the paper):
 
 {self.by_size(half, names[:-1])}
 ![Times by bytes](evaluation/gupta_figure_11.svg)
 
-A host receives seven blocks; with Min³ it takes the time of eight, with rounds that all begin
-together of seven.
+A host receives seven blocks. With Min³ this takes the time of eight blocks. With rounds that all
+hosts begin together it takes the time of seven.
 """
 
     # ---- limits of Min³
@@ -376,14 +396,15 @@ together of seven.
                               f"{number(first['ms'], 1)} (`{first['name']}`)",
                               number(first["ms"] / row["bound_ms"])])
         columns = ["", "bytes", MIN3, "with the paper's planning", DECLARED,
-                   "the fastest of its rivals", "what is chosen", "times the bound"]
-        return f"""### Where Min³ loses, and what is chosen there
+                   "the fastest of its rivals", "chosen", "times the bound"]
+        return f"""### Where Min³ is slower, and the chosen schedule
 
-In ms; chosen of all, as `paths plan` and `planning::compare()` do:
+Times are in ms. The chosen schedule is the fastest of all, as with `paths plan` and
+`planning::compare()`:
 
 {table(columns, lines, left=2)}
-And with 16 streams MagPIe, MPICH-G2, ClusteredSA and the ring are faster when they stripe than Min³
-is when it does not, as the tables by streams show.
+With 16 streams, MagPIe, MPICH-G2, ClusteredSA and the ring with striping are faster than Min³
+without striping, as the tables by streams show.
 """
 
     def grants(self):
@@ -395,15 +416,16 @@ is when it does not, as the tables by streams show.
             for carried, how in ((None, "no time"), ("--carried-grants", "the way back")):
                 row = found[carried][at]
                 lines.append([size_text(size), how, *(number(ms(row, name), 1) for name in ALL)])
-        return f"""### If asking takes time
+        return f"""### Grants that take time
 
-No message moves before its receiver asks for it. Over emulated links that takes no time, elsewhere
-as long as the way back. Three sites, 8 streams, full duplex, in ms:
+No message moves before its receiver grants it. Over emulated links a grant takes no time. Over
+other links it takes as long as the way back. The table has times in ms for three sites, 8 streams
+and full duplex:
 
-{table(["bytes", "asking takes", *ALL], lines, left=2)}
-Plans do not count it, and keep their order. With 256 KiB it costs a tenth at most; with 1 KiB who
-sends other sites one message after the other takes up to twice as long, Min³ as all others. Whom it
-loses to stays the same.
+{table(["bytes", "a grant takes", *ALL], lines, left=2)}
+Plans do not count this time, and keep their order. With 256 KiB it costs a tenth at most. With 1
+KiB, algorithms that send one message after another to other sites take up to twice as long, Min³
+included. The rivals that are faster than Min³ stay the same.
 """
 
     def table_3(self):
@@ -419,16 +441,17 @@ loses to stays the same.
                           number(took["min3_plus"], 0)])
         self.planning_us = lines
         columns = ["hosts", "pools", "the paper's pools", "Min³, full duplex", "half duplex",
-                   "the paper's Min³", "of that for each host", PLUS]
+                   "the paper's Min³", "per host", PLUS]
         return f"""### Table 3: what planning takes
 
-In us of a core, the least of twenty, on the one machine that this was written on; Min³+ makes and
-compares all its plans:
+Times are in us of one core: the least of twenty, on the machine that wrote this page. Min³+ makes
+and compares all its plans:
 
 {table(columns, lines)}
-The paper's plans take 14 ms for each host, however many there are, where the greedy's work grows
-faster than their square. So most of it is something that is done once for each: most likely it is
-writing the file that each of their processes reads its sends from. Writing is not in our figures.
+The paper's plans take 14 ms per host for each number of hosts. The work of the greedy algorithm
+grows faster than the square of that number. Most of the paper's time is therefore work that is
+done once per host. It is most likely the writing of the file from which each process reads its
+sends. Our figures do not include it.
 """
 
     def random_sites(self):
@@ -449,24 +472,33 @@ writing the file that each of their processes reads its sends from. Writing is n
                       for row in rows]
             behind = [(rival, ratio) for rival, ratio in behind if ratio > 1]
             counts = Counter(rival for rival, _ in behind).most_common()
-            to = ", ".join(f"{rival} {count}" for rival, count in counts) or "nobody"
+            to = ", ".join(f"{rival} {count}" for rival, count in counts) or "none"
             lost.append([name, to, len(behind),
                          number(max((ratio for _, ratio in behind), default=1))])
         slower = [ms(row, MIN3) / ms(row, DECLARED) for row in rows]
         times = f"{sum(ratio > 1 for ratio in slower)} of the {len(rows)}"
         return f"""### Five random sites
 
-{len(rows)} networks of five sites with 2 to 8 hosts each, streams of 1 to 20 Mbit/s, each
-direction up to 20% more or less, 5 to 80 ms, and 1, 2, 4 or 8 streams of each way
-(`allgathers --random {first} {last}`).
-{size_text(BLOCK)} from each host, full duplex, times of what nothing can beat:
+This section has {len(rows)} random networks (`allgathers --random {first} {last}`):
+
+| property | range |
+| --- | --- |
+| sites; hosts of each | 5; 2 to 8 |
+| rate of a stream | 1 to 20 Mbit/s, each direction up to 20% more or less |
+| latency | 5 to 80 ms |
+| streams of each path | 1, 2, 4 or 8 |
+
+Each host gives {size_text(BLOCK)}, with full duplex. The figures are multiples of the lower
+bound:
 
 {table(["", "median", "90 of 100", "worst"], lines)}
-In how many of them the fastest of the paper's seven is faster, and by how much at most:
+The next table counts the networks in which the fastest of the paper's seven is faster, with the
+largest ratio:
 
-{table(["", "who", "networks", "times"], lost, left=2)}
-By bandwidth, where bandwidths differ at random, pools nest sites: against declared ones Min³ is
-slower in {times} networks, {number(statistics.median(slower))} times in the median.
+{table(["", "faster rivals", "networks", "times"], lost, left=2)}
+If bandwidths differ at random, pools by bandwidth divide sites into nested parts. With them Min³
+is slower than with declared pools in {times} networks. It takes
+{number(statistics.median(slower))} times as long in the median.
 """
 
     # ---- claims of the paper
@@ -484,14 +516,14 @@ slower in {times} networks, {number(statistics.median(slower))} times in the med
         slowest = [streams for streams in STREAMS
                    if max(GRID, key=lambda name: ms(self.full[streams], name)) == "Mateescu"]
         rows = [
-            ["Half duplex: 42% faster in the mean", self.seen_averages[0],
+            ["Half duplex: 42% faster on average", self.seen_averages[0],
              "calibrated: see the averages"],
             ["Full duplex: 52%", self.seen_averages[1], "the same"],
             ["Small messages lose", f"up to {none}, with the paper's planning up to {added}",
-             "each of Min³'s receptions waits for a whole latency"],
+             "with Min³ each message waits for a whole latency"],
             ["ClusteredSA is faster than MagPIe and MPICH-G2",
              f"{s_of('ClusteredSA')} s against {s_of('MagPIe')} and {s_of('MPICH-G2')}: yes; with "
-             f"half duplex {s_of('ClusteredSA', 8, self.half)}, and where senders block "
+             f"half duplex {s_of('ClusteredSA', 8, self.half)}, and if senders block "
              f"{number(seconds(self.blocking[at], 'ClusteredSA'), 1)}: no",
              "its annealing is rebuilt from two lines"],
             ["Mateescu's trees take long",
@@ -503,15 +535,15 @@ slower in {times} networks, {number(statistics.median(slower))} times in the med
              "most", "most {}, {} and {}; mean {}, {} and {}".format(
                  *(seen[name][cell] for cell in (1, 2) for name in (MIN3, "Mateescu", "MagPIe"))),
              "curves lost"],
-            ["MagPIe's begin later", f"{seen['MagPIe'][3]} s against {seen[MIN3][3]}; Mateescu's "
-             f"{seen['Mateescu'][3]}", "in which order trees are merged is ours"],
+            ["MagPIe begins later", f"{seen['MagPIe'][3]} s against {seen[MIN3][3]}; Mateescu's "
+             f"{seen['Mateescu'][3]}", "the order of merging trees is our choice"],
             ["A block enters a site once", f"{seen[MIN3][4]} bytes, the least; Mateescu's "
              f"{seen['Mateescu'][5]} times that", ""],
             ["In Europe Min³ is faster above 64 KB only",
              "with its planning from {} on with 1 stream, {} with 2".format(
                  *(wins_from(self.europe[streams], OVERHEADS_US[EUROPE]) for streams in (1, 2))),
-             "streams between Belfast and Amsterdam are not said, and 76 ms are doubtful"],
-            ["and gains less than on three sites",
+             "the paper gives no streams between Belfast and Amsterdam, and 76 ms are doubtful"],
+            ["In Europe Min³ gains less than on three sites",
              "{} against {} with 1 stream, {} against {} with 8".format(*(
                  percent(gain(row), 0) for streams in (1, 8)
                  for row in (self.europe[streams][at], self.full[streams]))), ""],
@@ -519,9 +551,9 @@ slower in {times} networks, {number(statistics.median(slower))} times in the med
              f"{number(ring, 0)} against {number(ours, 0)} ms, with its planning "
              f"{number(ours + OVERHEADS_US[ONE] / 1e3, 0)}", "curves lost"],
             ["Planning takes 283 ms", f"{number(float(self.planning_us[0][3]) / 1e3, 1)} ms",
-             "theirs writes files: see table 3"]]
-        return f"""### What it says, and what is seen
+             "the paper's planning writes files: see table 3"]]
+        return f"""### Claims of the paper
 
-{size_text(BLOCK)}, full duplex and 8 streams where nothing else is said:
+Unless a line says otherwise, the figures are for {size_text(BLOCK)}, full duplex and 8 streams:
 
-{table(["the paper", "here", "why it differs, or may"], rows, left=3)}"""
+{table(["the paper", "here", "reason or possible reason"], rows, left=3)}"""

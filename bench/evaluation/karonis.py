@@ -119,12 +119,11 @@ class Karonis:
         rows = [[name, f"`{schedule}`"] for name, schedule in TREES.items()]
         return f"""{HEADING}
 
-"A Multilevel Approach to Topology-Aware Collective Operations in Computational Grids": three
-machines at two sites, broadcasts down MPICH's binomial tree, which knows of no machines, down
-MagPIe's two-level tree over machines, down the same over sites, and down a tree of both levels.
-[What it says and what we make of it](papers/karonis-2002.md). Their machines had 16 processes
-each, and so have those of [configs/two-sites.yaml](../{CONFIG}): SDSC's first, then two at
-Argonne. The four trees:
+The paper is "A Multilevel Approach to Topology-Aware Collective Operations in Computational
+Grids" ([summary](papers/karonis-2002.md)). There are three machines at two sites, with 16
+processes each. [configs/two-sites.yaml](../{CONFIG}) has the same: one machine at SDSC, then two
+at Argonne. The paper compares broadcasts down four trees: MPICH's binomial tree, which ignores
+machines, MagPIe's two-level tree over machines, the same over sites, and a tree of both levels:
 
 {table(["tree", "schedule"], rows, left=2)}"""
 
@@ -144,9 +143,10 @@ Argonne. The four trees:
     def messages(self):
         return f"""### Messages of a broadcast
 
-48 processes, by the root: of the first process, of all on the average, of the worst. WAN is between
-sites, LAN between machines of a site; all others of the 47 stay in a machine. The last column: on
-one way from a root to a leaf.
+The table counts messages of a broadcast among 48 processes. "Root 0" is for the first process as
+the root. "Mean" and "worst" are over all roots. WAN messages cross between sites, and LAN
+messages between machines of a site. All others of the 47 messages stay in a machine. The last
+column counts the WAN hops on one path from a root to a leaf.
 
 {table(self.HEAD, self.counts(self.all))}"""
 
@@ -161,22 +161,24 @@ one way from a root to a leaf.
         plots.by_size(curves, "s for 48 roots", self.pictures / "karonis_roots.svg")
         return f"""### Every process is the root once
 
-The paper's program broadcasts from each process in turn; its times are in a figure that we did not
-have, of which the text says that binomial is slowest and multilevel fastest. The time of all 48 in
-s, without the acknowledgements between them, which are the same for all trees:
+The paper's program broadcasts from each process in turn. Its times are in a figure that we did
+not have. The text says that binomial is slowest and multilevel fastest. The table has the time of
+all 48 broadcasts in s. It leaves out the acknowledgements between them, which are the same for
+all trees:
 
 {table(["M", *TREES], rows)}
 ![Time of 48 broadcasts by size](evaluation/karonis_roots.svg)
 
-8 B and 256 KiB were run on the virtual clock, the others priced:
+8 B and 256 KiB were run on the virtual clock. The times of the others are predicted:
 
     paths run {CONFIG} --clock virtual -- collective broadcast -m 256KiB \\
       --schedule {TREES["multilevel"]} --root-rank each
 
-A message inside a machine takes as long here as one between machines of its site, because a
-cluster has one network: so *by site* takes what *multilevel* takes, whose fewer LAN messages gain
-nothing. *By machine* sends large messages over the WAN twice where the root is at SDSC; small ones
-so arrive side by side, which is no slower than over the WAN once and then over the LAN.
+A cluster has one network here. A message inside a machine therefore takes as long as one between
+machines of its site. So *by site* takes the same time as *multilevel*, whose fewer LAN messages
+gain nothing. With the root at SDSC, *by machine* sends each message over the WAN twice. That is
+slow for large messages. Two small messages arrive in parallel, which is no slower than once over
+the WAN and then over the LAN.
 """
 
     def seconds(self, schedule, size):
@@ -189,14 +191,20 @@ so arrive side by side, which is no slower than over the WAN once and then over 
                                     for by_root in self.all.values())] for size in SIZES]
         return f"""### With three speeds
 
-The same trees, as `paths schedule print` has them, in the paper's own model: a message of N bytes
-takes its sender N/b, and arrives l later; l and b are 30 ms and 1 MB/s between sites, in each
-direction for all together, 1 ms and 10 MB/s between machines, 50 us and 100 MB/s inside one. s for
-48 roots:
+This table has the same trees, from `paths schedule print`, in the paper's own model. A message of
+N bytes takes its sender N/b, and arrives l later:
+
+| between | l | b |
+| --- | --- | --- |
+| sites | 30 ms | 1 MB/s in each direction, for all messages together |
+| machines | 1 ms | 10 MB/s |
+| processes of a machine | 50 us | 100 MB/s |
+
+The times are in s for 48 roots:
 
 {table(["M", *TREES], rows)}
-That is the order of the paper, from some 100 KiB on. A level saves bytes on its channel and costs a
-hop more: for small messages it gains nothing over *by machine*.
+From about 100 KiB on, the order is that of the paper. A level saves bytes on its channel and
+costs one more hop. For small messages it gains nothing over *by machine*.
 """
 
     # ---- 20 processes
@@ -216,9 +224,9 @@ hop more: for small messages it gains nothing over *by machine*.
 
         return f"""### The trees of 20 processes
 
-Ten on a machine at SDSC, five on each of two at NCSA. The paper draws, for a root at SDSC: two
-messages over the WAN by machine; one by site, and "typically" several over the LAN; one of each by
-multilevel.
+Ten processes are on a machine at SDSC, and five on each of two machines at NCSA. For a root at
+SDSC the paper draws two WAN messages by machine. By site it draws one, and "typically" several
+LAN messages. By multilevel it draws one of each.
 
 {table(self.HEAD, self.counts(trees))}
 Multilevel from process 0:
@@ -245,14 +253,14 @@ Multilevel from process 0:
             rows.append([*row, number(math.log2(clusters), 1)])
         return f"""### Messages between clusters
 
-C clusters of alike size, P processes in all: messages of a broadcast between clusters with root 0,
-of all roots on the average, of the worst, and hops between clusters on the longest way with root 0
-and with the worst.
+There are C clusters of equal size, and P processes in total. Messages are those of a broadcast
+between clusters: with root 0 / on average over all roots / with the worst root. Hops are those
+between clusters on the longest path: with root 0 / with the worst root.
 
 {table(["C, P", "binomial", "hops", "multilevel", "hops", "the paper's log2 C"], rows)}
-The paper says "at least log2 C" hops for binomial. With powers of two and root 0 it is just that,
-and it then sends no more messages over the WAN than multilevel does: what it loses are hops. From
-other roots, and with other sizes, it sends two to six times as many on the average.
+The paper says "at least log2 C" hops for binomial. With powers of two and root 0 it has exactly
+that number. It then sends as many WAN messages as multilevel, and loses only hops. From other
+roots, and with other sizes, it sends two to six times as many on average.
 """
 
     def formulas(self):
@@ -275,15 +283,16 @@ other roots, and with other sizes, it sends two to six times as many on the aver
                 *(config.price("broadcast", schedule, size)["price_ms"] / 1e3 for schedule in
                   (TREES["multilevel"], "multilevel:shapes=binomial", "best"))))])
         head = ["C", "binomial: formula", "ours", "multilevel: formula", "corrected", "ours",
-                "binomial over the WAN, too", "best"]
+                "binomial also over the WAN", "best"]
         return f"""### The formulas
 
-64 processes in C clusters, {size_text(size)}, 10 MB/s for everybody, 30 ms and 1 ms; in s. The
-formulas are log C (l_s + N/b_s) + log(P/C) (l_f + N/b_f) for binomial, and the same with 1 in
-place of log C for multilevel:
+There are 64 processes in C clusters, and {size_text(size)} per message. All networks have 10
+MB/s. Latencies are 30 ms between clusters and 1 ms inside. The formula for binomial is
+`log C (l_s + N/b_s) + log(P/C) (l_f + N/b_f)`. For multilevel it has 1 in place of log C. Times
+are in s:
 
 {table(head, rows)}
-A flat tree over the WAN sends C - 1 copies from one host, one after the other: l_s + (C - 1) N/b_s,
-"corrected" above. Beyond two clusters a large message so wants another shape there, and any
-message of that size wants to be cut.
+A flat tree over the WAN sends C - 1 copies from one host, one after the other. That takes
+`l_s + (C - 1) N/b_s`, "corrected" above. Beyond two clusters, a large message therefore needs
+another shape over the WAN. Any message of that size should be cut.
 """

@@ -84,20 +84,22 @@ class Matsuda:
         far, near = self.apart("far"), self.apart("near")
         return f"""{HEADING}
 
-"Efficient MPI Collective Operations for Clusters in Long-and-Fast Networks": two clusters, hosts
-of 1 Gbit/s, 10 Gbit/s and 10 ms (one-way) between them; a message is cut into pieces, which n
-hosts of a cluster send across at once. [What it says and what we make of
-it](papers/matsuda-2006.md). [configs/long-and-fast.yaml](../{CONFIG}) has 16 hosts in each cluster:
-how many there were is in a figure that we did not have, but n went beyond 8. Messages up to
-{size_text(RUN_UP_TO)} are run on the virtual clock, larger ones priced:
+The paper is "Efficient MPI Collective Operations for Clusters in Long-and-Fast Networks"
+([summary](papers/matsuda-2006.md)). There are two clusters with hosts of 1 Gbit/s, and 10 Gbit/s
+and 10 ms (one-way) between them. A message is cut into pieces. n hosts of a cluster send pieces
+across at once. [configs/long-and-fast.yaml](../{CONFIG}) has 16 hosts in each cluster. The paper
+gives their number in a figure that we did not have, but n was above 8. Messages up to
+{size_text(RUN_UP_TO)} are run on the virtual clock. The times of larger ones are predicted:
 
     paths run {CONFIG} --clock virtual -- collective broadcast \\
       -m 32MiB --schedule modified_van_de_geijn:senders=8 --prices
 
-Of {far[0]} runs with the delay {far[1]} take their price to the nanosecond, and the others are off
-by {far[2]:.0f} millionths at most; of {near[0]} without it {near[1]}, and {near[2]:.0f} millionths.
-The link has 1 us then: with 0 what comes over it and what comes from beside arrive in the same
-instants, who is served first is as it happens, and some schedules take 20% more or less for it.
+Most runs take their predicted time to the nanosecond. With the delay, {far[1]} of {far[0]} runs
+do, and the others differ by {far[2]:.0f} millionths at most. Without the delay, {near[1]} of
+{near[0]} runs do, and the others differ by {near[2]:.0f} millionths at most. "Without delay" the
+link has a latency of 1 us. With a latency of 0, messages of the link and of the own cluster would
+arrive at the same instant. Their order would be arbitrary, and would change the time of some
+schedules by 20%.
 """
 
     # ---- table 1
@@ -123,13 +125,13 @@ instants, who is served first is as it happens, and some schedules take 20% more
 32 MiB, in ms:
 
 {table(["collective", "algorithm", "table 1", "that is", "ours", "ours over it"], found, left=3)}
-A scatter or allgather among 16 hosts takes 15/16 of M/B, not M/B, which is the 5% that ours are
-faster. Below n = 16 pieces are forwarded to those who send, which the paper counts as nothing. For
-n = 1 that is as much as a scatter, and one after the other it comes to 10 + 3 x
-{number(step, 0)} + {number(M_BY_B, 0)} = {number(LATENCY + 3 * step + M_BY_B, 0)} ms for a
-broadcast. Sending hides none of it here, we think because what is forwarded shares the sender's
-receiving side, in turn, so that the first piece is there hardly before the last. Sums and copies
-take no time, as in the paper's model.
+A scatter or allgather among 16 hosts takes 15/16 of M/B, not M/B. Ours are therefore up to 5%
+faster. Below n = 16 pieces are forwarded to the senders. The paper counts no time for that. For n
+= 1 forwarding costs as much as a scatter. One step after another, a broadcast then takes 10 + 3 x
+{number(step, 0)} + {number(M_BY_B, 0)} = {number(LATENCY + 3 * step + M_BY_B, 0)} ms. Sending
+hides none of this time here. We think that forwarded pieces share the receiving side of the
+sender in turn, so that the first piece arrives hardly before the last one. Sums and copies take
+no time, as in the paper's model.
 """
 
     def by_senders(self):
@@ -151,21 +153,23 @@ take no time, as in the paper's model.
         for name, schedule in (("stretched", STRETCHED), ("best", "best")):
             rows.append(row(name, [self.far.price(c, schedule, LARGEST)["price_ms"]
                                    for c in COLLECTIVES]))
-        rows.append(row("nothing can beat", [self.far.price(c, "best", LARGEST)["bound_ms"]
+        rows.append(row("lower bound", [self.far.price(c, "best", LARGEST)["bound_ms"]
                                              for c in COLLECTIVES]))
         self.faster = {c: first[c] / found[self.far, c, 8] for c in COLLECTIVES}
         return f"""### How many hosts send, n = 1 to 16
 
-32 MiB, in ms, and how many times as fast as farfirst ({number(first["broadcast"], 1)} ms) and
-two-tier ({number(first["allreduce"], 1)} ms). The paper measured {PAPER_FASTER["broadcast"]} and
-{PAPER_FASTER["allreduce"]} at n = 8, the best of ten runs. "Whole": ms where every host and link
-serves whole messages, not frames of 64 KiB in turn.
+The table has times for 32 MiB in ms, and speedups over farfirst ({number(first["broadcast"], 1)}
+ms) and two-tier ({number(first["allreduce"], 1)} ms). The paper measured
+{PAPER_FASTER["broadcast"]} and {PAPER_FASTER["allreduce"]} at n = 8, as the best of ten runs.
+"Whole" is the time in ms if every host and link serves whole messages. The other columns serve
+frames of 64 KiB in turn.
 
 {table(["n", "broadcast", "over farfirst", "whole", "allreduce", "over two-tier", "whole"], rows)}
-A number of senders that does not divide 16 is no better than the next smaller one that does: some
-then send more pieces than others. n is not needed where messages are cut into stretches, each of
-which is scattered, sent and gathered while others are (`{STRETCHED}`, in elements of 8 bytes): what
-crosses at any moment is then what one host sends, whoever sends it.
+A number of senders that does not divide 16 is no better than the next smaller one that does,
+because some hosts then send more pieces than others. With stretches, n is not needed. The message
+is cut into stretches, and one is scattered while another is sent and a third is gathered
+(`{STRETCHED}`, in elements of 8 bytes). The bytes that cross at any moment are then those of one
+sending host.
 """
 
     # ---- figures 6 and 7
@@ -191,9 +195,11 @@ crosses at any moment is then what one host sends, whoever sends it.
         return out + f"![Throughput by size](evaluation/matsuda_figure_{which}.svg)\n"
 
     def best(self):
-        return """`best` is what a group takes by itself. It counts 100 us for each message that a
-host sends or receives, which is nothing here, and it keeps sums in the order of ranks: so others
-come before it for messages of 256 KiB and less, and hardly for longer ones.
+        return """`best` in these tables is the schedule that a group uses by default.
+
+`best` counts 100 us for each message that a host sends or receives. On these networks such a
+message costs nothing. `best` also keeps sums in the order of ranks. For both reasons other
+schedules are faster for messages up to 256 KiB. For longer ones they hardly are.
 """
 
     # ---- differences
@@ -215,35 +221,37 @@ come before it for messages of 256 KiB and less, and hardly for longer ones.
         ceiling = [number(one / (LATENCY + M_BY_B * 2)) for one in simple]
         near = {n: self.ms("near", "broadcast", n, LARGEST)
                 for n in ("1 sender", "8 senders", "16 senders")}
-        return f"""### Why they differ
+        return f"""### Differences from the paper
 
 **1.6 and 3.2 lie above the paper's own model.** Table 1 gives {model[0]} and {model[1]} at n = 8,
 and cannot exceed {ceiling[0]} and {ceiling[1]} for any n, because the terms without n stay. Ours
-are {number(self.faster["broadcast"])} and {number(self.faster["allreduce"])}. What is not in the
-model is that farfirst and two-tier have a single TCP stream between the clusters. How many times as
-fast n = 8 is where a stream gets less than a host's rate:
+are {number(self.faster["broadcast"])} and {number(self.faster["allreduce"])}. The model leaves
+out that farfirst and two-tier have a single TCP stream between the clusters. The table shows the
+speedup of n = 8 if a stream has less than a host's rate:
 
 {table(["", "over farfirst", "over two-tier"], rows)}
-A stream of 650 Mbit/s would explain 1.6, but not 3.2. That one needs something besides: summing up
-and copying 32 MB at one host, perhaps, which takes no time here.
+A stream of 650 Mbit/s would explain 1.6, but not 3.2. The second needs another cause, perhaps the
+time to sum and copy 32 MB at one host. That takes no time here.
 
-**The drop beyond n = 8 is not there.** The link takes 16 hosts' frames in turn and loses none. With
-theirs TCP sent nothing twice up to n = 8, so it did beyond, and times varied by up to a half.
+**There is no drop beyond n = 8.** The link takes frames of 16 hosts in turn and loses none. In
+the paper TCP sent nothing twice up to n = 8. Beyond n = 8 it did, and times varied by up to a
+half.
 
-**Without delay n hardly mattered** in the paper. By its own table it should, and here it does:
-{number(near["1 sender"], 0)} ms with one sender, {number(near["8 senders"], 0)} with 8. If only the
-step from 16 to 8 is meant, which is what avoids congestion, ours agree:
+**Without delay n hardly mattered** in the paper. By its own table it should. Here it does:
+{number(near["1 sender"], 0)} ms with one sender, {number(near["8 senders"], 0)} ms with 8. The
+paper may mean only the step from 16 to 8, which avoids congestion. For that step ours agree:
 {number(near["16 senders"], 0)} and {number(near["8 senders"], 0)} ms.
 
-**n = 1 behaves like farfirst** in the paper. Here it does up to a quarter of a mebibyte; at 32 MiB
-forwarding makes it slower, see above.
+**n = 1 behaves like farfirst** in the paper. Here it does up to 256 KiB. At 32 MiB forwarding
+makes it slower, as explained above.
 
-**Plain van de Geijn and Rabenseifner**, which know of no clusters, were not good in the paper
-without delay, since they load the link between the switches as any other. Here that costs no more
-than the link is short, 10 of 16 Gbit/s: they are in the middle of the others. With the delay they
-take nearly twice as long as all others up to 64 KiB, for they cross it twice.
+**Plain van de Geijn and Rabenseifner** ignore clusters. In the paper they were slow without
+delay, because they load the link between the switches as any other. Here the link has 10 of the
+16 Gbit/s that they want, and costs them no more than that. They are in the middle of the others.
+With the delay they take nearly twice as long as all others up to 64 KiB, because they cross the
+link twice.
 
-**As in the paper:** modified Rabenseifner beats two-tier at n = 1 already, and both modified
-algorithms grow from n = 1 to 2, 4 and 8. The values of the paper's figures are not compared: they
-are in pictures that we did not have.
+**Agreement with the paper:** modified Rabenseifner is faster than two-tier already at n = 1. Both
+modified algorithms get faster from n = 1 to 2, 4 and 8. The values of the paper's figures are not
+compared, because they are in pictures that we did not have.
 """

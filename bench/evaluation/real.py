@@ -11,7 +11,7 @@ SIZES = [4096, 2896, 2048, 1380]
 # Latency that the halo hides: that of border rows, and the same again for a cluster that is ahead
 # because it waited less for the sums of the other.
 HIDDEN_MS = 60.0
-HEADING = "## What communication costs the roots"
+HEADING = "## Processor time of the roots"
 CLUSTERS = {"apart": "clusters:\n  alpha: {hosts: 1, threads: 1}\n  beta: {hosts: 1, threads: 1}\n"
                      "links:\n  - {between: [alpha, beta], latency: 30ms, bandwidth: 10Gbit}\n",
             "together": "clusters:\n  alpha: {hosts: 2, threads: 1}\n"}
@@ -34,10 +34,11 @@ def cost_of_communication(runner):
             for algorithm, run in runs.items()]
     return f"""{HEADING}
 
-Real processes, one for each host and gateway of [the small multi-cluster](../{SMALL}), over TCP on
-one machine; threads sleep instead of computing (values: `best`), so that the processor time of a
-process is that of its communication, in ms per iteration; the ten rounds of warming up, in which
-everybody waits for everybody, are in the messages:
+This run has real processes, one for each host and gateway of [the small
+multi-cluster](../{SMALL}). They use TCP on one machine, with the values `best`. Threads sleep
+instead of computing. The processor time of a process is therefore that of its communication. The
+table shows it in ms per iteration. The messages include ten rounds of warm-up, in which each
+cluster waits for all others:
 
 {table(["algorithm", "ms per iteration", "WAN messages",
         *(f"CPU of {host}" for host in roots.values())], rows)}"""
@@ -74,19 +75,24 @@ elements:
     def text(self):
         return f"""## SOR over a wide-area link
 
-*frosty*, red-black SOR, two processes with a thread each on two cores, over TCP. "Apart": two
-clusters with an emulated link of 30 ms each way between them, all border rows and sums cross it.
-"Together": the same two processes in one cluster without a link. Grids are compared by the digest
-of all their cells.
+This run solves *frosty* by red-black SOR. It has two processes with one thread each, on two
+cores, over TCP.
+
+- "Apart": two clusters with an emulated link of 30 ms each way. All border rows and sums cross
+  it.
+- "Together": the same two processes in one cluster without a link.
+
+Grids are compared by the digest of all their cells.
 
 {self.whole()}
-Results that come late stop in the same iteration, but learn of it so many iterations later: their
-grid is that of a later iteration. A halo hides twice the latency: that of border rows, and as much
-again for a cluster that runs ahead because the other one had to wait for its sums.
+With `lagged` the condition holds in the same iteration, but the program knows it some iterations
+later. Its grid is therefore that of a later iteration. A halo hides twice the latency. It hides
+the latency of border rows. It hides the same again for a cluster that is ahead, because the other
+one had to wait for its sums.
 
 {self.by_size()}
-Plain border rows wait for the link twice in an iteration, once for each colour. The smaller the
-grid, the more iterations fit into a latency, and the more rows are relaxed twice to hide it.
+Plain border rows wait for the link twice in an iteration, once for each colour. With a smaller
+grid more iterations fit into a latency, and more rows are relaxed twice to hide it.
 """
 
     def whole(self):
@@ -98,7 +104,7 @@ grid, the more iterations fit into a latency, and the more rows are relaxed twic
             for algorithm in ("conditional:push", f"lagged:{halo}"):
                 apart = self.run("apart", size, algorithm, "--halo", halo)
                 rows.append(self.row(size, f"apart, {algorithm}, halo {halo}", apart, together))
-        return "To the end:\n\n" + table(
+        return "Runs to the end:\n\n" + table(
             ["size", "run", "iterations", "stops at", "same grid", "ms per iteration",
              "against together", "rows relaxed twice", "WAN messages", "WAN KiB"], rows, left=2)
 
@@ -125,6 +131,6 @@ grid, the more iterations fit into a latency, and the more rows are relaxed twic
                                        for run in (together, hidden, plain)),
                          percent(hidden["redundant_rows_share"])])
         plots.curve(curves, "rows of the grid", "ms per iteration", self.pictures / "sor.svg")
-        return "The first 300 iterations, which the clusters' own sums decide:\n\n" + table(
+        return "The first 300 iterations, in which each cluster's own sum decides:\n\n" + table(
             ["size", "halo", "together, ms", "apart, hidden", "apart, plain", "rows relaxed twice"],
             rows) + "\n![Time of an iteration by size](evaluation/sor.svg)\n"

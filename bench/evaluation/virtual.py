@@ -9,7 +9,7 @@ from text import number, percent, table
 CONFIG = "configs/multicluster.yaml"
 DATA = ["frosty", "tridiagonal", "random"]
 VALUES = ["best", "worst", *DATA]
-HEADING = "## What is contributed"
+HEADING = "## Contributions of the threads"
 EPSILON = 0.01904
 SLOWEST_MS = 36.0  # computation of the slowest threads: RoadRunner's slow hosts
 EXACT = ["sequential", "magpie", "exact"]
@@ -68,17 +68,23 @@ class Evaluation:
         rows = [[data, self.solver[data]["iterations"], PAPER_STOP[data]] for data in DATA]
         return f"""{HEADING}
 
-`sor_alone` solves a grid of 1380 x 1380 by red-black successive over-relaxation in 140 blocks of
-rows and writes what each block contributes in each iteration; `noise_allreduce` replays it, as the
-paper does, from the beginning when it is through. It stops when the sum of all changes is less
-than epsilon, {EPSILON}. `best` and `worst` are made from the condition: a cluster's own value
-decides in every iteration but the last, or in none.
+`sor_alone` solves a grid of 1380 x 1380 by red-black successive over-relaxation (SOR) in 140
+blocks of rows. It writes the contribution of each block in each iteration. `noise_allreduce`
+replays these contributions, and begins again after the last one, as the paper does. The solver
+stops when the sum of all changes is less than epsilon, {EPSILON}.
+
+The data sets `best` and `worst` are made from the condition. With `best` a cluster's own value
+decides in every iteration except the last one. With `worst` it decides in none.
 
 {table(["data set", "iterations", "in the paper"], rows)}
-*frosty* comes near the paper. *tridiagonal* and *random* do not: their numbers depend on what is
-held fixed at the border, on the relaxation factor and on the numbers drawn, which the paper does
-not tell. Ours: the outermost rows and columns are fixed, the factor is 2/(1+sin(pi/1380)), and
-the numbers are drawn by the seed 1 (`sor_alone --data-seed`).
+*frosty* is close to the paper. *tridiagonal* and *random* are not. Their iterations depend on
+three choices that the paper does not give:
+
+| choice | here |
+| --- | --- |
+| fixed cells at the border | the outermost rows and columns |
+| relaxation factor | 2/(1+sin(pi/1380)) |
+| random numbers | seed 1 (`sor_alone --data-seed`) |
 
 ![Sums of changes by iteration](evaluation/sums.png)
 """
@@ -93,19 +99,21 @@ the numbers are drawn by the seed 1 (`sor_alone --data-seed`).
         delayed = self.noise.analysis("sequential", 1000, self.delayed_config())
         return f"""## Sequential allreduce (section VI-A)
 
-By hand from the config: RoadRunner's 36 ms of computing and 2 x 16 ms of way, some 0.6 ms of local
-networks, 68.6 ms. Measured: {self.ms("sequential", "worst"):.2f} ms; the paper's
-{PAPER_MS["sequential", "worst"]:.1f} ms include what 2W lost in its broadcast, up to 30 ms
-(`broadcast_delay: 30ms` of that cluster in the config, here set in the last columns).
+An estimate from the config is 68.6 ms: 36 ms of computing at RoadRunner, 2 x 16 ms on its link,
+and about 0.6 ms of local networks. Measured: {self.ms("sequential", "worst"):.2f} ms. The paper
+has {PAPER_MS["sequential", "worst"]:.1f} ms. That figure includes up to 30 ms of delay in the
+broadcast of 2W. The last two columns set this delay (`broadcast_delay: 30ms` of that cluster).
 
 {self.arrivals(report, delayed)}
-"WAN share" is that of the two-way time of the link in the time of an operation, in the median
-path of the cluster. In the paper 2W came last in 69% of the iterations and Dominic in 23%, and the
-link took 58% of the time on 2W's paths and 87-89% on the others. Here times do not vary but for
-what the config says, so that one cluster is last always. Delays of threads by other programs
-(in the paper by more than 30 ms in 41 of 15,000 iterations, 10 ms in 223, 5 ms in 359, 1 ms in all)
-are not part of this config: `noise_allreduce --noise` and `--replay` inject them, `paths analyze`
-counts them.
+"WAN share" is the round-trip time of the link as a share of the time of an operation, on the
+median path of the cluster. The paper differs in these points:
+
+- 2W arrived last in 69% of the iterations, and Dominic in 23%. Here times vary only as the config
+  says, so that one cluster is always last.
+- The link took 58% of the time on the paths of 2W, and 87-89% on the others.
+- Other programs delayed threads: by more than 30 ms in 41 of 15,000 iterations, 10 ms in 223, 5
+  ms in 359, and 1 ms in all iterations. Here `noise_allreduce --noise` and `--replay` can inject
+  such delays, and `paths analyze` counts them.
 """
 
     def delayed_config(self):
@@ -145,15 +153,18 @@ counts them.
         halves = (symmetric["sequential"]["allreduce_ms"], symmetric["magpie"]["allreduce_ms"])
         return f"""## MagPIe allreduce (section VI-B)
 
-A round trip is saved where two clusters tell each other their values at once. By hand: RoadRunner
-and 2W need (36 + 30) / 2 + 28 = 61 ms; measured {ours:.2f} ms, {ratio:.2f} times as fast as
-sequential. The paper expected a factor of 1.1 and measured 0.96
-({PAPER_MS["conditional", "worst"]:.1f} ms), for reasons of 2W's hosts that are not modelled. On a
-topology whose longest two-way latency is twice the longest one-way latency, and half of the time
-communication, it measured about 2.0; `configs/symmetric.yaml`: {halves[0]:.2f} against
-{halves[1]:.2f} ms in the allreduce, a factor of {halves[0] / halves[1]:.2f}.
+Two clusters that send each other their values at once save a round trip. An estimate for
+RoadRunner and 2W is (36 + 30) / 2 + 28 = 61 ms. Measured: {ours:.2f} ms, {ratio:.2f} times as
+fast as sequential. The paper expected a factor of 1.1 and measured 0.96
+({PAPER_MS["conditional", "worst"]:.1f} ms). The cause was in the hosts of 2W, which are not
+modelled here.
 
-Conditional-allreduce with values that never prove anything is the same exchange:
+The paper measured a factor of about 2.0 on another topology. Its longest two-way latency is twice
+its longest one-way latency, and half of the time is communication. With `configs/symmetric.yaml`
+the allreduce takes {halves[0]:.2f} and {halves[1]:.2f} ms, a factor of
+{halves[0] / halves[1]:.2f}.
+
+Conditional-allreduce with values that never prove the condition is the same exchange:
 {self.ms("conditional", "worst"):.2f} ms.
 """
 
@@ -173,9 +184,9 @@ Conditional-allreduce with values that never prove anything is the same exchange
 {table(["values", "ms per iteration", "above 36 ms", "paper, ms", "above 36 ms",
         "sequential over it"], rows)}
 The slowest thread computes for 36 ms. The paper's speedup of 2.4 is over a sequential allreduce
-that 2W delayed: ours with that delay takes {slow:.1f} ms, {ratio:.2f}
-times as long as conditional at its best. What remains above 36 ms at best are the local networks
-(0.24 ms in an iteration) and the end of the run, where all clusters wait for the slowest.
+that 2W delayed. Ours takes {slow:.1f} ms with that delay, {ratio:.2f} times as long as
+conditional with `best`. The time above 36 ms with `best` has two causes. Local networks take 0.24
+ms in an iteration, and at the end of the run all clusters wait for the slowest one.
 """
 
     # ---- every algorithm
@@ -208,11 +219,16 @@ times as long as conditional at its best. What remains above 36 ms at best are t
                 "stops at (exact)", "known later by", "local / cached / waited", "mean wait, ms"]
         text = f"""## Every algorithm, every data set
 
-{self.iterations:,} iterations each. WAN messages and bytes are per iteration. "Stops at" is the
-first iteration whose condition holds, and how far it is from the exact one; "known later by", how
-many iterations later all clusters were told. Shares are of checked iterations, over all clusters:
-decided by the cluster's own values, with tuples of others that had been fetched before, or after
-waiting for one.
+Each run has {self.iterations:,} iterations. The columns are:
+
+| column | meaning |
+| --- | --- |
+| WAN messages, bytes | messages and bytes between clusters, per iteration |
+| stops at (exact) | first iteration whose condition holds, and its distance from the exact one |
+| known later by | number of iterations until all clusters know it |
+| local | share of checked iterations, over all clusters, that the cluster's own values decided |
+| cached | the same, decided with tuples of other clusters that were already there |
+| waited | the same, decided after a wait for such a tuple |
 
 """
         for values in VALUES:
@@ -231,13 +247,13 @@ waiting for one.
             rows.append([name, number(messages), number(run["wan"]["bytes_per_iteration"], 0),
                          f"{above:.2f}%"])
         plots.frontier(points, self.pictures / "frontier.svg")
-        return f"""## What a wide-area message buys
+        return f"""## Messages and time of each transfer
 
-Conditional-allreduce of *frosty* by transfer. All of them stop in the same iteration as an exact
-allreduce. Pulling sends tuples whether anybody needs them or not; who asks only when undecided
-gets by with a thirtieth of the messages, because one answer of a cluster that is ahead decides
-many rounds. The crosses are what a first simulation of asking reached, 4 messages at 3% and 1 at
-11%.
+This section compares the [transfers](relaxations.md#how-tuples-reach-other-clusters) of
+conditional-allreduce with *frosty*. All of them stop in the same iteration as an exact allreduce.
+Pulling sends each tuple, needed or not. A cluster that asks only when it is undecided needs a
+thirtieth of the messages. One reply of a cluster that is ahead decides many rounds. The crosses
+in the picture are the results of a first simulation of asking: 4 messages at 3%, and 1 at 11%.
 
 {table(["transfer", "WAN messages", "bytes", "above 36 ms"], rows)}
 ![Messages per iteration against time](evaluation/frontier.svg)
@@ -246,18 +262,19 @@ many rounds. The crosses are what a first simulation of asking reached, 4 messag
     def late(self):
         head = ["algorithm", "ms per iteration", "above 36 ms", "WAN messages", "bytes",
                 "stops at (exact)", "known later by", "local / cached / waited", "mean wait, ms"]
-        text = """## Results that come late
+        text = """## Late results
 
-Periodic, lagged and budget need no sign and no condition that a part can prove. They stop later:
-periodic in the first of its iterations whose condition holds, the others in the exact iteration,
-of which they learn a fixed number of iterations later.
+Periodic, lagged and budget need no sign of the values, and no condition that a part can prove.
+They stop later. Periodic stops in the first checked iteration whose condition holds. The others
+find the exact iteration, but know it a fixed number of iterations later.
 
 """
         text += self.stops()
         text += """\
-The pace and the messages, replayed. A replay begins again after its last iteration, the only one
-whose condition holds, which a periodic check mostly misses (-). `best` is left out: it turns in the
-last iteration, which a late result never reaches.
+The following tables show the pace and the messages of a replay. A replay begins again after its
+last iteration, the only one whose condition holds. A periodic check mostly misses it (-). `best`
+is left out, because its condition holds only in the last iteration, and a late result never
+reaches that.
 
 """
         for values in DATA:
@@ -277,8 +294,8 @@ last iteration, which a late result never reaches.
             for algorithm in algorithms]
         head = ["algorithm", *(cell for data in DATA for cell in (data, "iterations more"))]
         return f"""\
-The solver itself, two clusters: the iteration whose condition said stop, and how many more it
-did than with an exact result.
+This table is for the solver with two clusters. It shows the iteration whose condition held, and
+the number of iterations beyond those of an exact result.
 
 {table(head, rows)}
 """
@@ -286,8 +303,8 @@ did than with an exact result.
     def remote(self):
         text = """## Operations that needed remote values
 
-Counted as the paper does: operations that a cluster's own values did not decide. What a cluster
-knows by itself does not depend on the transfer.
+These tables count the operations that a cluster's own values did not decide, as the paper does.
+The counts do not depend on the transfer.
 
 """
         for data in DATA:
@@ -299,17 +316,18 @@ knows by itself does not depend on the transfer.
             head = ["cluster", f"of {self.iterations:,}", "share", f"paper, of {total:,}", "share"]
             text += f"### {data}\n\n{table(head, rows)}\n"
         return text + """\
-Blade with its 10 threads needs the others most, as in the paper; but the large clusters of the
-paper needed them far less than ours. Its rows per process, its start values
-and its epsilon are the same; what differs must lie in how the changes are spread over the grid, by
-the relaxation factor and the border, which it does not tell.
+Blade, with its 10 threads, needs remote values most often, as in the paper. The large clusters of
+the paper needed them far less often than ours. The rows per process, the start values and epsilon
+are the same. The difference must be in the distribution of the changes over the grid. It depends
+on the relaxation factor and the border, which the paper does not give.
 """
 
     def decision_times(self):
         text = """## Time to decide
 
-As figures 4 and 5 of the paper: for each cluster root, how long it took from having the cluster's
-own value to the decision, conditional-allreduce, pull.
+These tables correspond to figures 4 and 5 of the paper. They show, for each cluster root, the
+time from the cluster's own value to the decision. The algorithm is conditional-allreduce with
+pull.
 
 """
         for data in ("frosty", "random"):
