@@ -57,8 +57,8 @@ class OpenFile {
   void wait() {
     constexpr int silence_milliseconds = 5000;
     pollfd one{number_, POLLIN, 0};
-    if (::poll(&one, 1, is_said_ ? -1 : silence_milliseconds) != 0) return;
-    is_said_ = true;
+    if (::poll(&one, 1, is_reported_ ? -1 : silence_milliseconds) != 0) return;
+    is_reported_ = true;
     say(fmt::format("{}: still waiting for what another process writes to it\n", name_));
   }
   [[noreturn]] void refuse_errno() const {
@@ -66,7 +66,7 @@ class OpenFile {
   }
   const std::string& name_;
   int number_ = -1;
-  bool is_pipe_ = false, is_at_begin_ = true, is_said_ = false;
+  bool is_pipe_ = false, is_at_begin_ = true, is_reported_ = false;
 };
 
 }  // namespace

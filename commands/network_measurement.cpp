@@ -185,9 +185,9 @@ void NetworkMeasurement::say_cost(const paths::Plan& plan) {
       if (test.from != test.to)
         if (const auto crossing = paths::crossing(plan, test.from, to); crossing.link.is_there())
           link = paths::link_of(crossing.link);
-      const bool is_said = way.latency > 0ns || way.bits_per_second > 0 || link.has_streams();
-      is_guess = is_guess || !is_said;
-      if (!is_said)
+      const bool is_reported = way.latency > 0ns || way.bits_per_second > 0 || link.has_streams();
+      is_guess = is_guess || !is_reported;
+      if (!is_reported)
         way = test.from == test.to ? paths::WayCost{1e9, 100us} : paths::WayCost{1e8, 10ms};
       if (link.has_streams()) way.bits_per_second = link.stream_rate;
       const Cost cost = cost_of(test.task, way.latency, way.bits_per_second,

@@ -104,7 +104,7 @@ void show_space(const std::string& name) {
 /// moves tuples is left, it waits for another one while the owner lives.
 pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::uint64_t number) {
   pastset::AnyChange changes({&element});
-  for (bool is_said = false;;) {
+  for (bool is_reported = false;;) {
     const std::uint64_t seen = changes.count();
     try {
       return element.observe(number);
@@ -112,7 +112,7 @@ pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::u
       return element.newest(number);
     } catch (const pastset::ProcessDied& died) {
       if (space.mapping().dead_owner()) throw;
-      if (!std::exchange(is_said, true))
+      if (!std::exchange(is_reported, true))
         std::cout << base::visible(died.what()) << "; waiting for another\n" << std::flush;
     }
     changes.wait(seen, runtime::Deadline::never());

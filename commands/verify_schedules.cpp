@@ -69,9 +69,9 @@ class Cut {
   Parameters parameters;
 };
 
-std::vector<Rank> roots_of(const CollectiveSpec& task, bool is_said) {
+std::vector<Rank> roots_of(const CollectiveSpec& task, bool is_reported) {
   std::vector<Rank> roots{task.root};
-  if (is_said || !has_root(task.collective)) return roots;
+  if (is_reported || !has_root(task.collective)) return roots;
   for (Rank root = 1; root < task.size(); ++root) roots.push_back(root);
   return roots;
 }

@@ -24,7 +24,7 @@ LocalElement::~LocalElement() {
   runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   fail_all(std::make_exception_ptr(waiters_.deleted()), wakes);
-  waiters_.ensure_nobody();
+  waiters_.ensure_none();
 }
 
 std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline deadline) {
@@ -133,7 +133,7 @@ void LocalElement::delete_element() {
   deleted_ = true;
   freed.swap(kept_);
   waiters_.wake_all(wakes);
-  waiters_.tell_changed(wakes);
+  waiters_.notify_changed(wakes);
   fail_all(std::make_exception_ptr(waiters_.deleted()), wakes);
 }
 
@@ -148,7 +148,7 @@ void LocalElement::mark_error(const std::string& error) {
   runtime::Lock lock = lock_alive();
   if (error_mark_) return;
   error_mark_ = error;
-  waiters_.tell_changed(wakes);
+  waiters_.notify_changed(wakes);
   waiters_.fail_reads(std::make_exception_ptr(Marked(error)), wakes);
 }
 
@@ -192,7 +192,7 @@ Stored LocalElement::take_oldest() {
 std::uint64_t LocalElement::append(base::Payload stored, runtime::DeferredWakes& wakes) {
   const std::uint64_t number = next_number();
   kept_.push_back(std::move(stored));
-  waiters_.tell_changed(wakes);
+  waiters_.notify_changed(wakes);
   return number;
 }
 

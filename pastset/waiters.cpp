@@ -28,12 +28,12 @@ void Waiters::leave(Move& move) {
   move.is_waiting = false;
 }
 
-void Waiters::ensure_nobody() const {
+void Waiters::ensure_none() const {
   ENSURE_EQ(blocked_, 0u);
   ENSURE(watchers_.empty());
 }
 
-bool Waiters::is_anybody() const {
+bool Waiters::has_any() const {
   return blocked_ > 0 || has_begun_reads() || !moves_.empty() || !watchers_.empty();
 }
 
@@ -43,7 +43,7 @@ runtime::Woken Waiters::wait(runtime::WaitList& list, runtime::Lock& lock,
   return list.wait(lock, deadline, reason);
 }
 
-void Waiters::tell_watchers(runtime::DeferredWakes& wakes) {
+void Waiters::notify_watchers(runtime::DeferredWakes& wakes) {
   for (AnyChange* watcher : watchers_) watcher->tell(element_, wakes);
 }
 

@@ -46,8 +46,8 @@ class Waiters {
   explicit Waiters(const Element& element) : element_(element) {}
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
-  void ensure_nobody() const;  ///< aborts if a context or watcher is left; accesses may be
-  bool is_anybody() const;
+  void ensure_none() const;  ///< aborts if a context or watcher is left; accesses may be
+  bool has_any() const;
 
   // ---- contexts
 
@@ -68,9 +68,9 @@ class Waiters {
   void watch(AnyChange& watcher) { watchers_.push_back(&watcher); }
   void unwatch(AnyChange& watcher) { std::erase(watchers_, &watcher); }
   /// Wakes all blocked readers and notifies the watchers.
-  void tell_changed(runtime::DeferredWakes& wakes) {
+  void notify_changed(runtime::DeferredWakes& wakes) {
     reads_.wake_all(wakes);
-    if (!watchers_.empty()) tell_watchers(wakes);
+    if (!watchers_.empty()) notify_watchers(wakes);
   }
   void wake_all(runtime::DeferredWakes& wakes);
 
@@ -110,7 +110,7 @@ class Waiters {
   std::string no_tuple(std::uint64_t number) const;
 
  private:
-  void tell_watchers(runtime::DeferredWakes& wakes);
+  void notify_watchers(runtime::DeferredWakes& wakes);
   void leave(Access& access);
   void leave(Move& move);
   const Element& element_;

@@ -47,9 +47,9 @@ std::optional<bool> Collective::provable_outcome() const {
 Collective find_collective(const paths::Plan& plan, const std::string& name) {
   std::vector<std::string> names;
   const Graph* chosen = nullptr;
-  bool is_told = false;
+  bool is_notified = false;
   for (const Graph& graph : plan.graphs) {
-    is_told = is_told || !graph.kind.empty();
+    is_notified = is_notified || !graph.kind.empty();
     if (graph.kind != "allreduce") continue;
     names.push_back(graph.name);
     if (name.empty() || name == graph.name) chosen = &graph;
@@ -57,7 +57,7 @@ Collective find_collective(const paths::Plan& plan, const std::string& name) {
   if (names.empty())
     throw std::invalid_argument(
         fmt::format("the config has no collective of kind allreduce{}",
-                    is_told ? "" : "; one of the low level says under graphs which they are"));
+                    is_notified ? "" : "; one of the low level says under graphs which they are"));
   if (name.empty() && names.size() > 1)
     throw std::invalid_argument(
         fmt::format("--collective: the config has several, say which: {}", fmt::join(names, ", ")));

@@ -90,7 +90,7 @@ void TraceWriter::drain(Failure failure) {
     Lane& lane = lanes_[taken.lane];
     const std::uint64_t written_before = lane.written;
     lane.records = taken.first + taken.count();
-    lane.is_told = lane.is_told && lane.dropped == taken.dropped;
+    lane.is_notified = lane.is_notified && lane.dropped == taken.dropped;
     lane.dropped = taken.dropped;
     if (!has_failed_) {
       try {
@@ -107,11 +107,11 @@ void TraceWriter::drain(Failure failure) {
 }
 
 void TraceWriter::write(const Recorder::Taken& taken, Lane& lane) {
-  if (taken.count() == 0 && lane.is_told) return;
+  if (taken.count() == 0 && lane.is_notified) return;
   File file = File::to_append(path_);
   std::uint64_t first = taken.first;
   for (auto records : taken.records) {
-    while (!records.empty() || !lane.is_told) {
+    while (!records.empty() || !lane.is_notified) {
       const auto now = records.first(std::min(records.size(), chunk_records_max));
       const auto payload = std::as_bytes(now);
       append_chunk(file,
@@ -119,7 +119,7 @@ void TraceWriter::write(const Recorder::Taken& taken, Lane& lane) {
                                    payload),
                    payload);
       whole_bytes_ += sizeof(ChunkHead) + payload.size();
-      lane.is_told = true;
+      lane.is_notified = true;
       lane.written += now.size();
       first += now.size();
       records = records.subspan(now.size());

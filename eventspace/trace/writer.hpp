@@ -49,7 +49,7 @@ class TraceWriter {
     std::uint64_t written = 0;
     std::uint64_t lost = 0;
     std::uint64_t dropped = 0;
-    bool is_told = true;  ///< whether the file contains the present value of `dropped`
+    bool is_notified = true;  ///< whether the file contains the present value of `dropped`
   };
   /// Handling of a failed write. add() cannot throw it, so it is kept until the next flush().
   enum class Failure : std::uint8_t { thrown, kept };

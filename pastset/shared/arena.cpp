@@ -109,7 +109,7 @@ void SharedArena::let_go(std::uint32_t index) {
     if (holds_[index] == 0 || --holds_[index] > 0) return;
     extent(index).processes &= ~(std::uint32_t{1} << mapping_.me());
   }
-  tell_who_wants();
+  notify_waiting_writers();
 }
 
 bool SharedArena::holds(std::uint32_t process, std::uint32_t index) const {
@@ -164,7 +164,7 @@ void SharedArena::forget_all(std::uint32_t element) {
 void SharedArena::forget(std::uint32_t process) {
   for (std::uint32_t i = 0; i < known(); ++i)
     if (holds(process, i)) extent(i).processes &= ~(std::uint32_t{1} << process);
-  tell_who_wants();
+  notify_waiting_writers();
 }
 
 // ---- waiting for memory ----------------------------------------------------------------------
@@ -182,7 +182,7 @@ bool SharedArena::wants_memory(std::uint32_t element) const {
 }
 
 /// A waiter sets its bit before it looks for memory, so that no ring is lost.
-void SharedArena::tell_who_wants() const {
+void SharedArena::notify_waiting_writers() const {
   const shared::Segment& segment = mapping_.segment();
   std::uint64_t elements = segment.wants_memory;
   for (std::uint32_t i = 0; elements != 0; ++i, elements >>= 1)

@@ -106,7 +106,7 @@ class SharedArena {
 
   void want_memory(std::uint32_t element, bool wants);
   bool wants_memory(std::uint32_t element) const;
-  void tell_who_wants() const;  ///< rings processes whose movers wait for memory
+  void notify_waiting_writers() const;  ///< rings processes whose movers wait for memory
 
   void forget(std::uint32_t process);  ///< drops the holds of a process that died or leaves
   /// Returns memory to the kernel that was not used for a second.

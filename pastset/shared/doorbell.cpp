@@ -16,7 +16,7 @@ Doorbell::Doorbell(std::shared_ptr<SharedMapping> mapping) : mapping_(std::move(
   const runtime::Lock lock(mutex_);  // callbacks wait until the members are set
   if (!mapping_->may_write()) {
     looking_ =
-        std::make_unique<runtime::LookingThread>(between_looks, [this] { return tell_all(); });
+        std::make_unique<runtime::LookingThread>(between_looks, [this] { return notify_all(); });
     return;
   }
   threads_ = std::make_unique<runtime::BellThreads>(
@@ -48,12 +48,12 @@ void Doorbell::remove(Listener& element) {
 
 void Doorbell::look() { looking_->begin(); }
 
-bool Doorbell::tell_all() {
+bool Doorbell::notify_all() {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
-  bool is_anybody = false;
-  for (Listener* element : elements_) is_anybody |= element->on_ring(wakes);
-  return is_anybody;
+  bool has_any = false;
+  for (Listener* element : elements_) has_any |= element->on_ring(wakes);
+  return has_any;
 }
 
 void Doorbell::on_ring() {
@@ -67,7 +67,7 @@ void Doorbell::on_ring() {
       threads_->listen_for(std::move(others));
     }
   }
-  tell_all();
+  notify_all();
   mapping_->arena().give_back();
 }
 

@@ -32,7 +32,7 @@ class Doorbell {
 
  private:
   void on_ring();
-  bool tell_all();
+  bool notify_all();
   const std::shared_ptr<SharedMapping> mapping_;
   runtime::Mutex mutex_;
   std::vector<Listener*> elements_;

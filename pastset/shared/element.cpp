@@ -37,7 +37,7 @@ SharedElement::~SharedElement() {
   } catch (const ElementError&) {
     // The places are cleared when this process ends.
   }
-  waiters_.ensure_nobody();
+  waiters_.ensure_none();
 }
 
 bool SharedElement::never_keeps_movers() const {
@@ -176,7 +176,7 @@ void SharedElement::delete_element() {
   log_.note_change();
   log_.element().state = shared::Element::deleted;
   waiters_.wake_all(wakes);
-  waiters_.tell_changed(wakes);
+  waiters_.notify_changed(wakes);
   fail_all(std::make_exception_ptr(waiters_.deleted()), wakes);
 }
 
@@ -226,7 +226,7 @@ void SharedElement::wait_until(There there, Hold& hold, runtime::Deadline deadli
 runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime::Deadline deadline,
                                    const runtime::Reason& reason) {
   log_.listen();
-  hold.let_go_log();
+  hold.released_log();
   return waiters_.wait(list, hold.lock(), deadline, reason);
 }
 
@@ -260,7 +260,7 @@ void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
   }
   const std::uint32_t changes = log_.element().changes.load(std::memory_order_relaxed);
   if (std::exchange(seen_changes_, changes) == changes) return;
-  waiters_.tell_changed(wakes);
+  waiters_.notify_changed(wakes);
   if (waiters_.has_begun_reads())
     if (const auto error = log_.why_none_comes()) waiters_.fail_reads(error, wakes);
   if (!waiters_.moves().empty())
@@ -287,14 +287,14 @@ void SharedElement::look_again(runtime::DeferredWakes& wakes) {
     held_since_.reset();
     if (log_.is_deleted()) {
       drop_orphans();
-      if (!waiters_.is_anybody()) return;
+      if (!waiters_.has_any()) return;
       waiters_.wake_all(wakes);
-      waiters_.tell_changed(wakes);
+      waiters_.notify_changed(wakes);
       fail_all(std::make_exception_ptr(waiters_.deleted()), wakes);
       return;
     }
     settle(wakes);
-    if (!waiters_.is_anybody()) log_.no_longer_listen();
+    if (!waiters_.has_any()) log_.no_longer_listen();
   } catch (const ElementError&) {
     held_since_.reset();
     fail_all(std::current_exception(), wakes);

@@ -60,7 +60,7 @@ bool ElementArena::note_tuple(std::uint32_t extent, std::uint64_t number) {
 void ElementArena::note_gone() const {
   if (element_.is_guest.load(std::memory_order_relaxed) == 0) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  arena_.tell_who_wants();
+  arena_.notify_waiting_writers();
 }
 
 /// The dead holder may have recorded a tuple that it did not move. It may also have opened an

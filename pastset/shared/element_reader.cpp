@@ -28,7 +28,7 @@ SharedElementReader::~SharedElementReader() {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   waiters_.fail_reads(std::make_exception_ptr(waiters_.deleted()), wakes);
-  waiters_.ensure_nobody();
+  waiters_.ensure_none();
 }
 
 // ---- reading ---------------------------------------------------------------------------------
@@ -151,21 +151,21 @@ void SharedElementReader::mark_error(const std::string&) { refuse("mark"); }
 
 bool SharedElementReader::on_ring(runtime::DeferredWakes& wakes) {
   const runtime::Lock lock(mutex_);
-  if (!waiters_.is_anybody()) return false;
+  if (!waiters_.has_any()) return false;
   try {
     refuse_deleted();
     const std::uint32_t changes = log_.element().changes;
     const bool is_orphan = log_.why_orphaned() != nullptr;  // not counted in `changes`
     bool has_changed = std::exchange(seen_changes_, changes) != changes;
     has_changed |= std::exchange(seen_orphan_, is_orphan) != is_orphan;
-    if (has_changed) waiters_.tell_changed(wakes);
+    if (has_changed) waiters_.notify_changed(wakes);
     waiters_.serve_reads(*this, wakes);
     if (const auto error = log_.why_none_comes()) waiters_.fail_reads(error, wakes);
   } catch (const ElementError&) {
-    waiters_.tell_changed(wakes);  // readers find the error themselves
+    waiters_.notify_changed(wakes);  // readers find the error themselves
     waiters_.fail_reads(std::current_exception(), wakes);
   }
-  return waiters_.is_anybody();
+  return waiters_.has_any();
 }
 
 void SharedElementReader::begin(Access& access) {

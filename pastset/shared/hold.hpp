@@ -23,17 +23,17 @@ class SharedElement::Hold {
     if (of == Of::any) take();
     if (of == Of::live) take_live();
   }
-  ~Hold() { let_go_log(); }
+  ~Hold() { released_log(); }
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
   runtime::Lock& lock() { return lock_; }
   bool has_log() const { return has_log_; }
-  void let_go_log() {
+  void released_log() {
     if (std::exchange(has_log_, false)) element_.log_.let_go();
   }
   void let_go() {
-    let_go_log();
+    released_log();
     lock_.unlock();
   }
   /// Takes both locks. The mutex is held afterwards, also after an exception. A fiber yields to
@@ -67,7 +67,7 @@ class SharedElement::Hold {
   void take_live() {
     take();
     if (!element_.log_.is_deleted()) return;
-    let_go_log();
+    released_log();
     throw element_.waiters_.deleted();
   }
 

@@ -163,7 +163,7 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
     }
     case DeploymentTable::Meaning::later:
       if (label.connections != nullptr)
-        label.connections->meeting().hear_of_later_call(hello.text, call);
+        label.connections->meeting().note_later_call(hello.text, call);
       break;
   }
   if (waits_.size() >= greetings_max)

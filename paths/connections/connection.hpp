@@ -53,7 +53,7 @@ struct AsynchronousCall final : runtime::Waiter, runtime::Continuation {
   void resume() noexcept override;
   Requests& requests;
   PendingCall call;
-  bool is_told = false;
+  bool is_notified = false;
   bool is_late = false;
   Responder responder;
 };
@@ -61,7 +61,7 @@ struct AsynchronousCall final : runtime::Waiter, runtime::Continuation {
 inline void PendingCall::tell(runtime::DeferredWakes& wakes) {
   waiting.wake_all(wakes);
   const bool is_over = answered || !lost.empty();
-  if (asynchronous != nullptr && is_over && !std::exchange(asynchronous->is_told, true))
+  if (asynchronous != nullptr && is_over && !std::exchange(asynchronous->is_notified, true))
     wakes.notify(*asynchronous);
 }
 
@@ -102,10 +102,10 @@ struct Connection {
   std::uint32_t peer = 0;
   bool is_ours = false;                 // this host connected
   bool is_welcome = false;              // this host connected and the peer replied with a welcome
-  bool is_heard = false;                // a frame has arrived since the last check
+  bool is_received = false;             // a frame has arrived since the last check
   bool is_parting = false;              // our goodbye must be sent behind the held frames
   bool has_said_goodbye = false;        // this host sent its goodbye
-  bool has_parted = false;              // the peer sent its goodbye
+  bool has_closed = false;              // the peer sent its goodbye
   bool known = false;                   // this host connected, or the peer's hello was accepted
   StageId key = no_stage;               // connection_key() of the stages it leads to
   std::string lost;                     // reason of the loss; empty while connected
@@ -122,7 +122,7 @@ struct Connection {
   /// deque takes half a kilobyte for each connection.
   std::list<Frame> held;
 
-  bool may_bring_operations() const { return known && !is_ours && !has_parted; }
+  bool may_bring_operations() const { return known && !is_ours && !has_closed; }
   /// Returns a free standing call for the operation; nullptr if it cannot travel as one now.
   StandingCall* standing_for(StageId stage, const Operation& operation) {
     if (!short_way || operation.kind != OperationKind::move || operation.failure ||

@@ -78,8 +78,8 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
   }
   if (has_posted) queue_.send_posted();
   if (verdict.is_to_be_served) serve_(id, std::move(frame));
-  if (verdict.is_peer_gone) liveness_.tell_gone(peer, reason, false);
-  if (verdict.has_peer_parted) liveness_.tell_gone(peer, Goodbyes::has_ended, true);
+  if (verdict.is_peer_gone) liveness_.notify_gone(peer, reason, false);
+  if (verdict.has_peer_parted) liveness_.notify_gone(peer, Goodbyes::has_ended, true);
 }
 
 /// Takes a frame that passed the checks.
@@ -87,12 +87,12 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
 Connections::Verdict Connections::take(Connection& connection, Frame& frame,
                                        runtime::DeferredWakes& wakes) {
   Verdict verdict;
-  connection.is_heard = true;
+  connection.is_received = true;
   sender_.take_credits(connection, frame.credits, wakes);
   switch (frame.kind) {
     case FrameKind::hello: verdict.is_peer_gone = greet(connection, frame, wakes); break;
     case FrameKind::refuse:
-      if (frame.deployment != nullptr) meeting_.hear_number(*frame.deployment);
+      if (frame.deployment != nullptr) meeting_.receive_number(*frame.deployment);
       liveness_.lose(connection, frame.text, wakes);
       verdict.is_peer_gone =
           connection.known &&
@@ -103,12 +103,12 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
     case FrameKind::request: connection.credits.owe(); [[fallthrough]];
     case FrameKind::one_way:
       verdict.is_to_be_served = true;
-      sender_.hear_failure(connection, frame.text);
+      sender_.receive_failure(connection, frame.text);
       // Returns credits early: the reply may take long, and other requests need credits to proceed.
       if (connection.credits.owes_half()) sender_.post(connection, FrameKind::credits);
       break;
     case FrameKind::goodbye:
-      sender_.hear_failure(connection, frame.text);
+      sender_.receive_failure(connection, frame.text);
       verdict.has_peer_parted = goodbyes_.take(connection, wakes);
       break;
     case FrameKind::welcome: welcome(connection, frame, wakes); break;
@@ -192,7 +192,7 @@ bool ConnectionEnd::deliver(ShortFrame&& frame) {
 /// Requires: the mutex, passed in `held`. Releases it before it wakes waiters.
 void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock held) {
   if (!connection.lost.empty()) return;
-  connection.is_heard = true;
+  connection.is_received = true;
   const ConnectionId id = connection.id;
   if (!frame.is_reply && connection.may_bring_operations()) {
     held.unlock();

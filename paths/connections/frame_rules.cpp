@@ -64,7 +64,7 @@ std::string FrameRules::wrong(Connection& connection, const ShortFrame& frame) c
                           : "an operation in place of an answer";
   if (frame.is_reply)
     return wrong_reply(connection, call_of_standing(frame.standing), frame.result);
-  if (connection.has_parted) return "a frame after its goodbye";
+  if (connection.has_closed) return "a frame after its goodbye";
   return {};
 }
 
@@ -73,7 +73,7 @@ std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& f
   if (frame.credits != 0) return fmt::format("{} credits of 0", frame.credits);
   if (frame.kind == FrameKind::heartbeat || frame.kind == FrameKind::credits)
     return {};  // signs of life
-  if (connection.has_parted) return "a frame after its goodbye";
+  if (connection.has_closed) return "a frame after its goodbye";
   switch (frame.kind) {
     case FrameKind::request:
     case FrameKind::one_way: break;

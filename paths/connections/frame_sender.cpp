@@ -95,7 +95,7 @@ std::string FrameSender::failure() const {
 }
 
 /// Rewords the failure if a peer reports that this host is gone, for example after a long stop.
-void FrameSender::hear_failure(const Connection& connection, const std::string& text) {
+void FrameSender::receive_failure(const Connection& connection, const std::string& text) {
   if (!failure_.empty()) return;
   const std::string loss = fmt::format("host {} is gone: ", table_.name());
   failure_ = text.starts_with(loss) ? fmt::format("host {} counts host {} as gone: {}",

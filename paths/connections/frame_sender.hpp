@@ -38,7 +38,7 @@ class FrameSender {
   /// Returns the connection to `host` for `stage`. Makes one if needed and posts our hello on it.
   Connection& connection_to(std::uint32_t host, StageId stage);
   /// Notes a failure that a peer reported.
-  void hear_failure(const Connection& connection, const std::string& text);
+  void receive_failure(const Connection& connection, const std::string& text);
   void post(Connection& connection, Frame&& frame);
   /// Posts a frame without content.
   void post(Connection& connection, FrameKind kind) { post(connection, table_.frame_of(kind)); }

@@ -21,16 +21,16 @@ void Goodbyes::part(runtime::Deadline deadline) {
   }
   queue_.send_posted();
   await_answers(deadline);
-  if (!table_.runtime().is_virtual()) part_from_those_who_stay();
+  if (!table_.runtime().is_virtual()) close_to_remaining_peers();
 }
 
 /// Sends goodbyes to peers that stay longer. Their paths into this host are released, so they do
 /// not count its end as a loss.
-void Goodbyes::part_from_those_who_stay() {
+void Goodbyes::close_to_remaining_peers() {
   {
     const runtime::Lock lock(table_.mutex());
     for (const auto& [id, connection] : table_.all()) {
-      if (connection->is_ours || !connection->known || connection->has_parted ||
+      if (connection->is_ours || !connection->known || connection->has_closed ||
           !connection->lost.empty())
         continue;
       sender_.post_goodbye(*connection);
@@ -45,7 +45,7 @@ void Goodbyes::part_from_those_who_stay() {
 std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   std::map<std::uint32_t, std::size_t> left;
   for (const auto& [id, connection] : table_.all())
-    if (connection->is_ours && !connection->has_parted && connection->lost.empty())
+    if (connection->is_ours && !connection->has_closed && connection->lost.empty())
       left[connection->peer] += 1 + connection->held.size();
   return left;
 }
@@ -82,13 +82,13 @@ void Goodbyes::await_answers(runtime::Deadline deadline) {
 /// Requires: the mutex.
 void Goodbyes::forgo(std::uint32_t peer, base::Nanos patience) {
   for (const auto& [id, connection] : table_.all())
-    if (connection->is_ours && connection->peer == peer) connection->has_parted = true;
+    if (connection->is_ours && connection->peer == peer) connection->has_closed = true;
   peers_.note_given_up(fmt::format("host {} gave no sign of life at the end for {}",
                                    table_.name_of(peer), base::format_time(patience)));
 }
 
 bool Goodbyes::take(Connection& connection, runtime::DeferredWakes& wakes) {
-  connection.has_parted = true;
+  connection.has_closed = true;
   if (connection.is_ours) {
     queue_.parting().wake_all(wakes);
     return false;

@@ -33,7 +33,7 @@ class Goodbyes {
   bool take(Connection& connection, runtime::DeferredWakes& wakes);
 
  private:
-  void part_from_those_who_stay();
+  void close_to_remaining_peers();
   std::map<std::uint32_t, std::size_t> unfinished() const;
   void await_answers(runtime::Deadline deadline);
   void forgo(std::uint32_t peer, base::Nanos patience);

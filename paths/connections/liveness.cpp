@@ -30,8 +30,8 @@ void Liveness::look_after_peers() {
     std::set<std::uint32_t> heard;
     for (const auto& [id, connection] : parts_.table.all()) {
       if (!connection->known || !connection->lost.empty()) continue;
-      if (std::exchange(connection->is_heard, false)) heard.insert(connection->peer);
-      if (!connection->is_ours && !connection->has_parted) asked[connection->peer] = &*connection;
+      if (std::exchange(connection->is_received, false)) heard.insert(connection->peer);
+      if (!connection->is_ours && !connection->has_closed) asked[connection->peer] = &*connection;
     }
     for (const auto& [host, connection] : asked) {
       Silence& silence = parts_.peers[host].silence;
@@ -57,15 +57,15 @@ void Liveness::give_up(std::uint32_t peer, const std::string& why) {
     parts_.peers.note_given_up(fmt::format("host {} is gone: {}", parts_.table.name_of(peer), why));
   }
   parts_.queue.send_posted();
-  tell_gone(peer, why, false);
+  notify_gone(peer, why, false);
 }
 
-void Liveness::tell_gone(std::uint32_t peer, const std::string& why, bool has_parted) {
+void Liveness::notify_gone(std::uint32_t peer, const std::string& why, bool has_closed) {
   {
     const runtime::Lock lock(parts_.table.mutex());
     if (parts_.meeting.has_failed()) return;
   }
-  gone_(peer, why, has_parted);
+  gone_(peer, why, has_closed);
 }
 
 void Liveness::abandon(const std::string& why) {
@@ -92,11 +92,11 @@ void Liveness::take_loss(ConnectionId id, const std::string& reason) {
     if (connection == nullptr) return;
     lose(*connection, reason, wakes);
     peer = connection->peer;
-    const bool is_expected = connection->is_ours && connection->has_parted;
+    const bool is_expected = connection->is_ours && connection->has_closed;
     is_gone = connection->known && !is_expected && lose_peer(peer, Which::not_met, reason, wakes);
   }
   parts_.queue.send_posted();
-  if (is_gone) tell_gone(peer, reason, false);
+  if (is_gone) notify_gone(peer, reason, false);
 }
 
 void Liveness::lose(Connection& connection, const std::string& reason,
@@ -155,7 +155,7 @@ void Liveness::refuse(ConnectionId id, const std::string& wrong) {
     reason = connection->lost;
   }
   parts_.queue.send_posted();
-  tell_gone(peer, reason, false);
+  notify_gone(peer, reason, false);
 }
 
 TravelError Liveness::refuse_answer(std::uint32_t host, StageId stage, std::uint32_t path,

@@ -23,10 +23,10 @@ namespace paths {
 ///              table.
 class Liveness {
  public:
-  /// Called once for each host from which nothing more can arrive, with the reason. `has_parted` is
+  /// Called once for each host from which nothing more can arrive, with the reason. `has_closed` is
   /// true if the host sent its goodbye on every connection that the plan has it make. Otherwise a
   /// connection was lost, or one host refused the other. Must not block.
-  using Gone = std::function<void(std::uint32_t host, const std::string& reason, bool has_parted)>;
+  using Gone = std::function<void(std::uint32_t host, const std::string& reason, bool has_closed)>;
   enum class Which : std::uint8_t { not_met, all };
 
   /// The parts of a host's connections that Liveness uses. All outlive it.
@@ -56,7 +56,7 @@ class Liveness {
   /// is abandoned.
   void abandon(const std::string& why);
   /// Reports to the owner that nothing more will arrive from the peer, unless deploy() has failed.
-  void tell_gone(std::uint32_t peer, const std::string& why, bool has_parted);
+  void notify_gone(std::uint32_t peer, const std::string& why, bool has_closed);
 
   void lose(Connection& connection, const std::string& reason, runtime::DeferredWakes& wakes);
   /// Marks connections of a peer as lost. Returns whether the peer was still present.

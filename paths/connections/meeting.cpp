@@ -76,7 +76,7 @@ void Meeting::fail(const std::string& why, runtime::DeferredWakes& wakes) {
   waiting_.wake_all(wakes);
 }
 
-void Meeting::hear_of_later_call(const std::string& host, const DeploymentId& theirs) {
+void Meeting::note_later_call(const std::string& host, const DeploymentId& theirs) {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(table_.mutex());
   if (const auto peer = table_.peers().named(host); peer && peers_[*peer].incarnation) return;
@@ -89,13 +89,14 @@ void Meeting::note_abandoned(const std::string& why) {
   if (failed_.empty()) failed_ = why;
 }
 
-void Meeting::hear_number(const DeploymentId& theirs) {
-  if (theirs.label == table_.call().label) number_heard_ = std::max(number_heard_, theirs.number);
+void Meeting::receive_number(const DeploymentId& theirs) {
+  if (theirs.label == table_.call().label)
+    received_number_ = std::max(received_number_, theirs.number);
 }
 
-std::uint64_t Meeting::number_heard() const {
+std::uint64_t Meeting::received_number() const {
   const runtime::Lock lock(table_.mutex());
-  return number_heard_;
+  return received_number_;
 }
 
 }  // namespace paths

@@ -14,7 +14,7 @@ namespace paths {
 /// A deployment works only if the hosts that the plan connects have met. Meeting waits for them,
 /// and records whether the call of deploy() that needs them has failed.
 ///
-/// Thread-safe: await_peers(), deploy(), fail(why), hear_of_later_call() and number_heard(). All
+/// Thread-safe: await_peers(), deploy(), fail(why), note_later_call() and received_number(). All
 ///              other functions require the mutex of the table.
 class Meeting {
  public:
@@ -37,16 +37,16 @@ class Meeting {
   void fail(const std::string& why, runtime::DeferredWakes& wakes);
   /// Notes that another host makes a call with a higher number. Fails this call, unless the two
   /// hosts have met in it.
-  void hear_of_later_call(const std::string& host, const DeploymentId& theirs);
+  void note_later_call(const std::string& host, const DeploymentId& theirs);
   /// Notes that the call or its deployment was abandoned.
   void note_abandoned(const std::string& why);
   bool has_failed() const { return !failed_.empty(); }
   /// Wakes waiters after a peer has arrived or was lost.
   void note_change(runtime::DeferredWakes& wakes) { waiting_.wake_all(wakes); }
   /// Notes the number of a call of this label that a refusing peer named.
-  void hear_number(const DeploymentId& theirs);
-  /// Returns the highest number from hear_number().
-  std::uint64_t number_heard() const;
+  void receive_number(const DeploymentId& theirs);
+  /// Returns the highest number from receive_number().
+  std::uint64_t received_number() const;
 
  private:
   std::set<std::uint32_t> absent() const;
@@ -56,7 +56,7 @@ class Meeting {
   const GiveUp give_up_;
   bool is_wired_;       // true from the start if not all peers are needed
   std::string failed_;  // reason; empty unless the call failed or was abandoned
-  std::uint64_t number_heard_ = 0;
+  std::uint64_t received_number_ = 0;
   runtime::WaitList waiting_;
 };
 

@@ -105,13 +105,13 @@ base::Nanos Requests::end_late(base::Nanos now) {
   const runtime::Lock lock(table_.mutex());
   for (const auto& [id, connection] : table_.all())
     connection->each_call([&](const PendingCall& call) {
-      if (call.asynchronous == nullptr || call.asynchronous->is_told) return;
+      if (call.asynchronous == nullptr || call.asynchronous->is_notified) return;
       const base::Nanos until = runtime::end_of(table_.runtime(), limit_of(call));
       if (until > now) {
         next = std::min(next, until);
         return;
       }
-      call.asynchronous->is_told = call.asynchronous->is_late = true;
+      call.asynchronous->is_notified = call.asynchronous->is_late = true;
       wakes.notify(*call.asynchronous);
     });
   return next;

@@ -14,11 +14,11 @@ void SendQueue::hand_over(ConnectionId connection, Send send) {
   try {
     send();
   } catch (const std::exception& error) {
-    tell_not_sent(connection, error);
+    report_unsent(connection, error);
   }
 }
 
-void SendQueue::tell_not_sent(ConnectionId connection, const std::exception& error) {
+void SendQueue::report_unsent(ConnectionId connection, const std::exception& error) {
   receiver_.connection_lost(connection, fmt::format("a frame could not be sent: {}", error.what()));
 }
 
@@ -34,7 +34,7 @@ void SendQueue::send(const Connection& connection, ShortFrame&& frame, runtime::
       return way.send(frame);
     } catch (const std::exception& error) {
       lock.unlock();
-      tell_not_sent(id, error);
+      report_unsent(id, error);
       return lock.lock();
     }
   }

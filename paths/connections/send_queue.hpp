@@ -48,7 +48,7 @@ class SendQueue {
   using AnyFrame = std::variant<Frame, ShortOne>;
   template <class Send>
   void hand_over(ConnectionId connection, Send send);
-  void tell_not_sent(ConnectionId connection, const std::exception& error);
+  void report_unsent(ConnectionId connection, const std::exception& error);
   void send_all(runtime::Lock& lock);
 
   ConnectionTable& table_;

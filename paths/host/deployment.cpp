@@ -37,8 +37,8 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
           [this](ConnectionId connection, ShortFrame&& frame) {
             dispatcher_->run(connection, std::move(frame));
           },
-          [this](std::uint32_t peer, const std::string& reason, bool has_parted) {
-            peer_gone(peer, reason, has_parted);
+          [this](std::uint32_t peer, const std::string& reason, bool has_closed) {
+            peer_gone(peer, reason, has_closed);
           }),
       traffic_(std::make_unique<TrafficCounts>(*plan_, index, connections_)),
       dispatcher_(std::make_unique<Dispatcher>(*this, kinds)) {
@@ -80,11 +80,11 @@ void Deployment::expect(base::Nanos until) {
 
 /// Releases the paths of a lost peer. The release carries the reason to the operations that wait
 /// for the peer.
-void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted) {
+void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool has_closed) {
   const std::string why = fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason);
-  if (!has_parted && (plan_->lanes.is_written || !releases_.have_all()))
+  if (!has_closed && (plan_->lanes.is_written || !releases_.have_all()))
     connections_.sender().note_failure(why);
-  if (!has_parted && label().empty()) host_.peer_lost(peer, reason);
+  if (!has_closed && label().empty()) host_.peer_lost(peer, reason);
   dispatcher_->release_paths_from(peer, why);
 }
 
@@ -160,7 +160,7 @@ void Deployment::abandon(const std::string& why) {
 bool Deployment::leave(const std::string& why) {
   if (is_ending_.exchange(true)) return false;
   acceptor_.end(*call_, why);
-  acceptor_.hear(*call_, connections_.meeting().number_heard());
+  acceptor_.hear(*call_, connections_.meeting().received_number());
   if (!label().empty()) connections_.liveness().abandon(why);
   connections_.close();
   if (!label().empty()) instance_->delete_elements();

@@ -117,7 +117,7 @@ class Deployment : public HostView {
   void expect(base::Nanos until);
 
  private:
-  void peer_gone(std::uint32_t peer, const std::string& reason, bool has_parted);
+  void peer_gone(std::uint32_t peer, const std::string& reason, bool has_closed);
   void wait_for_releases(PathReleases::Beginner beginner, const char* what);
   bool leave(const std::string& why);
   void end_services();

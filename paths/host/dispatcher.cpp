@@ -249,7 +249,7 @@ void Dispatcher::release_background(std::uint32_t path, Failure failure) {
 
 void Dispatcher::release_paths_from(std::uint32_t peer, const std::string& reason) {
   const Plan& plan = deployment_.plan();
-  bool is_told = false;
+  bool is_notified = false;
   for (const Plan::Entrance& entrance : plan.shares[deployment_.index()].entrances) {
     if (entrance.from_host != peer) continue;
     for (std::uint32_t slot = entrance.slot; slot < entrance.slot + entrance.slots; ++slot) {
@@ -257,7 +257,8 @@ void Dispatcher::release_paths_from(std::uint32_t peer, const std::string& reaso
         const runtime::Lock lock(mutex_);
         if (!validator_.release(entrance.stage, slot)) continue;
       }
-      if (!std::exchange(is_told, true)) spdlog::warn("host {}: {}", deployment_.name(), reason);
+      if (!std::exchange(is_notified, true))
+        spdlog::warn("host {}: {}", deployment_.name(), reason);
       Operation operation;
       operation.kind = OperationKind::release;
       operation.one_way = true;

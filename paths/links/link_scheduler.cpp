@@ -45,7 +45,7 @@ base::Nanos LinkScheduler::not_long_ago(base::Nanos moment) {
   return earliest;
 }
 
-base::Nanos LinkScheduler::came_at(const LaneFrame& frame) {
+base::Nanos LinkScheduler::arrived_at(const LaneFrame& frame) {
   return not_long_ago(runtime_.now() - frame.late);
 }
 

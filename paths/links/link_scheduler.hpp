@@ -67,7 +67,7 @@ class LinkScheduler {
   using Leaving = std::vector<std::pair<std::uint32_t, LaneFrame>>;
   Leaving& leaving() { return leaving_; }
   /// Returns the ideal arrival time of a frame that was just delivered.
-  base::Nanos came_at(const LaneFrame& frame);
+  base::Nanos arrived_at(const LaneFrame& frame);
   /// Returns the total lateness that was not made up for.
   base::Nanos lateness_lost() const { return lateness_lost_; }
   /// Returns `moment`, or the time 20 ms ago if that is later.

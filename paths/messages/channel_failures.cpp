@@ -97,7 +97,7 @@ void ChannelFailures::fail_channels(GroupState& group, const Channels& which,
   end_channels(group, which, why, cause);
   for (auto& [first, failed] : group.failed) {
     const bool is_meant = first <= which.last && which.first <= failed.last;
-    if (!is_meant || std::exchange(failed.is_told, true)) continue;
+    if (!is_meant || std::exchange(failed.is_notified, true)) continue;
     for (const std::uint32_t peer : *group.hosts) {
       const bool has_lane = group.out.contains(peer) || group.in.contains(peer);
       if (has_lane && !group.over.contains(peer) && !failed.knowing.contains(peer))

@@ -27,7 +27,7 @@ class LaneCarrier {
   /// use. Never blocks.
   virtual void send(std::uint32_t host, LaneFrame frame) = 0;
   /// Whether the carrier takes frames to `host` only as fast as they leave, as has_room() reports.
-  virtual bool tells_of_room(std::uint32_t /*host*/) const { return false; }
+  virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
   /// Whether another frame would leave at once. If not, MessageEndpoint::room_made() is called
   /// later, never from within this function.
   virtual bool has_room(std::uint32_t /*host*/) { return true; }

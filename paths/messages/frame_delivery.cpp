@@ -35,12 +35,12 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
     return;
   }
   if (frame.target != state_.host && frame.kind != LaneKind::lost)
-    parts_.membership.tell_of_loss(from, frame);
+    parts_.membership.report_loss(from, frame);
   frame.lag = std::min(frame.lag, state_.farthest());
   // Must precede the reading of the clock: a frame of no emulated link arrived at this call.
-  const base::Nanos came_at = state_.link_scheduler.came_at(frame);
+  const base::Nanos arrived_at = state_.link_scheduler.arrived_at(frame);
   const base::Nanos now = state_.runtime.now();
-  const base::Nanos came = std::min(came_at, now + state_.farthest());
+  const base::Nanos came = std::min(arrived_at, now + state_.farthest());
   const bool is_received = receiving_ != nullptr && comes_by_network(from);
   const bool waits_for_turn = frame.kind == LaneKind::data && state_.runtime.is_virtual();
   if (waits_for_turn || came > now) {

@@ -44,8 +44,8 @@ void Gathering::resume() {
   const Plan& plan = *state_.plan;
   const std::uint32_t here = state_.cluster(), exit = exit_of(plan, here);
   if (state_.host != exit) {
-    if (lost_.has(exit)) return tell_all();
-    if (!std::exchange(is_told_, true)) state_.post(news(exit, of_host));
+    if (lost_.has(exit)) return notify_all();
+    if (!std::exchange(is_notified_, true)) state_.post(news(exit, of_host));
     return;
   }
   if (mine_.empty())
@@ -53,10 +53,10 @@ void Gathering::resume() {
       if (plan.hosts[host].cluster == here) mine_.push_back(host);
   for (const std::uint32_t host : mine_)
     if (!hosts_.contains(host) && !lost_.has(host)) return;
-  for (;; ++round_, is_told_ = false) {
+  for (;; ++round_, is_notified_ = false) {
     const auto sources = clusters_in_round(plan, here, round_, false);
-    if (sources.empty()) return tell_all();
-    if (!std::exchange(is_told_, true)) tell_clusters();
+    if (sources.empty()) return notify_all();
+    if (!std::exchange(is_notified_, true)) tell_clusters();
     for (const std::uint32_t cluster : sources)
       if (!heard_.contains({round_, cluster}) && !lost_.has_cluster(cluster)) return;
   }
@@ -64,7 +64,7 @@ void Gathering::resume() {
 
 std::uint64_t Gathering::progress() const {
   if (is_everywhere_) return knows_all;
-  return is_here_ ? 1 + round_ + (is_told_ ? 1 : 0) : 0;
+  return is_here_ ? 1 + round_ + (is_notified_ ? 1 : 0) : 0;
 }
 
 std::uint64_t Gathering::progress_needed(std::uint32_t of) const {
@@ -118,7 +118,7 @@ void Gathering::tell_clusters() {
   }
 }
 
-void Gathering::tell_all() {
+void Gathering::notify_all() {
   is_everywhere_ = true;
   for (const std::uint32_t host : mine_)
     if (host != state_.host && !lost_.has(host)) state_.post(news(host, of_all));

@@ -64,7 +64,7 @@ class Gathering {
 
  private:
   void tell_clusters();
-  void tell_all();
+  void notify_all();
   LaneFrame news(std::uint32_t target, std::uint64_t bytes) const;
   bool is_exit() const;
 
@@ -78,7 +78,7 @@ class Gathering {
   std::set<std::pair<std::uint64_t, std::uint32_t>> heard_;
   std::uint64_t round_ = 0;  // current round of this exit
   bool is_here_ = false;
-  bool is_told_ = false;  // whether this host has reported; on an exit, in this round
+  bool is_notified_ = false;  // whether this host has reported; on an exit, in this round
   bool is_everywhere_ = false;
   runtime::WaitList waiting_;
 };

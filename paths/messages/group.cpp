@@ -188,7 +188,7 @@ void LaneHandle::wait_until_through() {
 
 base::Payload Receiving::wait() {
   wait_until_through();
-  return what_came().message;
+  return arrivals().message;
 }
 
 }  // namespace paths

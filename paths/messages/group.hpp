@@ -31,8 +31,8 @@ struct LaneWait {
   bool is_in_place = false;
   Failure failure;  ///< nullptr on success
   // Guarded by the mutex of the endpoint until completion:
-  LentMemory lent;         ///< memory to send from, or place for a message of that size
-  bool is_let_go = false;  ///< whether the handle was dropped, which ends the loan of the memory
+  LentMemory lent;            ///< memory to send from, or place for a message of that size
+  bool is_abandoned = false;  ///< whether the handle was dropped, which ends the loan of the memory
 };
 
 /// A message that sender and receiver identify by the same name. Its channel carries only named
@@ -103,7 +103,7 @@ class LaneHandle {
 
  protected:
   void wait_until_through();
-  const LaneWait& what_came() const { return *wait_; }
+  const LaneWait& arrivals() const { return *wait_; }
 
  private:
   friend class MessageGroup;
@@ -123,7 +123,7 @@ class LaneHandle {
 class Sending : public LaneHandle {
  public:
   /// Whether the first link, or the connection, has taken the last byte.
-  bool sent() const { return what_came().completion.done(); }
+  bool sent() const { return arrivals().completion.done(); }
   /// Blocks until the message is sent. Throws TravelError if it cannot be sent, or at the deadline.
   void wait() { wait_until_through(); }
 };
@@ -131,12 +131,12 @@ class Sending : public LaneHandle {
 /// A message being awaited. Dropping the handle drops the message when it arrives.
 class Receiving : public LaneHandle {
  public:
-  bool arrived() const { return what_came().completion.done(); }
+  bool arrived() const { return arrivals().completion.done(); }
   /// Blocks until all of the message has arrived. Returns an empty payload if the message is in
   /// lent memory. Throws TravelError if it cannot arrive, or at the deadline.
   base::Payload wait();
   /// Whether the message arrived in the lent memory, which requires that both have the same size.
-  bool is_in_place() const { return what_came().is_in_place; }
+  bool is_in_place() const { return arrivals().is_in_place; }
 };
 
 struct GroupOptions {

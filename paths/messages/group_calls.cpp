@@ -14,7 +14,7 @@ namespace paths {
 namespace {
 
 /// Largest group in which hosts issue credit at once. In larger ones, sources ask for it first.
-constexpr std::size_t told_hosts_max = 64;
+constexpr std::size_t notified_hosts_max = 64;
 /// Limit of a frame in lent memory, which is copied while the mutex is held.
 constexpr std::uint64_t lent_frame_bytes_max = std::uint64_t{1} << 20;
 
@@ -27,7 +27,7 @@ std::uint64_t GroupCalls::join(std::string_view name, SharedHosts hosts,
   runtime::Lock lock(state_.mutex);
   GroupState& group = parts_.groups.add(name, std::move(hosts), options);
   const std::uint64_t id = group.id;
-  if (group.hosts->size() <= told_hosts_max)
+  if (group.hosts->size() <= notified_hosts_max)
     for (const std::uint32_t peer : *group.hosts)
       if (peer != state_.host) parts_.credit.issue(group, peer);
   parts_.control.take_early(id);
@@ -65,7 +65,8 @@ void GroupCalls::send_by(std::uint64_t id, std::uint32_t to, const NamedMessage&
     parts_.failures.fail_as_said({wait}, failed->why, failed->cause);
   } else {
     OutboundChannel& lane = group.lane_to(to);
-    const bool asks = group.hosts->size() > told_hosts_max && !std::exchange(lane.has_asked, true);
+    const bool asks =
+        group.hosts->size() > notified_hosts_max && !std::exchange(lane.has_asked, true);
     if (asks) state_.post(state_.control(LaneKind::ask, to, id));
     send(lane);
   }
@@ -78,12 +79,12 @@ bool GroupCalls::is_paced(std::uint32_t to) {
   const runtime::Lock lock(state_.mutex);
   if (state_.link_scheduler.link_to(to) != nullptr) return true;
   return !state_.runtime.is_virtual() && !state_.link_scheduler.waits_for_streams(to) &&
-         state_.carrier.tells_of_room(state_.link_scheduler.next_host(to));
+         state_.carrier.reports_room(state_.link_scheduler.next_host(to));
 }
 
 void GroupCalls::let_go(LaneWait& wait) {
   const runtime::Lock lock(state_.mutex);
-  wait.is_let_go = true;
+  wait.is_abandoned = true;
 }
 
 // ---- receives ---------------------------------------------------------------------------------
@@ -163,7 +164,7 @@ EndpointState::Waits GroupCalls::unsent(std::uint64_t id) {
   for (auto& [target, lane] : parts_.groups.joined(id).out)
     lane.for_each([&](const OutboundChannel::Channel& channel) {
       channel.for_each([&](const OutboundChannel::Message& message) {
-        if (!message.wait->is_let_go) waits.push_back(message.wait);
+        if (!message.wait->is_abandoned) waits.push_back(message.wait);
       });
     });
   return waits;

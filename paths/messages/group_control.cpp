@@ -140,13 +140,13 @@ void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
   } else if (group.failure_of(frame.channel) == nullptr &&
              frame.bytes >= group.lane_to(frame.source).messages_sent) {
     const auto& [last, what] = group.last_closed;
-    const bool is_said = last == frame.channel && what != nullptr;
+    const bool is_reported = last == frame.channel && what != nullptr;
     parts_.failures.end_channels(
         group, {.first = frame.channel},
         fmt::format("hosts {0} and {1} take channel {2} of group {3} for different ones: "
                     "{0} waits for {1}, which is done with it{4}",
                     parts_.state.name_of(frame.source), parts_.state.name, frame.channel,
-                    group.name, is_said ? fmt::format(" after '{}'", *what) : ""),
+                    group.name, is_reported ? fmt::format(" after '{}'", *what) : ""),
         FailureCause::application);
     group.mark_mismatch(frame.channel);
   }

@@ -74,14 +74,14 @@ void Membership::lose(std::uint32_t host, const std::string& why) {
   }
 }
 
-void Membership::lose_and_tell_exit(std::uint32_t host, const std::string& why) {
+void Membership::lose_and_notify_exit(std::uint32_t host, const std::string& why) {
   const bool is_news = !parts_.lost.has(host);
   lose(host, why);
-  if (is_news) tell_exit(host, why);
+  if (is_news) notify_exit(host, why);
 }
 
 /// Notifies the exit, except at the end of a run, when hosts end one after the other.
-void Membership::tell_exit(std::uint32_t host, const std::string& why) {
+void Membership::notify_exit(std::uint32_t host, const std::string& why) {
   EndpointState& state = parts_.state;
   if (state.is_switch() || state.runtime.is_virtual() || !state.plan->lanes.is_written ||
       parts_.ends.is_everywhere())
@@ -99,7 +99,7 @@ void Membership::note_end(std::uint32_t host) {
   }
 }
 
-void Membership::tell_of_loss(std::uint32_t from, const LaneFrame& frame) {
+void Membership::report_loss(std::uint32_t from, const LaneFrame& frame) {
   EndpointState& state = parts_.state;
   const auto place = parts_.lost.on_way_to(frame.target);
   if (!place || parts_.lost.has_ended(*place)) return;

@@ -45,12 +45,12 @@ class Membership {
   void lose(std::uint32_t host, const std::string& why);
   /// Handles a loss that the carrier reports. Also notifies the cluster's exit, which waits for all
   /// threads of the cluster but may have no connection to that host.
-  void lose_and_tell_exit(std::uint32_t host, const std::string& why);
+  void lose_and_notify_exit(std::uint32_t host, const std::string& why);
   /// Notes that a host has ended as it should. Other hosts are not notified: the report would
   /// overtake the host's last frames, and the host itself has reported that it left its groups.
   void note_end(std::uint32_t host);
   /// Notifies the source of a passing frame if the frame cannot reach its target.
-  void tell_of_loss(std::uint32_t from, const LaneFrame& frame);
+  void report_loss(std::uint32_t from, const LaneFrame& frame);
 
   /// Whether a frame is from or to a switch, and concerns only the two neighbours.
   bool is_of_neighbour(std::uint32_t from, const LaneFrame& frame) const;
@@ -61,7 +61,7 @@ class Membership {
  private:
   bool tells_of_losses() const;
   bool count_out(std::uint32_t host, const std::string& why);
-  void tell_exit(std::uint32_t host, const std::string& why);
+  void notify_exit(std::uint32_t host, const std::string& why);
   void tell(std::uint32_t place, LaneFrame frame);
 
   const Parts parts_;

@@ -127,7 +127,7 @@ void MessageEndpoint::room_made(std::uint32_t host) {
 void MessageEndpoint::host_lost(std::uint32_t host, const std::string& reason) {
   runtime::Lock lock(state_.mutex);
   if (clock_.is_stopped()) return;
-  membership_.lose_and_tell_exit(host, reason);
+  membership_.lose_and_notify_exit(host, reason);
   clock_.settle(lock);
 }
 

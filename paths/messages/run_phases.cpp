@@ -125,7 +125,7 @@ void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std:
   lock.lock();
   for (const std::uint32_t place : silent) {
     if (parts_.clock.is_stopped()) return;
-    parts_.membership.lose_and_tell_exit(place, why);
+    parts_.membership.lose_and_notify_exit(place, why);
     settle(lock);
   }
 }

@@ -39,14 +39,14 @@ std::uint32_t exit_of(const Plan& plan, std::uint32_t cluster) {
 }
 
 std::vector<std::uint32_t> clusters_in_round(const Plan& plan, std::uint32_t cluster,
-                                             std::size_t round, bool are_told) {
+                                             std::size_t round, bool are_notified) {
   const std::uint64_t clusters = plan.clusters.size(), base = exits_in_a_round(plan);
   std::uint64_t stride = 1;
   for (std::uint64_t before = 0; before < round; ++before) stride *= base;
   std::vector<std::uint32_t> found;
   for (std::uint64_t times = 1; times < base && times * stride < clusters; ++times)
     found.push_back(static_cast<std::uint32_t>(
-        (cluster + (are_told ? times * stride : clusters - times * stride)) % clusters));
+        (cluster + (are_notified ? times * stride : clusters - times * stride)) % clusters));
   return found;
 }
 

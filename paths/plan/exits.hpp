@@ -13,14 +13,14 @@ namespace paths {
 /// is its first host.
 std::uint32_t exit_of(const Plan& plan, std::uint32_t cluster);
 
-/// Returns the clusters to whose exits the exit of `cluster` reports in a round (`are_told`), or
-/// from whose exits it receives (otherwise). After the last round each exit has the news of all
+/// Returns the clusters to whose exits the exit of `cluster` reports in a round (`are_notified`),
+/// or from whose exits it receives (otherwise). After the last round each exit has the news of all
 /// clusters; later rounds are empty. One round is enough for up to 32 clusters. It is also enough
 /// for any number if some clusters have no way to each other.
 ///
 /// Paper: the dissemination barrier with n ways (Hoefler et al. 2006).
 std::vector<std::uint32_t> clusters_in_round(const Plan& plan, std::uint32_t cluster,
-                                             std::size_t round, bool are_told);
+                                             std::size_t round, bool are_notified);
 
 /// Returns the hosts to which a host connects at its start, only to detect whether they are there.
 /// These are the exit of its cluster, or the other exits if it is an exit itself. Each pair of

@@ -113,7 +113,7 @@ std::string hint(const CLI::App& app, int argc, const char* const* argv) {
 int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
                  const char* const* argv) {
   if (error.get_exit_code() == 0) {
-    tell_launcher(ThreadsState::not_needed);
+    notify_launcher(ThreadsState::not_needed);
     return app.exit(error);
   }
   std::string message = error.what();

@@ -160,7 +160,7 @@ class Launcher {
   void start(const Launch& process);
   [[noreturn]] void run_child(Arguments& arguments, bool plain, int out, int err, int state,
                               pid_t parent);
-  bool anybody_left() const;
+  bool any_left() const;
   void wait_for_something();
   void take_signals();
   void collect_ended();
@@ -217,7 +217,7 @@ Launcher::~Launcher() {
 
 int Launcher::run(const std::vector<Launch>& processes) {
   for (const Launch& process : processes) start(process);
-  while (anybody_left()) {
+  while (any_left()) {
     wait_for_something();
     copy_output();
     take_signals();
@@ -278,7 +278,7 @@ void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, int
   _exit(not_started);
 }
 
-bool Launcher::anybody_left() const {
+bool Launcher::any_left() const {
   return std::any_of(children_.begin(), children_.end(),
                      [](const Child& child) { return !child.ended(); });
 }
@@ -457,7 +457,7 @@ void Launcher::check_anybody_joined() {
       "and arguments. A script that starts such a program must pass on its environment and the "
       "open descriptor that PATHS_LAUNCHER names\n",
       fmt::join(host->launch->command, " "));
-  if (anybody_left()) stop_all(SIGTERM);
+  if (any_left()) stop_all(SIGTERM);
 }
 
 void Launcher::note_failure(const Child& child, int status) {
@@ -486,7 +486,7 @@ void Launcher::fail(const Child& child, const std::string& how, int exit_code) {
   message_ = fmt::format("paths run: {}{} {}{}\n",
                          child.launch->is_host && !child.launch->host.empty() ? "host " : "",
                          child.launch->host.empty() ? "the program" : child.launch->host, how,
-                         anybody_left() ? "; the others were stopped" : "");
+                         any_left() ? "; the others were stopped" : "");
   exit_code_ = exit_code;
   stop_all(SIGTERM);
 }
@@ -512,7 +512,7 @@ int launch(const std::vector<Launch>& processes, const LaunchOptions& options) {
   return launcher.run(processes);
 }
 
-void tell_launcher(ThreadsState state) {
+void notify_launcher(ThreadsState state) {
   const char* const variable = std::getenv(state_variable);
   int descriptor = -1;
   if (variable == nullptr || std::sscanf(variable, "%d:", &descriptor) != 1) return;

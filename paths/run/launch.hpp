@@ -51,6 +51,6 @@ enum class ThreadsState : char {
   ended = 'e',
   not_needed = 'n',  ///< the program only printed its help or its version
 };
-void tell_launcher(ThreadsState state);
+void notify_launcher(ThreadsState state);
 
 }  // namespace paths

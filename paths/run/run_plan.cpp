@@ -156,9 +156,9 @@ std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const Wrappe
   runtime::refuse_run_inside_run();
   const base::Nanos began = runtime::steady_now();
   PlanRun run(plan, kinds, options, thread);
-  tell_launcher(ThreadsState::running);
+  notify_launcher(ThreadsState::running);
   std::vector<std::string> failures = run.run();
-  tell_launcher(ThreadsState::ended);
+  notify_launcher(ThreadsState::ended);
   if (failures.empty() && finish) {
     const double seconds = std::chrono::duration<double>(runtime::steady_now() - began).count();
     finish({*plan, options.clock, options.seed, seconds, run.events(), run.hosts()});

@@ -28,7 +28,7 @@ void run_switch(const std::shared_ptr<const Plan>& plan, std::uint32_t cluster,
   const std::uint32_t place = switch_number(*plan, cluster);
   const auto peers = peers_of(*plan, run);
   runtime::Runtime runtime({.waiting = plan->waiting});
-  tell_launcher(ThreadsState::running);
+  notify_launcher(ThreadsState::running);
   runtime.run([&] {
     EmulatedLinks links;
     LaneConnections connections(runtime, peers, place, make_transports(runtime, peers, place));
@@ -40,7 +40,7 @@ void run_switch(const std::shared_ptr<const Plan>& plan, std::uint32_t cluster,
     lanes.stop();
     connections.stop();
   });
-  tell_launcher(ThreadsState::ended);
+  notify_launcher(ThreadsState::ended);
 }
 
 std::vector<std::uint32_t> switches_beside(const Plan& plan,

@@ -276,7 +276,7 @@ std::vector<std::string> Attached::State::finish() {
     ~AtEnd() { runtime.close(); }
   } const at_end{runtime_};
   hosts_.run([this](Host& host, std::uint32_t index) { end_place(host, index); });
-  tell_launcher(ThreadsState::ended);
+  notify_launcher(ThreadsState::ended);
   std::vector<std::string> failures = hosts_.failures();
   if (failures.empty() && options_.is_one_host)
     for (const auto& host : hosts_.hosts())
@@ -344,7 +344,7 @@ Session::Session(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
   runtime::count_forks();
   state_ = std::make_shared<Attached::State>(std::move(plan), kinds, as_launched(options));
   state_->start();
-  tell_launcher(ThreadsState::running);
+  notify_launcher(ThreadsState::running);
 }
 
 Session::~Session() {

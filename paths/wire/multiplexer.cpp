@@ -131,8 +131,8 @@ void Multiplexer::SubTransport::send(ConnectionId connection, Frame&& frame) {
   all_.transport_->send(connection, std::move(frame));
 }
 
-bool Multiplexer::SubTransport::tells_of_room(std::uint32_t host) const {
-  return all_.transport_->tells_of_room(number_of(host));
+bool Multiplexer::SubTransport::reports_room(std::uint32_t host) const {
+  return all_.transport_->reports_room(number_of(host));
 }
 
 bool Multiplexer::SubTransport::has_room(ConnectionId connection) {

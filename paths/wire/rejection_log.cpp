@@ -8,8 +8,8 @@ namespace paths {
 
 void RejectionLog::tell(const std::string& source, const std::string& what) {
   const runtime::Lock lock(mutex_);
-  if (told_of_.size() > sources_max || !told_of_.insert(source).second) return;
-  if (told_of_.size() > sources_max) {
+  if (notified_of_.size() > sources_max || !notified_of_.insert(source).second) return;
+  if (notified_of_.size() > sources_max) {
     spdlog::warn("host {}: others that are turned away are not told of any more", host_);
   } else if (source.empty()) {
     spdlog::warn("host {}: {}", host_, what);

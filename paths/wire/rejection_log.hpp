@@ -23,7 +23,7 @@ class RejectionLog {
  private:
   const std::string host_;
   runtime::Mutex mutex_;
-  std::set<std::string> told_of_;
+  std::set<std::string> notified_of_;
 };
 
 }  // namespace paths

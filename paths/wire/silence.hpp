@@ -13,16 +13,16 @@ namespace paths {
 class Silence {
  public:
   /// Notes a sign of life.
-  void end() { is_heard_ = true; }
+  void end() { is_received_ = true; }
   /// Looks, and returns the number of looks since the last sign of life; 1 = there was one since
   /// the last look.
   std::uint32_t look() {
-    looks_ = std::exchange(is_heard_, false) ? 1 : looks_ + 1;
+    looks_ = std::exchange(is_received_, false) ? 1 : looks_ + 1;
     return looks_;
   }
 
  private:
-  bool is_heard_ = false;
+  bool is_received_ = false;
   std::uint32_t looks_ = 0;
 };
 

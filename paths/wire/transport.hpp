@@ -78,7 +78,7 @@ class Transport {
   virtual void send(ConnectionId connection, Frame&& frame) = 0;
   /// Whether frames to `host` are accepted only as fast as they leave, so that has_room() is
   /// useful. Other transports queue everything.
-  virtual bool tells_of_room(std::uint32_t /*host*/) const { return false; }
+  virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
   /// Whether everything that was handed over has left, so that more would not just queue. If it
   /// returns false, the receiver gets room_made() later; the caller need not wait for that.
   virtual bool has_room(ConnectionId /*connection*/) { return true; }

@@ -81,10 +81,10 @@ void Transports::send(ConnectionId connection, Frame&& frame) {
   of(connection).send(theirs(connection), std::move(frame));
 }
 
-bool Transports::tells_of_room(std::uint32_t host) const {
+bool Transports::reports_room(std::uint32_t host) const {
   const auto first = std::find_if(transports_.begin(), transports_.end(),
                                   [host](const auto& one) { return one->reaches(host); });
-  return first != transports_.end() && (*first)->tells_of_room(host);
+  return first != transports_.end() && (*first)->reports_room(host);
 }
 
 bool Transports::has_room(ConnectionId connection) {

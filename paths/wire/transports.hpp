@@ -29,7 +29,7 @@ class Transports final : public Transport {
   void start(Receiver& receiver) override;
   ConnectionId connect(std::uint32_t host, std::uint32_t path) override;
   void send(ConnectionId connection, Frame&& frame) override;
-  bool tells_of_room(std::uint32_t host) const override;
+  bool reports_room(std::uint32_t host) const override;
   bool has_room(ConnectionId connection) override;
   std::shared_ptr<ShortWay> short_way(ConnectionId connection) override;
   void drop(ConnectionId connection) override;

@@ -246,12 +246,12 @@ struct BellThreads::State {
       for (Heard& one : heard) one.open();
       std::erase_if(heard, [&](const Heard& one) { return one.has_ended && ended(one.process); });
       polled.assign(1, {wake, POLLIN, 0});
-      bool is_all_heard = true;
+      bool has_received_all = true;
       for (const Heard& one : heard) {
         polled.push_back({one.descriptor.get(), POLLIN, 0});
-        is_all_heard &= static_cast<bool>(one.descriptor);
+        has_received_all &= static_cast<bool>(one.descriptor);
       }
-      if (::poll(polled.data(), polled.size(), is_all_heard ? -1 : again_ms) < 0) continue;
+      if (::poll(polled.data(), polled.size(), has_received_all ? -1 : again_ms) < 0) continue;
       std::uint64_t nudges = 0;
       [[maybe_unused]] const auto got = read(wake, &nudges, sizeof nudges);
       for (std::size_t i = 0; i < heard.size(); ++i) {

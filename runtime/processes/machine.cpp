@@ -121,9 +121,9 @@ std::uint64_t steady_clock_identity() {
   std::error_code error;
   // Kernels before 5.6 have no time namespaces. A /proc without our process provides no
   // information.
-  const bool is_told = !boot.empty() && fs::exists("/proc/self/ns/pid", error);
+  const bool is_notified = !boot.empty() && fs::exists("/proc/self/ns/pid", error);
   const fs::path clocks = fs::read_symlink("/proc/self/ns/time", error);
-  if (!is_told) return 0;
+  if (!is_notified) return 0;
   return std::max<std::uint64_t>(base::digest_of(boot + '\n' + clocks.string()).low, 1);
 }
 

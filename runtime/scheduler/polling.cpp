@@ -141,9 +141,9 @@ Pollers::Looking::~Looking() {
 }
 
 bool Pollers::Looking::poll() {
-  bool has_come = false;
-  if (at_any()) at_each([&has_come](Poller& poller) { has_come |= poller.poll(); });
-  return has_come;
+  bool has_arrived = false;
+  if (at_any()) at_each([&has_arrived](Poller& poller) { has_arrived |= poller.poll(); });
+  return has_arrived;
 }
 
 /// Ends the process on an exception, because a poller has no caller that could handle it.
@@ -175,9 +175,9 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
                        (looking.at_any() ? yielding_for_processes : Nanos::zero());
   const Nanos end = std::min(until, began + budget);
   Nanos now = began;
-  bool has_come = false;
+  bool has_arrived = false;
   const auto look = [&] {
-    has_come = looking.poll();
+    has_arrived = looking.poll();
     if (!changed()) return false;
     history.note_hit();
     return true;
@@ -196,10 +196,10 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
     now = steady_now();
     core_contention().note_yield(before, now);
     if (look()) return true;
-    for (int left = has_come ? looks_after_some : 0; left > 0; --left) {
+    for (int left = has_arrived ? looks_after_some : 0; left > 0; --left) {
       pause_core();
       if (look()) return true;
-      if (has_come) left = looks_after_some;
+      if (has_arrived) left = looks_after_some;
     }
   }
   if (now >= end) history.note_miss(threads);

@@ -39,7 +39,7 @@ struct Pool {
   std::map<const char*, Mapping> mappings;               // keyed by their first byte
   std::size_t guarded = 0;
   std::size_t reserved_bytes = 0;
-  bool is_said = false;
+  bool is_reported = false;
 };
 
 // Never destroyed: a fiber of a static object may end after all destructors of ours.
@@ -49,7 +49,7 @@ Pool& pool() {
 }
 
 void say_unguarded(Pool& pool) {
-  if (std::exchange(pool.is_said, true)) return;
+  if (std::exchange(pool.is_reported, true)) return;
   spdlog::warn(
       "contexts beyond number {} have no guard below their stacks, because the kernel allows a "
       "process so many mappings (vm.max_map_count): a stack overflow of one is not noticed",

@@ -187,7 +187,7 @@ sample::Options drawn(Random& random) {
   options.hosts = 1 + static_cast<std::uint32_t>(random.below(3));
   options.threads = 1 + static_cast<std::uint32_t>(random.below(3));
   options.passed_through = static_cast<std::uint32_t>(random.below(2));
-  options.says_who_is_last = random.chance(0.5);
+  options.names_the_last = random.chance(0.5);
   return options;
 }
 

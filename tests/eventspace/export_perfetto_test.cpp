@@ -80,7 +80,7 @@ struct Read {
   std::map<std::string, int> slices;               // "track: a / b"
   std::map<std::uint64_t, int> flows;              // begun minus ended
   std::size_t flow_ends = 0;
-  bool is_nested = true, is_in_order = true, is_told = true;
+  bool is_nested = true, is_in_order = true, is_notified = true;
 };
 
 /// One packet sequence, which is one track.
@@ -107,7 +107,7 @@ void add_slice(const Fields& event, Read& read, Sequence& sequence) {
     return;
   }
   const auto name = sequence.names.find(event.number(10).value());
-  read.is_told = read.is_told && name != sequence.names.end();
+  read.is_notified = read.is_notified && name != sequence.names.end();
   if (name == sequence.names.end()) return;
   sequence.open.push_back(name->second);
   ++read.slices[fmt::format("{}: {}", sequence.track, fmt::join(sequence.open, " / "))];
@@ -123,7 +123,8 @@ Read read(const std::string& bytes) {
     Sequence& sequence = sequences[packet.number(10).value_or(0)];
     if (packet.has(60)) describe(packet.message(60), read, sequence);
     if (packet.has(59))
-      read.is_told = read.is_told && packet.message(59).message(11).number(11) == sequence.uuid;
+      read.is_notified =
+          read.is_notified && packet.message(59).message(11).number(11) == sequence.uuid;
     for (const std::string_view name : packet.message(12).texts(2))
       sequence.names[Fields(name).number(1).value()] = Fields(name).text(2);
     if (!packet.has(11)) continue;
@@ -148,7 +149,7 @@ TEST_CASE(
   const Read seen = read(trace_sample::bytes_of(folder.path() / "trace"));
   CHECK(seen.is_nested);
   CHECK(seen.is_in_order);
-  CHECK(seen.is_told);
+  CHECK(seen.is_notified);
   CHECK(seen.processes.size() == 6);
   CHECK(seen.processes.at(1) == "alpha/alpha-0");
   CHECK(seen.threads.size() == 8);

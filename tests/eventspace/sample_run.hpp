@@ -46,7 +46,7 @@ struct Options {
   std::int64_t broadcast_delay = 0;  ///< delay of every result at the root by an emulated link
   /// Natural variation: time added to a computation.
   std::function<std::int64_t(std::uint32_t thread, std::uint64_t iteration)> jitter = {};
-  bool says_who_is_last = true;
+  bool names_the_last = true;
 };
 
 class Run {
@@ -323,7 +323,7 @@ class Run {
       return false;
     }
     time = arrivals.latest;
-    if (options_.says_who_is_last) {
+    if (options_.names_the_last) {
       for (const auto& [at, place] : arrivals.records) {
         if (records_[at][place].down_nanos != clock(at, time)) continue;
         records_[at][place].flags = event_last_arriver;

@@ -200,10 +200,10 @@ TEST_CASE("lent memory: leaving a group does not wait for messages whose memory 
 
 TEST_CASE("lent memory: memory is lent if frames leave one by one") {
   const auto is_paced = [](std::shared_ptr<paths::Plan> plan, runtime::ClockKind clock,
-                           bool tells_of_room) {
+                           bool reports_room) {
     runtime::Runtime runtime({.clock = clock});
     LaneHosts hosts(runtime, std::move(plan));
-    if (tells_of_room) hosts.has_room = [](std::uint32_t, std::uint32_t) { return true; };
+    if (reports_room) hosts.has_room = [](std::uint32_t, std::uint32_t) { return true; };
     bool answer = false;
     runtime.run([&] { answer = hosts[0].group("all", hosts.all())->is_paced(1); });
     return answer;

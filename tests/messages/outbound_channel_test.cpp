@@ -26,7 +26,7 @@ struct Listed {
 const Listed* movable(const std::vector<Listed>& all, std::size_t credit) {
   bool may_pay = true;
   for (const Listed& one : all) {
-    if (one.wait->is_let_go) continue;
+    if (one.wait->is_abandoned) continue;
     if (one.is_granted) return &one;
     if (one.waits_for_grant) continue;
     if (may_pay && one.bytes <= credit) return &one;
@@ -74,7 +74,7 @@ TEST_CASE("lanes: the next message of a channel is the one that an ordered list 
         REQUIRE(message != nullptr);
         channel.grant(*message);
       } else if (choice == 6) {
-        some()->wait->is_let_go = true;
+        some()->wait->is_abandoned = true;
       } else if (choice == 7 && draw(9) == 0) {
         const paths::Channels which{draw(3), 3};
         std::vector<std::shared_ptr<LaneWait>> waiting;

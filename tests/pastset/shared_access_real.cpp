@@ -268,13 +268,13 @@ TEST_CASE(
     std::string told;
     runtime::Task waits = runtime.spawn(runtime::ContextRole::service, {"waits"}, [&] {
       pastset::AnyChange more({read.get()});
-      bool is_told = true;
-      while (is_told && told.empty()) {
+      bool is_notified = true;
+      while (is_notified && told.empty()) {
         const std::uint64_t before = more.count();  // the mark may be pending
         if (read->is_deleted())
           told = "deleted";
         else
-          is_told = more.wait(before, soon(runtime));
+          is_notified = more.wait(before, soon(runtime));
       }
     });
     runtime.sleep_for(5ms);

@@ -397,19 +397,19 @@ TEST_CASE("shared space: memory of queued moves is freed when their element is d
     const auto element = space->enter("e", values, {.delta = 1}, eight);
     element->move(tuple_of(0));
     auto begun = element->start_move(tuple_of(1, 3 * of_a_mib));
-    bool is_told = false;
+    bool is_notified = false;
     runtime::Task mover = start(runtime, [&] {
       try {
         element->move(tuple_of(2, 3 * of_a_mib));
       } catch (const pastset::Deleted&) {
-        is_told = true;
+        is_notified = true;
       }
     });
     wait_until(runtime, [&] { return space->show().at(0).blocked_movers == 2; });
     CHECK(used(*space) == 6 * mib);
     SharedSpace::map(again(space->descriptor()))->delete_element("e");
     mover.join();
-    CHECK(is_told);
+    CHECK(is_notified);
     CHECK_THROWS_AS(begun.take(soon(runtime)), pastset::Deleted);
     const auto next = space->enter("e", values, {.delta = 1}, eight);
     CHECK(next->move(tuple_of(3, 8 * of_a_mib), soon(runtime)) == 0);

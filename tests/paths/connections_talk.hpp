@@ -195,10 +195,10 @@ inline void use_up_credits(Talk& talk) {
 
 /// Whether beta-0, after its hello, was refused with that reason and is gone.
 inline bool is_refused(Talk& talk, const std::string& wrong) {
-  const bool is_told = std::any_of(talk.sent.begin(), talk.sent.end(), [&](const Frame& one) {
+  const bool is_notified = std::any_of(talk.sent.begin(), talk.sent.end(), [&](const Frame& one) {
     return one.kind == FrameKind::refuse && one.text.find(wrong) != std::string::npos;
   });
-  return is_told && talk.gone.size() == 1 && talk.gone[0].find(wrong) != std::string::npos;
+  return is_notified && talk.gone.size() == 1 && talk.gone[0].find(wrong) != std::string::npos;
 }
 
 }  // namespace test_support

@@ -158,8 +158,8 @@ class Split final : public Transport {
   std::shared_ptr<ShortWay> short_way(ConnectionId connection) override {
     if (connection < first_of_guest) return inner_->short_way(connection);
     return test_support::short_way([this, connection](const ShortFrame& frame) {
-      heard_short.emplace_back(connection, frame);
-      if (heard_short.size() > 64) heard_short.pop_front();
+      received_short.emplace_back(connection, frame);
+      if (received_short.size() > 64) received_short.pop_front();
     });
   }
   void drop(ConnectionId connection) override {
@@ -174,7 +174,7 @@ class Split final : public Transport {
   ConnectionId fresh() { return first_of_guest + next_++; }
 
   Receiver* receiver = nullptr;
-  std::deque<std::pair<ConnectionId, ShortFrame>> heard_short;  // received by the guest
+  std::deque<std::pair<ConnectionId, ShortFrame>> received_short;  // received by the guest
   std::vector<ConnectionId> made;  // connections from the victim to the guest
   std::set<ConnectionId> dropped;
 
@@ -557,7 +557,7 @@ class Game {
 
   /// Replies to an operation of the victim, perhaps more than once.
   void answer() {
-    if (!split_->heard_short.empty() && random_.chance(0.5)) return answer_short();
+    if (!split_->received_short.empty() && random_.chance(0.5)) return answer_short();
     if (heard_.empty()) return;
     const std::size_t place = random_.below(heard_.size());
     const auto [id, asked] = heard_[place];
@@ -578,7 +578,7 @@ class Game {
     send(id, made);
   }
   void answer_short() {
-    auto& heard = split_->heard_short;
+    auto& heard = split_->received_short;
     const std::size_t place = random_.below(heard.size());
     const auto [id, asked] = heard[place];
     if (!random_.chance(wrong_)) heard.erase(heard.begin() + static_cast<std::ptrdiff_t>(place));

@@ -46,10 +46,10 @@ class Counts final : public Receiver {
      private:
       int& count_;
     };
-    return std::make_shared<End>(came_by_end);
+    return std::make_shared<End>(arrived_by_end);
   }
   void connection_lost(ConnectionId, const std::string&) override {}
-  int came = 0, came_by_end = 0;
+  int came = 0, arrived_by_end = 0;
 };
 
 /// Forwards to another transport, except for settle().
@@ -86,7 +86,7 @@ TEST_CASE("multiplexer: a part that stops lets its transport settle after the la
     const auto settle = [&] {
       ++settled;
       CHECK_FALSE(end->deliver(ShortFrame()));
-      came_before = mine.came_by_end;
+      came_before = mine.arrived_by_end;
     };
     Multiplexer all(std::make_unique<Settles>(network.transport(0), settle), others);
     all.start();
@@ -117,10 +117,10 @@ TEST_CASE(
     const auto end = all.short_end(connection);
     REQUIRE(end != nullptr);
     CHECK(end->deliver(ShortFrame()));
-    CHECK(mine.came_by_end == 1);
+    CHECK(mine.arrived_by_end == 1);
     share->stop();
     CHECK_FALSE(end->deliver(ShortFrame()));
-    CHECK(mine.came_by_end == 1);
+    CHECK(mine.arrived_by_end == 1);
     CHECK(all.short_end(connection) == nullptr);
     all.deliver_short(connection, ShortFrame());
     CHECK(others.came == 1);

@@ -234,7 +234,7 @@ TEST_CASE("transport: a sender without room is notified each time there is some"
     const ConnectionId to_b = two.a->connect(1, 0), other = two.a->connect(1, 0);
     std::uint64_t sent = 0;
     std::size_t refused = 0;
-    const auto is_told = [&] {
+    const auto is_notified = [&] {
       return two.a->has_room(to_b) || two.left.wait_for_room(runtime, to_b, ++refused);
     };
     two.a->send(to_b, numbered(sent++, bytes));  // the peer has not started
@@ -245,10 +245,10 @@ TEST_CASE("transport: a sender without room is notified each time there is some"
     while (sent < 300) {
       two.a->send(to_b, numbered(sent++, bytes));
       two.a->send(other, numbered(0));  // other connections of its link need no room
-      if (sent % 7 == 0) REQUIRE(is_told());
+      if (sent % 7 == 0) REQUIRE(is_notified());
     }
     REQUIRE(two.right.wait_for_frames(runtime, 2 * sent - 1));
-    REQUIRE(is_told());  // the frame that made room may not be counted yet
+    REQUIRE(is_notified());  // the frame that made room may not be counted yet
     CHECK(two.left.lost().empty());
   });
 }

@@ -18,20 +18,20 @@ TEST_CASE("wait set: a thread that the runtime did not start waits for members a
   runtime.run([&] {
     const auto never = std::make_shared<Completion>();
     const auto soon = std::make_shared<Completion>();
-    bool has_given_up = false, was_told = false;
+    bool has_given_up = false, was_notified = false;
     const auto foreign = std::async(std::launch::async, [&] {
       WaitSet set(runtime);
       set.add(never);
       const Nanos limit = runtime.now() + 5ms;
       has_given_up = !set.any(Deadline::written_at(limit)) && runtime.now() >= limit;
       set.add(soon);
-      was_told = set.any() == 1u;
+      was_notified = set.any() == 1u;
     });
     runtime.sleep_for(20ms);
     soon->complete();
     foreign.wait();
     CHECK(has_given_up);
-    CHECK(was_told);
+    CHECK(was_notified);
   });
 }
 

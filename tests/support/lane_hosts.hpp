@@ -95,7 +95,7 @@ class LaneHosts {
       if (frame.kind == all.swallowed) return;
       all.hosts_[host]->lanes.deliver(number, std::move(frame));
     }
-    bool tells_of_room(std::uint32_t) const override { return all.has_room != nullptr; }
+    bool reports_room(std::uint32_t) const override { return all.has_room != nullptr; }
     bool has_room(std::uint32_t host) override {
       return !all.has_room || all.has_room(number, host);
     }

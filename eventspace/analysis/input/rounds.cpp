@@ -51,7 +51,7 @@ Round* RoundTable::round_of(std::uint32_t tree, const Key& key, const EventRecor
   const auto found = open.rounds.find(key);
   if (found != open.rounds.end()) return found->second.get();
   if (has_ended(open, record)) return nullptr;
-  while (bytes_ > 0 && bytes_ + bytes_of(tree) > bytes_max_) give_up_oldest();
+  while (bytes_ > 0 && bytes_ + bytes_of(tree) > bytes_max_) drop_oldest();
   std::unique_ptr<Round> round;
   if (open.spare.empty()) {
     round = std::make_unique<Round>();
@@ -152,7 +152,7 @@ void RoundTable::forget_ended(Open& open) {
 }
 
 /// Drops the oldest round of the tree whose open rounds use the most memory.
-void RoundTable::give_up_oldest() {
+void RoundTable::drop_oldest() {
   std::uint32_t tree = 0;
   std::size_t most = 0;
   for (std::uint32_t one = 0; one < open_.size(); ++one) {

@@ -89,7 +89,7 @@ class RoundTable {
   void hand_on_answered(std::uint32_t tree, std::uint64_t before);
   static void note_ended(Open& open, const Round& round);
   static void forget_ended(Open& open);
-  void give_up_oldest();
+  void drop_oldest();
 
   const Shape& shape_;
   std::size_t bytes_max_;

@@ -113,19 +113,19 @@ Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
 /// agree with a thread that is late most of the time.
 class Agreement {
  public:
-  void add(bool is_late, bool is_foretold) {
+  void add(bool is_late, bool is_announced) {
     ++all_;
     late_ += is_late;
-    foretold_ += is_foretold;
-    both_ += is_late && is_foretold;
+    announced_ += is_announced;
+    both_ += is_late && is_announced;
   }
   double value() const {
-    const double spread = late_ * (all_ - late_) * foretold_ * (all_ - foretold_);
-    return spread <= 0 ? 0 : (all_ * both_ - late_ * foretold_) / std::sqrt(spread);
+    const double spread = late_ * (all_ - late_) * announced_ * (all_ - announced_);
+    return spread <= 0 ? 0 : (all_ * both_ - late_ * announced_) / std::sqrt(spread);
   }
 
  private:
-  double all_ = 0, late_ = 0, foretold_ = 0, both_ = 0;
+  double all_ = 0, late_ = 0, announced_ = 0, both_ = 0;
 };
 
 double agreement_of(std::span<const Computed> computations, const Peak& peak, double origin) {

@@ -75,9 +75,9 @@ void LaneConnections::send(std::uint32_t host, LaneFrame frame) {
   transport_->send(connection_to(host), frame_of(std::move(frame)));
 }
 
-bool LaneConnections::tells_of_room(std::uint32_t host) const {
+bool LaneConnections::reports_room(std::uint32_t host) const {
   const bool is_here = switches_ != nullptr && switches_->has(host);
-  return !is_here && transport_->tells_of_room(host);
+  return !is_here && transport_->reports_room(host);
 }
 
 bool LaneConnections::has_room(std::uint32_t host) {
@@ -116,7 +116,7 @@ ConnectionId LaneConnections::connection_to(std::uint32_t host) {
     Outward& outward = outward_[host];
     outward.id = connection;
     outward.used = ++frames_;
-    outward.has_parted = gone_.contains(host);
+    outward.has_closed = gone_.contains(host);
     to_[connection] = host;
   }
   transport_->send(connection, frame_of(LaneKind::hello));
@@ -176,7 +176,7 @@ void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) 
         outward != outward_.end() && outward->second.id == connection) {
       outward->second.is_welcome = true;
       outward->second.silence.end();
-      if (is_goodbye) outward->second.has_parted = true;
+      if (is_goodbye) outward->second.has_closed = true;
       if (frame.kind == LaneKind::welcome) outward->second.end_progress = frame.bytes;
     }
     if (is_closed) to_.erase(connection);
@@ -233,7 +233,7 @@ void LaneConnections::connection_lost(ConnectionId connection, const std::string
     if (const auto known = from_.find(connection); known != from_.end()) host = known->second;
     if (const auto known = to_.find(connection); known != to_.end()) {
       host = known->second;
-      outward_[host].has_parted = true;
+      outward_[host].has_closed = true;
       parting_.wake_all(wakes);
     }
     // No loss counts after the end of either side.
@@ -250,7 +250,7 @@ void LaneConnections::part(runtime::Deadline deadline) {
     all = outward_;
   }
   for (const auto& [host, outward] : all)
-    if (!outward.has_parted) transport_->send(outward.id, goodbye(true));
+    if (!outward.has_closed) transport_->send(outward.id, goodbye(true));
   wait_for_goodbyes(deadline);
   std::vector<ConnectionId> of_others;
   {
@@ -262,11 +262,11 @@ void LaneConnections::part(runtime::Deadline deadline) {
 
 void LaneConnections::wait_for_goodbyes(runtime::Deadline deadline) {
   // A switch does not wait for hosts that never replied: they need none of its frames.
-  const auto has_parted = [&](const auto& entry) {
-    return entry.second.has_parted || (peers_->hosts[host_].is_switch && !entry.second.is_welcome);
+  const auto has_closed = [&](const auto& entry) {
+    return entry.second.has_closed || (peers_->hosts[host_].is_switch && !entry.second.is_welcome);
   };
   runtime::Lock lock(mutex_);
-  while (!std::all_of(outward_.begin(), outward_.end(), has_parted))
+  while (!std::all_of(outward_.begin(), outward_.end(), has_closed))
     if (parting_.wait(lock, deadline, {"goodbyes to lanes of", peers_->hosts[host_].name, host_}) ==
         runtime::Woken::expired)
       return;
@@ -276,7 +276,7 @@ std::set<std::uint32_t> LaneConnections::silent() const {
   runtime::Lock lock(mutex_);
   std::set<std::uint32_t> hosts;
   for (const auto& [host, outward] : outward_)
-    if (!outward.is_welcome && !outward.has_parted) hosts.insert(host);
+    if (!outward.is_welcome && !outward.has_closed) hosts.insert(host);
   return hosts;
 }
 
@@ -293,11 +293,11 @@ std::set<std::uint32_t> LaneConnections::look_after(std::uint32_t silent_looks_m
     runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     for (auto& [host, outward] : outward_) {
-      if (outward.has_parted) continue;
+      if (outward.has_closed) continue;
       if (outward.silence.look() < silent_looks_max) {
         if (outward.is_welcome) asked.push_back(outward.id);
       } else {
-        outward.has_parted = true;
+        outward.has_closed = true;
         silent.insert(host);
       }
     }
@@ -313,7 +313,7 @@ void LaneConnections::forget(std::uint32_t host) {
   runtime::Lock lock(mutex_);
   gone_.insert(host);
   if (const auto outward = outward_.find(host); outward != outward_.end())
-    outward->second.has_parted = true;
+    outward->second.has_closed = true;
   parting_.wake_all(wakes);
 }
 

@@ -39,7 +39,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   /// Sets the switches of this process, which then take frames to switches. `switches` outlives it.
   void reach(Switches& switches) { switches_ = &switches; }
   void send(std::uint32_t host, LaneFrame frame) override;
-  bool tells_of_room(std::uint32_t host) const override;
+  bool reports_room(std::uint32_t host) const override;
   bool has_room(std::uint32_t host) override;
   /// Sends a goodbye on each connection that this host made, and waits for the replies. Everything
   /// sent before has then arrived. Does not wait beyond the deadline. Then sends a goodbye on the
@@ -60,7 +60,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
  private:
   struct Outward {  // a connection made by this host
     ConnectionId id = 0;
-    bool is_welcome = false, has_parted = false;
+    bool is_welcome = false, has_closed = false;
     Silence silence;
     bool has_no_room = false;        ///< whether room_made() must report room later
     std::uint64_t used = 0;          ///< frame count at the last use

@@ -76,7 +76,7 @@ std::string InboundChannel::discard(const LaneFrame& frame) {
 /// Adds bytes to a message. Requires: the message's size and wait are set. Pieces from a host of
 /// this process lie in one array, and are joined without a copy.
 void InboundChannel::put(Message& message, std::uint64_t offset, const base::Payload& bytes) {
-  if (message.wait->is_let_go) return;
+  if (message.wait->is_abandoned) return;
   if (message.has_place()) return message.wait->lent.write(offset, bytes.bytes());
   if (message.place == nullptr && offset == 0 && message.begin.empty()) {
     message.begin = bytes;

@@ -29,7 +29,7 @@ OutboundChannel::Message* OutboundChannel::Channel::find(MessageName name) {
 bool OutboundChannel::Channel::holds(std::uint64_t number) const {
   auto named = places_.lower_bound({{number, 0}, {0, 0}});
   for (; named != places_.end() && named->first.channel == number; ++named)
-    if (!find_at(named->second)->wait->is_let_go) return true;
+    if (!find_at(named->second)->wait->is_abandoned) return true;
   return false;
 }
 
@@ -48,7 +48,7 @@ void OutboundChannel::Channel::grant(Message& message) {
 
 /// Returns the first message. Moves withdrawn messages, whose memory must not be read, to waiting_.
 OutboundChannel::Message* OutboundChannel::Channel::first(Messages& messages) {
-  while (!messages.empty() && messages.begin()->second.wait->is_let_go)
+  while (!messages.empty() && messages.begin()->second.wait->is_abandoned)
     waiting_.insert(messages.extract(messages.begin()));
   return messages.empty() ? nullptr : &messages.begin()->second;
 }

@@ -59,7 +59,7 @@ void Links::divert(const LinkPtr& link, const std::string& why) {
   link->area = RingArea();
   link->divert(LinkDetour(detour_, link->number, *link->host));
   alone([&] {
-    if (receiver_ != nullptr) tell_of_own_room(link);
+    if (receiver_ != nullptr) notify_of_own_room(link);
   });
 }
 

@@ -103,16 +103,16 @@ bool Link::has_room(ConnectionId connection) {
   runtime::Lock lock(mutex_);
   waits_for_room_ = true;
   if (!has_kept() || has_ended_) return true;
-  if (std::find(who_waits_for_room_.begin(), who_waits_for_room_.end(), connection) ==
-      who_waits_for_room_.end())
-    who_waits_for_room_.push_back(connection);
+  if (std::find(waiters_for_room_.begin(), waiters_for_room_.end(), connection) ==
+      waiters_for_room_.end())
+    waiters_for_room_.push_back(connection);
   return false;
 }
 
-std::vector<ConnectionId> Link::take_who_waits_for_room() {
+std::vector<ConnectionId> Link::take_waiters_for_room() {
   runtime::Lock lock(mutex_);
   waits_for_room_ = false;
-  return std::exchange(who_waits_for_room_, {});
+  return std::exchange(waiters_for_room_, {});
 }
 
 bool Link::is_unused() {
@@ -157,6 +157,6 @@ void Link::wake_peer() {
   if (runtime::for_a_moment([&] { return peer_.sleep() == sleep; })) ring_bell(socket);
 }
 
-void Link::tell_of_room() { wake_peer(); }
+void Link::notify_of_room() { wake_peer(); }
 
 }  // namespace paths

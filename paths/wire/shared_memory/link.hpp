@@ -80,8 +80,8 @@ class Link {
   bool has_kept() const { return writer_.has_kept(); }
   /// Whether all frames have left. If not, the connection waits until they have.
   bool has_room(ConnectionId connection);
-  bool has_room_for_who_waits() const { return waits_for_room_.load() && !has_kept(); }
-  std::vector<ConnectionId> take_who_waits_for_room();
+  bool has_room_for_waiters() const { return waits_for_room_.load() && !has_kept(); }
+  std::vector<ConnectionId> take_waiters_for_room();
   /// Writes kept frames as far as there is room. Throws LinkError.
   void push();
   /// Whether the link has no connections.
@@ -92,7 +92,7 @@ class Link {
   FrameReader reader;
   bool is_wrong = false;  ///< whether incoming bytes are no longer read
   /// Whether there is anything to do. Fast if not.
-  bool has_something() { return reader.has_more() || has_kept() || has_room_for_who_waits(); }
+  bool has_something() { return reader.has_more() || has_kept() || has_room_for_waiters(); }
   enum class Verdict : std::uint8_t { deliver, ignore, lost };
   /// Decides what to do with a record. Throws LinkError if its connection does not exist.
   Verdict judge(const FrameReader::Arrived& arrived);
@@ -113,7 +113,7 @@ class Link {
     std::erase_if(short_ends_, [connection](const auto& one) { return one.first == connection; });
   }
   /// Notifies the peer, which waits for room in the ring that this host reads.
-  void tell_of_room();
+  void notify_of_room();
 
  private:
   static std::uint32_t own_number(ConnectionId connection) {
@@ -139,7 +139,7 @@ class Link {
   bool has_ended_ = false;
   std::uint32_t next_connection_ = 0;
   std::unordered_map<std::uint32_t, bool> connections_;  // true: open; false: closed by this host
-  std::vector<ConnectionId> who_waits_for_room_;
+  std::vector<ConnectionId> waiters_for_room_;
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   // Used by the reader only.
   std::vector<std::pair<std::uint32_t, std::shared_ptr<ShortEnd>>> short_ends_;

@@ -105,12 +105,12 @@ void Links::send_on(const LinkPtr& link, ConnectionId connection, const AnyFrame
   };
   try {
     link->write(connection, frame);
-    tell_soon_of_own_room(*link);
+    notify_soon_of_own_room(*link);
   } catch (const LinkError& error) {
     soon([link, wrong = std::string(error.what())](Links& self) { self.refuse(link, wrong); });
   } catch (const std::exception& error) {
     if (!link->close(connection)) return;
-    tell_soon_of_own_room(*link);
+    notify_soon_of_own_room(*link);
     const std::string peer = link->is_ours() ? "host " + name_of(*link) : "the peer";
     soon([connection,
           reason = fmt::format("cannot send to {}: {}", peer, error.what())](Links& self) {
@@ -153,7 +153,7 @@ void Links::drop(ConnectionId connection) {
   if (!link) return;
   try {
     link->close(connection);
-    tell_soon_of_own_room(*link);
+    notify_soon_of_own_room(*link);
     // The next reader or writer finds the error too.
   } catch (const LinkError&) {
   }
@@ -190,7 +190,7 @@ bool Links::is_flushed() {
                       [](const auto& one) { return one.second->has_kept(); });
 }
 
-void Links::tell_if_flushed() {
+void Links::notify_if_flushed() {
   if (!is_stopping_) return;
   runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
@@ -208,35 +208,35 @@ void Links::end_polling() {
 /// Returns whether anything has arrived; nullopt if another thread receives, which may have passed
 /// some of the links already.
 std::optional<bool> Links::receive() {
-  std::optional<bool> has_come;
+  std::optional<bool> has_arrived;
   do {
     {
       const runtime::Lock lock(receiving_, std::try_to_lock);
-      if (!lock || receiver_ == nullptr) return has_come;
+      if (!lock || receiver_ == nullptr) return has_arrived;
       if (look_again_.load()) look_again_.store(false);
-      bool any = has_come.value_or(false);
+      bool any = has_arrived.value_or(false);
       for (std::size_t i = 0; i < begun_.size(); ++i)
         if (begun_[i]->has_something()) any |= receive_from(begun_[i]);
-      has_come = any;
+      has_arrived = any;
     }
     runtime::show_unlocked();
   } while (look_again_.load());
-  tell_if_flushed();
-  return has_come;
+  notify_if_flushed();
+  return has_arrived;
 }
 
 bool Links::receive_from(const LinkPtr& link) {
   if (link->is_wrong) return false;
   try {
     if (link->has_kept()) link->push();
-    if (link->has_room_for_who_waits()) tell_of_own_room(link);
+    if (link->has_room_for_waiters()) notify_of_own_room(link);
     int received = 0;
     while (received < receives_in_a_row && link->reader.has_more() && receive_next(link))
       ++received;
     if (received == receives_in_a_row) look_soon();
     if (link->reader.must_notify_writer())
       // Notifies a waiting writer as its bytes are read.
-      link->tell_of_room();
+      link->notify_of_room();
     return received > 0;
   } catch (const LinkError& error) {
     refuse(link, error.what());
@@ -247,13 +247,13 @@ bool Links::receive_from(const LinkPtr& link) {
 }
 
 /// Defers the notification, because the writing caller may hold locks that receivers need.
-void Links::tell_soon_of_own_room(const Link& link) {
-  if (link.has_room_for_who_waits()) look_soon();
+void Links::notify_soon_of_own_room(const Link& link) {
+  if (link.has_room_for_waiters()) look_soon();
 }
 
 /// Notifies the waiting connections, which may write at once.
-void Links::tell_of_own_room(const LinkPtr& link) {
-  for (const ConnectionId connection : link->take_who_waits_for_room())
+void Links::notify_of_own_room(const LinkPtr& link) {
+  for (const ConnectionId connection : link->take_waiters_for_room())
     receiver_->room_made(connection);
 }
 
@@ -440,7 +440,7 @@ void Links::lose(const LinkPtr& link, const std::string& reason) {
     runtime::Lock lock(mutex_);
     forget(link);
   }
-  tell_if_flushed();
+  notify_if_flushed();
 }
 
 void Links::close_all() {

@@ -81,13 +81,13 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   // Called by the thread that receives:
   std::optional<bool> receive();
   bool receive_from(const LinkPtr& link);
-  void tell_of_own_room(const LinkPtr& link);
-  void tell_soon_of_own_room(const Link& link);
+  void notify_of_own_room(const LinkPtr& link);
+  void notify_soon_of_own_room(const Link& link);
   bool receive_next(const LinkPtr& link);
   void deliver_short(Link& link, std::uint32_t connection, ShortFrame&& frame);
   void refuse(const LinkPtr& link, const std::string& wrong);
   void look_soon();
-  void tell_if_flushed();
+  void notify_if_flushed();
   bool is_flushed();
 
   runtime::Runtime& runtime_;

@@ -31,7 +31,7 @@ class SharedMemoryTransport final : public Transport {
   void start(Receiver& receiver) override { links_->start(receiver); }
   ConnectionId connect(std::uint32_t host, std::uint32_t) override { return links_->connect(host); }
   void send(ConnectionId connection, Frame&& frame) override { links_->send(connection, frame); }
-  bool tells_of_room(std::uint32_t) const override { return true; }
+  bool reports_room(std::uint32_t) const override { return true; }
   bool has_room(ConnectionId connection) override { return links_->has_room(connection); }
   std::shared_ptr<ShortWay> short_way(ConnectionId connection) override {
     return links_->short_way(connection);
