@@ -158,9 +158,8 @@ Json row_of(const Named& on, Bytes bytes, const Options& options) {
 
 void print(const Json& row) {
   const double bound = row["bound_ms"];
-  fmt::print("{}, {} hosts, {} each: nothing takes less than {:.3f} ms\n",
-             row["network"].get<std::string>(), row["hosts"].get<int>(),
-             base::format_bytes(row["bytes"]), bound);
+  fmt::print("{}, {} hosts, {} each: lower bound {:.3f} ms\n", row["network"].get<std::string>(),
+             row["hosts"].get<int>(), base::format_bytes(row["bytes"]), bound);
   for (const Json& one : row["contenders"]) {
     const double time = one["ms"];
     fmt::print("{:>12.3f}  {:>6.2f}  {}\n", time, time / bound, one["name"].get<std::string>());
@@ -184,27 +183,28 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "What all ways to allgather take on a network, the fastest first: prices in ms, and "
-      "in times of what nothing can beat.",
+      "Predicted times of all allgathers on a network, the fastest first, in ms and as multiples "
+      "of the lower bound.",
       "allgathers");
   app.set_version_flag("--version", std::string(base::version));
   Options options;
-  app.add_option("FILE", options.config, "A config of either level");
+  app.add_option("FILE", options.config, "Config of either level");
   app.add_option("--random", options.seeds,
-                 "Instead: random networks of five sites, from one seed to another")
+                 "Instead of a config: random networks of five sites, from one seed to another")
       ->expected(2);
-  app.add_option("-m,--sizes", options.sizes, "What each host has")
+  app.add_option("-m,--sizes", options.sizes, "Sizes of the block of each host")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_flag("--half-duplex", options.is_half_duplex, "A host sends or receives");
+  app.add_flag("--half-duplex", options.is_half_duplex,
+               "A host sends or receives, but not both at once");
   app.add_flag("--blocking", options.blocks,
-               "Who sends to another cluster is busy until the message has left the link");
+               "A host that sends to another cluster is busy until the message has left the link");
   app.add_flag("--carried-grants", options.carries_grants,
-               "Asking for a message takes the way back, else no time");
+               "A grant takes the time of the way back, not no time");
   app.add_flag("--crossings", options.lists_crossings,
-               "Also when each message between clusters was on its link");
+               "Print also when each message between clusters was on its link");
   app.add_flag("--planning", options.times_planning,
-               "Also what planning takes of this machine, in us of a core");
+               "Print also the time of planning on this machine, in us of a core");
   app.add_option("--json", options.json, "Write the figures to this file; - is standard output");
   paths::set_examples(app,
                       "  allgathers configs/three-sites.yaml -m 1KiB,256KiB\n"

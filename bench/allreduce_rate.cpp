@@ -116,18 +116,20 @@ int main(int argc, char** argv) {
   AllreduceRate rate(options);
   paths::Program program;
   program.name = "allreduce_rate";
-  program.help = "How long an allreduce takes, one after the other.";
+  program.help = "Measures the time of allreduces, one after the other.";
   program.prepare = [&rate](const paths::Plan& plan, const paths::RunOptions& run) {
     rate.prepare(plan, run);
   };
   program.thread = [&rate](paths::Thread& thread) { rate.run(thread); };
   program.options = [&options](CLI::App& app) {
-    app.add_option("--allreduces", options.allreduces, "In each repetition");
-    app.add_option("--repetitions", options.repetitions, "The median is shown");
-    app.add_option("--by", options.by, "The declared tree, the group of all, or a loop over memory")
+    app.add_option("--allreduces", options.allreduces, "Number of allreduces in each repetition");
+    app.add_option("--repetitions", options.repetitions,
+                   "Number of repetitions; their median is shown");
+    app.add_option("--by", options.by,
+                   "Method: the declared tree, the group of all, or a loop over memory")
         ->check(CLI::IsMember({"tree", "group", "loop"}));
-    app.add_option("--schedule", options.schedule, "Of the group");
-    app.add_option("--bytes", options.bytes, "Of each vector");
+    app.add_option("--schedule", options.schedule, "Schedule of the group");
+    app.add_option("--bytes", options.bytes, "Size of each vector");
   };
   return paths::main(argc, argv, std::move(program));
 }

@@ -112,10 +112,10 @@ int main(int argc, char** argv) {
   app.add_option("--clusters", options.clusters)
       ->check(CLI::Range(1u, 100'000u))
       ->capture_default_str();
-  app.add_option("--hosts", options.hosts, "Of a cluster")
+  app.add_option("--hosts", options.hosts, "Hosts of a cluster")
       ->check(at_least_one)
       ->capture_default_str();
-  app.add_option("--threads", options.threads, "Of a host")
+  app.add_option("--threads", options.threads, "Threads of a host")
       ->check(at_least_one)
       ->capture_default_str();
   app.add_option("--allreduces", options.allreduces)->check(at_least_one)->capture_default_str();

@@ -156,7 +156,7 @@ void print_speed() {
 }  // namespace
 
 int main(int argument_count, char** arguments) {
-  CLI::App app("What the best schedules take, beside what nothing can beat.");
+  CLI::App app("Predicted times of the best schedules, next to lower bounds.");
   const std::map<std::string, std::function<void()>> tables{
       {"two-by-four", print_two_by_four},
       {"tiny", print_tiny},
@@ -168,7 +168,7 @@ int main(int argument_count, char** arguments) {
       {"matsuda-whole", [] { print_matsuda(unlimited); }},
       {"speed", print_speed}};
   std::vector<std::string> chosen;
-  app.add_option("tables", chosen, "Which; none: all")->check(CLI::IsMember(tables));
+  app.add_option("tables", chosen, "Tables to print (default: all)")->check(CLI::IsMember(tables));
   CLI11_PARSE(app, argument_count, arguments);
   for (const auto& [name, print] : tables)
     if (chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end()) {

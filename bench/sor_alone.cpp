@@ -38,18 +38,19 @@ struct Options {
 };
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("--data", options.data, "What the grid begins with: frosty, tridiagonal, random")
+  app.add_option("--data", options.data, "Initial grid: frosty, tridiagonal, random")
       ->capture_default_str();
-  app.add_option("--size", options.size, "Rows, and columns, of the grid")->capture_default_str();
-  app.add_option("--data-seed", options.data_seed, "Of what is random in it")
+  app.add_option("--size", options.size, "Number of rows, and of columns, of the grid")
+      ->capture_default_str();
+  app.add_option("--data-seed", options.data_seed, "Seed of the random data")
       ->capture_default_str();
   app.add_option("--omega", options.omega,
                  "Relaxation factor (default: 2/(1+sin(pi/SIZE)), near the best)");
   app.add_option("--epsilon", options.epsilon,
                  "Stop when the sum of changes is less (default: 1e-8 for each cell)");
-  app.add_option("--iterations", options.iterations, "At most that many")
+  app.add_option("--iterations", options.iterations, "Greatest number of iterations")
       ->check(CLI::Range(1, 1'000'000'000));
-  app.add_option("--blocks", options.blocks, "How many threads the values are for")
+  app.add_option("--blocks", options.blocks, "Number of threads that the values are for")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--values", options.values,

@@ -165,29 +165,34 @@ bool run(const AnalyzeOptions& options) {
 
 void add_outputs(CLI::App& command, AnalyzeOptions& options) {
   const std::string group = "Write";
-  command.add_option("--html", options.html, "one page to look at in a browser, from disk")
+  command.add_option("--html", options.html, "write one page for a browser to this file")
       ->type_name("FILE")
       ->group(group);
-  command.add_option("--json", options.json, "every figure; - is standard output")
+  command
+      .add_option("--json", options.json,
+                  "write every figure as JSON to this file; - is standard output")
       ->type_name("FILE")
       ->group(group);
-  command.add_option("--csv", options.csv, "every record, a line each")
+  command.add_option("--csv", options.csv, "write every record to this file, one per line")
       ->type_name("FILE")
       ->group(group);
-  command.add_option("--otf2", options.otf2, "an OTF2 archive, for Vampir and others")
+  command.add_option("--otf2", options.otf2, "write an OTF2 archive, for Vampir and others")
       ->type_name("DIR")
       ->group(group);
-  command.add_option("--perfetto", options.perfetto, "a trace for ui.perfetto.dev")
+  command
+      .add_option("--perfetto", options.perfetto, "write a trace for ui.perfetto.dev to this file")
       ->type_name("FILE")
       ->group(group);
   command
       .add_option("--noise", options.noise,
-                  "lines 'start_ns duration_ns', for noise_allreduce --replay and others")
+                  "write lines 'start_ns duration_ns' to this file, for noise_allreduce --replay "
+                  "and others")
       ->type_name("FILE")
       ->group(group);
   command
-      .add_option("--noise-thread", options.noise_thread,
-                  "only of the thread of that rank (default: all, one behind another)")
+      .add_option(
+          "--noise-thread", options.noise_thread,
+          "rank of the thread whose lines are written (default: all threads, one after the other)")
       ->type_name("RANK")
       ->group(group)
       ->needs("--noise");
@@ -198,21 +203,22 @@ void add_outputs(CLI::App& command, AnalyzeOptions& options) {
 void add_analyze_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<AnalyzeOptions>();
   CLI::App* command = app.add_subcommand(
-      "analyze", "Say where the time of a traced run went: what costs most, then the figures");
+      "analyze", "Show where the time of a traced run went: the greatest costs, then the figures");
   command
       ->add_option("DIR", options->directories,
-                   "what `paths run --trace DIR` wrote; several of one run, when machines share no "
-                   "files")
+                   "trace directory of `paths run --trace DIR`; several of one run if machines "
+                   "share no files")
       ->required();
   command
       ->add_option("--compare", options->compare,
-                   "say what changed from DIR to this one, and what only seems to have")
+                   "show the figures that changed since the run in DIR, and whether by chance")
       ->type_name("DIR");
   command->add_flag("--common-clock", options->measured_clocks,
-                    "put all hosts on one clock by their looks at each other's, for one-way times");
+                    "convert all times to one clock by measured clock offsets, for one-way times");
   command
-      ->add_option("--rows", options->rows,
-                   "also tables of threads, joins, links and paths, of so\nmany rows each")
+      ->add_option(
+          "--rows", options->rows,
+          "also print tables of threads, joins, links and paths,\nof at most this number of rows")
       ->type_name("COUNT")
       ->capture_default_str();
   add_outputs(*command, *options);

@@ -78,7 +78,7 @@ void receive_from(paths::Thread& thread, paths::MessageGroup& group, std::uint32
 }  // namespace
 
 base::Payload patiently(paths::Receiving receiving) {
-  receiving.completion()->wait(runtime::Deadline::never(), {"word from another host"});
+  receiving.completion()->wait(runtime::Deadline::never(), {"a message from another host"});
   return receiving.wait();
 }
 

@@ -50,8 +50,7 @@ int check(const CheckOptions& options) {
 
 void add_check_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command =
-      app.add_subcommand("check", "Say whether configs are right, or every mistake");
+  CLI::App* command = app.add_subcommand("check", "Check configs, and print every mistake");
   command->add_option("FILE", options->files, "configs of either level")->required();
   add_override_options(*command, options->overrides);
   set_examples(*command,

@@ -19,7 +19,7 @@
 namespace commands {
 void add_override_options(CLI::App& command, paths::Overrides& overrides) {
   const auto& transports = paths::Plan::transport_words;
-  const std::string group = "Instead of what the config says";
+  const std::string group = "Override the config";
   command.add_option("--algorithm", overrides.algorithm, paths::algorithm_help())
       ->type_name("NAME")
       ->group(group);
@@ -31,17 +31,23 @@ void add_override_options(CLI::App& command, paths::Overrides& overrides) {
           "--instrument", [&overrides] { overrides.instrument = true; },
           "put event collectors around every wrapper")
       ->group(group);
-  command.add_option("--port", overrides.port, "port of the first host; the others count on")
+  command
+      .add_option("--port", overrides.port,
+                  "port of the first host; the others take the next ports")
       ->type_name("PORT")
       ->check(CLI::Range(1, 65535))
       ->group(group);
   command
       .add_option("--transport", overrides.transport,
-                  fmt::format("{}", fmt::join(transports, " or ")))
+                  fmt::format("transport between hosts: {}", fmt::join(transports, " or ")))
       ->type_name("NAME")
       ->check(CLI::IsMember(std::vector<std::string>(transports.begin(), transports.end())))
       ->group(group);
-  command.add_option("--stack", overrides.stack, "of a thread")->type_name("SIZE")->group(group);
+  command
+      .add_option("--stack", overrides.stack,
+                  "stack size per thread (default: 8MiB; 256KiB above 30,000 threads)")
+      ->type_name("SIZE")
+      ->group(group);
 }
 
 namespace {

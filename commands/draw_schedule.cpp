@@ -120,7 +120,7 @@ class ScheduleDrawer {
       for (std::size_t step = 0; step < std::min(steps.size(), steps_shown); ++step)
         text_ += fmt::format("  {}\n", collectives::text(steps[step]));
       if (steps.size() > steps_shown)
-        text_ += fmt::format("  and {} more, which `paths schedule print` has\n",
+        text_ += fmt::format("  and {} more, which `paths schedule print` shows\n",
                              steps.size() - steps_shown);
     }
     if (schedule_.size() > hosts_shown)

@@ -18,7 +18,7 @@ void add_expand_command(CLI::App& app, int& exit_code) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("expand", "Write a config out as the hosts, wrappers and paths that run");
+      app.add_subcommand("expand", "Expand a config to the hosts, wrappers and paths that run");
   command->add_option("FILE", options->file, "a config of either level")->required();
   add_override_options(*command, options->overrides);
   set_examples(*command,

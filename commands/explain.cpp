@@ -94,7 +94,7 @@ void print_rows(const ScheduleRequest& request, const std::vector<Row>& rows, ba
         schedule_text(*candidate.algorithm, request.task, candidate.parameters),
         why.empty() ? "" : "  <- " + why);
   }
-  if (taken == rows.end()) std::cout << "None is taken: each sums up in another order.\n";
+  if (taken == rows.end()) std::cout << "None is taken: each adds in a different order.\n";
 }
 
 /// Prints the algorithms for the collective that are impossible on this topology.
@@ -118,7 +118,7 @@ int explain(const ExplainOptions& options) {
   const std::vector<Row> rows = rows_of(request, options.grouping == "any");
   std::cout << fmt::format("{}\n", request.task_text());
   if (bound.time > base::Nanos(0))
-    std::cout << fmt::format("Nothing can take less than {}: {}.\n", milliseconds(bound.time),
+    std::cout << fmt::format("Lower bound: {} ({}).\n", milliseconds(bound.time),
                              with_names(bound.reason, request.participants));
   std::cout << '\n';
   print_rows(request, rows, bound.time);
@@ -132,14 +132,14 @@ void add_explain_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand(
       "explain",
-      "Say what each algorithm of a collective takes on a config's links, and why one "
-      "is taken");
+      "Show the predicted time of each algorithm on a config's links, and why one is taken");
   command->add_option("FILE", options->schedule.file, "a config of either level")->required();
   add_task_options(*command, options->schedule);
   add_root_option(*command, options->schedule);
   command
-      ->add_option("--grouping", options->grouping,
-                   "canonical: sums have the bits of one thread\nafter another; any: of any order")
+      ->add_option(
+          "--grouping", options->grouping,
+          "order of sums; canonical: the same bits as adding\nthread by thread; any: any order")
       ->type_name("NAME")
       ->check(CLI::IsMember({"canonical", "any"}))
       ->capture_default_str();

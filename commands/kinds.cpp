@@ -37,9 +37,9 @@ struct Described {
 /// Returns the effect of the kind on its path.
 std::string character(const WrapperKind& kind) {
   std::string text;
-  if (kind.drives_own_path()) text += " Begins a path that has no thread.";
+  if (kind.drives_own_path()) text += " Begins a path without a thread.";
   if (kind.joins()) text += " Joins: paths that meet in it share everything below.";
-  if (kind.crosses()) text += " The path goes on at the host named by `to`.";
+  if (kind.crosses()) text += " The path continues at the host named by `to`.";
   if (kind.ends()) text += " Ends a path.";
   if (!kind.roles.empty())
     text += fmt::format(" A path writes `name: role`; roles: {}.", fmt::join(kind.roles, ", "));
@@ -50,17 +50,17 @@ std::string character(const WrapperKind& kind) {
 std::string combinations(const AlgorithmWord& word) {
   std::string text;
   if (!word.collectives.empty())
-    text += fmt::format(" Of collectives of kind {}.", fmt::join(word.collectives, ", "));
+    text += fmt::format(" For collectives of kind {}.", fmt::join(word.collectives, ", "));
   std::vector<std::string_view> graphs;
   if (word.over_tree) graphs.emplace_back("tree");
   if (word.over_all_to_all) graphs.emplace_back("all_to_all");
   if (!graphs.empty())
     text += fmt::format(" Graph: {}{}.", fmt::join(graphs, " or "),
-                        graphs.size() > 1 ? " (by itself)" : "");
+                        graphs.size() > 1 ? " (default)" : "");
   if (!word.transfers.empty())
-    text += fmt::format(" Transfer: {} ({} by itself).", fmt::join(word.transfers, ", "),
-                        word.transfer);
-  if (word.needs_proof) text += " Needs a condition that a part of the values can settle.";
+    text +=
+        fmt::format(" Transfer: {} (default: {}).", fmt::join(word.transfers, ", "), word.transfer);
+  if (word.needs_proof) text += " Needs a condition that a part of the values can decide.";
   return text;
 }
 

@@ -28,12 +28,12 @@ struct MeasureCommand {
 };
 
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
-  command.add_option("-o,--output", options.output, "the file, for `links: {from: FILE}`")
+  command.add_option("-o,--output", options.output, "file to write, for `links: {from: FILE}`")
       ->type_name("FILE")
       ->required();
   command
       .add_option("--streams", options.streams_most,
-                  "how many streams between two clusters are tried at once, at most")
+                  "greatest number of parallel streams to try between two clusters")
       ->check(CLI::Range(std::size_t{1}, streams_limit))
       ->capture_default_str();
 }
@@ -92,8 +92,8 @@ void add_measure_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<MeasureCommand>();
   CLI::App* command = app.add_subcommand(
       "measure",
-      "Measure latency, bandwidth and streams of the links between the hosts of a config, by\n"
-      "sending over them, and write them to a file. Of an old file it says what has changed.");
+      "Measure latency, bandwidth and streams of the links between the hosts of a config, "
+      "by\nsending over them, and write them to a file. Prints changes if the file exists.");
   command->add_option("FILE", options->run.file, "a config of either level")->required();
   add_measure_options(*command, options->measure);
   command

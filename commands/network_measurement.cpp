@@ -55,8 +55,8 @@ void check_ways(const paths::Plan& plan, const std::vector<std::uint32_t>& first
         missing.push_back(fmt::format("{} to {}", plan.cluster_of(from), plan.cluster_of(to)));
   if (!missing.empty())
     throw std::invalid_argument(
-        fmt::format("expected a link for every two clusters, each way; there is none "
-                    "from {}; `links: {{all: {{}}}}` says that all talk",
+        fmt::format("expected a link for every two clusters, each way; there is none from {}; "
+                    "`links: {{all: {{}}}}` declares them all",
                     fmt::join(missing, ", ")));
 }
 
@@ -66,8 +66,8 @@ void NetworkMeasurement::prepare(const paths::Plan& plan, const paths::RunOption
   const bool is_virtual = run.clock == runtime::ClockKind::virtual_time;
   if (!plan.ways || (plan.clusters.size() > 1 && !plan.lanes.is_written))
     throw std::invalid_argument(
-        "expected the key lanes in the config (`lanes: {}` will do), with which hosts "
-        "pass on what others send until all have ended");
+        "expected the key lanes in the config (`lanes: {}` is enough), so that hosts forward "
+        "messages of others until all have ended");
   if (plan.lanes.striping > 1)
     throw std::invalid_argument(
         fmt::format("expected lanes without striping, where a pair of hosts has one "
@@ -75,7 +75,7 @@ void NetworkMeasurement::prepare(const paths::Plan& plan, const paths::RunOption
                     plan.lanes.striping));
   find_networks(plan);
   find_tests(plan);
-  if (tests_.empty()) throw std::invalid_argument("expected two hosts with threads, found less");
+  if (tests_.empty()) throw std::invalid_argument("expected two hosts with threads, found fewer");
   is_one_clock_ = is_virtual || !run.is_one_host ||
                   paths::hosts_on_this_machine(plan).size() == plan.hosts.size();
   is_speaking_ = !run.is_one_host || run.host == hosts_.front();
@@ -115,9 +115,9 @@ void NetworkMeasurement::find_tests(const paths::Plan& plan) {
     network_.clusters.push_back({clusters_[cluster], {}, {}});
     const auto hosts = senders(plan, cluster);
     if (hosts.empty())
-      throw std::invalid_argument(
-          fmt::format("expected threads in each cluster, for they measure; there are none in {}",
-                      clusters_[cluster]));
+      throw std::invalid_argument(fmt::format(
+          "expected threads in each cluster, because threads measure; there are none in {}",
+          clusters_[cluster]));
     firsts.push_back(hosts.front());
     hosts_.insert(hosts_.end(), hosts.begin(), hosts.end());
     if (hosts.size() > 1) add_test(plan, cluster, cluster);
@@ -202,7 +202,7 @@ void NetworkMeasurement::say_cost(const paths::Plan& plan) {
         fmt::format("measure: {} links and networks in {} rounds: about {:.0f} s and {:.1f} "
                     "MB{}\n",
                     tests_.size(), rounds_.size(), seconds(expected_.time), expected_.bytes / 1e6,
-                    is_guess ? ", if what the config says nothing of has 10 ms and 100 Mbit "
+                    is_guess ? ", if links without figures in the config have 10 ms and 100 Mbit "
                                "between clusters, 100 us and 1 Gbit inside"
                              : ""));
 }
@@ -338,7 +338,7 @@ void NetworkMeasurement::finish(const paths::RunSummary& run) {
   if (!unmeasured_.empty())
     throw std::runtime_error(fmt::format(
         "not measured, because the machine was busy: {}; {}", fmt::join(unmeasured_, ", "),
-        network_.links.size() == all ? "of these the file has what it had" : "nothing is written"));
+        network_.links.size() == all ? "the file keeps their old figures" : "nothing is written"));
 }
 
 }  // namespace commands

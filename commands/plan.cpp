@@ -73,10 +73,8 @@ void print_rows(const ScheduleRequest& request, const Comparison& all, base::Nan
 void write_schedule(const ScheduleRequest& request, const planning::Contender& contender,
                     const PlanOptions& options) {
   const std::string text = fmt::format(
-      "# {}, between the hosts of {}: {}.\n"
-      "# `--schedule file:FILE` of collective, or groups::by(\"file:FILE\", ...) in a program, "
-      "does "
-      "it.\n{}",
+      "# {}, between the hosts of {}: {}.\n# `--schedule file:FILE` of collective, or "
+      "groups::by(\"file:FILE\", ...) in a program, runs it.\n{}",
       request.task_text(), options.schedule.file, milliseconds(contender.time),
       planning::print(contender,
                       {request.participants.hosts, request.task.counts, request.element_bytes}));
@@ -91,9 +89,11 @@ int plan(const PlanOptions& options) {
       read_request(options.schedule, {.size = !options.has_pools || !options.file.empty()});
   if (request.task.collective != collectives::Collective::allgather) {
     base::Mistakes mistakes;
-    add_mistake(mistakes, fmt::format("--collective: expected allgather, which alone is planned, "
-                                      "found '{}'",
-                                      name_of(request.task.collective)));
+    add_mistake(
+        mistakes,
+        fmt::format(
+            "--collective: expected allgather, the only collective with planners, found '{}'",
+            name_of(request.task.collective)));
     mistakes.throw_if_any();
   }
   if (options.has_pools) print_pools(request.participants);
@@ -102,7 +102,7 @@ int plan(const PlanOptions& options) {
       pricing::bound_of(request.task, request.element_bytes, *request.participants.network);
   std::cout << fmt::format("{}{}\n", options.has_pools ? "\n" : "", request.task_text());
   if (bound.time > base::Nanos(0))
-    std::cout << fmt::format("Nothing can take less than {}: {}.\n", milliseconds(bound.time),
+    std::cout << fmt::format("Lower bound: {} ({}).\n", milliseconds(bound.time),
                              with_names(bound.reason, request.participants));
   std::cout << '\n';
   const Comparison all = compared(request);
@@ -117,14 +117,14 @@ void add_plan_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<PlanOptions>();
   options->schedule.collective = "allgather";
   CLI::App* command = app.add_subcommand(
-      "plan", "Plan an allgather for a config's links, and say what else it could take");
+      "plan", "Plan an allgather for a config's links, and compare it with the algorithms");
   command->add_option("FILE", options->schedule.file, "a config of either level")->required();
   add_task_options(*command, options->schedule);
   command->add_flag("--pools", options->has_pools,
-                    "which hosts are near each other, and why;\nneeds no size");
+                    "print which hosts are near each other, and why;\nneeds no --size");
   command
       ->add_option("-o,--output", options->file,
-                   "write the fastest to this file, which hosts can take")
+                   "write the fastest schedule to this file, for\n`--schedule file:FILE`")
       ->type_name("FILE");
   set_examples(*command,
                "  paths plan configs/three-sites.yaml --collective allgather --size 256KiB\n"

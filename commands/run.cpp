@@ -45,7 +45,7 @@ std::string found_program(const std::string& name) {
   std::optional<std::string> near;
   if (const auto beside_us = base::near_match(name, names)) near = *beside_us;
   if (const std::string here = "./" + name; paths::find_program(here)) near = here;
-  refuse("command line", fmt::format("expected a program beside paths or in PATH, found no '{}'{}",
+  refuse("command line", fmt::format("expected a program next to paths or in PATH, found no '{}'{}",
                                      name, near ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
@@ -202,15 +202,15 @@ int run_hosts(RunOptions& options) {
 
 void add_run_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app.add_subcommand(
-      "run",
-      "Run a program on every host of a config that belongs on this machine: each host is a\n"
-      "process, the first one that fails stops all. Lines of all but the config's first host\n"
-      "are shown as 'host| line'.");
+  CLI::App* command =
+      app.add_subcommand("run",
+                         "Run a program on every host of a config that belongs to this machine: "
+                         "each host is a\nprocess, and the first one that fails stops all. Lines "
+                         "of all hosts except the first of\nthe config are shown as 'host| line'.");
   command->add_option("FILE", options->file, "a config of either level")->required();
   command
       ->add_option("PROGRAM", options->program,
-                   "after --: a program beside paths or in PATH, and its arguments")
+                   "after --: a program next to paths or in PATH, and its arguments")
       ->required();
   command
       ->add_option("--clock", options->clock,
@@ -220,8 +220,8 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--trace", options->trace,
-                   "a directory to write a trace into, for `paths analyze`; puts event collectors\n"
-                   "around every wrapper unless the config says otherwise")
+                   "directory to write a trace into, for `paths analyze`; puts event "
+                   "collectors\naround every wrapper unless the config says otherwise")
       ->type_name("DIR");
   add_override_options(*command, options->overrides);
   set_examples(*command,

@@ -48,7 +48,8 @@ void add_print(CLI::App& parent, int& exit_code) {
   CLI::App* command =
       parent.add_subcommand("print", "Print the steps of each host, a line for each host");
   add_schedule_options(*command, *options);
-  command->add_option("--host", options->host, "only its steps")->type_name("HOST");
+  command->add_option("--host", options->host, "host whose steps are printed (default: all)")
+      ->type_name("HOST");
   set_examples(*command,
                "  paths schedule print --clusters 2,2 --collective broadcast --size 4B \\\n"
                "      --algorithm stretched:stretch=2\n");
@@ -61,8 +62,8 @@ void add_export(CLI::App& parent, int& exit_code) {
     std::string format = "goal";
   };
   auto options = std::make_shared<ExportOptions>();
-  CLI::App* command =
-      parent.add_subcommand("export", "Write a schedule for another tool: LogGOPSim takes goal");
+  CLI::App* command = parent.add_subcommand(
+      "export", "Write a schedule for another tool: goal is the format of LogGOPSim");
   add_schedule_options(*command, options->schedule);
   command->add_option("--format", options->format, "goal")
       ->type_name("NAME")
@@ -82,7 +83,7 @@ void add_export(CLI::App& parent, int& exit_code) {
 void add_verify(CLI::App& parent, int& exit_code) {
   auto options = std::make_shared<ScheduleOptions>();
   CLI::App* command = parent.add_subcommand(
-      "verify", "Prove schedules right by doing them on symbols, with vectors cut down");
+      "verify", "Verify schedules by running them on symbolic values, with shortened vectors");
   add_schedule_options(*command, *options);
   set_examples(*command,
                "  paths schedule verify configs/two-clusters.yaml\n"
@@ -97,7 +98,7 @@ void add_verify(CLI::App& parent, int& exit_code) {
 
 void add_schedule_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "schedule", "Print, export and verify schedules of collectives: who does what, step by step");
+      "schedule", "Print, export and verify schedules of collectives: the steps of each host");
   command->require_subcommand(1);
   set_examples(*command,
                "  paths schedule print --clusters 2,2 --collective barrier --algorithm tree\n"

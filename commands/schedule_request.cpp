@@ -74,16 +74,17 @@ void read_clusters(const std::string& text, Participants& read, base::Mistakes& 
   for (const std::string& word : split(text, ',')) {
     const auto size = base::parse_natural(word);
     if (!size || *size == 0 || *size > participants_max) {
-      add_mistake(mistakes, fmt::format("--clusters: expected how many hosts each has, such as "
-                                        "4,4, found '{}'",
-                                        word));
+      add_mistake(
+          mistakes,
+          fmt::format("--clusters: expected the number of hosts of each, such as 4,4, found '{}'",
+                      word));
       continue;
     }
     all += *size;
     sizes.push_back(*size);
   }
   if (all > participants_max)
-    add_mistake(mistakes, fmt::format("--clusters: expected at most {} hosts in all, found {}",
+    add_mistake(mistakes, fmt::format("--clusters: expected at most {} hosts in total, found {}",
                                       participants_max, all));
   if (sizes.empty() || all > participants_max) return;
   read.topology = std::make_shared<const Topology>(Topology::clustered(sizes));
@@ -140,7 +141,7 @@ void set_counts(const std::vector<Count>& elements, Count element_bytes, Collect
     task.counts =
         elements.size() == 1 ? Counts::each(elements[0], blocks) : Counts::listed(elements);
     if (task.counts.total() > std::numeric_limits<Count>::max() / element_bytes)
-      throw std::invalid_argument("they are together more bytes than 64 bits can tell");
+      throw std::invalid_argument("their sum is more bytes than 64 bits can hold");
   } catch (const std::invalid_argument& error) {
     add_mistake(mistakes, fmt::format("--size: {}", error.what()));
   }
@@ -210,7 +211,7 @@ void add_group_options(CLI::App& command, ScheduleOptions& options) {
   command.add_option("FILE", options.file, "a config of either level, whose hosts take part");
   command
       .add_option("--clusters", options.clusters,
-                  "in place of a config: how many hosts each\ncluster has, such as 4,4")
+                  "instead of a config: number of hosts of each\ncluster, such as 4,4")
       ->type_name("COUNTS");
 }
 
@@ -219,23 +220,22 @@ void add_task_options(CLI::App& command, ScheduleOptions& options) {
       ->type_name("NAME");
   command
       .add_option("--size", options.size,
-                  "of the vector, or of what each gives another;\nseveral, 8B,0B,16B, where they "
-                  "differ")
+                  "size of the vector, or of each block;\nseveral, 8B,0B,16B, if blocks differ")
       ->type_name("SIZE");
-  command.add_option("--element", options.element, "of an element, which is never cut")
+  command.add_option("--element", options.element, "size of an element, which is never split")
       ->type_name("SIZE")
       ->capture_default_str();
 }
 
 void add_root_option(CLI::App& command, ScheduleOptions& options) {
-  command.add_option("--root", options.root, "a host by its name, or its number from 0 on")
+  command.add_option("--root", options.root, "root host: its name, or its number from 0")
       ->type_name("HOST");
 }
 
 void add_algorithm_option(CLI::App& command, ScheduleOptions& options) {
   command
       .add_option("--algorithm", options.algorithm,
-                  "one of `paths algorithms`, with parameters\nbehind: "
+                  "one of `paths algorithms`, with parameters after\na colon: "
                   "stretched:exchange=two,stretch=64")
       ->type_name("NAME");
 }

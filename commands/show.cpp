@@ -60,7 +60,8 @@ void add_show_command(CLI::App& app, int& exit_code) {
   add_task_options(*command, options->schedule);
   command->get_option("--collective")
       ->description(
-          "draw its schedule; --algorithm is then one of\n`paths algorithms`, --root any host");
+          "draw the schedule of this collective; --algorithm\nis then one of `paths algorithms`, "
+          "--root any host");
   for (const char* const option : {"--size", "--element"})
     command->get_option(option)->needs("--collective");
   add_override_options(*command, options->overrides);

@@ -133,7 +133,7 @@ void watch_element(const SpaceOptions& options) {
     for (std::uint64_t shown = 0; shown < options.tuples; ++shown, ++number) {
       const pastset::Stored stored = next_tuple(*space, *element, number);
       if (stored.number > number)
-        std::cout << fmt::format("{} to {}: gone before they were read\n", number,
+        std::cout << fmt::format("{} to {}: discarded before they were read\n", number,
                                  stored.number - 1);
       number = stored.number;
       std::cout << fmt::format("{}: {}\n", number,
@@ -157,18 +157,21 @@ void add_space_command(CLI::App& app, int& exit_code) {
       app.add_subcommand("space", "List, show and watch spaces that processes here share");
   command->require_subcommand(1);
   CLI::App* list = command->add_subcommand(
-      "list", "those of this user and what others let one map, and who\nmaps them");
-  CLI::App* show = command->add_subcommand("show", "the elements of one: how full, who waits");
-  CLI::App* watch = command->add_subcommand("watch", "print the tuples of an element as they come");
-  CLI::App* remove = command->add_subcommand(
-      "remove",
-      "delete all elements of one, whoever waits for them;\nits memory goes with the "
-      "last process that maps it");
+      "list", "list the spaces that this user may map, and the\nprocesses that map them");
+  CLI::App* show =
+      command->add_subcommand("show", "show the elements of a space: tuples, memory, waiters");
+  CLI::App* watch =
+      command->add_subcommand("watch", "print the tuples of an element as they arrive");
+  CLI::App* remove =
+      command->add_subcommand("remove",
+                              "delete all elements of a space, even if some are\nwaited for; the "
+                              "last process that maps the space\nfrees its memory");
   for (CLI::App* one : {show, watch, remove})
-    one->add_option("NAME", options->name, "a shared space; of another user, USER/NAME")
+    one->add_option("NAME", options->name, "name of a shared space; USER/NAME for another user's")
         ->required();
-  watch->add_option("ELEMENT", options->element, "of the space")->required();
-  watch->add_option("--tuples", options->tuples, "end after so many");
+  watch->add_option("ELEMENT", options->element, "name of an element of the space")->required();
+  watch->add_option("--tuples", options->tuples,
+                    "number of tuples after which to end (default: no end)");
   set_examples(*command,
                "  paths space list\n"
                "  paths space show solver\n"

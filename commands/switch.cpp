@@ -53,10 +53,10 @@ void add_switch_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<SwitchOptions>();
   CLI::App* command = app.add_subcommand(
       "switch",
-      "Be the emulated switch of a cluster, for hosts that `paths run` does not start: on the\n"
-      "machine of the cluster's first host, until all of its hosts have ended");
+      "Run the emulated switch of a cluster, for hosts that `paths run` does not start: on "
+      "the\nmachine of the cluster's first host, until all of its hosts have ended");
   command->add_option("FILE", options->file, "a config of either level")->required();
-  command->add_option("CLUSTER", options->cluster, "whose switch it is")->required();
+  command->add_option("CLUSTER", options->cluster, "cluster of the switch")->required();
   add_override_options(*command, options->overrides);
   for (const char* name : {"algorithm", "root", "instrument", "port", "transport", "stack"}) {
     std::string variable = fmt::format("PATHS_{}", name);

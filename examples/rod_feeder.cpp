@@ -38,9 +38,9 @@ int main(int argc, char** argv) {
   std::string name;
   std::uint64_t times = 20, pause_ms = 100;
   CLI::App app("Heats the rod of rod_solver");
-  app.add_option("NAME", name, "the shared space of its left half")->required();
-  app.add_option("--times", times, "How often")->capture_default_str();
-  app.add_option("--pause", pause_ms, "Between, in ms")->capture_default_str();
+  app.add_option("NAME", name, "name of the shared space of its left half")->required();
+  app.add_option("--times", times, "Number of times")->capture_default_str();
+  app.add_option("--pause", pause_ms, "Pause between them, in ms")->capture_default_str();
   return paths::run_main(app, argc, argv, [&] {
     feed(name, times, std::chrono::milliseconds(pause_ms));
     return 0;

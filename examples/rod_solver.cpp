@@ -100,11 +100,12 @@ int main(int argc, char** argv) {
   program.help = "Heat in a rod of two halves that share memory";
   program.thread = [&](paths::Thread& thread) { solve(thread, options); };
   program.options = [&](CLI::App& app) {
-    app.add_option("--steps", options.steps, "How many")->capture_default_str();
-    app.add_option("--cells", options.cells, "Of a half")
+    app.add_option("--steps", options.steps, "Number of steps")->capture_default_str();
+    app.add_option("--cells", options.cells, "Number of cells of a half")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option("--pause", options.pause_ms, "Between steps, in ms")->capture_default_str();
+    app.add_option("--pause", options.pause_ms, "Pause between steps, in ms")
+        ->capture_default_str();
   };
   return paths::main(argc, argv, program);
 }

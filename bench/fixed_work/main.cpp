@@ -76,23 +76,24 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("fwq|ftq|detour")
       ->default_str("fwq");
   add_time(
-      app, "--duration", [&](Nanos time) { measured.duration = time; }, "How long it is measured")
+      app, "--duration", [&](Nanos time) { measured.duration = time; },
+      "Duration of the measurement")
       ->default_str("10s");
   add_time(
       app, "--work", [&](Nanos time) { measured.work = time; },
-      "A piece of fwq (default: 100us), a unit of ftq (default: a thousandth of the "
-      "interval)");
+      "Duration of a piece of fwq (default: 100us) or of a unit of ftq (default: a thousandth of "
+      "the interval)");
   add_time(
       app, "--interval", [&](Nanos time) { measured.interval = time; },
-      "Of ftq; with all methods, how finely periods are searched for")
+      "Interval of ftq; for all methods, resolution of the search for periods")
       ->default_str("1ms");
   add_time(
       app, "--threshold", [&](Nanos time) { measured.threshold = time; },
-      "Longer is a detour (default: 1% of a piece or of the interval; detour: 9 times the "
+      "Least duration of a detour (default: 1% of a piece or of the interval; detour: 9 times the "
       "shortest look at the clock)");
   app.add_option_function<std::string>(
          "--threads", [&](const std::string& text) { measured.threads = read_threads(text); },
-         "How many, each on a processor of its own")
+         "Number of threads, each on a processor of its own")
       ->type_name("NUMBER|all")
       ->default_str("all");
   app.add_option("--json", options.json, "Write the figures to this file; - is standard output")
@@ -100,7 +101,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--csv", options.csv, "Write every sample to this file")->type_name("FILE");
   app.add_option("--noise", options.noise,
                  "Write the detours as lines 'start_ns duration_ns', which noise_allreduce "
-                 "--replay reads; of several threads a file each: NAME-PROCESSOR.EXTENSION")
+                 "--replay reads; with several threads one file each: NAME-PROCESSOR.EXTENSION")
       ->type_name("FILE");
   paths::set_examples(app,
                       "  fixed_work --method ftq --duration 30s --json noise.json\n"

@@ -65,7 +65,7 @@ void LaneRounds::send_and_receive(paths::Thread& thread, paths::MessageGroup& gr
   bool is_whole = true;
   for (auto& [from, receiving] : coming) is_whole = receiving.wait() == message_ && is_whole;
   base::Nanos took = coming.empty() ? base::Nanos(0) : now() - begin;
-  if (!is_whole) throw std::runtime_error("other bytes came than were sent");
+  if (!is_whole) throw std::runtime_error("received bytes differ from those that were sent");
   for (paths::Sending& one : leaving) one.wait();
   if (self != first) {
     group.send(first, words, base::Payload::of(took)).wait();

@@ -108,7 +108,7 @@ void LaneTraffic::receive(paths::Thread& thread, paths::MessageGroup& group) {
     channel.coming.pop_front();
     const base::Payload came = channel.next.wait();
     if (came.size() != messages_[index].bytes || !(came == payload_of(messages_[index])))
-      throw std::runtime_error(fmt::format("message {} of {} bytes came otherwise, with {} bytes",
+      throw std::runtime_error(fmt::format("message {} of {} bytes arrived changed, with {} bytes",
                                            index, messages_[index].bytes, came.size()));
     {
       runtime::Lock lock(mutex_);

@@ -45,11 +45,12 @@ int main(int argc, char** argv) {
   std::unique_ptr<bench::LaneRounds> rounds;
   paths::Program program;
   program.name = "lane_traffic";
-  program.help = "Threads send each other messages of all sizes over lanes, and check what comes.";
+  program.help =
+      "Threads send each other messages of all sizes over lanes, and check what they receive.";
   program.options = [&](CLI::App& app) {
-    app.add_option("--messages", options.messages, "How many, of all threads")
+    app.add_option("--messages", options.messages, "Number of messages of all threads")
         ->capture_default_str();
-    app.add_option("--bytes", bytes_most, "Of the largest")
+    app.add_option("--bytes", bytes_most, "Size of the largest message")
         ->type_name("SIZE")
         ->capture_default_str();
     app.add_option("--draw", options.seed, "Seed of pairs and sizes")->capture_default_str();
@@ -57,7 +58,8 @@ int main(int argc, char** argv) {
                    "Instead of random ones, messages of --bytes at once: opposite (hosts of the "
                    "first cluster to those of the second) or incast (all to the first host)")
         ->check(CLI::IsMember({"opposite", "incast"}));
-    app.add_option("--rounds", round_options.rounds, "Of the pattern")->capture_default_str();
+    app.add_option("--rounds", round_options.rounds, "Rounds of the pattern")
+        ->capture_default_str();
   };
   program.prepare = [&](const paths::Plan& plan, const paths::RunOptions&) {
     const auto bytes = base::parse_bytes(bytes_most);

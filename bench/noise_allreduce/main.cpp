@@ -14,23 +14,24 @@
 namespace {
 
 void add_options(CLI::App& app, bench::NoiseOptions& options) {
-  app.add_option("--iterations", options.iterations, "How many are measured")
+  app.add_option("--iterations", options.iterations, "Number of measured iterations")
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
-  app.add_option("--warmup", options.warmup,
-                 "Rounds before the first iteration (default: 0 on the virtual clock, else 10)")
+  app.add_option(
+         "--warmup", options.warmup,
+         "Rounds before the first iteration (default: 0 on the virtual clock, otherwise 10)")
       ->check(CLI::Range(0, 1'000'000'000));
   app.add_option("--collective", options.collective,
-                 "Which allreduce of the config (default: the only one)");
+                 "Name of the allreduce in the config (default: the only one)");
   app.add_option("--compute", options.compute,
-                 "sort integers, spin, sleep, declared (the time passes), or replay noise "
-                 "(default: declared on the virtual clock, else sort)");
+                 "How threads compute: sort integers, spin, sleep, declared (the time passes), or "
+                 "replay noise (default: declared on the virtual clock, otherwise sort)");
   app.add_option("--compute-time", options.compute_time,
-                 "Of an iteration; a host divides it by its speed")
+                 "Computing time of an iteration; a host divides it by its speed")
       ->capture_default_str();
   app.add_option("--replay", options.replay,
-                 "Noise: a file of lines 'start_ns duration_ns'; or a traced run, whose threads' "
-                 "computing times are taken: what `--trace` wrote");
+                 "Noise: a file of lines 'start_ns duration_ns'; or the trace directory of a run, "
+                 "whose computing times are repeated");
   app.add_option("--noise", options.noise,
                  "Delays to inject: HOST/THREAD=DURATION/PERIOD such as alpha-0/1=5ms/100ms, or "
                  "DURATION@TIME for once; * for every thread; may be repeated");
@@ -42,9 +43,9 @@ void add_options(CLI::App& app, bench::NoiseOptions& options) {
                  "iterations but the last), worst (in none), or a FILE with a row per iteration "
                  "and a column per thread")
       ->capture_default_str();
-  app.add_option("--decisions", options.decisions,
-                 "Write how each round of each cluster was decided to this file, as CSV; of the "
-                 "clusters of this process");
+  app.add_option(
+      "--decisions", options.decisions,
+      "Write to this CSV file how each round was decided in each cluster of this process");
   app.add_option("--json", options.json, "Write the figures to this file; - is standard output");
   paths::set_examples(app,
                       "  paths run configs/one-host.yaml -- noise_allreduce --iterations 100\n"

@@ -14,30 +14,31 @@
 namespace {
 
 void add_options(CLI::App& app, bench::SorOptions& options) {
-  app.add_option("--data", options.data, "What the grid begins with: frosty, tridiagonal, random")
+  app.add_option("--data", options.data, "Initial grid: frosty, tridiagonal, random")
       ->capture_default_str();
-  app.add_option("--size", options.size, "Rows, and columns, of the grid")->capture_default_str();
-  app.add_option("--data-seed", options.data_seed, "Of what is random in it")
+  app.add_option("--size", options.size, "Number of rows, and of columns, of the grid")
+      ->capture_default_str();
+  app.add_option("--data-seed", options.data_seed, "Seed of the random data")
       ->capture_default_str();
   app.add_option("--omega", options.omega,
                  "Relaxation factor (default: 2/(1+sin(pi/SIZE)), near the best)");
   app.add_option("--iterations", options.iterations,
-                 "At most that many (default: until the condition holds)")
+                 "Greatest number of iterations (default: until the condition holds)")
       ->check(CLI::Range(1, 1'000'000'000));
   app.add_option("--collective", options.collective,
-                 "Which allreduce of the config (default: the only one)");
-  app.add_option("--exchange", options.exchange, "Which exchange of the config")
+                 "Name of the allreduce in the config (default: the only one)");
+  app.add_option("--exchange", options.exchange, "Name of the exchange in the config")
       ->capture_default_str();
   app.add_option("--compute", options.compute,
-                 "What computing costs on the virtual clock: declared, or measured, the "
-                 "processor time it takes (default: declared)");
+                 "Time of computing on the virtual clock: declared, or measured, the processor "
+                 "time (default: declared)");
   app.add_option("--cost-per-row", options.cost_per_row,
-                 "Declared, of relaxing one row; a host divides it by its speed")
+                 "Declared time to relax one row; a host divides it by its speed")
       ->capture_default_str();
   app.add_option("--halo", options.halo,
                  "Between clusters: plain (each border row is sent and waited for), hidden (rows "
-                 "are relaxed on both sides to hide the latency of the link), or for how many "
-                 "iterations a border may be on its way")
+                 "are relaxed on both sides to hide the latency of the link), or the number of "
+                 "iterations that a border may be under way")
       ->capture_default_str();
   app.add_option("--image", options.image, "Write the grid to this file as a picture (PPM)");
   app.add_option("--raw", options.raw, "Write the grid to this file: f64, row after row");
@@ -45,7 +46,7 @@ void add_options(CLI::App& app, bench::SorOptions& options) {
                  "Write what each thread contributed, for noise_allreduce --values");
   app.add_option("--json", options.json, "Write the figures to this file; - is standard output");
   app.add_flag("--check", options.check,
-               "Solve it again in one thread and compare every cell and decision");
+               "Solve the grid again in one thread and compare every cell and decision");
   paths::set_examples(app,
                       "  paths run configs/sor-one-host.yaml -- sor --data frosty --image out.ppm\n"
                       "  paths run configs/sor-two-clusters.yaml --clock virtual -- sor --size 200 "

@@ -289,8 +289,9 @@ std::string Sor::check(const paths::Plan& plan) const {
   }
   for (const SorDecision& decision : ours.decisions)
     if (decision.is_stop != says_stop.at(decision.iteration))
-      return fmt::format("--check: iteration {} was taken for one that says {}, which it does not",
-                         decision.iteration + 1, decision.is_stop ? "stop" : "go on");
+      return fmt::format(
+          "--check: the decision of iteration {} was {}, the reference has the opposite",
+          decision.iteration + 1, decision.is_stop ? "stop" : "go on");
   std::vector<double> row(options_.size);
   for (const auto& [rank, part] : parts_)
     for (std::size_t number = part.rows.begin; number < part.rows.end; ++number) {

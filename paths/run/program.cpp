@@ -46,14 +46,15 @@ void add_options(CLI::App& app, CommandLine& line) {
                  "Which host of the config this process is; without it, and without a launcher's "
                  "rank in the environment, it is all of them")
       ->group(common);
-  app.add_option("--seed", line.seed, "Of everything random")
+  app.add_option("--seed", line.seed, "Seed of all random numbers")
       ->envname("PATHS_SEED")
       ->capture_default_str()
       ->group(common);
   app.add_option("--algorithm", line.overrides.algorithm, "Algorithm " + algorithm_help())
       ->envname("PATHS_ALGORITHM")
       ->group(common);
-  app.add_option("--root", line.overrides.root, "CLUSTER/HOST at which trees end")
+  app.add_option("--root", line.overrides.root,
+                 "CLUSTER/HOST of the root of every collective's tree")
       ->envname("PATHS_ROOT")
       ->group(common);
   app.add_option("--instrument", line.overrides.instrument,
@@ -76,7 +77,8 @@ void add_options(CLI::App& app, CommandLine& line) {
       ->envname("PATHS_TRANSPORT")
       ->group(common);
   app.add_option("--stack", line.overrides.stack,
-                 "Address space of a thread's stack (8MiB; of more than 30,000 threads 256KiB)")
+                 "Address space of a thread's stack (default: 8MiB; 256KiB if there are more than "
+                 "30,000 threads)")
       ->type_name("SIZE")
       ->envname("PATHS_STACK")
       ->group(common);
@@ -106,7 +108,7 @@ int tell_of_trace(const RunOptions& options, const Plan& plan, const std::string
   const std::string where =
       options.is_one_host ? fmt::format(" of host {}", plan.hosts[options.host].name) : "";
   if (outcome.written == 0 && outcome.lacking > 0) {
-    base::say(fmt::format("{}: not traced: not one of the {} records{} could be written\n", program,
+    base::say(fmt::format("{}: not traced: none of the {} records{} could be written\n", program,
                           outcome.lacking, where));
     return exit_failed;
   }

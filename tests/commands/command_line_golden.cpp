@@ -83,7 +83,7 @@ TEST_CASE("command line: a program in the current folder without ./ is an error 
   std::filesystem::remove_all(folder);
   CHECK(said.exit_code == 2);
   CHECK(said.text ==
-        "command line: expected a program beside paths or in PATH, found no 'mine'; did you mean "
+        "command line: expected a program next to paths or in PATH, found no 'mine'; did you mean "
         "'./mine'?\n");
 }
 
