@@ -53,9 +53,9 @@ void Cache::learn(OperationKind kind, std::uint64_t number, const paths::Result&
 paths::WrapperKind cache_kind() {
   paths::WrapperKind kind;
   kind.name = "cache";
-  kind.help = "Answers reads from the newest tuples that passed up through it.";
+  kind.help = "Replies to reads with the newest tuples that passed up through it.";
   kind.settings = {
-      {"keep", "integer from 1", "1", "How many tuples are kept, the newest by number."}};
+      {"keep", "integer from 1", "1", "Number of tuples to keep, those with the highest numbers."}};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
     const auto keep = static_cast<std::size_t>(reader.integer("keep", 1, 1, 1'000'000));
     return [keep](paths::Deployment&) { return std::make_unique<Cache>(keep); };

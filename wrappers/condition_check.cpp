@@ -165,7 +165,7 @@ Result ConditionCheck::decide(Operation operation, const paths::Next& next) {
   if (!settings_.asks.empty() && stored.number != operation.sequence) {
     rounds_.fail(operation,
                  fmt::format("round {} is tuple {} of {}: others ask for tuples by round, so "
-                             "that every round must come here",
+                             "every round must pass here",
                              operation.sequence, stored.number, result_->name()),
                  paths::FailureCause::other);
   }
@@ -349,13 +349,15 @@ std::vector<paths::SettingHelp> settings_help() {
               {"relaxation", "exact or conditional", "exact",
                "exact: the value is complete; conditional: a part may decide the condition."});
   help.push_back({"condition", "condition", "none", "The test, such as {less: 0.01} or is_true."});
-  help.push_back({"result", "element", "required", "This cluster's results, of this host."});
-  help.push_back({"combine", "list of elements", "only result",
-                  "The results of all clusters, in their order: `result` and the caches."});
-  help.push_back({"asks", "list of elements", "none",
-                  "Where to ask each other cluster for tuples, when undecided."});
   help.push_back(
-      {"ask_for", "integer from 1 to 1000000", "1", "How many tuples to ask for at once."});
+      {"result", "element", "required", "Element of this host with the results of this cluster."});
+  help.push_back({"combine", "list of elements", "only result",
+                  "Elements with the results of each cluster, in the order of clusters: `result` "
+                  "and the caches."});
+  help.push_back({"asks", "list of elements", "none",
+                  "Elements for requests to each other cluster while the condition is undecided."});
+  help.push_back(
+      {"ask_for", "integer from 1 to 1000000", "1", "Number of tuples to ask for at once."});
   return help;
 }
 

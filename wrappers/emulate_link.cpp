@@ -140,7 +140,7 @@ void EmulateLink::wait_for_turn(const Place& place, runtime::Deadline deadline) 
   while (!is_first(place)) {
     const auto woken = emptied_.wait(lock, deadline, {"earlier operations over link", name()});
     if (woken == runtime::Woken::expired && !is_first(place)) {
-      throw pastset::DeadlinePassed("earlier operations were not through before the deadline");
+      throw pastset::DeadlinePassed("earlier operations had not passed before the deadline");
     }
   }
 }
@@ -208,14 +208,15 @@ void EmulateLink::close_lane(LaneKey key) {
 paths::WrapperKind emulate_link_kind() {
   paths::WrapperKind kind;
   kind.name = "emulate_link";
-  kind.help = "Delays what passes as one direction of a link would; all that pass it share it.";
+  kind.help =
+      "Delays messages as one direction of a link does; all paths through it share the link.";
   kind.job = paths::Job::link;
   kind.settings = {
-      {"latency", "time", "0ns", "How long a message travels once it has left."},
-      {"bandwidth", "rate", "unlimited", "How fast messages leave, one after the other."},
+      {"latency", "time", "0ns", "Time from the departure of a message to its arrival."},
+      {"bandwidth", "rate", "unlimited", "Rate at which messages leave, one after the other."},
       {"trace", "word", "none",
-       "A file of recorded latencies and bandwidths, instead of latency; its name counts from the "
-       "folder of the config."},
+       "File of recorded latencies and bandwidths, instead of latency; a relative name starts at "
+       "the folder of the config."},
   };
   kind.roles = {"down", "up"};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {

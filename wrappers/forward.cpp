@@ -56,8 +56,8 @@ paths::StageId Forward::leave(paths::Operation& operation, const paths::Next& ne
 paths::WrapperKind forward_kind() {
   paths::WrapperKind kind;
   kind.name = "forward";
-  kind.help = "Carries operations to another host, where the path goes on.";
-  kind.settings = {{"to", "host", "required", "The host on which the path goes on."}};
+  kind.help = "Carries operations to another host, where the path continues.";
+  kind.settings = {{"to", "host", "required", "Host on which the path continues."}};
   kind.job = paths::Job::crossing;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     const std::uint32_t to_host = read_host(reader, place);

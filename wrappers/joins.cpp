@@ -37,13 +37,15 @@ std::optional<pastset::Template> read_template(base::MapReader& reader) {
 paths::WrapperKind allreduce_kind() {
   paths::WrapperKind kind;
   kind.name = "allreduce";
-  kind.help = "Joins paths: combines all contributions and gives everyone the result.";
+  kind.help =
+      "Joins paths: combines all contributions and returns the result to every contributor.";
   kind.settings = paths::reduction_settings();
   kind.job = paths::Job::join;
   kind.answers_in_kind = true;
-  kind.collective = {.help = "Combines what all threads contribute and gives everyone the result.",
-                     .settings = kind.settings,
-                     .read = [](base::MapReader& reader) { paths::read_reduction(reader); }};
+  kind.collective = {
+      .help = "Combines the contributions of all threads and returns the result to every thread.",
+      .settings = kind.settings,
+      .read = [](base::MapReader& reader) { paths::read_reduction(reader); }};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) {
     return make_join(
         place, {.leader = paths::Leader::last_arriver, .reduction = paths::read_reduction(reader)});
@@ -54,11 +56,13 @@ paths::WrapperKind allreduce_kind() {
 paths::WrapperKind reduce_kind() {
   paths::WrapperKind kind;
   kind.name = "reduce";
-  kind.help = "Joins paths: combines all contributions and gives the first contributor the result.";
+  kind.help =
+      "Joins paths: combines all contributions and returns the result to the first contributor.";
   kind.settings = paths::reduction_settings();
   kind.job = paths::Job::join;
   kind.collective = {
-      .help = "Combines what all threads contribute and gives the first thread the result.",
+      .help =
+          "Combines the contributions of all threads and returns the result to the first thread.",
       .settings = kind.settings,
       .read = [](base::MapReader& reader) { paths::read_reduction(reader); }};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) {
@@ -71,21 +75,23 @@ paths::WrapperKind reduce_kind() {
 paths::WrapperKind broadcast_kind() {
   paths::WrapperKind kind;
   kind.name = "broadcast";
-  kind.help = "Joins paths: gives everyone the value that one contributor moved.";
+  kind.help = "Joins paths: returns the value that one contributor moved to every contributor.";
   kind.settings = {
       {"from", "integer from 0", "none",
-       "The contributor, counted from 0, whose value it is; none where it comes from below."},
-      {"template", "template", "any", "What that contributor moves."},
+       "Number of the contributor that moves the value, from 0; none if the value comes from "
+       "below."},
+      {"template", "template", "any", "Template of the value."},
   };
   kind.job = paths::Job::join;
-  kind.collective = {.help = "Gives everyone the value that the first thread of the root moved.",
-                     .settings = {{"template", "template", "required", "What that thread moves."}},
-                     .read =
-                         [](base::MapReader& reader) {
-                           reader.required_word("template", "a template such as f64");
-                           if (reader.take("template").is_scalar()) read_template(reader);
-                         },
-                     .root_slot = "from"};
+  kind.collective = {
+      .help = "Returns the value that the first thread of the root moved to every thread.",
+      .settings = {{"template", "template", "required", "Template of the value."}},
+      .read =
+          [](base::MapReader& reader) {
+            reader.required_word("template", "a template such as f64");
+            if (reader.take("template").is_scalar()) read_template(reader);
+          },
+      .root_slot = "from"};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) {
     std::optional<std::uint32_t> from;
     if (reader.has("from")) {
@@ -105,9 +111,9 @@ paths::WrapperKind broadcast_kind() {
 paths::WrapperKind barrier_kind() {
   paths::WrapperKind kind;
   kind.name = "barrier";
-  kind.help = "Joins paths: nobody returns before everyone has come.";
+  kind.help = "Joins paths: no contributor continues before all have arrived.";
   kind.job = paths::Job::join;
-  kind.collective = {.help = "Nobody returns before all threads have come."};
+  kind.collective = {.help = "No thread continues before all have arrived."};
   kind.read = [](base::MapReader&, const paths::WrapperPlace& place) {
     return make_join(place, {});
   };

@@ -113,12 +113,12 @@ void Lagged::drain(const paths::Operation& release, const paths::Next& next) {
 paths::WrapperKind lagged_kind() {
   paths::WrapperKind kind;
   kind.name = "lagged";
-  kind.help = "Starts each round and answers with the result of one that was started before.";
+  kind.help = "Starts each round and returns the result of an earlier one.";
   kind.may_answer_partial_values = true;
-  kind.settings = {
-      {"rounds", "integer from 1 to 1000000", "required", "How many rounds a result comes late."}};
+  kind.settings = {{"rounds", "integer from 1 to 1000000", "required",
+                    "Number of rounds by which a result is late."}};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
-    if (!reader.has("rounds")) reader.mistake("rounds", "missing, expected how many rounds");
+    if (!reader.has("rounds")) reader.mistake("rounds", "missing, expected a number of rounds");
     const auto rounds = static_cast<std::uint64_t>(reader.integer("rounds", 1, 1, 1'000'000));
     return [rounds](paths::Deployment& deployment) {
       return std::make_unique<Lagged>(deployment, rounds);

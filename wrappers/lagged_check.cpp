@@ -52,7 +52,7 @@ Result LaggedCheck::decide(Operation operation, const paths::Next& next) {
   const std::uint64_t sequence = operation.sequence;
   if (sequence != next_sequence_++)
     rounds_.fail(operation,
-                 fmt::format("round {} came, expected round {}", sequence, next_sequence_ - 1),
+                 fmt::format("round {} arrived, expected round {}", sequence, next_sequence_ - 1),
                  paths::FailureCause::other);
   tell(operation, next);
   if (sequence >= settings_.rounds)
@@ -170,19 +170,21 @@ paths::WrapperKind lagged_check_kind() {
   kind.settings = paths::reduction_settings();
   kind.settings.insert(
       kind.settings.end(),
-      {{"rounds", "integer from 1 to 1000000", "required", "How many rounds a result comes late."},
+      {{"rounds", "integer from 1 to 1000000", "required",
+        "Number of rounds by which a result is late."},
        {"every", "integer from 1 to 1000000", "1",
-        "Rounds whose values are told at once; at most rounds."},
+        "Rounds whose values are sent together; at most `rounds`."},
        {"condition", "condition", "none", "The test, such as {less: 0.01} or is_true."},
-       {"result", "element", "required", "This cluster's batches, of this host."},
+       {"result", "element", "required", "Element of this host with the batches of this cluster."},
        {"combine", "list of elements", "required",
-        "The batches of all clusters, in their order: `result` and where the others' come."}});
+        "Elements with the batches of each cluster, in the order of clusters: `result`, and for "
+        "the others the elements where their batches arrive."}});
   kind.template_below = [](const base::Settings&, const pastset::Template&) {
     return paths::batch_template();
   };
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {
     LaggedCheckSettings settings;
-    if (!reader.has("rounds")) reader.mistake("rounds", "missing, expected how many rounds");
+    if (!reader.has("rounds")) reader.mistake("rounds", "missing, expected a number of rounds");
     const std::int64_t rounds = reader.integer("rounds", 1, 1, 1'000'000);
     settings.rounds = static_cast<std::uint64_t>(rounds);
     settings.every = static_cast<std::uint64_t>(reader.integer("every", 1, 1, rounds));

@@ -26,13 +26,13 @@ void Periodic::handle(paths::Operation&& operation, paths::Next next, paths::Res
 paths::WrapperKind periodic_kind() {
   paths::WrapperKind kind;
   kind.name = "periodic";
-  kind.help = "Lets one round in so many through; the others come back at once, unchecked.";
+  kind.help = "Passes one round in `every` down; the others return at once, unchecked.";
   kind.job = paths::Job::gate;
   kind.may_answer_partial_values = true;
-  kind.settings = {
-      {"every", "integer from 1", "required", "Rounds, counted from 1, that go down."}};
+  kind.settings = {{"every", "integer from 1", "required",
+                    "Period of the rounds that go down, counted from 1."}};
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace&) -> paths::MakeWrapper {
-    if (!reader.has("every")) reader.mistake("every", "missing, expected how many rounds");
+    if (!reader.has("every")) reader.mistake("every", "missing, expected a number of rounds");
     const auto every = static_cast<std::uint64_t>(reader.integer("every", 1, 1, 1'000'000'000));
     return [every](paths::Deployment&) { return std::make_unique<Periodic>(every); };
   };

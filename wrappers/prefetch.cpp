@@ -92,7 +92,7 @@ paths::WrapperKind prefetch_kind() {
   paths::WrapperKind kind;
   kind.name = "prefetch";
   kind.help = "Begins a path: keeps the newest tuple of the far element in an element of its host.";
-  kind.settings = {{"into", "element", "required", "The element of this host to move it into."}};
+  kind.settings = {{"into", "element", "required", "Element of this host to move the tuple into."}};
   kind.job = paths::Job::prefetch;
   kind.fetches_into = "into";
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {

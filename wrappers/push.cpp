@@ -122,12 +122,13 @@ void Push::send(base::Payload tuple) {
 paths::WrapperKind push_kind() {
   paths::WrapperKind kind;
   kind.name = "push";
-  kind.help = "Begins a path: sends an element's tuples to the far end, unasked or asked.";
+  kind.help = "Begins a path: sends an element's tuples to the far end, unrequested or on request.";
   kind.settings = {
       {"from", "element", "required", "The element of this host whose tuples it sends."},
       {"asks", "element of asks", "none",
-       "Of this host: what others ask for. Without, all is sent."},
-      {"every", "true or false", "false", "Sends all tuples, not each time the newest."},
+       "Element of this host with the requests of others; none: tuples are sent unrequested."},
+      {"every", "true or false", "false",
+       "true: sends every tuple; false: sends the newest each time."},
   };
   kind.job = paths::Job::push;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {

@@ -83,7 +83,7 @@ std::string disagreement(const paths::WrapperPlace& place, const std::string& co
   if (&here != &*first)
     return base::print_settings(here.settings) == base::print_settings(first->settings)
                ? ""
-               : fmt::format("host {} says otherwise of collective {}, at {}",
+               : fmt::format("host {} declares collective {} differently, at {}",
                              plan.hosts[first->host].name, collective,
                              first->settings.position().text());
   std::map<std::uint32_t, std::size_t> times;
@@ -164,10 +164,11 @@ void Schedule::end(const paths::Operation& operation) {
 paths::WrapperKind schedule_kind() {
   paths::WrapperKind kind;
   kind.name = "schedule";
-  kind.help = "Goes on with what the values of all hosts with threads come to, by a schedule.";
-  kind.settings = {
-      {"by", "word", "best", "An algorithm, with parameters behind a colon, or the best."},
-      {"collective", "word", "required", "The graph: hosts of one belong together."}};
+  kind.help =
+      "Combines the values of all hosts with threads by a schedule, and continues with the result.";
+  kind.settings = {{"by", "word", "best", "An algorithm, with parameters after a colon, or best."},
+                   {"collective", "word", "required",
+                    "Name of the graph; the hosts of one graph belong together."}};
   for (const paths::SettingHelp& setting : paths::reduction_settings())
     kind.settings.push_back(setting);
   kind.job = paths::Job::other;

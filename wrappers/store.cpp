@@ -54,13 +54,12 @@ bool Store::leaves_mark(const paths::Operation& operation, const paths::Plan& pl
 paths::WrapperKind store_kind() {
   paths::WrapperKind kind;
   kind.name = "store";
-  kind.help = "Ends a path in an element and carries every operation of it.";
+  kind.help = "Ends a path in an element and carries out every operation on it.";
   kind.settings = {
-      {"element", "element", "required", "The element of this host to end in."},
+      {"element", "element", "required", "Element of this host in which the path ends."},
       {"marks", "true, failures or false", "false",
-       "A failed move, and the end of the path, leave an error mark; failures: an end only if it "
-       "is "
-       "one. For paths that a push begins."},
+       "true: a failed move and the end of the path leave an error mark; failures: the end only if "
+       "it is a failure. For paths that a push begins."},
   };
   kind.job = paths::Job::store;
   kind.read = [](base::MapReader& reader, const paths::WrapperPlace& place) -> paths::MakeWrapper {

@@ -80,18 +80,19 @@ Program bruck(const CollectiveSpec& task, const Parameters&, Rank me) {
 }  // namespace
 
 Algorithm pairwise_algorithm() {
-  return {.name = "pairwise",
-          .help = "Each sends everybody its block, beginning with its right.",
-          .collectives = {Collective::alltoall},
-          .parameters = {},
-          .order = {},
-          .refusal = {},
-          .program = pairwise};
+  return {
+      .name = "pairwise",
+      .help = "Each participant sends every other its block, starting with its right neighbour.",
+      .collectives = {Collective::alltoall},
+      .parameters = {},
+      .order = {},
+      .refusal = {},
+      .program = pairwise};
 }
 
 Algorithm bruck_alltoall_algorithm() {
   return {.name = "bruck_alltoall",
-          .help = "Blocks travel by the powers of two of their distance: few messages, more bytes.",
+          .help = "Blocks travel distances that are powers of two: few messages, more bytes.",
           .collectives = {Collective::alltoall},
           .parameters = {},
           .order = {},

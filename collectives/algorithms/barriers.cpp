@@ -58,7 +58,9 @@ Order in_some_order(const CollectiveSpec&, const Parameters&) { return Order::pe
 
 Algorithm dissemination_algorithm() {
   return {.name = "dissemination",
-          .help = "Each tells those 1, 2, 4, ... behind it. Its sums differ: for barriers only.",
+          .help =
+              "Each participant notifies those 1, 2, 4, ... after it. Sums would differ: for "
+              "barriers only.",
           .collectives = {Collective::barrier},
           .parameters = {},
           .order = [](const CollectiveSpec&, const Parameters&) { return Order::differs; },
@@ -68,7 +70,7 @@ Algorithm dissemination_algorithm() {
 
 Algorithm ring_barrier_algorithm() {
   return {.name = "extended_ring",
-          .help = "A token goes round twice.",
+          .help = "A token passes all participants twice.",
           .collectives = {Collective::barrier},
           .parameters = {},
           .order = in_some_order,

@@ -239,28 +239,30 @@ std::string too_many_cluster_blocks(const CollectiveSpec& task, const Parameters
     largest = std::max(largest, task.group().cluster(number).size());
   const std::size_t blocks = largest * task.size();
   if (blocks <= most) return "";
-  return fmt::format("who speaks for a cluster of {} would part {} blocks, more than {}", largest,
-                     blocks, most);
+  return fmt::format("the first participant of a cluster of {} would split {} blocks, more than {}",
+                     largest, blocks, most);
 }
 
 }  // namespace
 
 Algorithm clusters_algorithm() {
-  return {.name = "clusters",
-          .help = "Together in clusters, all to all between their first hosts, apart in clusters.",
-          .collectives = {Collective::allreduce, Collective::barrier, Collective::allgather},
-          .parameters = {{.name = "shape",
-                          .help = "Of the trees in clusters.",
-                          .fallback = "flat",
-                          .words = {"flat", "binomial", "chain"}},
-                         {.name = "segment",
-                          .help = "The elements of a message of allreduce at most; 0: all.",
-                          .fallback = "0",
-                          .only_for = {Collective::allreduce},
-                          .is_piece = true}},
-          .order = order,
-          .refusal = {},
-          .program = through_coordinators_program};
+  return {
+      .name = "clusters",
+      .help =
+          "Gather in each cluster, all-to-all between their first hosts, scatter in each cluster.",
+      .collectives = {Collective::allreduce, Collective::barrier, Collective::allgather},
+      .parameters = {{.name = "shape",
+                      .help = "Shape of the trees in clusters.",
+                      .fallback = "flat",
+                      .words = {"flat", "binomial", "chain"}},
+                     {.name = "segment",
+                      .help = "Greatest number of elements in a message of allreduce; 0 = all.",
+                      .fallback = "0",
+                      .only_for = {Collective::allreduce},
+                      .is_piece = true}},
+      .order = order,
+      .refusal = {},
+      .program = through_coordinators_program};
 }
 
 Algorithm clusters_alltoall_algorithm() {

@@ -57,7 +57,7 @@ Program gather_operate(const CollectiveSpec& task, const Parameters& parameters,
 std::string wrong_for_operate(const CollectiveSpec& task, const Parameters& parameters) {
   const Count most = std::numeric_limits<Count>::max();
   if (stretches_of(task, parameters).room() > most / task.size())
-    return "the vectors of all have together more elements than 64 bits can tell";
+    return "the vectors of all have together more elements than 64 bits can hold";
   return task.collective == Collective::allreduce ? wrong_for_all(task, parameters) : "";
 }
 
@@ -121,36 +121,37 @@ Program gather_scatter(const CollectiveSpec& task, const Parameters& parameters,
 std::string too_many_root_blocks(const CollectiveSpec& task, const Parameters&) {
   constexpr std::size_t most = 256;
   if (task.size() <= most) return "";
-  return fmt::format("the root would part the blocks of {} participants for each; at most {}",
+  return fmt::format("the root would split the blocks of {} participants for each; at most {}",
                      task.size(), most);
 }
 
 }  // namespace
 
 Algorithm gather_operate_algorithm() {
-  return {.name = "gather_operate",
-          .help = "Everything is gathered where the sum is wanted, and summed up there.",
-          .collectives = {Collective::reduce, Collective::allreduce},
-          .parameters = {allgather_parameter("direct", {Collective::allreduce}),
-                         {.name = "segment",
-                          .help = "The elements of each vector that are gathered and summed up at "
-                                  "once; 0: all.",
-                          .fallback = "0",
-                          .is_piece = true}},
-          .order = [](const CollectiveSpec&, const Parameters&) { return Order::canonical; },
-          .refusal = wrong_for_operate,
-          .program = gather_operate};
+  return {
+      .name = "gather_operate",
+      .help = "Gathers all vectors where the sum is needed, and adds them there.",
+      .collectives = {Collective::reduce, Collective::allreduce},
+      .parameters = {allgather_parameter("direct", {Collective::allreduce}),
+                     {.name = "segment",
+                      .help =
+                          "Number of elements of each vector to gather and add at once; 0 = all.",
+                      .fallback = "0",
+                      .is_piece = true}},
+      .order = [](const CollectiveSpec&, const Parameters&) { return Order::canonical; },
+      .refusal = wrong_for_operate,
+      .program = gather_operate};
 }
 
 Algorithm gather_broadcast_algorithm() {
   std::vector<Parameter> parameters = shape_parameters(true);
   parameters.insert(parameters.begin(), {.name = "shapes",
-                                         .help = "Of the trees, outermost level first.",
+                                         .help = "Shapes of the trees, outermost level first.",
                                          .fallback = "flat/binomial",
                                          .words = shape_words(),
                                          .is_list = true});
   return {.name = "gather_broadcast",
-          .help = "Gathered at the first of all up a multilevel tree, and broadcast down it.",
+          .help = "Gathers at the first participant up a multilevel tree, and broadcasts down it.",
           .collectives = {Collective::allgather},
           .parameters = std::move(parameters),
           .order = {},
@@ -160,10 +161,10 @@ Algorithm gather_broadcast_algorithm() {
 
 Algorithm gather_scatter_algorithm() {
   return {.name = "gather_scatter",
-          .help = "Gathered at the first of all, and scattered from there.",
+          .help = "Gathers at the first participant, and scatters from there.",
           .collectives = {Collective::alltoall},
           .parameters = {{.name = "segment",
-                          .help = "The elements of a message at most; 0: all in one.",
+                          .help = "Greatest number of elements in a message; 0 = all in one.",
                           .fallback = "0",
                           .is_piece = true}},
           .order = {},

@@ -83,13 +83,16 @@ Program rabenseifner(const CollectiveSpec& task, const Parameters& parameters, R
 }  // namespace
 
 Algorithm ring_algorithm() {
-  return exchange("ring", "Round by round each passes on to its right what came from its left.",
-                  {Collective::allgather, Collective::reduce_scatter});
+  return exchange(
+      "ring",
+      "In each round, every participant passes to its right what it received from its left.",
+      {Collective::allgather, Collective::reduce_scatter});
 }
 
 Algorithm direct_algorithm() {
-  return exchange("direct", "Each sends everybody its piece, beginning with its right.",
-                  {Collective::allgather, Collective::reduce_scatter});
+  return exchange(
+      "direct", "Each participant sends every other its piece, starting with its right neighbour.",
+      {Collective::allgather, Collective::reduce_scatter});
 }
 
 Algorithm bruck_algorithm() {

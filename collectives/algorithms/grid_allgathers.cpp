@@ -135,28 +135,29 @@ Algorithm allgather_algorithm(
 }  // namespace
 
 Algorithm mpich_algorithm() {
-  Algorithm algorithm = allgather_algorithm("mpich",
-                                            "Doubling below 512 KiB in all among a power of two, "
-                                            "else dissemination below 80 KiB, else ring "
-                                            "(Thakur et al. 2005).",
-                                            mpich);
+  Algorithm algorithm =
+      allgather_algorithm("mpich",
+                          "Doubling below 512 KiB in total for a power of two, otherwise "
+                          "dissemination below 80 KiB, otherwise ring (Thakur et al. 2005).",
+                          mpich);
   algorithm.parameters = {{.name = "element",
-                           .help = "The bytes of an element, in which the limits are told.",
+                           .help = "Bytes of an element, to convert the limits to elements.",
                            .fallback = "1",
                            .least = 1}};
   return algorithm;
 }
 
 Algorithm spreading_algorithm() {
-  return allgather_algorithm(
-      "spreading", "Each sends the next its block, then the one behind it, in rounds that wait.",
-      spreading);
+  return allgather_algorithm("spreading",
+                             "Each participant sends the next its block, then each block that it "
+                             "received, in rounds that wait.",
+                             spreading);
 }
 
 Algorithm magpie_algorithm() {
   return allgather_algorithm("magpie",
-                             "Gathered at each cluster's first, which exchange all in rounds that "
-                             "wait, and broadcast (Kielmann et al. 1999).",
+                             "Gathers at the first of each cluster; these exchange all in rounds "
+                             "that wait, and broadcast (Kielmann et al. 1999).",
                              magpie);
 }
 

@@ -278,9 +278,9 @@ void allreduce(Steps& steps, const CollectiveSpec& task, const Parameters& param
 Parameter senders_parameter() {
   return {.name = "senders",
           .help =
-              "How many hosts of a cluster send to another, by ordered pair: from the first "
-              "cluster to the second, the third, ..., from the second to the first, ..., the "
-              "last for all that follow; 0: all.",
+              "Number of hosts of a cluster that send to another, by ordered pair: from the first "
+              "cluster to the second, the third, ..., from the second to the first, ..., the last "
+              "for all that follow; 0 = all.",
           .fallback = "0",
           .is_list = true};
 }
@@ -288,8 +288,8 @@ Parameter senders_parameter() {
 Parameter limiting_parameter() {
   return {.name = "limiting",
           .help =
-              "How so few send: others forward their pieces to them, or the scatter stops before "
-              "all have one and goes on when all has crossed.",
+              "How other hosts' pieces reach the senders: they forward them, or the scatter stops "
+              "before all have a piece and continues when all pieces have crossed.",
           .fallback = "forwarding",
           .words = {"forwarding", "halving"}};
 }

@@ -57,7 +57,7 @@ std::string described(const Algorithm& algorithm) {
 
 std::string parameter_table(const std::vector<Parameter>& parameters) {
   if (parameters.empty()) return "";
-  std::string text = "| parameter | values | by itself | |\n| --- | --- | --- | --- |\n";
+  std::string text = "| parameter | values | default | |\n| --- | --- | --- | --- |\n";
   for (const Parameter& parameter : parameters)
     text += fmt::format("| `{}` | {} | {} | {} |\n", parameter.name, values_of(parameter),
                         parameter.fallback, help_of(parameter));

@@ -98,7 +98,7 @@ Program clusters_program(const CollectiveSpec& task, const Parameters& parameter
 
 Parameter segment_parameter() {
   return {.name = "segment",
-          .help = "The elements of a message at most; 0: all in one.",
+          .help = "Greatest number of elements in a message; 0 = all in one.",
           .fallback = "0",
           .is_piece = true};
 }
@@ -107,7 +107,7 @@ Parameter segment_parameter() {
 
 Algorithm chain_scan_algorithm() {
   return {.name = "chain",
-          .help = "From rank to rank.",
+          .help = "Sums pass from rank to rank.",
           .collectives = {Collective::scan, Collective::exscan},
           .parameters = {segment_parameter()},
           .order =
@@ -120,7 +120,7 @@ Algorithm chain_scan_algorithm() {
 
 Algorithm clusters_scan_algorithm() {
   return {.name = "clusters_scan",
-          .help = "A chain in each cluster; clusters tell all later ones their sums.",
+          .help = "A chain in each cluster; each cluster sends its sum to all later ones.",
           .collectives = {Collective::scan, Collective::exscan},
           .parameters = {segment_parameter()},
           .order =

@@ -44,7 +44,8 @@ Algorithm tree_algorithm() {
       .name = "tree",
       .help = "One tree over all participants in the order of the config.",
       .collectives = tree_collectives(),
-      .parameters = with_shapes({.name = "shape", .help = "Of the tree.", .fallback = "binomial"}),
+      .parameters =
+          with_shapes({.name = "shape", .help = "Shape of the tree.", .fallback = "binomial"}),
       .order = [](const CollectiveSpec& task,
                   const Parameters& parameters) { return tree_order(one_level(task, parameters)); },
       .refusal = {},
@@ -55,33 +56,33 @@ Algorithm tree_algorithm() {
 }
 
 Algorithm multilevel_algorithm() {
-  return {.name = "multilevel",
-          .help =
-              "A tree at each level of the topology, groups represented by one member (Karonis et "
-              "al. 2002).",
-          .collectives = tree_collectives(),
-          .parameters = with_shapes({.name = "shapes",
-                                     .help = "Of the trees, outermost level first; none: no "
-                                             "such level.",
-                                     .fallback = "flat/binomial",
-                                     .is_list = true}),
-          .order =
-              [](const CollectiveSpec& task, const Parameters& parameters) {
-                return tree_order(all_levels(task, parameters));
-              },
-          .refusal = last_shape_missing,
-          .program =
-              [](const CollectiveSpec& task, const Parameters& parameters, Rank me) {
-                return tree_program(task, all_levels(task, parameters), segments_of(parameters),
-                                    me);
-              }};
+  return {
+      .name = "multilevel",
+      .help =
+          "A tree at each level of the topology, groups represented by one member (Karonis et "
+          "al. 2002).",
+      .collectives = tree_collectives(),
+      .parameters =
+          with_shapes({.name = "shapes",
+                       .help = "Shapes of the trees, outermost level first; none = no such level.",
+                       .fallback = "flat/binomial",
+                       .is_list = true}),
+      .order =
+          [](const CollectiveSpec& task, const Parameters& parameters) {
+            return tree_order(all_levels(task, parameters));
+          },
+      .refusal = last_shape_missing,
+      .program =
+          [](const CollectiveSpec& task, const Parameters& parameters, Rank me) {
+            return tree_program(task, all_levels(task, parameters), segments_of(parameters), me);
+          }};
 }
 
 Algorithm tournament_algorithm() {
   return {.name = "tournament",
           .help =
-              "Losers of pairs tell winners, and the champion wakes them: a binomial tree, up "
-              "and down.",
+              "The loser of each pair notifies the winner, and the champion wakes all: a binomial "
+              "tree, up and down.",
           .collectives = {Collective::barrier},
           .parameters = {},
           .order = [](const CollectiveSpec& task,

@@ -30,7 +30,7 @@ void van_de_geijn(Steps& steps, const Team& team, Range whole, const std::string
 
 Algorithm van_de_geijn_algorithm() {
   return {.name = "van_de_geijn",
-          .help = "Scatter down a binomial tree, then allgather, whatever groups there are.",
+          .help = "Scatter down a binomial tree, then allgather; groups are ignored.",
           .collectives = {Collective::broadcast},
           .parameters = {allgather_parameter()},
           .order = {},

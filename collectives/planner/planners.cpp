@@ -46,10 +46,12 @@ Parameter segments_parameter() {
 
 /// Adds the parameters that all planners have.
 void add_common(std::vector<Parameter>& parameters) {
-  parameters.push_back(number("streams", "Streams that a message takes at most.", "1", 1, 1 << 10));
-  parameters.push_back(number(
-      "overhead_ns", "How long a message holds its sender's port besides what it takes to leave.",
-      "50000", 0, 1'000'000'000));
+  parameters.push_back(
+      number("streams", "Greatest number of streams that a message uses.", "1", 1, 1 << 10));
+  parameters.push_back(
+      number("overhead_ns",
+             "Time that a message holds its sender's port in addition to the time to leave.",
+             "50000", 0, 1'000'000'000));
 }
 
 Nanos overhead_of(const Parameters& parameters) {
@@ -125,16 +127,15 @@ std::vector<Planner> made_planners() {
        .help = "The fastest of many plans with ports apart, segments and the streams of paths.",
        .parameters = {pools_parameter("any", {"any", "declared", "bandwidth"}),
                       number("segments",
-                             "Pieces that the largest block travels in; 0: what is "
-                             "fastest.",
+                             "Pieces that the largest block travels in; 0 = the fastest number.",
                              "0", 0, 1 << 10),
                       number("at_once",
-                             "Messages that a host receives from other clusters at once; 0: what "
-                             "is fastest.",
+                             "Messages that a host receives from other clusters at once; 0 = the "
+                             "fastest number.",
                              "0", 0, 1 << 10)},
        .plans = min3_plus_plans});
   planners.push_back(planner_of_trees(
-      "mateescu", "Trees of shortest ways with busy senders, merged (Mateescu 2005).",
+      "mateescu", "Trees of shortest paths with busy senders, merged (Mateescu 2005).",
       mateescu_tree));
   planners.push_back(planner_of_trees(
       "clustered_sa",

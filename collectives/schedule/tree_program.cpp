@@ -223,18 +223,19 @@ Order tree_order(const Tree& tree) {
 
 std::vector<Parameter> shape_parameters(bool has_levels) {
   return {{.name = "arity",
-           .help = "Of kary and knomial.",
+           .help = "Children of a node in kary; base of knomial.",
            .fallback = "2",
            .least = 2,
            .only_with = {"kary", "knomial"}},
           {.name = "latency",
-           .help = "Of postal: how many sends take as long as one to arrive.",
+           .help = "Latency of postal: number of sends that take as long as one arrival.",
            .fallback = "4",
            .least = 1,
            .only_with = {"postal"}},
           {.name = "segment",
-           .help = has_levels ? "The elements of a message at most, outermost level first; 0: all."
-                              : "The elements of a message at most; 0: all in one.",
+           .help = has_levels
+                       ? "Greatest number of elements in a message, outermost level first; 0 = all."
+                       : "Greatest number of elements in a message; 0 = all in one.",
            .fallback = "0",
            .is_list = has_levels,
            .is_piece = true}};

@@ -34,8 +34,9 @@ void write_late(CollectiveExpansion& collective, std::uint64_t rounds, std::uint
 AlgorithmWord lagged_word() {
   AlgorithmWord word;
   word.name = "lagged";
-  word.help = "The exact result of the round that was so many before.";
-  word.settings = {{"rounds", "integer from 1 to 1000000", "2", "How many rounds it comes late."}};
+  word.help = "The exact result of an earlier round.";
+  word.settings = {
+      {"rounds", "integer from 1 to 1000000", "2", "Number of rounds by which a result is late."}};
   word.relaxation = word.name;
   word.collectives = {"allreduce"};
   word.over_tree = word.over_all_to_all = true;
@@ -51,7 +52,7 @@ AlgorithmWord budget_word() {
   word.name = "budget";
   word.help = "As lagged, with the values of several rounds in one message.";
   word.settings = {
-      {"horizon", "integer from 1 to 1000000", "32", "How many rounds a result comes late."},
+      {"horizon", "integer from 1 to 1000000", "32", "Number of rounds by which a result is late."},
       {"every", "integer from 1 to 1000000", "16", "Rounds in one message, at most the horizon."}};
   word.relaxation = word.name;
   word.collectives = {"allreduce"};

@@ -7,9 +7,8 @@ namespace paths {
 AlgorithmWord periodic_word() {
   AlgorithmWord word;
   word.name = "periodic";
-  word.help = "Exact in one round of so many; the others come back at once, unchecked.";
-  word.settings = {
-      {"every", "integer from 1 to 1000000", "50", "Of how many rounds one is exact."}};
+  word.help = "Exact in one round of `every`; the others return at once, unchecked.";
+  word.settings = {{"every", "integer from 1 to 1000000", "50", "Period of the exact rounds."}};
   word.relaxation = word.name;
   word.collectives = {"allreduce"};
   word.over_tree = word.over_all_to_all = true;

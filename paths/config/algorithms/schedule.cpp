@@ -8,8 +8,8 @@ AlgorithmWord best_word() {
   AlgorithmWord word;
   word.name = "best";
   word.help =
-      "The schedule that takes least on the config's network. Each that `paths algorithms` prints "
-      "is a word, too, with its parameters behind a colon.";
+      "The schedule with the least predicted time on the config's network. Each algorithm that "
+      "`paths algorithms` prints is a word, too, with its parameters after a colon.";
   word.relaxation = "exact";
   word.collectives = {"allreduce"};
   word.is_schedule = true;

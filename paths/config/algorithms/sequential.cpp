@@ -9,7 +9,7 @@ namespace paths {
 AlgorithmWord sequential_word() {
   AlgorithmWord word;
   word.name = "sequential";
-  word.help = "One tree over all clusters, whose root answers everyone.";
+  word.help = "One tree over all clusters, whose root sends the result to all.";
   word.relaxation = "exact";
   word.over_tree = true;
   word.expand = [](expansion::CollectiveExpansion& collective) { collective.write_tree(); };

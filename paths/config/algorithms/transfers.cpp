@@ -19,7 +19,7 @@ TransferWord pull_word() {
 TransferWord push_word() {
   TransferWord word;
   word.name = "push";
-  word.help = "A root sends its tuples unasked (Kielmann et al. 1999).";
+  word.help = "A root sends its tuples unrequested (Kielmann et al. 1999).";
   word.expand = [](CollectiveExpansion& collective, std::uint32_t into, std::uint32_t from) {
     collective.write_push(into, from);
   };
@@ -41,8 +41,9 @@ TransferWord demand_word() {
 TransferWord subscribe_word() {
   TransferWord word = demand_word();
   word.name = "subscribe";
-  word.help = "A root that cannot decide asks for so many tuples at once.";
-  word.settings = {{"tuples", "integer from 1 to 1000000", "required", "How many are asked for."}};
+  word.help = "A root that cannot decide asks for several tuples at once.";
+  word.settings = {
+      {"tuples", "integer from 1 to 1000000", "required", "Number of tuples to ask for."}};
   word.with_one = "demand";
   return word;
 }
