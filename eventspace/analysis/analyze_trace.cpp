@@ -23,7 +23,8 @@ struct LossName {
   std::uint64_t TraceLosses::*count;
 };
 constexpr std::array<LossName, 7> loss_names = {{
-    {"records dropped: they came faster than they were written", &TraceLosses::records_dropped},
+    {"records dropped: they were made faster than they were written",
+     &TraceLosses::records_dropped},
     {"records missing: not written, or not readable", &TraceLosses::records_missing},
     {"damaged places", &TraceLosses::damaged_places},
     {"chunks cut off by the end of the file", &TraceLosses::chunks_cut_off},
@@ -124,9 +125,10 @@ std::vector<std::string> losses_of(const TraceReport& report) {
     line(fmt::format("no file of {}: {}", hosts_text(report.missing_hosts.size()),
                      listed(report.missing_hosts)));
   if (!report.not_ended.empty())
-    line(fmt::format("{} did not end, or could not write; what was not written is not there: {}{}",
-                     hosts_text(report.not_ended.size()), listed(report.not_ended),
-                     report.first_by_nanos ? died_first(report) : ""));
+    line(fmt::format(
+        "{} did not end, or could not write; records that were not written are missing: {}{}",
+        hosts_text(report.not_ended.size()), listed(report.not_ended),
+        report.first_by_nanos ? died_first(report) : ""));
   if (!report.silent_hosts.empty())
     line(fmt::format("not one record of {}: {}", hosts_text(report.silent_hosts.size()),
                      listed(report.silent_hosts)));

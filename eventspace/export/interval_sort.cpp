@@ -53,7 +53,7 @@ class SpanSort::Run {
     held_.resize(std::min<std::uint64_t>(spans_, end_ - next_));
     const auto bytes = std::as_writable_bytes(std::span(held_));
     if (file_->read(next_ * sizeof(Span), bytes) < bytes.size())
-      throw std::runtime_error("what was sorted so far is no longer there");
+      throw std::runtime_error("the part that was sorted is no longer there");
     next_ += held_.size();
   }
 

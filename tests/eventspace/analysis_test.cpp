@@ -390,12 +390,12 @@ TEST_CASE("analysis: the summary is one screen and tables and all findings need 
   CHECK(summary.find("  5. host") != std::string::npos);
   CHECK(summary.find("  6. host") == std::string::npos);
   CHECK(summary.find("... and 3 more") != std::string::npos);
-  CHECK(summary.find("sum: 40 rounds, an iteration") != std::string::npos);
+  CHECK(summary.find("sum: 40 rounds, iteration") != std::string::npos);
   CHECK(summary.find("Joins") == std::string::npos);
   CHECK(summary.substr(summary.find("--rows 20")) ==
         "--rows 20 shows tables of threads, joins, links and paths; --html FILE shows all of it\n");
   const std::string tables = to_text(report, 20);
-  for (const char* heading : {"Critical paths", "Late threads", "Clusters in all", "Computation",
+  for (const char* heading : {"Critical paths", "Late threads", "Clusters in total", "Computation",
                               "Joins", "Network", "Links", "Paths", "  8. host"})
     CHECK(tables.find(heading) != std::string::npos);
   CHECK(tables.find("--rows 20") == std::string::npos);

@@ -268,7 +268,7 @@ void find_holds(const Report& report, std::vector<Finding>& found) {
     finding.cost_nanos = hold.nanos;
     finding.basis = one_clock;
     finding.sentence = fmt::format(
-        "{} on {} holds each result back for {:.3f} ms (median) before it is handed on; all waited "
+        "{} on {} holds each result back for {:.3f} ms (median) before it is passed on; all waited "
         "for it in {} rounds",
         place.wrapper, place.host, ms(finding.figure), hold.rounds);
     found.push_back(std::move(finding));
@@ -289,9 +289,9 @@ void find_late_broadcasts(const Report& report, std::vector<Finding>& found) {
     finding.cost_nanos = join.critical_late_reply_nanos;
     finding.basis = one_clock;
     finding.sentence = fmt::format(
-        "{} on {} woke its own threads before it had answered other hosts: in {} of {} rounds the "
-        "last reply, mostly that to {}, left {:.3f} ms (mean) after the result had come up; all "
-        "waited for it in {} rounds",
+        "{} on {} woke its own threads before it replied to other hosts: in {} of {} rounds the "
+        "last reply, mostly that to {}, left {:.3f} ms (mean) after the result arrived; all waited "
+        "for it in {} rounds",
         join.place.wrapper, join.place.host, join.late_replies, join.rounds, join.latest_reply_to,
         ms(finding.figure), join.critical_late_replies);
     found.push_back(std::move(finding));

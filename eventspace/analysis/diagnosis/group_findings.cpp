@@ -65,7 +65,7 @@ void find_slow_members(const ClusterMembers& members, const GroupsReport& report
       finding.kind = FindingKind::slow_host;
       finding.sentence = fmt::format(
           "host {} takes {:.1f}% longer between operations of group {} than the other hosts of {} "
-          "(median {:.3f} ms against {:.3f} ms); it came last to {} of them",
+          "(median {:.3f} ms against {:.3f} ms); it arrived last at {} of them",
           host, finding.figure, threads.front()->group, threads.front()->cluster, group_ms(median),
           group_ms(others), last.operations);
       found.push_back(std::move(finding));
@@ -82,8 +82,8 @@ void find_slow_members(const ClusterMembers& members, const GroupsReport& report
       finding.thread = thread->name;
       finding.sentence = fmt::format(
           "thread {} takes {:.1f}% longer between operations of group {} than the other threads of "
-          "{} (median {:.3f} ms against {:.3f} ms), and not its host as a whole; it came last to "
-          "{} of them",
+          "{} (median {:.3f} ms against {:.3f} ms), and not its host as a whole; it arrived last "
+          "at {} of them",
           thread->name, finding.figure, thread->group, thread->cluster,
           group_ms(thread->computation.p50), group_ms(usual), thread->last);
       found.push_back(std::move(finding));

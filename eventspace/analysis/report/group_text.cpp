@@ -40,7 +40,7 @@ class GroupText {
     line("\nGroups: operations, dearest first [{}]",
          report_.has_common_clock ? "one clock of all hosts" : own_clock_of_one);
     if (!report_.has_common_clock)
-      line("  who came last of several hosts, and why, needs one clock: --common-clock");
+      line("  the last of several hosts, and the cause, need one clock: --common-clock");
     std::vector<const GroupReport*> order;
     for (const GroupReport& one : report_.operations) order.push_back(&one);
     std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
@@ -69,13 +69,12 @@ class GroupText {
     if (one.failed + one.incomplete > 0)
       line("    {} failed, {} incomplete", one.failed, one.incomplete);
     if (one.operations == 0) return;
-    line("    {} operations of {}: {:.3f} ms in the median, {:.3f} in the mean, p99 {:.3f}",
-         one.operations, sizes_text(one.bytes), as_ms(one.time.p50), one.time.mean / 1e6,
-         as_ms(one.time.p99));
+    line("    {} operations of {}: median {:.3f} ms, mean {:.3f}, p99 {:.3f}", one.operations,
+         sizes_text(one.bytes), as_ms(one.time.p50), one.time.mean / 1e6, as_ms(one.time.p99));
     if (one.after_last.count > 0)
-      line("    from when the last had come {:.3f} ms in the median, {:.3f} in the mean",
+      line("    after the last had arrived: median {:.3f} ms, mean {:.3f}",
            as_ms(one.after_last.p50), one.after_last.mean / 1e6);
-    line("    members waited {:.3f} ms in the mean for the last one{}, p99 {:.3f}",
+    line("    members waited {:.3f} ms on average for the last one{}, p99 {:.3f}",
          one.wait.mean / 1e6, report_.has_common_clock ? "" : " of their host",
          as_ms(one.wait.p99));
     causes(one);
@@ -105,8 +104,8 @@ class GroupText {
              const std::vector<GroupReport::Last>& lasts, std::uint64_t operations) {
     for (std::size_t place = 0; place < std::min(std::max(lasts_shown, rows_), lasts.size());
          ++place)
-      line("    came last: {} {} to {} of {}, {:.3f} ms (mean) behind {}", what, lasts[place].name,
-           lasts[place].operations, operations,
+      line("    arrived last: {} {} at {} of {}, {:.3f} ms (mean) behind {}", what,
+           lasts[place].name, lasts[place].operations, operations,
            as_ms(lasts[place].late_nanos) / static_cast<double>(lasts[place].operations), behind);
   }
 

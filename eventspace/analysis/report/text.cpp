@@ -156,10 +156,10 @@ std::vector<std::string> Text::notes() const {
   }
   mention(all.unknown, "not used: of no place in the plan");
   mention(all.repeated, "not used: there was one like it");
-  mention(all.late, "not used: came after their round was given up");
-  mention(all.contradictory, "rounds left out: a result came up before it was wanted");
-  mention(all.without_computation, "operations came after a gap, or overlapped another one");
-  mention(all.judged_early, "computations were judged before the end, by those until then");
+  mention(all.late, "not used: arrived after their round was dropped");
+  mention(all.contradictory, "rounds left out: a result arrived before it was wanted");
+  mention(all.without_computation, "operations after a gap, or that overlapped another one");
+  mention(all.judged_early, "computations were judged before the end, by the earlier ones");
   return notes;
 }
 
@@ -172,12 +172,12 @@ void Text::findings() {
   if (report_.findings.empty())
     line("  {}", is_any || (report_.critical.empty() && report_.coverage.operations > 0)
                      ? "Nothing stands out."
-                     : "Nothing is known: there is no round of which all records are there.");
+                     : "Nothing is known: no round has all its records.");
   const std::size_t shown = std::min(std::max(findings_shown, rows_), report_.findings.size());
   for (std::size_t place = 0; place < shown; ++place) {
     const Finding& finding = report_.findings[place];
     line("  {}. {}{} [{}]", place + 1, finding.sentence, at(finding.place), finding.basis);
-    if (finding.cost_nanos > 0) line("     cost {:.3f} s in all", seconds(finding.cost_nanos));
+    if (finding.cost_nanos > 0) line("     cost {:.3f} s in total", seconds(finding.cost_nanos));
   }
   if (report_.findings.size() > shown) line("  ... and {} more", report_.findings.size() - shown);
 }
@@ -230,17 +230,17 @@ void Text::graph(const std::vector<const CriticalReport*>& trees) {
   }
   const std::string& name = trees.front()->graph;
   if (medians.empty()) {
-    line("  {}: no round of which all records are there", name);
+    line("  {}: no round has all its records", name);
     return;
   }
-  line("  {}{}: {}, an iteration {} ms in the median, {} ms in the mean", name,
+  line("  {}{}: {}, iteration: median {} ms, mean {} ms", name,
        trees.size() == 1 ? "" : fmt::format(" {}", places_of(trees, medians.size())),
        rounds_of(rounds, iterations), range_of(medians), range_of(means));
   if (!unknown.empty())
-    line("    not known of {}: no round there of which all records are there",
+    line("    not known of {}: no round there has all its records",
          fmt::format("{}", fmt::join(unknown, ", ")));
   causes_of(trees);
-  line("    standard deviation for who was last: computation {} ms, communication {}",
+  line("    standard deviation of the last thread: computation {} ms, communication {}",
        range_of(computations), range_of(communications));
   late_iterations(name);
   checks(name);
@@ -313,15 +313,15 @@ void Text::critical() {
     const std::string name =
         fmt::format("{}{}{}", tree.graph, tree.cluster.empty() ? "" : " in ", tree.cluster);
     if (tree.iteration.count == 0) {
-      line("  {}: no round of which all records are there", name);
+      line("  {}: no round has all its records", name);
       continue;
     }
-    line("  {}: {}, an iteration {:.3f} ms in the median, {:.3f} ms in the mean", name,
+    line("  {}: {}, iteration: median {:.3f} ms, mean {:.3f} ms", name,
          rounds_of(tree.rounds, tree.iterations), ms(tree.iteration.p50), ms(tree.iteration.mean));
     const auto varies = [](const Summary& one) {
       return fmt::format("{:.3f} ms, standard deviation {:.3f}", ms(one.mean), ms(one.deviation));
     };
-    line("    who was last: computation {}; communication {}", varies(tree.computation),
+    line("    last thread: computation {}; communication {}", varies(tree.computation),
          varies(tree.communication));
     for (std::size_t cause = 0; cause < tree.by_cause.size(); ++cause) {
       if (tree.by_cause[cause] == 0) continue;
@@ -364,7 +364,7 @@ void Text::lateness() {
 
 void Text::clusters() {
   if (report_.clusters.empty()) return;
-  heading("Clusters in all, s", "one host's own clock");
+  heading("Clusters in total, s", "one host's own clock");
   line("  {:<16} {:>6} {:>7} {:>11} {:>9} {:>11} {:>11} {:>8} {:>12} {:>13}", "cluster", "hosts",
        "threads", "computation", "noise", "join waits", "cache waits", "critical", "WAN messages",
        "WAN bytes");
@@ -394,7 +394,7 @@ void Text::threads() {
 
 void Text::joins() {
   if (report_.joins.empty()) return;
-  heading("Joins, ms: wait for the last arriver; departure after the result came up",
+  heading("Joins, ms: wait for the last arriver; departure after the result arrived",
           "one host's own clock");
   table(
       report_.joins, [](const JoinReport& join) { return join.departure_spread.mean; },
@@ -504,7 +504,7 @@ void Text::conditional(const ConditionalReport& one) {
             ? fmt::format("{} came later", remote.reads - remote.cached)
             : fmt::format("{} in flight, {} late", remote.in_flight, remote.late),
         remote.unused, ms(remote.wait.mean), ms(remote.wait.p50), ms(remote.wait.p99));
-    line("      came 1st, 2nd... in {} rounds", fmt::join(remote.by_place, ", "));
+    line("      arrived 1st, 2nd... in {} rounds", fmt::join(remote.by_place, ", "));
   }
   table(
       one.together, [](const auto& set) { return set.operations; },

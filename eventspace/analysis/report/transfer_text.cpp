@@ -63,7 +63,7 @@ std::string to_text(const TransfersReport& report, std::size_t rows) {
   const std::size_t shown = std::min(std::max(transfer_paths_shown, rows), order.size());
   for (std::size_t place = 0; place < shown; ++place) text += line_of_path(*order[place]);
   if (order.size() > shown) text += fmt::format("  ... and {} more\n", order.size() - shown);
-  if (report.late > 0) text += fmt::format("  {} came too late for peaks\n", report.late);
+  if (report.late > 0) text += fmt::format("  {} arrived too late for peaks\n", report.late);
   return text;
 }
 
