@@ -37,7 +37,7 @@ class Builder : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    if (found == anchors_.end()) fail(mark, "an alias inside of what it stands for");
+    if (found == anchors_.end()) fail(mark, "an alias inside of its own value");
     add(found->second, 0, mark);
   }
 

@@ -363,7 +363,7 @@ void Execution::throw_late() const {
   const std::size_t others = peers.size() - names.size();
   throw paths::TravelError(
       "", "", "",
-      fmt::format("{}: nothing came to host {} for {}; waited for {} {}{}{}", share_->name.text(),
+      fmt::format("{}: host {} received nothing for {}; waited for {} {}{}{}", share_->name.text(),
                   lanes_->own_host_name(), base::format_time(share_->limits.patience),
                   peers.size() == 1 ? "host" : "hosts", fmt::join(names, ", "),
                   others > 0 ? fmt::format(" and {} others", others) : "",

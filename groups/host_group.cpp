@@ -470,12 +470,12 @@ void HostGroup::wait_for_end(Running& running) {
       if (running.calls[member] == nullptr)
         who += (who.empty() ? "" : ", ") +
                thread_text(layout_.first_on(me_) + static_cast<std::uint32_t>(member));
-    fail(
-        lock, running.name.number,
-        failure_of(fmt::format("{}: {} did not come before the deadline of {}", running.name.text(),
-                               who, base::format_time(deployment_.plan().deadline)),
-                   paths::FailureCause::deadline),
-        failing_);
+    fail(lock, running.name.number,
+         failure_of(
+             fmt::format("{}: {} did not arrive before the deadline of {}", running.name.text(),
+                         who, base::format_time(deployment_.plan().deadline)),
+             paths::FailureCause::deadline),
+         failing_);
   }
 }
 
@@ -538,7 +538,7 @@ void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing
   if (is_failing) {
     const auto noted = HostGroups::of(deployment_.host()).noted(layout_.thread_at(place));
     cause = noted.reason.empty() ? paths::FailureCause::application : noted.cause;
-    if (!noted.reason.empty()) why += "; it was told: " + noted.reason;
+    if (!noted.reason.empty()) why += "; it received the error: " + noted.reason;
   }
   runtime::Lock lock(mutex_);
   left_[place] = {number, why, cause};

@@ -67,7 +67,7 @@ std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
 
 void HostGroups::note(std::uint32_t thread, const paths::TravelError& failure) {
   std::string_view reason = failure.reason();
-  constexpr std::string_view told = "it was told: ";
+  constexpr std::string_view told = "it received the error: ";
   const std::size_t behind = reason.rfind(told);  // keeps the original cause
   if (behind != std::string_view::npos) reason.remove_prefix(behind + told.size());
   runtime::Lock lock(mutex_);

@@ -104,7 +104,7 @@ bool has_blocks(Collective collective) {
 
 std::uint64_t sum_of(std::uint64_t left, std::uint64_t right) {
   if (left > std::numeric_limits<std::uint64_t>::max() - right)
-    throw base::UsageError("the counts are together more than 64 bits can tell");
+    throw base::UsageError("the counts are together more than 64 bits can hold");
   return left + right;
 }
 

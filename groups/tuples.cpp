@@ -94,8 +94,7 @@ Into into(pastset::Element& element, std::optional<std::uint64_t> count) {
 void check_scalars(Collective collective, base::Scalar given, base::Scalar taken) {
   if (given != taken)
     throw base::UsageError(
-        fmt::format("{}: expected values of one type, found {} that are given "
-                    "and {} to be got",
+        fmt::format("{}: expected values of one type, found {} to give and {} to receive",
                     name_of(collective), base::scalar_name(given), base::scalar_name(taken)));
 }
 

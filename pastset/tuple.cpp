@@ -87,7 +87,7 @@ TupleWriter::TupleWriter(const Template& tuple_template) : template_(&tuple_temp
 
 const Field& TupleWriter::next_field(const std::string& given) const {
   if (field_ == template_->fields().size()) {
-    throw TemplateMismatch(fmt::format("template \"{}\" has {} fields, then came {}",
+    throw TemplateMismatch(fmt::format("template \"{}\" has {} fields, found one more, {}",
                                        template_->text(), field_, given));
   }
   return template_->fields()[field_];
@@ -101,7 +101,7 @@ void TupleWriter::refuse(const std::string& given) const {
 void TupleWriter::append(const Field& field, const void* data, std::size_t size) {
   if (field.is_variable()) {
     if (size > std::numeric_limits<std::uint32_t>::max()) {
-      refuse(fmt::format("{} bytes: more than a length of 32 bits can say", size));
+      refuse(fmt::format("{} bytes: more than a length of 32 bits can hold", size));
     }
     const auto length = static_cast<std::uint32_t>(size);
     const auto* at = reinterpret_cast<const std::byte*>(&length);

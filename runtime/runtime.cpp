@@ -193,7 +193,7 @@ namespace {
 
 /// Prints the exception of work without an owner, which no thread will ever join.
 void say_unowned(const std::exception_ptr& thrown) {
-  std::string what = "an exception that is no std::exception";
+  std::string what = "an exception that is not a std::exception";
   try {
     std::rethrow_exception(thrown);
   } catch (const Stop&) {

@@ -35,8 +35,8 @@ std::string read_shared_element(base::MapReader& reader, const paths::WrapperPla
   const auto& element = plan.elements[*index];
   const auto& there = plan.hosts[element.host];
   if (element.host == place.host())
-    reader.mistake("element", fmt::format("'{}' is on this host, {}, which needs not map it", name,
-                                          here.name));
+    reader.mistake("element",
+                   fmt::format("'{}' is on this host, {}, which need not map it", name, here.name));
   else if (!element.shared)
     reader.mistake("element",
                    fmt::format("'{}' cannot be mapped: expected one with shared: true", name));

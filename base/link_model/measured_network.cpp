@@ -232,10 +232,9 @@ std::string word(const std::string& name) {
 
 std::string print(const MeasuredNetwork& network, const std::string& of) {
   std::string text = fmt::format(
-      "# What `paths measure` found between the hosts of {}.\n"
-      "# `links: {{from: FILE}}` in a config reads it. A bandwidth is that of one stream; so many\n"
-      "# streams go at that rate at once. Spreads are parts of what they stand behind.\n"
-      "clusters:\n",
+      "# Measured by `paths measure` between the hosts of {}.\n# `links: {{from: FILE}}` in a "
+      "config reads it. A bandwidth is that of one stream; `streams`\n# is how many reach it at "
+      "once. A spread is a fraction of the figure before it.\nclusters:\n",
       of);
   for (const auto& cluster : network.clusters)
     text += fmt::format("  {}: {{{}}}\n", word(cluster.name),

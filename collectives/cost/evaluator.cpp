@@ -237,7 +237,8 @@ void Evaluation::throw_stuck() const {
       who += fmt::format("{}{} with {} steps", who.empty() ? "" : ", ", rank,
                          hosts_[rank].admission.unfinished());
   throw std::invalid_argument(
-      fmt::format("the schedule sticks with a window of {} steps: {} wait for what never comes",
+      fmt::format("the schedule blocks forever with a window of {} steps: {} wait for messages "
+                  "that never arrive",
                   execution_.window, who));
 }
 

@@ -87,7 +87,7 @@ Pool parted(const PairCosts& costs, std::vector<Rank> hosts, std::span<const dou
       pool.parts.push_back(parted(
           costs, part, classes.subspan(index + 1),
           part.size() == 1 ? fmt::format("alone: below {} to all others", megabits(classes[index]))
-                           : fmt::format("at least {} on the mean to those that came before",
+                           : fmt::format("at least {} on average to the hosts before",
                                          megabits(classes[index]))));
     break;
   }

@@ -256,7 +256,7 @@ class Reader {
       if (!from || !to || !piece || !begin || !end) continue;
       const auto number = static_cast<std::uint32_t>(*piece);
       if (!has[place(*from, number)])
-        mistake(one, fmt::format("piece {}: {} does not have it yet when it is to send it", number,
+        mistake(one, fmt::format("piece {}: {} does not have it yet when it must send it", number,
                                  blocks_.hosts[*from]));
       if (has[place(*to, number)])
         mistake(one, fmt::format("piece {}: {} has it already", number, blocks_.hosts[*to]));
@@ -268,7 +268,7 @@ class Reader {
       for (Rank rank = 0; rank < hosts; ++rank)
         if (!has[place(rank, piece)])
           mistake(list,
-                  fmt::format("transfers: piece {} never comes to {}", piece, blocks_.hosts[rank]));
+                  fmt::format("transfers: piece {} never reaches {}", piece, blocks_.hosts[rank]));
   }
 
   base::MapReader top_;

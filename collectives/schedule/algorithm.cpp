@@ -164,7 +164,7 @@ Parameters Algorithm::read(const std::string& text) const {
                                     ? did_you_mean(key, names)
                                     : wrong(parameters[std::size_t(known - names.begin())], value);
     if (!mistake.empty()) mistakes.push_back(mistake);
-    if (!said.insert(key).second) mistakes.push_back(fmt::format("{} is said twice", key));
+    if (!said.insert(key).second) mistakes.push_back(fmt::format("{} is given twice", key));
     values.set(key, value);
   }
   if (!mistakes.empty())

@@ -38,7 +38,7 @@ bool is_reduction(Collective collective) {
 Counts Counts::each(Count count, std::size_t blocks) {
   if (blocks == 0) throw std::invalid_argument("expected counts, found none");
   if (count > std::numeric_limits<Count>::max() / blocks)
-    throw std::invalid_argument("the counts are together more than 64 bits can tell");
+    throw std::invalid_argument("the counts are together more than 64 bits can hold");
   Counts counts;
   counts.blocks_ = blocks;
   counts.each_ = count;
@@ -50,7 +50,7 @@ Counts Counts::listed(const std::vector<Count>& list) {
   counts.begins_.push_back(0);
   for (const Count count : list) {
     if (count > std::numeric_limits<Count>::max() - counts.begins_.back())
-      throw std::invalid_argument("the counts are together more than 64 bits can tell");
+      throw std::invalid_argument("the counts are together more than 64 bits can hold");
     counts.begins_.push_back(counts.begins_.back() + count);
     counts.each_ = std::max(counts.each_, count);
   }

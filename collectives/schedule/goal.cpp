@@ -125,7 +125,7 @@ class GoalWriter {
     Count elements = 0;
     for (const Block& block : step.blocks) elements += block.cells.count;
     if (elements > std::numeric_limits<Count>::max() / element_bytes_)
-      throw std::invalid_argument("a message has more bytes than 64 bits can tell");
+      throw std::invalid_argument("a message has more bytes than 64 bits can hold");
     return elements * element_bytes_;
   }
 

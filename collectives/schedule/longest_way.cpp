@@ -38,7 +38,7 @@ class Walk {
     }
     for (Rank rank = 0; rank < schedule_.size(); ++rank)
       if (participants_[rank].done < schedule_[rank].size())
-        throw std::invalid_argument("the schedule sticks");
+        throw std::invalid_argument("the schedule blocks forever");
   }
 
   Way longest() const {

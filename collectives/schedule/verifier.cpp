@@ -139,7 +139,7 @@ bool Run::execute(Rank rank, const Step& step) {
     if (block.cells.count == 0) throw Wrong{"moves nothing"};
   if (!step.is_message()) return compute(rank, step), true;
   if (step.peer == rank) throw Wrong{"is a message to itself"};
-  if (step.peer >= schedule_.size()) throw Wrong{"is with nobody"};
+  if (step.peer >= schedule_.size()) throw Wrong{"has no peer"};
   if (step.action == Action::receive) return receive(rank, step);
   return send(rank, step), true;
 }
@@ -180,7 +180,8 @@ bool Run::receive(Rank rank, const Step& step) {
   channel.next = message.next;
   Count expected = 0;
   for (const Block& block : step.blocks) expected += block.cells.count;
-  if (expected != message.count) throw Wrong{fmt::format("comes with {} elements", message.count)};
+  if (expected != message.count)
+    throw Wrong{fmt::format("arrives with {} elements", message.count)};
   messages_[number].received = {rank, done_[rank]};
   const Value* values = under_way_.data() + message.first_value;
   for (const Block& block : step.blocks) {
@@ -260,7 +261,7 @@ void Run::write(Rank rank, const Block& block, const Value* values) {
 void Run::check_ended() const {
   for (Rank rank = 0; rank < schedule_.size(); ++rank)
     if (done_[rank] < schedule_[rank].size())
-      throw Wrong{fmt::format("participant {}, step {}, {}: waits for ever", rank, done_[rank],
+      throw Wrong{fmt::format("participant {}, step {}, {}: waits forever", rank, done_[rank],
                               text(schedule_[rank][done_[rank]]))};
   for (Rank rank = 0; rank < schedule_.size(); ++rank) check_read(rank);
   check_received();
@@ -285,7 +286,7 @@ void Run::check_received() const {
     const std::uint64_t key = numbers_of_lines_.key(number);
     const std::uint64_t pair = key >> 32;
     throw Wrong{fmt::format(
-        "participant {} sent {} message(s) to {} on channel {} that nobody receives",
+        "participant {0} sent messages to {2} on channel {3} that are never received: {1}",
         pair / schedule_.size(), left, pair % schedule_.size(), static_cast<Channel>(key))};
   }
 }
@@ -372,7 +373,7 @@ class Results {
       found.erase(std::unique(found.begin(), found.end()), found.end());
     std::vector<Rank> sorted = wanted;
     std::sort(sorted.begin(), sorted.end());
-    if (found != sorted) fail(rank, cell, "has not each contribution once");
+    if (found != sorted) fail(rank, cell, "does not have each contribution once");
     if (leaves != wanted) at_best(Order::permuted);
     if (!is_scan() || task_.group().is_in_order()) {
       if (expression != run_.expressions().canonical(task_.group(), expected))
@@ -419,7 +420,7 @@ Verdict verify(const CollectiveSpec& task, const Schedule& schedule) {
     verdict.traffic = run.traffic();
     verdict.order = Results(task, run).check();
     const auto window = least_window(schedule, run.numbers(), run.messages());
-    if (!window) throw Wrong{"sticks where nothing is buffered"};
+    if (!window) throw Wrong{"blocks forever without buffers"};
     verdict.least_window = *window;
   } catch (const Wrong& wrong) {
     verdict.mistake = wrong.what;

@@ -47,7 +47,7 @@ void check_name(const std::string& name) {
 void check_bytes(const std::string& name, std::size_t bytes) {
   if (bytes < shared::segment_head_bytes)
     throw SharedSpaceError(
-        fmt::format("shared space '{}' is to have {} bytes; it takes {} at least", name, bytes,
+        fmt::format("shared space '{}' of {} bytes is too small; expected {} at least", name, bytes,
                     shared::segment_head_bytes));
   if (bytes > shared_bytes_max)
     throw SharedSpaceError(fmt::format("shared space '{}' is to have {} bytes; it can have {}",

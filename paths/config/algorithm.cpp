@@ -274,7 +274,7 @@ class RelaxationReader {
     const std::vector<SettingHelp>& settings = algorithm_.word->settings;
     for (const SettingHelp& setting : settings)
       if (!reader.has(setting.name))
-        reader.mistake(setting.name, "missing, expected how many rounds");
+        reader.mistake(setting.name, "missing, expected a number of rounds");
     std::int64_t least_before = parameter_max;
     for (std::size_t place = 0; place < settings.size(); ++place) {
       least_before = reader.integer(settings[place].name, 1, 1, least_before);
@@ -292,7 +292,7 @@ class RelaxationReader {
       return reader_.mistake("transfer", "a tree has none: expected graph: all_to_all");
     if (word.transfers.empty())
       return reader_.mistake("transfer",
-                             fmt::format("a {} result is always told unasked", word.name));
+                             fmt::format("a {} result is always sent unrequested", word.name));
     std::vector<std::string> forms;
     for (const TransferWord& transfer : transfer_words()) {
       if (transfer_named(transfer.name, word) == nullptr) continue;

@@ -60,7 +60,7 @@ Plan read_plan(const base::Settings& settings, const WrapperKinds& kinds,
     if (overrides.traced) config.written = with_collectors(settings);
     if (settings.find("ways") != nullptr && settings.find("lanes") == nullptr)
       mistakes.add(settings.find("ways")->position(),
-                   "ways: expected the key lanes beside them, for which they are");
+                   "ways: expected also the key lanes, which uses them");
   }
   PlanText text;
   Plan plan = read_low_level(std::move(config), kinds, overrides, text, mistakes);

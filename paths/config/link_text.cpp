@@ -24,10 +24,10 @@ bool is_one_of(const Settings& key, const Keys& keys) {
 void check_window(base::MapReader& reader, bool has_latency) {
   if (reader.has("trace"))
     reader.mistake("window",
-                   "expected stream_rate beside a trace: the rate of a window comes from the "
+                   "expected stream_rate with a trace: the rate of a window follows from the "
                    "latency, which changes in it");
   else if (!has_latency)
-    reader.mistake("window", "expected a latency beside it, from which its rate comes");
+    reader.mistake("window", "expected also a latency, from which its rate follows");
   if (reader.has("stream_rate"))
     reader.mistake("window", "expected either stream_rate or window, found both");
 }
@@ -40,7 +40,7 @@ bool read_streams(base::MapReader& reader, bool has_latency) {
   reader.integer("streams", 1, 1, streams_most);
   if (has_window) check_window(reader, has_latency);
   if (reader.has("streams") && !has_rate && !has_window)
-    reader.mistake("streams", "expected stream_rate or window beside it: how fast each of them is");
+    reader.mistake("streams", "expected also stream_rate or window: the rate of each of them");
   return has_rate || has_window;
 }
 
@@ -77,9 +77,9 @@ void read_network_text(const Settings& network, Ways::Cluster& cluster, base::Mi
   const LinkText link = read_link_text(reader, false);
   cluster.receives = reader.flag("receiving", false);
   if (cluster.receives && reader.has("trace"))
-    reader.mistake("receiving", "expected no trace beside it, but a bandwidth");
+    reader.mistake("receiving", "expected a bandwidth with it, found a trace");
   else if (cluster.receives && reader.bits_per_second("bandwidth", 0) == 0)
-    reader.mistake("receiving", "expected a bandwidth beside it, which hosts receive with");
+    reader.mistake("receiving", "expected also a bandwidth, at which hosts receive");
   reader.finish();
   if (link.delays) cluster.network = link.settings;
 }
@@ -93,9 +93,9 @@ void read_uplink_text(base::MapReader& reader, const Settings& rate, Ways::Clust
                           "rate: expected none where the network is from a trace, which has its "
                           "own bandwidths");
   if (cluster.has_switch)
-    reader.mistake("uplink",
-                   "expected exit beside a rate: nothing passes a gateway of a cluster "
-                   "that has a switch");
+    reader.mistake(
+        "uplink",
+        "expected exit with a rate: nothing passes a gateway of a cluster that has a switch");
 }
 
 }  // namespace paths

@@ -578,9 +578,9 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
     mistakes.add(settings.position(),
                  "clusters: missing in the config, expected a map of clusters");
   if (const std::uint64_t hosts = declared_hosts(clusters); hosts > hosts_max) {
-    mistakes.add(clusters.position(), fmt::format("clusters: expected at most {} hosts in all, "
-                                                  "found {}",
-                                                  hosts_max, hosts));
+    mistakes.add(
+        clusters.position(),
+        fmt::format("clusters: expected at most {} hosts in total, found {}", hosts_max, hosts));
     return all;
   }
   ClusterReader cluster_reader(all, mistakes);

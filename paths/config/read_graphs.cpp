@@ -74,9 +74,10 @@ void check_what_is_done(const Plan::PlanPath& path, CheckedGraph& known,
     const WrapperKind& kind = *kinds.find(wrapper.kind);
     if (!kind.joins() && kind.job != Job::check) continue;
     if (kind.joins() && wrapper.kind != graph.kind) {
-      mistakes.add(graph.position, fmt::format("graph {}: is said to be of kind {}, but its paths "
-                                               "meet in {} of kind {}",
-                                               graph.name, graph.kind, wrapper.name, wrapper.kind));
+      mistakes.add(
+          graph.position,
+          fmt::format("graph {}: is declared to be of kind {}, but its paths meet in {} of kind {}",
+                      graph.name, graph.kind, wrapper.name, wrapper.kind));
       return;
     }
     if (wrapper.settings.identity() == known.right_settings) continue;
@@ -113,7 +114,7 @@ void read_graphs(const base::Settings& section, const WrapperKinds& kinds, Plan&
   }
   for (const Plan::PlanGraph& graph : plan.graphs)
     if (!graphs.at(graph.name).has_paths)
-      mistakes.add(graph.position, fmt::format("graph {}: no path is of it", graph.name));
+      mistakes.add(graph.position, fmt::format("graph {}: no path belongs to it", graph.name));
 }
 
 }  // namespace paths

@@ -269,7 +269,7 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
   if (threads > threads_max)
     mistakes.add(
         hosts.position(),
-        fmt::format("hosts: expected at most {} threads in all, found {}", threads_max, threads));
+        fmt::format("hosts: expected at most {} threads in total, found {}", threads_max, threads));
 }
 
 }  // namespace paths

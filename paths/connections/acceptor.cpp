@@ -131,7 +131,7 @@ Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
   if (frame.kind != FrameKind::hello) return refused("a frame before its hello");
   if (std::string wrong = wrong_run(frame); !wrong.empty()) return refused(std::move(wrong));
   if (frame.deployment != nullptr) return judge_deployment(connection, frame);
-  return refused(fmt::format("host {} does not say which deployment it makes", frame.text));
+  return refused(fmt::format("host {} does not name the deployment that it makes", frame.text));
 }
 
 Acceptor::Verdict Acceptor::judge_deployment(ConnectionId connection, Frame& hello) {

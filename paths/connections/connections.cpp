@@ -134,7 +134,7 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
   PeerTable::Peer& peer = peers_[hello.from_host];
   if (peer.is_another(*hello.deployment)) {
     const std::string wrong =
-        fmt::format("host {} was started again: wired anew", table_.name_of(connection.peer));
+        fmt::format("host {} was started again: deployed again", table_.name_of(connection.peer));
     liveness_.reject(connection, wrong, wakes);
     return liveness_.lose_peer(connection.peer, Liveness::Which::all, wrong, wakes);
   }

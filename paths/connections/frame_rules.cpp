@@ -30,12 +30,14 @@ std::string FrameRules::wrong_from_us(Connection& connection, const Frame& frame
     case FrameKind::reply:
     case FrameKind::error: break;
     case FrameKind::goodbye:
-      return connection.has_said_goodbye || !connection.has_calls() ? "" : "a goodbye unasked";
+      return connection.has_said_goodbye || !connection.has_calls()
+                 ? ""
+                 : "a goodbye that was not requested";
     case FrameKind::welcome: return wrong_call(connection.peer, frame);
     case FrameKind::hello:
     case FrameKind::request:
-    case FrameKind::one_way: return "an operation in place of an answer";
-    case FrameKind::lane: return "a lane's frame in place of an answer";
+    case FrameKind::one_way: return "an operation in place of a reply";
+    case FrameKind::lane: return "a lane's frame in place of a reply";
     default: return {};
   }
   return wrong_reply(connection, frame.call, frame.result);
@@ -60,8 +62,7 @@ std::string FrameRules::wrong_reply(Connection& connection, std::uint64_t number
 std::string FrameRules::wrong(Connection& connection, const ShortFrame& frame) const {
   if (!connection.known) return "a frame before its hello";
   if (frame.is_reply != connection.is_ours)
-    return frame.is_reply ? "an answer in place of an operation"
-                          : "an operation in place of an answer";
+    return frame.is_reply ? "a reply in place of an operation" : "an operation in place of a reply";
   if (frame.is_reply)
     return wrong_reply(connection, call_of_standing(frame.standing), frame.result);
   if (connection.has_closed) return "a frame after its goodbye";
@@ -79,7 +80,7 @@ std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& f
     case FrameKind::one_way: break;
     case FrameKind::goodbye: return {};
     case FrameKind::hello: return "a second hello";
-    default: return "an answer in place of an operation";
+    default: return "a reply in place of an operation";
   }
   if (frame.kind == FrameKind::request && is_of_standing(frame.call) &&
       standing_of_call(frame.call) >= standing_max)
@@ -92,7 +93,8 @@ std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& f
 std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greeting) const {
   const std::string& here = table_.name();
   const DeploymentId* theirs = greeting.deployment.get();
-  if (theirs == nullptr) return fmt::format("host {} does not say which deployment it makes", peer);
+  if (theirs == nullptr)
+    return fmt::format("host {} does not name the deployment that it makes", peer);
   if (theirs->plan == table_.peers().digest) return {};
   if (table_.call().label.empty())
     return fmt::format("host {} runs config {}, host {} config {}", peer, theirs->plan.text(), here,
@@ -110,7 +112,7 @@ std::string FrameRules::wrong_call(std::uint32_t host, const Frame& welcome) con
     return fmt::format("a welcome to number {} of deployment '{}'", theirs.number, theirs.label);
   const PeerTable::Peer* const known = peer_table_.find(host);
   if (known == nullptr || !known->is_another(theirs)) return {};
-  return "a welcome of another start of it: wired anew";
+  return "a welcome of another start of it: deployed again";
 }
 
 std::string FrameRules::wrong_greeting(const Frame& hello) const {

@@ -73,7 +73,7 @@ void Goodbyes::await_answers(runtime::Deadline deadline) {
     }
     if (unfinished().empty() && !queue_.is_sending()) return;
     is_late =
-        queue_.parting().wait(lock, deadline, {"answers to the goodbyes of host", table_.name()}) ==
+        queue_.parting().wait(lock, deadline, {"replies to the goodbyes of host", table_.name()}) ==
         runtime::Woken::expired;
   }
 }

@@ -44,11 +44,12 @@ void Meeting::await_peers(runtime::Deadline limit) {
       const std::string place = peers_.place_of(peer);
       lock.unlock();
       if (is_last) {
-        give_up_(peer, fmt::format("it did not come within {} ({})", limit_text, place));
+        give_up_(peer, fmt::format("it did not connect within {} ({})", limit_text, place));
       } else {
-        spdlog::warn("host {} has waited {} for host {} to come, and gives up after {} ({})",
-                     table_.name(), base::format_time(next_word - begun), table_.name_of(peer),
-                     limit_text, place);
+        spdlog::warn(
+            "host {} has waited {} for host {} to connect, and stops waiting after {} ({})",
+            table_.name(), base::format_time(next_word - begun), table_.name_of(peer), limit_text,
+            place);
       }
       lock.lock();
     }

@@ -71,13 +71,12 @@ std::shared_ptr<Deployment> Host::deploy(const std::string& label,
                                          std::shared_ptr<const Plan> plan) {
   if (!is_label(label))
     throw base::UsageError(fmt::format(
-        "deployment '{}': a label is of letters, digits, '_', '-' and '.', 1 to 255 of them",
-        label));
+        "deployment '{}': a label has 1 to 255 letters, digits, '_', '-' and '.'", label));
   auto [numbers, peers] = further_peers(label, *plan_, peers_, plan);
   const auto index = plan->host_named(name());
   if (!index)
     throw base::UsageError(
-        fmt::format("deployment '{}': its plan has no share for host {}", label, name()));
+        fmt::format("deployment '{}': its plan has no part for host {}", label, name()));
   auto call = acceptor_.begin(label, plan->digest);
   std::shared_ptr<Deployment> deployment;
   try {

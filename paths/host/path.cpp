@@ -356,7 +356,7 @@ std::vector<HostTraffic> Path::traffic(std::string_view graph) {
   for (const HostTraffic& one : hosts) {
     if (one.host < deployment_->plan().hosts.size()) continue;
     throw TravelError(deployment_->name(), this->graph(), "",
-                      fmt::format("somebody on the way counted traffic of host number {} of {}",
+                      fmt::format("a wrapper on the path counted traffic of host number {} of {}",
                                   one.host, deployment_->plan().hosts.size()));
   }
   return hosts;

@@ -93,7 +93,7 @@ RemoteCalls::ClockReading RemoteCalls::read_clock(std::uint32_t peer) {
   reading.answered = deployment_.runtime().now();
   if (answer.number > static_cast<std::uint64_t>(base::time_max.count()))
     throw TravelError(deployment_.name(), "", "",
-                      fmt::format("host {} shows {} ns on its clock, which none can",
+                      fmt::format("host {} shows {} ns on its clock, which no clock can",
                                   deployment_.plan().hosts[peer].name, answer.number));
   reading.shown = base::Nanos(static_cast<std::int64_t>(answer.number));
   return reading;

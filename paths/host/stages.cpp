@@ -140,7 +140,7 @@ void Next::in_context(std::function<void()> work) const {
   } catch (const std::exception& other) {
     return deployment_->failure(wrapper, path, other.what(), FailureCause::application);
   } catch (...) {
-    return deployment_->failure(wrapper, path, "threw what is no std::exception",
+    return deployment_->failure(wrapper, path, "threw an exception that is not a std::exception",
                                 FailureCause::application);
   }
 }

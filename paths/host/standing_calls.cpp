@@ -71,7 +71,7 @@ Validator::Verdict Dispatcher::Standing::validate(const ShortFrame& frame) {
   if (verdict.kind != Verdict::Kind::enters) return verdict;
   if (std::exchange(is_under_way_, true))
     return {.kind = Verdict::Kind::wrong,
-            .reason = "a standing call's next operation before it had the last one's answer"};
+            .reason = "a standing call's next operation before the reply to the last one"};
   dispatcher_.deployment_.services().add_operation();
   return verdict;
 }

@@ -110,7 +110,8 @@ void Thread::check_leaves() {
   for (const Path& path : paths_)
     if (path.has_started())
       throw base::UsageError(
-          fmt::format("{}: detach while what it started on path {} is under way; wait for it first",
+          fmt::format("{}: detach while an operation that it started on path {} is under way; wait "
+                      "for it first",
                       owner_.thread(), path.graph()));
 }
 

@@ -202,7 +202,7 @@ std::string Validator::wrong_place(const Frame& frame, Entrance* entrance, const
       entrance != nullptr &&
       std::binary_search(entrance->from_hosts.begin(), entrance->from_hosts.end(), frame.from_host);
   if (!comes_from_there)
-    return fmt::format("stage {}, where nothing from there enters", frame.stage);
+    return fmt::format("stage {}, where no path from there enters", frame.stage);
   if (operation.kind == OperationKind::clock) return {};
   way = way_into(*entrance, operation.path);
   if (way == nullptr || way->from_host != frame.from_host)
@@ -267,7 +267,7 @@ std::string Validator::wrong_answer(StageId stage, const OperationHead& asked,
   // Some moves return no value, for example a reduction to another root.
   if (!*expected || (size == 0 && asked.kind == OperationKind::move)) return {};
   const std::string mismatch = (*expected)->mismatch(answer.payload);
-  return mismatch.empty() ? mismatch : "a tuple that is none: " + mismatch;
+  return mismatch.empty() ? mismatch : "bytes that are not a tuple: " + mismatch;
 }
 
 bool Validator::is_surely_right(StageId stage, const OperationHead& asked, const Result& answer) {
@@ -303,9 +303,9 @@ bool Validator::Moves::is_new(std::uint64_t sequence) const {
 
 std::string Validator::Moves::wrong(std::uint64_t sequence, bool may_overtake) const {
   if (sequence == std::numeric_limits<std::uint64_t>::max()) return "the last move there can be";
-  if (!is_new(sequence)) return fmt::format("move {} comes twice", sequence);
+  if (!is_new(sequence)) return fmt::format("move {} arrives twice", sequence);
   if (!may_overtake && sequence < next_in_order_)
-    return fmt::format("move {} comes after move {}", sequence, next_in_order_ - 1);
+    return fmt::format("move {} arrives after move {}", sequence, next_in_order_ - 1);
   return {};
 }
 

@@ -76,7 +76,7 @@ void ChannelFailures::compare_signatures(GroupState& group, std::uint64_t channe
   std::string what = group.options.describe ? group.options.describe(channel) : "";
   if (!what.empty()) what.insert(0, "; ");
   end_channels(group, {.first = channel},
-               fmt::format("hosts {} and {} take a message on channel {} for different ones{}",
+               fmt::format("hosts {} and {} use channel {} for different messages{}",
                            state_.name_of(known.host), state_.name_of(said.host), channel, what),
                FailureCause::application);
   group.mark_mismatch(channel);

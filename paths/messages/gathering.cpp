@@ -92,10 +92,10 @@ std::string Gathering::awaited_text() const {
   for (const std::uint32_t host : awaited()) {
     if (silent.contains(host)) continue;
     if (!is_exit())
-      return fmt::format("all hosts of the run to come; host {} says when they have",
+      return fmt::format("all hosts of the run to connect; host {} reports when they have",
                          plan.hosts[host].name);
     if (plan.hosts[host].cluster != state_.cluster())
-      return fmt::format("the hosts of cluster {} to come; host {} says when they have",
+      return fmt::format("the hosts of cluster {} to connect; host {} reports when they have",
                          plan.cluster_of(host), plan.hosts[host].name);
   }
   return {};

@@ -215,9 +215,9 @@ void GroupCalls::leave_all() {
 // ---- waiting ----------------------------------------------------------------------------------
 
 void GroupCalls::wait(LaneWait& one, const std::string& what) {
-  if (!one.completion.wait(state_.deadline(), {"what a lane carries,", what}))
+  if (!one.completion.wait(state_.deadline(), {"a transfer on a lane,", what}))
     throw TravelError(state_.name, "", "",
-                      fmt::format("{}: not through before the deadline of {}{}", what,
+                      fmt::format("{}: not delivered before the deadline of {}{}", what,
                                   base::format_time(state_.plan->deadline), known_cause_text()),
                       FailureCause::deadline);
   if (one.failure) throw TravelError(*one.failure);
@@ -233,7 +233,7 @@ std::string GroupCalls::known_cause_text() const {
 std::string GroupCalls::silent_switch_text() const {
   const std::uint32_t place = switch_number(*state_.plan, state_.cluster());
   if (!state_.carrier.silent().contains(place)) return {};
-  return fmt::format("; {}, a process of its own, has not answered",
+  return fmt::format("; {}, a process of its own, has not replied",
                      place_text(*state_.plan, place));
 }
 

@@ -143,8 +143,8 @@ void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
     const bool is_reported = last == frame.channel && what != nullptr;
     parts_.failures.end_channels(
         group, {.first = frame.channel},
-        fmt::format("hosts {0} and {1} take channel {2} of group {3} for different ones: "
-                    "{0} waits for {1}, which is done with it{4}",
+        fmt::format("hosts {0} and {1} use channel {2} of group {3} for different messages: {0} "
+                    "waits for {1}, which has closed it{4}",
                     parts_.state.name_of(frame.source), parts_.state.name, frame.channel,
                     group.name, is_reported ? fmt::format(" after '{}'", *what) : ""),
         FailureCause::application);
@@ -195,7 +195,7 @@ void GroupControl::keep_for_later(LaneFrame frame) {
                          frame.kind == LaneKind::failed;
   if (!is_useful || early_frames_ >= early_frames_max) {
     parts_.state.rejections.tell(fmt::format("host {}", parts_.state.name_of(frame.source)),
-                                 fmt::format("lanes: control for a group that there is not{}{}",
+                                 fmt::format("lanes: control for a group that does not exist{}{}",
                                              frame.text.empty() ? "" : ": ", frame.text));
     return;
   }

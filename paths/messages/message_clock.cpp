@@ -167,7 +167,7 @@ void MessageClock::run() {
       service_->sleeps_until = next;
       const runtime::Woken woken =
           service_->earlier.wait(lock, runtime::Deadline::written_at(std::max(next, now)),
-                                 {"what is on its way from", state_.name, state_.host});
+                                 {"messages under way from", state_.name, state_.host});
       service_->sleeps_until = base::Nanos::min();
       if (woken == runtime::Woken::expired && state_.runtime.now() == now && turn < Turn::choices)
         turn = static_cast<Turn>(static_cast<int>(turn) + 1);
@@ -191,7 +191,7 @@ void MessageClock::do_what_is_due(runtime::Lock& lock, Turn turn) {
 
 bool MessageClock::drain(runtime::Lock& lock, runtime::Deadline limit) {
   while (!state_.due_queue.empty() || is_sending_)
-    if (quiet_.wait(lock, limit, {"what is on its way from", state_.name, state_.host}) ==
+    if (quiet_.wait(lock, limit, {"messages under way from", state_.name, state_.host}) ==
         runtime::Woken::expired)
       return false;
   return true;

@@ -90,7 +90,7 @@ void RunPhases::finish_host(runtime::Lock& lock, bool has_failed) {
 
 void RunPhases::drain(runtime::Lock& lock) {
   if (parts_.clock.drain(lock, state_.deadline())) return;
-  note_wrong(fmt::format("what is on its way from here was not through before the deadline of {}",
+  note_wrong(fmt::format("messages from here were not delivered before the deadline of {}",
                          base::format_time(state_.plan->deadline)));
 }
 
@@ -144,9 +144,10 @@ void RunPhases::lose_overdue() {
   for (const auto& [host, since] : std::map(overdue_))
     if (now - since >= state_.plan->deadline / 2)
       parts_.membership.lose(
-          host, fmt::format("it says that threads have ended, but its word of that has not come "
-                            "for {}",
-                            base::format_time(state_.plan->deadline)));
+          host,
+          fmt::format(
+              "it reports that threads have ended, but the message about it has not arrived for {}",
+              base::format_time(state_.plan->deadline)));
 }
 
 /// Opens connections to hosts that this one never exchanged frames with. Without a connection,
@@ -179,7 +180,7 @@ void RunPhases::finish_switch(runtime::Lock& lock) {
     for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
       if (switch_number(plan, plan.hosts[host].cluster) != state_.host) continue;
       if (parts_.membership.has_neighbour(host) || parts_.ends.has(host)) continue;
-      spdlog::warn("{}: host {} has not come for {}", state_.name, plan.hosts[host].name,
+      spdlog::warn("{}: host {} has not arrived for {}", state_.name, plan.hosts[host].name,
                    limit_text);
       parts_.ends.note_host(host);
     }

@@ -142,8 +142,8 @@ class DriverCheck {
     }
     ENSURE(first != nullptr);
     mistakes_.add(text_.of_stage(first->stage),
-                  fmt::format("a cycle of drivers that never rests: what {} brings comes back to "
-                              "it, with no thread between; elements on the way: {}",
+                  fmt::format("a cycle of drivers that never ends: the tuples of {} return to it, "
+                              "with no thread between; elements on the way: {}",
                               wrapper_of(first->stage).kind, names));
   }
 

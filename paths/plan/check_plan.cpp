@@ -149,7 +149,7 @@ class StructureCheck {
                                 described(plan_, plan_.stages[path.stage].wrapper)));
     for (StageId stage = path.stage; stage != no_stage; stage = plan_.stages[stage].below) {
       if (entered_by_[stage] == index) {
-        mistakes_.add(path.position, fmt::format("a cycle: the path comes to {} again",
+        mistakes_.add(path.position, fmt::format("a cycle: the path reaches {} again",
                                                  described(plan_, plan_.stages[stage].wrapper)));
         return;
       }

@@ -51,7 +51,7 @@ void finish_plan(Plan& plan, const WrapperKinds& kinds) {
   for (const Plan::PlanStage& stage : plan.stages)
     if (stage.wrapper >= plan.wrappers.size() ||
         (stage.below != no_stage && stage.below >= plan.stages.size()))
-      mistakes.add({}, "a stage refers to what is not in the plan");
+      mistakes.add({}, "a stage refers to something that is not in the plan");
   for (const Plan::PlanPath& path : plan.paths)
     if (path.host >= plan.hosts.size() ||
         std::uint64_t{path.first_thread} + path.threads > plan.hosts[path.host].threads)

@@ -134,7 +134,8 @@ class PlanRun {
     } catch (const std::exception& error) {
       return std::make_unique<const Ended>(Ended{error.what()});
     } catch (...) {
-      return std::make_unique<const Ended>(Ended{"threw what is no std::exception"});
+      return std::make_unique<const Ended>(
+          Ended{"threw an exception that is not a std::exception"});
     }
   }
 

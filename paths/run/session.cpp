@@ -327,7 +327,7 @@ Thread& Attached::thread() const {
 
 void Attached::detach() {
   if (seat_ == nullptr)
-    throw base::UsageError("detach of what has detached, or was moved elsewhere");
+    throw base::UsageError("detach of a thread that has detached, or was moved elsewhere");
   state_->detach(*seat_, taking_);
   seat_ = nullptr;
   state_ = nullptr;

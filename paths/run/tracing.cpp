@@ -135,7 +135,7 @@ void Tracing::watch_clocks(Deployment& deployment) {
         look_at_clock(deployment, peer);
         return false;
       } catch (const TravelError& error) {  // the peer ended, or an unreadable clock
-        spdlog::debug("{}; its clock is not looked at any more", error.what());
+        spdlog::debug("{}; its clock is no longer read", error.what());
         return true;
       }
     });
@@ -209,7 +209,7 @@ std::string Tracing::lack_of(const Traced& one) {
   if (one.failure.empty() && dropped == 0) return {};
   std::string text = fmt::format("the trace of {} lacks", one.name);
   if (dropped > 0)
-    text += fmt::format(" {} records that came faster than they could be written", dropped);
+    text += fmt::format(" {} records that were made faster than they could be written", dropped);
   if (!one.failure.empty())
     text += fmt::format("{} {} records that could not be written ({})", dropped > 0 ? " and" : "",
                         one.writer->lost(), one.failure);

@@ -174,7 +174,7 @@ void Multiplexer::SubTransport::stop() {
     is_closed_->store(true);
     while (inside_ > 0)
       all_.left_.wait(lock, runtime::Deadline::never(),
-                      {"those who bring frames to", "a deployment"});
+                      {"the threads that bring frames to", "a deployment"});
   }
   all_.transport_->settle();
   {

@@ -10,7 +10,7 @@ void RejectionLog::tell(const std::string& source, const std::string& what) {
   const runtime::Lock lock(mutex_);
   if (notified_of_.size() > sources_max || !notified_of_.insert(source).second) return;
   if (notified_of_.size() > sources_max) {
-    spdlog::warn("host {}: others that are turned away are not told of any more", host_);
+    spdlog::warn("host {}: further rejected peers are not reported", host_);
   } else if (source.empty()) {
     spdlog::warn("host {}: {}", host_, what);
   } else {

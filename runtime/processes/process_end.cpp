@@ -25,10 +25,10 @@ std::atomic<std::uint32_t> process_of_runs{0};
 bool is_in_run() { return runs.load() > 0 && process_of_runs.load() == forks.load(); }
 
 [[noreturn]] void refuse_exit() {
-  end_process(fmt::format(
-      "{}: the process was told to exit before its threads had ended; a thread ends by returning, "
-      "and fails by throwing",
-      describe_current_context()));
+  end_process(
+      fmt::format("{}: exit was called before the threads of the process had ended; a thread ends "
+                  "by returning, and fails by throwing",
+                  describe_current_context()));
 }
 
 void at_exit() {

@@ -53,9 +53,9 @@ thread_local bool in_callbacks = false;
     why = error.what();
   }
   const std::string text = fmt::format(
-      "{} keeps waiting after it was told to stop, {} times by now, so that this process can only "
-      "be ended: its code catches what is no error of its own (catch (...)) and goes on; "
-      "runtime::Stop must pass\nit was told: {}\n",
+      "{} keeps waiting after it was stopped, {} times by now, so this process must end: its code "
+      "catches every exception (catch (...)) and continues; runtime::Stop must pass\nreason of the "
+      "stop: {}\n",
       name.text(), stops_max, why);
   std::fputs(text.c_str(), stderr);
   std::_Exit(1);

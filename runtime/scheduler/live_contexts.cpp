@@ -65,7 +65,7 @@ std::string LiveContexts::standstill_report(const VirtualClock& clock) const {
 std::string LiveContexts::deadlock_report(const VirtualClock& clock) const {
   constexpr int shown_max = 24;
   std::string report =
-      fmt::format("deadlock at {}: nobody can ever wake", base::format_time(clock.now()));
+      fmt::format("deadlock at {}: no context can ever wake", base::format_time(clock.now()));
   std::vector<const Context*> waiting;
   for (const Context* context = first_; context != nullptr; context = context->next_)
     if (context->waits_.is_waiting()) waiting.push_back(context);

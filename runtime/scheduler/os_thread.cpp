@@ -65,7 +65,7 @@ OsThread::OsThread(std::size_t stack_bytes, std::function<void()> work) {
   std::unique_ptr<Given> given(new Given{std::move(work), AlternateStack::memory()});
   if (const int error = begin(thread_, stack_bytes, given.get()); error != 0)
     throw std::runtime_error(
-        fmt::format("no OS thread with a stack of {} is to be had: {}; see ulimit -u and -v, "
+        fmt::format("cannot create an OS thread with a stack of {}: {}; see ulimit -u and -v, "
                     "pids.max of the cgroup, kernel.threads-max and vm.max_map_count",
                     base::format_bytes(stack_bytes), std::generic_category().message(error)));
   [[maybe_unused]] const Given* const is_of_run = given.release();

@@ -79,11 +79,11 @@ void carve(Pool& pool, std::size_t bytes) {
     begin = map(mapping.stride());
   }
   if (begin == nullptr)
-    throw std::runtime_error(fmt::format(
-        "no stack of {} is to be had: {}; stacks have reserved {} of address space; see ulimit -v, "
-        "vm.overcommit_memory and vm.max_map_count",
-        base::format_bytes(bytes), std::generic_category().message(errno),
-        base::format_bytes(pool.reserved_bytes)));
+    throw std::runtime_error(
+        fmt::format("cannot allocate a stack of {}: {}; stacks have reserved {} of address space; "
+                    "see ulimit -v, vm.overcommit_memory and vm.max_map_count",
+                    base::format_bytes(bytes), std::generic_category().message(errno),
+                    base::format_bytes(pool.reserved_bytes)));
   pool.reserved_bytes += mapping.stacks * mapping.stride();
   mapping.first.bottom = begin + mapping.first.guard_bytes;
   auto& free = pool.free[bytes];

@@ -184,7 +184,7 @@ TEST_CASE("settings: a second document is refused at its first line") {
 TEST_CASE("settings: an alias stands for its anchored value") {
   const Settings settings = parse("a: &x {b: 1}\nc: [*x, *x]\n");
   CHECK(settings.find("c")->items()[1].find("b")->text() == "1");
-  CHECK_THAT(mistakes_in("a: &x [*x]\n"), Contains("alias inside of what it stands for"));
+  CHECK_THAT(mistakes_in("a: &x [*x]\n"), Contains("alias inside of its own value"));
 }
 
 TEST_CASE("settings: aliases that expand to millions of values are refused") {

@@ -190,5 +190,5 @@ TEST_CASE("groups: an operation that only waits to send names the host that does
     }
   });
   CHECK(result.broke == "");
-  CHECK_THAT(told, Catch::Contains("nothing came to host a-0 for 3s; waited for host a-1"));
+  CHECK_THAT(told, Catch::Contains("host a-0 received nothing for 3s; waited for host a-1"));
 }

@@ -177,9 +177,9 @@ TEST_CASE("groups: a member that fails because of an error in another group repo
     }
   });
   CHECK_THAT(told[2], Catch::Contains("thread alpha-1/1 has failed"));
-  CHECK_THAT(told[1], Catch::Contains("thread alpha-1/0 has failed; it was told: thread "
+  CHECK_THAT(told[1], Catch::Contains("thread alpha-1/0 has failed; it received the error: thread "
                                       "alpha-1/1 has failed"));
-  CHECK_THAT(told[0], Catch::Contains("thread alpha-0/1 has failed; it was told: thread "
+  CHECK_THAT(told[0], Catch::Contains("thread alpha-0/1 has failed; it received the error: thread "
                                       "alpha-1/1 has failed"));
 }
 

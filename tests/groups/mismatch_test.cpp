@@ -201,8 +201,8 @@ TEST_CASE("groups: a member that waits for a message that never comes learns whi
   const auto all = endings(three_hosts, {"", broadcast_of(0), broadcast_of(1)}, 2,
                            runtime::ClockKind::virtual_time);
   for (const std::string& one : all)
-    CHECK_THAT(one, Catch::Contains("hosts a-2 and a-0 take channel 1 of group world for different "
-                                    "ones: a-2 waits for a-0, which is done with it"));
+    CHECK_THAT(one, Catch::Contains("hosts a-2 and a-0 use channel 1 of group world for different "
+                                    "messages: a-2 waits for a-0, which has closed it"));
   CHECK_THAT(all[2], Catch::Contains("in operation 1 of group world thread a-2/0 calls 'broadcast "
                                      "i64 from 0, 1 by best'"));
 }

@@ -129,7 +129,7 @@ TEST_CASE("groups: tuples of other types and sizes are refused and the group con
     CHECK_THROWS_WITH(into(*any, std::uint64_t{1} << 29), Catch::Contains("at most 536870911"));
     CHECK_THROWS_WITH(into(*three, 4), Catch::Contains("have 3 values, found 4"));
     CHECK_THROWS_WITH(groups::allreduce(newest(*integers), out, "sum"),
-                      Catch::Contains("found i64 that are given and f64 to be got"));
+                      Catch::Contains("found i64 to give and f64 to receive"));
     const auto refused = [&](const groups::Call& call, const std::string& why) {
       CHECK_THROWS_WITH(world.run(call), Catch::Contains(why));
       CHECK_THROWS_AS(world.start(call), base::UsageError);

@@ -556,10 +556,10 @@ TEST_CASE("lanes: a message that two hosts take for different ones fails at both
       paths::Receiving receiving = b->receive(0, {.channel = 1, .signature_digest = 6});
       if (!is_sent_first) runtime.sleep_for(5ms);
       if (!is_sent_first) a->send(1, {.channel = 1, .signature_digest = 5}, base::Payload::of(1));
-      CHECK_THROWS_WITH(receiving.wait(), Catch::Contains("for different ones"));
+      CHECK_THROWS_WITH(receiving.wait(), Catch::Contains("for different messages"));
       runtime.sleep_for(5ms);
       paths::Sending next = a->send(1, {.channel = 2, .signature_digest = 5}, base::Payload::of(1));
-      CHECK_THROWS_WITH(next.wait(), Catch::Contains("for different ones"));
+      CHECK_THROWS_WITH(next.wait(), Catch::Contains("for different messages"));
       a->send(1, {.channel = 0, .signature_digest = 5}, base::Payload::of(std::uint8_t{7}));
       CHECK(b->receive(0, {.channel = 0, .signature_digest = 5}).wait().size() ==
             1);  // it arrived before the failure

@@ -351,7 +351,8 @@ TEST_CASE("connections: a peer that was started again is gone and its frames are
       std::make_shared<const DeploymentId>(DeploymentId{"", 1, 3, talk.plan->digest});
   talk.connections.deliver(Talk::second_inbound, Frame(hello));
   CHECK(talk.sent.back().kind == FrameKind::refuse);
-  CHECK(talk.gone == std::vector<std::string>{"beta-0: host beta-0 was started again: wired anew"});
+  CHECK(talk.gone ==
+        std::vector<std::string>{"beta-0: host beta-0 was started again: deployed again"});
   talk.connections.deliver(Talk::second_inbound, talk.operation(FrameKind::request));
   talk.connections.deliver(Talk::inbound, talk.operation(FrameKind::request));
   CHECK(talk.served.empty());
@@ -368,7 +369,7 @@ TEST_CASE("connections: a welcome from another start of the peer is refused") {
   talk.sent.clear();
   talk.connections.deliver(Talk::outbound, Frame(welcome));
   REQUIRE(talk.gone.size() == 1);
-  CHECK_THAT(talk.gone[0], Catch::Contains("a welcome of another start of it: wired anew"));
+  CHECK_THAT(talk.gone[0], Catch::Contains("a welcome of another start of it: deployed again"));
   CHECK(talk.sent_of(FrameKind::one_way) == 0);
 }
 
@@ -462,7 +463,7 @@ TEST_CASE(
     return;
   }
   CHECK(ended == 7s);
-  const std::string why = "it did not come within 60s (tcp://127.0.0.1:7701)";
+  const std::string why = "it did not connect within 60s (tcp://127.0.0.1:7701)";
   CHECK(talk.gone == std::vector<std::string>{"beta-0: " + why});
   CHECK(talk.connections.given_up() == "host alpha-0: host beta-0 is gone: " + why);
   CHECK_THAT(test_support::thrown<TravelError>([&] { talk.push(1); }), Catch::Contains(why));
@@ -480,7 +481,7 @@ TEST_CASE("connections: the error about a missing peer names the refused one tha
   talk.runtime.run(
       [&] { talk.connections.meeting().await_peers(runtime::Deadline::written_at(1s)); });
   REQUIRE(talk.gone.size() == 1);
-  CHECK_THAT(talk.gone[0], Catch::Contains("did not come") &&
+  CHECK_THAT(talk.gone[0], Catch::Contains("did not connect") &&
                                Catch::Contains("refused: host beta-0 runs config"));
 }
 
@@ -547,8 +548,8 @@ TEST_CASE(
       {"stage 4 on the connection to stage 3", [](Frame& f) { f.stage = 4; }},
       {"stage 4294967295", [](Frame& f) { f.stage = no_stage; }},
       {"a second hello", [](Frame& f) { f.kind = FrameKind::hello; }},
-      {"an answer in place of an operation", [](Frame& f) { f.kind = FrameKind::reply; }},
-      {"an answer in place of an operation", [](Frame& f) { f.kind = FrameKind::welcome; }},
+      {"a reply in place of an operation", [](Frame& f) { f.kind = FrameKind::reply; }},
+      {"a reply in place of an operation", [](Frame& f) { f.kind = FrameKind::welcome; }},
   };
   for (const Case& one : cases) {
     Talk talk;
@@ -608,8 +609,9 @@ TEST_CASE("connections: an unsolicited or second reply refuses the peer") {
          reply.result.origin.nanos = -1;
          talk.connections.deliver(Talk::outbound, Frame(reply));
        }},
-      {"a goodbye unasked", [](Talk& talk, const Frame&) { talk.goodbye(Talk::outbound); }},
-      {"an operation in place of an answer",
+      {"a goodbye that was not requested",
+       [](Talk& talk, const Frame&) { talk.goodbye(Talk::outbound); }},
+      {"an operation in place of a reply",
        [](Talk& talk, const Frame&) {
          talk.connections.deliver(Talk::outbound, talk.operation(FrameKind::request));
        }},

@@ -119,7 +119,7 @@ TEST_CASE("deployment: a host that skips a call fails it for its peers and a lat
     CHECK(result.broke == "");
     CHECK(result.failures == std::vector<std::string>{});
     CHECK_THAT(failure, Catch::Contains(fmt::format("host h{}", skips)) &&
-                            Catch::Contains("did not come within 2s"));
+                            Catch::Contains("did not connect within 2s"));
   }
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("deployment: misuse throws a usage error and the run continues") {
   const SimResult result = sim.run([&](paths::Thread& thread) {
     paths::Host& host = thread.host();
     CHECK_THAT(thrown<base::UsageError>([&] { host.deploy("", both); }),
-               Catch::Contains("a label is of letters"));
+               Catch::Contains("a label has 1 to 255 letters"));
     CHECK_THAT(thrown<base::UsageError>([&] { host.deploy("a/b", both); }),
                Catch::Contains("'a/b'"));
     CHECK_THAT(thrown<base::UsageError>([&] {
@@ -156,7 +156,7 @@ TEST_CASE("deployment: misuse throws a usage error and the run continues") {
                Catch::Contains("hosts that the run does not have: h7"));
     CHECK_THAT(
         thrown<base::UsageError>([&] { host.deploy("more", plan_of({1u - thread.rank()})); }),
-        Catch::Contains("no share for host " + host.name()));
+        Catch::Contains("no part for host " + host.name()));
     const auto deployment = host.deploy("used", both);
     CHECK_THAT(thrown<base::UsageError>([&] { host.deploy("used", both); }),
                Catch::Contains("'used' is in use here"));

@@ -103,7 +103,7 @@ class Run {
       return fmt::format("expected an error that names {}, found: {}", culprit(), what);
     ++counts.named;
     // A process that dies before its peers connected is awaited until the deadline.
-    const bool was_met = what.find("did not come within 5s") == std::string::npos;
+    const bool was_met = what.find("did not connect within 5s") == std::string::npos;
     if (was_met) counts.longest = std::max(counts.longest, when - ended_);
     return "";
   }

@@ -101,10 +101,10 @@ TEST_CASE("graphs: a written graph must match the wrappers of its paths") {
   const auto said = [](const std::string& graphs) { return refusal(low + "graphs: " + graphs); };
   CHECK_THAT(said("{most: {kind: allreduce, operation: min, template: f64}}"),
              Contains("graph most: has operation: min, but join on its paths has max"));
-  CHECK_THAT(said("{most: {kind: barrier}}"),
-             Contains("is said to be of kind barrier, but its paths meet in join of kind "
-                      "allreduce"));
-  CHECK_THAT(said("{least: {kind: barrier}}"), Contains("graph least: no path is of it"));
+  CHECK_THAT(
+      said("{most: {kind: barrier}}"),
+      Contains("is declared to be of kind barrier, but its paths meet in join of kind allreduce"));
+  CHECK_THAT(said("{least: {kind: barrier}}"), Contains("graph least: no path belongs to it"));
   CHECK_THAT(said("{most: {kind: alreduce}}"), Contains("did you mean 'allreduce'?"));
   CHECK_THAT(said("{most: {operation: max}}"), Contains("kind: missing in graph most"));
   CHECK_THAT(said("{most: {kind: allreduce, template: f64, algorithm: magpi}}"),

@@ -81,7 +81,7 @@ TEST_CASE("lanes: mistakes are reported with their positions") {
                     Catch::Contains("did you mean 'inbox'"));
   const std::string low = "hosts:\n  one: {cluster: a}\n  two: {cluster: b}\n";
   CHECK_THROWS_WITH(plan_of(low + "ways: {a: {exit: one}, b: {exit: two}}\n"),
-                    Catch::Contains("ways: expected the key lanes"));
+                    Catch::Contains("ways: expected also the key lanes"));
   CHECK_THROWS_WITH(plan_of(low + "lanes:\nways: {a: {exit: two}}\n"),
                     Catch::Contains("expected those of cluster b") &&
                         Catch::Contains("exit: expected a host of cluster a, found 'two'"));
@@ -182,8 +182,8 @@ TEST_CASE("links: mistakes in networks and uplinks and links are reported at onc
       "  d: {hosts: 1, gateway: g, uplink: switch}\n"
       "  e: {hosts: 1, gateway: {host: e-0, rate: fast}}\n");
   for (const std::string expected :
-       {"test:2:52: receiving: expected a bandwidth beside it",
-        "test:3:49: receiving: expected no trace beside it",
+       {"test:2:52: receiving: expected also a bandwidth",
+        "test:3:49: receiving: expected a bandwidth with it",
         "test:3:64: uplink: expected exit or "
         "switch, found 'swich'; did you mean 'switch'?",
         "test:4:", "host: missing", "did you mean 'host'?", "receiving: expected true or false",
@@ -199,10 +199,10 @@ TEST_CASE("links: mistakes in networks and uplinks and links are reported at onc
   for (const std::string expected :
        {"test:5:44: window: expected either stream_rate or window, found both",
         "test:6:30: window: expected more than 0 bytes",
-        "test:6:30: window: expected a latency beside it", "test:6:43: streams: expected"})
+        "test:6:30: window: expected also a latency", "test:6:43: streams: expected"})
     CHECK_THAT(of_links, Catch::Contains(expected));
   CHECK_THAT(mistakes(two + "links: {all: {streams: 2}}\n"),
-             Catch::Contains("test:4:24: streams: expected stream_rate or window beside it"));
+             Catch::Contains("test:4:24: streams: expected also stream_rate or window"));
   CHECK_THAT(mistakes(two + "links: {al: {latency: 1ms}}\n"),
              Catch::Contains("all: missing") && Catch::Contains("did you mean 'all'?"));
   CHECK_THAT(mistakes(two + "links: yes\n"),
@@ -211,7 +211,7 @@ TEST_CASE("links: mistakes in networks and uplinks and links are reported at onc
              Catch::Contains("test:4:19: striping: expected"));
   CHECK_THAT(mistakes("hosts:\n  one: {cluster: a}\nlanes:\n"
                       "ways: {a: {exit: one, uplink: switch, rate: 1Mbit}}\n"),
-             Catch::Contains("test:4:31: uplink: expected exit beside a rate"));
+             Catch::Contains("test:4:31: uplink: expected exit with a rate"));
 }
 
 TEST_CASE("links: paths that would lead through a switch are refused") {

@@ -48,7 +48,7 @@ HostProcess all_hosts(const Sim& sim, runtime::ClockKind clock,
 TEST_CASE("misuse: a thread that ends the process gets an error and the exit code is 1") {
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
   const Sim sim(config());
-  const std::string exited = "the process was told to exit before its threads had ended";
+  const std::string exited = "exit was called before the threads of the process had ended";
   const std::vector<std::pair<std::function<void()>, std::string>> ways = {
       {[] { std::exit(0); }, exited},
       {[] { std::exit(7); }, exited},
@@ -119,5 +119,5 @@ TEST_CASE("misuse: main may not return during a run in another thread") {
     std::exit(0);
   });
   CHECK(process.end() == 1);
-  CHECK_THAT(process.text(), Catch::StartsWith("main thread: the process was told to exit"));
+  CHECK_THAT(process.text(), Catch::StartsWith("main thread: exit was called"));
 }

@@ -324,7 +324,7 @@ TEST_CASE("misuse: any exception ends the thread with an error that the others g
   const SimResult run = run_with([](paths::Thread&) { throw 42; }, clock);
   CHECK(run.broke == "");
   REQUIRE(run.failures.size() == 3);
-  CHECK(run.failures[0] == "thread alpha-0/1: threw what is no std::exception");
+  CHECK(run.failures[0] == "thread alpha-0/1: threw an exception that is not a std::exception");
 }
 
 TEST_CASE("misuse: programs may run one after another in one process") {

@@ -163,14 +163,14 @@ TEST_CASE("short frames: a peer that breaks a standing call is refused and the h
       {"standing call 1, which has not begun", [](Guest& guest) { guest.short_request(1, 1, 1); }},
       {"standing call 4294967295, which has not begun",
        [](Guest& guest) { guest.short_request(1, 1, ~0u); }},
-      {"move 0 comes twice", [](Guest& guest) { guest.short_request(0, 1); }},
+      {"move 0 arrives twice", [](Guest& guest) { guest.short_request(0, 1); }},
       {"clock in a standing call",
        [](Guest& guest) {
          Operation question;  // an operation that needs no path
          question.kind = OperationKind::clock;
          guest.request(1, std::move(question));
        }},
-      {"before it had the last one's answer",
+      {"before the reply to the last one",
        [](Guest& guest) {
          guest.short_request(1, 1);
          guest.short_request(2, 1);

@@ -275,9 +275,9 @@ TEST_CASE("short frames: an unexpected short frame refuses the peer with the rea
          reply.result.origin.cluster = 2;
          talk.short_comes(Talk::outbound, std::move(reply));
        }},
-      {"an operation in place of an answer",
+      {"an operation in place of a reply",
        [&](Talk& talk) { talk.short_comes(Talk::outbound, ShortFrame(asked)); }},
-      {"an answer in place of an operation",
+      {"a reply in place of an operation",
        [](Talk& talk) { talk.short_comes(Talk::inbound, reply_of(1)); }},
       {"a frame after its goodbye",
        [&](Talk& talk) {

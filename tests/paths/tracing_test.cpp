@@ -235,8 +235,7 @@ TEST_CASE("tracing: records that a trace lacks are counted with the reason") {
   for (std::size_t i = 0; i < room + 3; ++i) host.recorder().add({});
   if (is_lost) std::filesystem::remove_all(folder.path());
   const std::string dropped =
-      "the trace of host alpha-0 lacks 3 records that came faster than "
-      "they could be written";
+      "the trace of host alpha-0 lacks 3 records that were made faster than they could be written";
   const std::string lost = fmt::format(
       " and {} records that could not be written ({}/alpha-0.trace: cannot write: No such file or "
       "directory)",

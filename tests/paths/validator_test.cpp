@@ -131,11 +131,11 @@ TEST_CASE("validator: each single field that does not match the plan is an error
       {[](Frame& f) { f.operation.one_way = true; }, "move as a request"},
       {[](Frame& f) { f.operation.kind = OperationKind::release; }, "release as a request"},
       {[](Frame& f) { f.operation.kind = OperationKind::observe; }, "observe with 8 bytes"},
-      {[](Frame& f) { f.stage = top; }, "where nothing from there enters"},
-      {[](Frame& f) { f.stage = 0; }, "where nothing from there enters"},
+      {[](Frame& f) { f.stage = top; }, "where no path from there enters"},
+      {[](Frame& f) { f.stage = 0; }, "where no path from there enters"},
       {[other](Frame& f) { f.stage = other; }, "where it does not enter"},
-      {[here](Frame& f) { f.from_host = here; }, "where nothing from there enters"},
-      {[](Frame& f) { f.from_host = top; }, "where nothing from there enters"},
+      {[here](Frame& f) { f.from_host = here; }, "where no path from there enters"},
+      {[](Frame& f) { f.from_host = top; }, "where no path from there enters"},
   };
   for (const Case& one : cases) {
     Entry entry;
@@ -165,7 +165,7 @@ TEST_CASE("validator: short frames of a standing call must match its first reque
   const Frame first = entry.frame("log", OperationKind::move, 0);
   REQUIRE(entry.validate(first) == "enters");
   const auto own = entry.validator.standing_of(first);  // thread 1, at its own slot
-  CHECK(judge(own, 1, 0, 1) == "move 0 comes twice");
+  CHECK(judge(own, 1, 0, 1) == "move 0 arrives twice");
   CHECK(judge(own, 1, 1, 1) == "enters");
   CHECK(judge(own, 0, 2, 1) == "thread 0 at slot 1, which is not its own");
   CHECK(judge(own, 2, 2, 1) == "thread 2 at slot 1, which is not its own");
@@ -173,7 +173,7 @@ TEST_CASE("validator: short frames of a standing call must match its first reque
   CHECK(judge(own, 1, 2, 4) == "4 contributions, expected 1 to 3");
   CHECK(judge(own, 1, ~std::uint64_t{0}, 1) == "the last move there can be");
   CHECK(judge(own, 1, 2, 1) == "enters");
-  CHECK(entry.validate(entry.frame("log", OperationKind::move, 2)) == "move 2 comes twice");
+  CHECK(entry.validate(entry.frame("log", OperationKind::move, 2)) == "move 2 arrives twice");
   CHECK(entry.validate(entry.frame("log", OperationKind::move, 3)) == "enters");
   CHECK(entry.validate(entry.frame("log", OperationKind::release, 4)) == "enters");
   CHECK(judge(own, 1, 4, 1) == "late");
@@ -218,18 +218,18 @@ TEST_CASE("validator: moves of a slot arrive in order and once while pushes may 
     return entry.validate(entry.frame("log", OperationKind::move, sequence));
   };
   CHECK(move(0) == "enters");
-  CHECK(move(0) == "move 0 comes twice");
+  CHECK(move(0) == "move 0 arrives twice");
   CHECK(move(1) == "enters");
   CHECK(entry.validate(entry.push(5)) == "enters");
-  CHECK(move(5) == "move 5 comes twice");
+  CHECK(move(5) == "move 5 arrives twice");
   CHECK(move(6) == "enters");
-  CHECK(move(3) == "move 3 comes after move 6");
-  CHECK(move(1) == "move 1 comes twice");
+  CHECK(move(3) == "move 3 arrives after move 6");
+  CHECK(move(1) == "move 1 arrives twice");
   Frame of_other_segment = entry.frame("log", OperationKind::move, 0);
   of_other_segment.operation.segments = 2;
   of_other_segment.operation.segment = 1;
   CHECK(entry.validate(of_other_segment) == "enters");
-  CHECK(entry.validate(of_other_segment) == "move 0 comes twice");
+  CHECK(entry.validate(of_other_segment) == "move 0 arrives twice");
   Frame of_other_slot = entry.frame("log", OperationKind::move, 0);
   of_other_slot.operation.thread = 0;
   of_other_slot.operation.slot = 0;
@@ -243,14 +243,15 @@ TEST_CASE(
     return entry.validate(entry.frame("word", OperationKind::move, sequence));
   };
   REQUIRE(entry.validate(entry.frame("sum", OperationKind::move, 1)) == "enters");
-  CHECK(entry.validate(entry.frame("sum", OperationKind::move, 0)) == "move 0 comes after move 1");
+  CHECK(entry.validate(entry.frame("sum", OperationKind::move, 0)) ==
+        "move 0 arrives after move 1");
   // As many as a path may have under way: first every second one, then the overtaken ones.
   for (std::uint64_t sequence = 1; sequence < 256; sequence += 2)
     REQUIRE(move(sequence) == "enters");
   for (std::uint64_t sequence = 0; sequence < 256; sequence += 2)
     REQUIRE(move(sequence) == "enters");
   for (std::uint64_t sequence = 0; sequence < 256; ++sequence)
-    REQUIRE(move(sequence) == fmt::format("move {} comes twice", sequence));
+    REQUIRE(move(sequence) == fmt::format("move {} arrives twice", sequence));
 }
 
 TEST_CASE("validator: failed moves may overtake and be overtaken but arrive once") {
@@ -262,19 +263,19 @@ TEST_CASE("validator: failed moves may overtake and be overtaken but arrive once
   CHECK(fail(4) == "enters");
   CHECK(move(0) == "enters");
   CHECK(move(1) == "enters");
-  CHECK(fail(4) == "move 4 comes twice");
-  CHECK(move(4) == "move 4 comes twice");
+  CHECK(fail(4) == "move 4 arrives twice");
+  CHECK(move(4) == "move 4 arrives twice");
   CHECK(fail(3) == "enters");
-  CHECK(fail(3) == "move 3 comes twice");
+  CHECK(fail(3) == "move 3 arrives twice");
   CHECK(move(2) == "enters");
-  CHECK(fail(2) == "move 2 comes twice");
+  CHECK(fail(2) == "move 2 arrives twice");
   CHECK(move(9) == "enters");
   CHECK(fail(7) == "enters");
-  CHECK(fail(7) == "move 7 comes twice");
+  CHECK(fail(7) == "move 7 arrives twice");
   CHECK(fail(5) == "enters");
   CHECK(fail(8) == "enters");
   CHECK(fail(6) == "enters");
-  CHECK(fail(6) == "move 6 comes twice");
+  CHECK(fail(6) == "move 6 arrives twice");
 }
 
 TEST_CASE("validator: a slot is released once and later operations are late") {
@@ -311,7 +312,7 @@ TEST_CASE("validator: a reply has the size of its path's tuples") {
   };
   CHECK(wrong(OperationKind::move, 8).empty());
   CHECK(wrong(OperationKind::move, 0).empty());
-  CHECK_THAT(wrong(OperationKind::move, 3), Catch::Contains("a tuple that is none"));
+  CHECK_THAT(wrong(OperationKind::move, 3), Catch::Contains("bytes that are not a tuple"));
   CHECK(wrong(OperationKind::newest, 8).empty());
   CHECK_FALSE(wrong(OperationKind::newest, 0).empty());
   CHECK(wrong(OperationKind::last, 0).empty());

@@ -151,8 +151,7 @@ TEST_CASE("ends: code that catches a deadlock and keeps waiting ends the process
     });
   });
   CHECK(said.exit_code == 1);
-  CHECK_THAT(said.text,
-             Catch::Contains("thread alpha-0/3 keeps waiting after it was told to stop"));
+  CHECK_THAT(said.text, Catch::Contains("thread alpha-0/3 keeps waiting after it was stopped"));
   CHECK_THAT(said.text, Catch::Contains("thread alpha-0/3 waits for what never comes"));
 }
 
@@ -289,7 +288,7 @@ TEST_CASE("ends: failure to create an OS thread is an error and earlier threads 
     std::fflush(stdout);
   });
   CHECK(said.exit_code == 0);
-  CHECK_THAT(said.text, Catch::Contains("no OS thread with a stack of 8MiB is to be had: "
+  CHECK_THAT(said.text, Catch::Contains("cannot create an OS thread with a stack of 8MiB: "
                                         "Resource temporarily unavailable; see ulimit -u"));
   CHECK_THAT(said.text, Catch::Contains("all ended: true"));
 }
@@ -321,7 +320,7 @@ TEST_CASE("ends: failure to allocate a fiber's stack is an error and earlier fib
     std::fflush(stdout);
   });
   CHECK(said.exit_code == 0);
-  CHECK_THAT(said.text, Catch::Contains("no stack of 8MiB is to be had: Cannot allocate memory"));
+  CHECK_THAT(said.text, Catch::Contains("cannot allocate a stack of 8MiB: Cannot allocate memory"));
   CHECK_THAT(said.text, Catch::Contains("all ended: true"));
 }
 #endif

@@ -157,9 +157,8 @@ TEST_CASE("runtime: a deadlock reports all waits and every context unwinds") {
   }
   CHECK(unwound == 1);
   CHECK(report ==
-        "deadlock at 2ms: nobody can ever wake\n"
-        "  main waits for the end of a task\n"
-        "  thread alpha-0/3 waits for the gate g 7");
+        "deadlock at 2ms: no context can ever wake\n  main waits for the end of a task\n  thread "
+        "alpha-0/3 waits for the gate g 7");
 }
 
 TEST_CASE("runtime: a sleep beyond the end of time is refused and not skipped") {

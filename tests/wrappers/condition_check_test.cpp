@@ -467,7 +467,7 @@ TEST_CASE("condition_check: a marked cluster is not asked and its answer is not 
 
 TEST_CASE("condition_check: with requests by round no round may be skipped") {
   Asker t;
-  t.run([&] { CHECK_THAT(t.error(3, 50), Catch::Contains("every round must come here")); });
+  t.run([&] { CHECK_THAT(t.error(3, 50), Catch::Contains("every round must pass here")); });
 }
 
 TEST_CASE(

@@ -202,7 +202,7 @@ TEST_CASE("lagged_check: no round may be skipped") {
   Root t("4");
   t.run([&] {
     t.move(0, 1);
-    CHECK_THAT(t.error(2, 1), Catch::Contains("round 2 came, expected round 1"));
+    CHECK_THAT(t.error(2, 1), Catch::Contains("round 2 arrived, expected round 1"));
   });
 }
 
@@ -264,7 +264,7 @@ TEST_CASE("lagged_check: settings that cannot work are refused") {
   };
   CHECK(mistakes_of("", {}) == "nothing");
   CHECK_THAT(mistakes_of("every", word("4")), Catch::Contains("every"));
-  CHECK_THAT(mistakes_of("rounds", {}), Catch::Contains("missing, expected how many rounds"));
+  CHECK_THAT(mistakes_of("rounds", {}), Catch::Contains("missing, expected a number of rounds"));
   CHECK_THAT(mistakes_of("combine", {}), Catch::Contains("the batches of all clusters"));
   CHECK_THAT(mistakes_of("combine", base::Settings::list({word("other"), word("b")})),
              Catch::Contains("needs the template"));

@@ -157,7 +157,7 @@ TEST_CASE("session: misuse throws a usage error and the session remains usable")
   paths::Thread& thread = attached.thread();
   attached.detach();
   CHECK(mistake_of([&] { attached.detach(); }) ==
-        "detach of what has detached, or was moved elsewhere");
+        "detach of a thread that has detached, or was moved elsewhere");
   CHECK(mistake_of([&] { attached.thread(); }) == "use of a thread that has detached");
   const auto refused = [&](const std::function<void()>& use) {
     CHECK_THAT(mistake_of(use), Catch::EndsWith(" by main thread: no thread is attached there"));
@@ -187,8 +187,8 @@ TEST_CASE("session: detaching with operations under way throws and the destructo
     work.move_value(std::int64_t{0});
     paths::Started started = work.start(base::Payload::of(std::int64_t{1}));  // no room
     CHECK(mistake_of([&] { attached.detach(); }) ==
-          "thread alpha-0/0: detach while what it started on path work is under way; wait for it "
-          "first");
+          "thread alpha-0/0: detach while an operation that it started on path work is under way; "
+          "wait for it first");
     attached->host().element("work")->observe(runtime::Deadline::never());
     started.wait();
     attached.detach();

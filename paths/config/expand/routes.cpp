@@ -54,7 +54,7 @@ const MultiCluster::Link* Routes::link(std::uint32_t from, std::uint32_t to,
         fmt::format("links: {} needs one {} {} {} {}{}, found none", asker.text(),
                     one_way ? "from" : "between", all_.cluster_name(from), one_way ? "to" : "and",
                     all_.cluster_name(to),
-                    one_way ? ", as there is one the other way and answers must come back" : ""));
+                    one_way ? ", as there is one the other way and replies must return" : ""));
   return nullptr;
 }
 

@@ -16,12 +16,12 @@ namespace {
 std::string wrong_hello(const Frame& frame, const Peers& peers, std::uint32_t here) {
   if (frame.kind != FrameKind::lane || frame.version != protocol_version ||
       frame.lane->kind != LaneKind::hello)
-    return "something that is no hello";
+    return "a message that is not a hello";
   if (frame.run_high != peers.run.high || frame.run_low != peers.run.low)
     return fmt::format("a hello of another run by {}", frame.text);
   const bool is_host = frame.from_host < peers.hosts.size() && frame.from_host != here &&
                        peers.hosts[frame.from_host].name == frame.text;
-  return is_host ? "" : fmt::format("a hello of a host {} that there is not", frame.text);
+  return is_host ? "" : fmt::format("a hello of host {}, which does not exist", frame.text);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ void check(const Descriptor& descriptor, std::size_t bytes) {
   const bool is_right = found >= 0 && (found & seals) == seals &&
                         fstat(descriptor.get(), &status) == 0 &&
                         status.st_size == static_cast<off_t>(bytes);
-  if (!is_right) throw LinkError("what it handed over is no memory of a link");
+  if (!is_right) throw LinkError("the descriptor that it sent is not memory of a link");
 }
 
 std::byte* map_at(std::byte* place, std::size_t bytes, int descriptor, std::size_t offset) {

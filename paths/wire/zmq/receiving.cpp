@@ -45,7 +45,7 @@ void Sockets::receive_from(Outgoing& peer) {
     if (receive_all(peer.dealer, {&header}, body_) == 0) return;
     auto frame = frame_of(header, body_);
     if (!frame) {
-      return lose(peer, fmt::format("host {} answered {} bytes that are not a frame", name_of(peer),
+      return lose(peer, fmt::format("host {} replied {} bytes that are not a frame", name_of(peer),
                                     header.size()));
     }
     receiver_->deliver(peer.id, std::move(*frame));
@@ -78,8 +78,8 @@ void Sockets::receive_incoming() {
     if (frame) {
       receiver_->deliver(peer->id, std::move(*frame));
     } else {
-      receiver_->turned_away(
-          peer->source, fmt::format("ignored: {} bytes that are not a frame came", header.size()));
+      receiver_->turned_away(peer->source,
+                             fmt::format("ignored: {} bytes that are not a frame", header.size()));
       lose(*peer, "it sent bytes that are not a frame");
     }
   }
@@ -97,7 +97,7 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   if (const auto known = incoming_.find(key); known != incoming_.end()) return &known->second;
   const auto descriptor = property(header, "__fd");
   if (!descriptor) {
-    receiver_->turned_away("", "ignored: a message came that says nothing of its connection");
+    receiver_->turned_away("", "ignored: a message that does not name its connection");
     return nullptr;
   }
   Incoming& peer = incoming_[key];
@@ -127,8 +127,9 @@ void Sockets::look_at_monitor(Outgoing& peer) {
     if (event->kind == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
       peer.met = true;
     } else if (event->kind != ZMQ_EVENT_DISCONNECTED) {
-      return lose(peer, fmt::format("what listens at {} does not speak the protocol of host {}",
-                                    peers_->hosts[peer.host].address, name_of(peer)));
+      return lose(
+          peer, fmt::format("the process that listens at {} does not speak the protocol of host {}",
+                            peers_->hosts[peer.host].address, name_of(peer)));
     } else if (peer.met) {
       while (!peer.lost && readable(peer.dealer)) receive_from(peer);
       return lose(peer, fmt::format("host {} has closed the connection or died", name_of(peer)));

@@ -52,18 +52,13 @@ std::string mistakes_of(const std::string& text) {
 TEST_CASE("a measured network is printed with four digits") {
   CHECK(
       tuning::print(two_sites(), "two.yaml") ==
-      "# What `paths measure` found between the hosts of two.yaml.\n"
-      "# `links: {from: FILE}` in a config reads it. A bandwidth is that of one stream; so many\n"
-      "# streams go at that rate at once. Spreads are parts of what they stand behind.\n"
-      "clusters:\n"
-      "  alpha: {latency: 60us, latency_spread: 0.0000, bandwidth: 940Mbit, bandwidth_spread: "
-      "0.0000}\n"
-      "  beta: {}\n"
-      "links:\n"
-      "  - {from: alpha, to: beta, latency: 50ms, latency_spread: 0.0000, bandwidth: 10Mbit, "
-      "bandwidth_spread: 0.0000, streams: 8}\n"
-      "  - {from: beta, to: alpha, latency: 51230us, latency_spread: 0.0123, bandwidth: 9877kbit, "
-      "bandwidth_spread: 0.0000, streams: 1}\n");
+      "# Measured by `paths measure` between the hosts of two.yaml.\n# `links: {from: FILE}` in a "
+      "config reads it. A bandwidth is that of one stream; `streams`\n# is how many reach it at "
+      "once. A spread is a fraction of the figure before it.\nclusters:\n  alpha: {latency: 60us, "
+      "latency_spread: 0.0000, bandwidth: 940Mbit, bandwidth_spread: 0.0000}\n  beta: {}\nlinks:\n "
+      " - {from: alpha, to: beta, latency: 50ms, latency_spread: 0.0000, bandwidth: 10Mbit, "
+      "bandwidth_spread: 0.0000, streams: 8}\n  - {from: beta, to: alpha, latency: 51230us, "
+      "latency_spread: 0.0123, bandwidth: 9877kbit, bandwidth_spread: 0.0000, streams: 1}\n");
 }
 
 TEST_CASE("a printed network reads back and prints to the same bytes") {

@@ -41,12 +41,10 @@ TEST_CASE("pools: three classes of bandwidth make a tree of three levels") {
   const std::vector<std::string> names = five_names();
   CHECK(text(pools, names) == "((A0 A1) ((B0) (C0 C1)))");
   CHECK(lines(pools, names) ==
-        "A0 A1 B0 C0 C1: all hosts; parted at 80 Mbit/s\n"
-        "  A0 A1: at least 80 Mbit/s on the mean to those that came before\n"
-        "  B0 C0 C1: at least 80 Mbit/s on the mean to those that came before; parted at 800 "
-        "Mbit/s\n"
-        "    B0: alone: below 800 Mbit/s to all others\n"
-        "    C0 C1: at least 800 Mbit/s on the mean to those that came before\n");
+        "A0 A1 B0 C0 C1: all hosts; parted at 80 Mbit/s\n  A0 A1: at least 80 Mbit/s on average to "
+        "the hosts before\n  B0 C0 C1: at least 80 Mbit/s on average to the hosts before; parted "
+        "at 800 Mbit/s\n    B0: alone: below 800 Mbit/s to all others\n    C0 C1: at least 800 "
+        "Mbit/s on average to the hosts before\n");
 }
 
 TEST_CASE("pools: declared clusters are the parts of one pool at any bandwidth") {

@@ -33,15 +33,15 @@ TEST_CASE("verifier: a mistake names the participant and the step and its text")
         }) == "");
   CHECK(mistake_of([](Steps& root, Steps&) {
           root.send(1, Block{out, one});
-        }) == "participant 0 sent 1 message(s) to 1 on channel 0 that nobody receives");
+        }) == "participant 0 sent messages to 1 on channel 0 that are never received: 1");
   CHECK(mistake_of([](Steps& root, Steps& other) {
           root.send(1, Block{out, one}, 1);
           other.receive(0, Block{out, one});
-        }) == "participant 1, step 0, recv<0 out[0:1]: waits for ever");
+        }) == "participant 1, step 0, recv<0 out[0:1]: waits forever");
   CHECK(mistake_of([](Steps& root, Steps& other) {
           root.send(1, Block{out, one});
           other.receive(0, Block{out, {0, 2}});
-        }) == "participant 1, step 0, recv<0 out[0:2]: comes with 1 elements");
+        }) == "participant 1, step 0, recv<0 out[0:2]: arrives with 1 elements");
   CHECK(mistake_of([](Steps& root, Steps&) {
           root.send(0, Block{out, one});
         }) == "participant 0, step 0, send>0 out[0:1]: is a message to itself");
@@ -100,7 +100,7 @@ TEST_CASE("verifier: a schedule that ends only because sends are buffered is ref
     schedule[me].copy({out, {other, 1}}, {scratch, one});
     schedule[me].copy({out, {me, 1}}, {in, one});
   }
-  CHECK(verify(task, schedule).mistake == "sticks where nothing is buffered");
+  CHECK(verify(task, schedule).mistake == "blocks forever without buffers");
 }
 
 TEST_CASE("verifier: an exchange needs a window of two and a chain a window of one") {
@@ -146,7 +146,7 @@ TEST_CASE("algorithms: an unsupported task is refused with the reason") {
                          modified.read("senders=1/2,limiting=halving")) ==
         "halving needs one number of senders for all pairs of clusters");
   CHECK(why_not("gather_operate", make_spec(Collective::reduce, clustered({4}), Count{1} << 62)) ==
-        "the vectors of all have together more elements than 64 bits can tell");
+        "the vectors of all have together more elements than 64 bits can hold");
 }
 
 TEST_CASE("tasks: counts whose total exceeds 64 bits are refused") {
