@@ -4,7 +4,8 @@
 
 Each is what `ping` from one cluster to another could have shown, a round trip every second for
 five minutes: mostly near a floor, sometimes well above it, and what is slow stays slow for a
-while. The table has the averages and standard deviations; docs/links.md says where they are from.
+while. The table has the averages and standard deviations.
+docs/explanation/links.md names their sources.
 The same table and seed give the same bytes.
 """
 import argparse

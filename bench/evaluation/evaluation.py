@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/evaluation/evaluation.py — writer of docs/evaluation.md: the figures of the papers, measured
+# bench/evaluation/evaluation.py — writer of docs/explanation/evaluation.md: the papers, measured
 # again.
 import argparse
 import importlib.util
@@ -35,8 +35,9 @@ def arguments():
                         help="the folder of the programs (default: they are built)")
     parser.add_argument("--work", default=TOP / "build/evaluation", type=Path,
                         help="where the figures of runs are kept (default: build/evaluation)")
-    parser.add_argument("--out", default=TOP / "docs", type=Path,
-                        help="the folder of evaluation.md and evaluation/ (default: docs)")
+    parser.add_argument("--out", default=TOP / "docs/explanation", type=Path,
+                        help="the folder of evaluation.md and evaluation/ "
+                             "(default: docs/explanation)")
     parser.add_argument("--papers", type=papers, default=PAPERS,
                         help="which, with commas between them, of " + ", ".join(PAPERS) +
                              " (default: all); what the page says of others stays")
@@ -77,7 +78,7 @@ This page repeats the measurements of four papers, and measures improvements bey
 | paper | subject |
 | --- | --- |
 | Bongo et al. 2004 (the first sections below) | [conditional-allreduce](papers/bongo-2004.md) |
-| [Matsuda et al. 2006](#matsuda-et-al-2006-long-and-fast-networks) | broadcast, allreduce between clusters |
+| [Matsuda et al. 2006](#matsuda-et-al-2006-long-and-fast-networks) | broadcast, allreduce |
 | [Karonis et al. 2002](#karonis-et-al-2002-trees-of-several-levels) | trees of several levels |
 | [Gupta and Vadhiyar 2007](#gupta-and-vadhiyar-2007-allgather-over-grids) | allgather over grids |
 
@@ -88,12 +89,12 @@ These commands write this file and its pictures:
     bench/evaluation/run --real                    # also real processes; nothing else may run
 
 On the virtual clock a command gives the same figures on every machine. "Predicted" times are
-computed without running the schedule. The [glossary](glossary.md#schedules) explains *predicted
+computed without running the schedule. The [glossary](../glossary.md#schedules) explains *predicted
 time* and *lower bound*.
 
 The first sections repeat section VI of Bongo et al. 2004, "Extending Collective Operations With
 Application Semantics for Improving Multi-cluster Performance". There are 140 threads on 91 hosts
-of five clusters ([configs/multicluster.yaml](../configs/multicluster.yaml)). An iteration
+of five clusters ([configs/multicluster.yaml](../../configs/multicluster.yaml)). An iteration
 computes for 30 ms. The paper gives the clusters and some latencies of its topology. Comments in
 the config mark the values that are assumed.
 

@@ -104,7 +104,7 @@ class Gupta:
         return f"""{HEADING}
 
 The paper is "An Efficient MPI_Allgather for Grids" ([summary](papers/gupta-2007.md)). It has 8
-hosts in Tennessee, 4 in Belfast and 8 in Amsterdam ([{THREE}](../{THREE}), from the paper's table
+hosts in Tennessee, 4 in Belfast and 8 in Amsterdam ([{THREE}](../../{THREE}), from the paper's table
 2). It also measures two of the sites, and one. [planning.md](planning.md) explains how plans are
 made.
 

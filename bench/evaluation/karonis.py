@@ -121,7 +121,7 @@ class Karonis:
 
 The paper is "A Multilevel Approach to Topology-Aware Collective Operations in Computational
 Grids" ([summary](papers/karonis-2002.md)). There are three machines at two sites, with 16
-processes each. [configs/two-sites.yaml](../{CONFIG}) has the same: one machine at SDSC, then two
+processes each. [configs/two-sites.yaml](../../{CONFIG}) has the same: one machine at SDSC, then two
 at Argonne. The paper compares broadcasts down four trees: MPICH's binomial tree, which ignores
 machines, MagPIe's two-level tree over machines, the same over sites, and a tree of both levels:
 

@@ -87,7 +87,7 @@ class Matsuda:
 The paper is "Efficient MPI Collective Operations for Clusters in Long-and-Fast Networks"
 ([summary](papers/matsuda-2006.md)). There are two clusters with hosts of 1 Gbit/s, and 10 Gbit/s
 and 10 ms (one-way) between them. A message is cut into pieces. n hosts of a cluster send pieces
-across at once. [configs/long-and-fast.yaml](../{CONFIG}) has 16 hosts in each cluster. The paper
+across at once. [configs/long-and-fast.yaml](../../{CONFIG}) has 16 hosts in each cluster. The paper
 gives their number in a figure that we did not have, but n was above 8. Messages up to
 {size_text(RUN_UP_TO)} are run on the virtual clock. The times of larger ones are predicted:
 

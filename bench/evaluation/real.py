@@ -35,7 +35,7 @@ def cost_of_communication(runner):
     return f"""{HEADING}
 
 This run has real processes, one for each host and gateway of [the small
-multi-cluster](../{SMALL}). They use TCP on one machine, with the values `best`. Threads sleep
+multi-cluster](../../{SMALL}). They use TCP on one machine, with the values `best`. Threads sleep
 instead of computing. The processor time of a process is therefore that of its communication. The
 table shows it in ms per iteration. The messages include ten rounds of warm-up, in which each
 cluster waits for all others:

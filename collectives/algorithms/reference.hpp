@@ -8,7 +8,7 @@
 
 namespace collectives {
 
-/// Returns the text of docs/algorithms.md and `paths algorithms`: for each algorithm its
+/// Returns the text of docs/reference/algorithms.md and `paths algorithms`: for each algorithm its
 /// description, collectives, parameters, and the order of its sums over two clusters of four by
 /// default.
 std::string algorithm_reference();

@@ -32,7 +32,8 @@ struct Planner {
 const std::vector<Planner>& all_planners();
 /// Returns nullptr if no planner has that name.
 const Planner* planner_named(std::string_view name);
-/// Returns the text about planners in docs/algorithms.md and in the output of `paths algorithms`.
+/// Returns the text about planners in docs/reference/algorithms.md and in the output of
+/// `paths algorithms`.
 std::string planner_reference();
 inline bool plans(std::string_view name) { return planner_named(name) != nullptr; }
 

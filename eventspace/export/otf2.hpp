@@ -11,7 +11,7 @@ namespace eventspace {
 
 /// Writes the archive `directory`/traces.otf2. Hosts become processes, and threads and nodes of
 /// trees become their locations. Wrappers become regions. Messages between hosts become MPI
-/// messages whose ranks are the numbers of the hosts. docs/exports.md describes the details.
+/// messages whose ranks are the numbers of the hosts. docs/how-to/exports.md describes the details.
 ///
 /// Throws: std::runtime_error that names the directory, also if it is not empty, or if the program
 ///         was built without OTF2.

@@ -12,7 +12,7 @@
 
 #include "base/version.hpp"
 
-/// docs/trace.md describes this format for people. Change both together.
+/// docs/reference/trace.md describes this format for people. Change both together.
 namespace eventspace {
 
 inline constexpr std::uint32_t trace_version = 1;

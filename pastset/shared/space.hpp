@@ -16,7 +16,7 @@
 namespace pastset {
 
 /// A space (pastset/space.hpp) in shared memory: one process observes what another moves, without a
-/// message. Its elements are SharedElements. See docs/shared-space.md.
+/// message. Its elements are SharedElements. See docs/reference/shared-space.md.
 ///
 /// Owns:        this process's slot in the memory, and two OS threads that sleep. Payloads that
 ///              were read keep the memory after the space is destroyed.

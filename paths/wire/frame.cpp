@@ -16,7 +16,7 @@
 namespace paths {
 namespace {
 
-// docs/wire.md describes this layout; both must change together.
+// docs/reference/wire.md describes this layout; both must change together.
 constexpr std::uint32_t mark = 0x48544150;    // the letters PATH, in the order of the wire
 constexpr std::size_t text_bytes_max = 4096;  // limit of each text, in the header or in a failure
 constexpr std::uint8_t flag_failure = 1;      // the body is the four texts of a failure

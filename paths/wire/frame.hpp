@@ -73,7 +73,7 @@ inline Frame new_frame(const base::Digest& run, std::uint32_t from_host, FrameKi
 }
 
 /// Returns the bytes of the header. The payload is separate, so that transports may send it without
-/// copying it. docs/wire.md describes each byte.
+/// copying it. docs/reference/wire.md describes each byte.
 std::vector<std::byte> encode_header(const Frame& frame);
 std::size_t header_bytes(const Frame& frame);
 /// Writes the header into memory of header_bytes() bytes.

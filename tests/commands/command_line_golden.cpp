@@ -128,5 +128,5 @@ TEST_CASE("kinds: the reference in the documentation equals the output of the pr
       "# Kinds of wrappers and collectives, words of algorithms\n\n"
       "Written by `paths kinds --format markdown`; a test compares it.\n\n" +
       run({"kinds", "--format", "markdown"}).out;
-  CHECK(found == test_support::golden("../../docs/kinds.md", found));
+  CHECK(found == test_support::golden("../../docs/reference/kinds.md", found));
 }

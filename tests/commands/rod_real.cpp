@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/rod_real.cpp — example of docs/shared-space.md: a solver of two processes, a
-// monitor that attaches later, and a feeder that is stopped and started again.
+// tests/commands/rod_real.cpp — the example of docs/reference/shared-space.md: a solver of two
+// processes, a monitor that attaches later, and a feeder that is stopped and started again.
 #include <unistd.h>
 
 #include <algorithm>

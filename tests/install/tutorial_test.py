@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tutorial_test.py <build directory> [no-page]: does what docs/tutorial.md says, in its order;
+"""tutorial_test.py <build directory> [no-page]: does what docs/tutorial/first-program.md says, in
+its order;
 without the page that `paths analyze --html` writes when the build tree has none.
 
 A newcomer's home is a temporary folder, and what the build tree has is what gets installed there.
@@ -106,7 +107,7 @@ def checkout(build, folder):
 
 def main():
     build = Path(sys.argv[1]).resolve()
-    page = (SOURCES / "docs/tutorial.md").read_text(encoding="utf-8")
+    page = (SOURCES / "docs/tutorial/first-program.md").read_text(encoding="utf-8")
     if "no-page" in sys.argv[2:]:
         page = page.replace(" --html report.html", "")
     with tempfile.TemporaryDirectory(prefix="paths-tutorial-") as name:

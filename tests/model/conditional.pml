@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/model/conditional.pml — conditional-allreduce between the roots of three clusters.
 //
-// docs/model.md says what is modelled and why what is left out may be. Chosen with -D: TRANSFER,
+// docs/explanation/model.md says what is modelled and why what is left out may be. Chosen with -D: TRANSFER,
 // ROUNDS, CONSTANT, MAY_PROVE; and what is left away to see what it is for: NO_PAIR, NO_ADOPTION,
 // NO_LAST_SEND, NO_MARK.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/model/lagged.pml — reductions acted on late, between the roots of three clusters.
 //
-// docs/model.md says what is modelled and why what is left out may be. Chosen with -D: HORIZON,
+// docs/explanation/model.md says what is modelled and why what is left out may be. Chosen with -D: HORIZON,
 // EVERY (lagged is 1), TRANSFER, WINDOW, ROUNDS; and what is done wrong to see what the rule is
 // for: SKIP_MESSAGE.
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/model/subscription.pml — a root that asks another one for its next COUNT tuples.
 //
-// docs/model.md says what is modelled. Chosen with -D: COUNT, ROUNDS; and what is left away to see
+// docs/explanation/model.md says what is modelled. Chosen with -D: COUNT, ROUNDS; and what is left away to see
 // what it is for: ASK_ALWAYS, COUNT_ROUNDS, NO_LAST_SEND, NO_MARK.
 
 #ifndef ROUNDS

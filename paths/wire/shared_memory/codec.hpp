@@ -29,7 +29,7 @@ struct RecordHead {
   std::uint64_t body_bytes = 0;
 };
 
-/// Bytes of a short frame without its tuple; docs/wire.md describes them.
+/// Bytes of a short frame without its tuple; docs/reference/wire.md describes them.
 struct ShortHead {
   std::uint32_t standing = 0;
   std::uint32_t thread = 0;

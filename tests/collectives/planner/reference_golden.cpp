@@ -18,5 +18,5 @@ TEST_CASE("algorithms: the reference in the documentation equals their descripti
       "# Planners\n\nFor allgathers over a network that is known, see "
       "[planning.md](planning.md).\n\n" +
       planning::planner_reference();
-  CHECK(found == test_support::golden("../../docs/algorithms.md", found));
+  CHECK(found == test_support::golden("../../docs/reference/algorithms.md", found));
 }

@@ -204,7 +204,8 @@ TEST_CASE("costs: reduce-scatter and allgather move (1 - 1/h) of the vector out 
     }
 }
 
-// The time is not asserted because it depends on the machine. docs/collectives.md has measured
+// The time is not asserted because it depends on the machine.
+// docs/explanation/collectives.md has measured
 // times.
 TEST_CASE("costs: time to make the program of one participant of 4096", "[.times]") {
   const auto group = clustered(std::vector<std::size_t>(8, 512));

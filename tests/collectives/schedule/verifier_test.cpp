@@ -98,7 +98,8 @@ TEST_CASE("verifier: one in thirty schedules of 7 and 8 participants holds") {
   tally.check(8);
 }
 
-// Several cases, so that several processes can share the work. docs/collectives.md has the times.
+// Several cases, so that several processes can share the work.
+// docs/explanation/collectives.md has the times.
 TEST_CASE("verifier: every schedule of 7 to 12 participants in up to 4 clusters holds",
           "[.exhaustive]") {
   verify_all(7, 12);
