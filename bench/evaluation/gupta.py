@@ -104,9 +104,9 @@ class Gupta:
         return f"""{HEADING}
 
 The paper is "An Efficient MPI_Allgather for Grids" ([summary](papers/gupta-2007.md)). It has 8
-hosts in Tennessee, 4 in Belfast and 8 in Amsterdam ([{THREE}](../../{THREE}), from the paper's table
-2). It also measures two of the sites, and one. [planning.md](planning.md) explains how plans are
-made.
+hosts in Tennessee, 4 in Belfast and 8 in Amsterdam ([{THREE}](../../{THREE}), from the paper's
+table 2). It also measures two of the sites, and one. [planning.md](planning.md) explains how plans
+are made.
 
 All times are predicted. A host sends one message at a time and receives one. A message holds the
 sending port 50 us longer than it takes to leave. The contenders are:
