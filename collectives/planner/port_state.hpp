@@ -21,9 +21,10 @@ struct PortModel {
 /// The model of ports of the paper, plus the condition that a sender must have a piece before it
 /// sends:
 ///
-///     start = max(pair[s,r], sending[s], receiving[r], here[d,s])
-///     end   = start + L + m / B
-///     then: pair[s,r] = start + g; sending[s] = start + os; receiving[r] = end; here[d,r] = end
+/// - start = max(pair[s,r], sending[s], receiving[r], here[d,s])
+/// - end = start + L + m / B
+/// - afterwards: pair[s,r] = start + g; sending[s] = start + os; receiving[r] = end;
+///   here[d,r] = end
 ///
 /// L, B, os and g are those of PairCosts. With half duplex, sending and receiving are one port.
 /// Commits only increase ends, except that they add senders.
