@@ -56,7 +56,7 @@ function operations(rows: GroupOperations[]): HTMLElement {
         colour,
       })),
       {
-        title: 'came last most',
+        title: 'most often last',
         value: (row) =>
           row.last_threads.length === 0
             ? ''

@@ -150,7 +150,7 @@ export function joins(data: Data): Joins | null {
     show,
     element: section(
       'joins',
-      'Arrivals: who is waited for',
+      'Arrivals: the contributors that others wait for',
       own_clock,
       labelled('Join', select),
       holder,

@@ -144,7 +144,7 @@ function lateness(one: Lateness): HTMLElement {
       h(
         'li',
         {},
-        `Noise in all: ${time(one.noise_nanos)}. `,
+        `Total noise: ${time(one.noise_nanos)}. `,
         one.noise_nanos > 0 &&
           `${percent(one.absorbed_noise_nanos / noise)} was hidden behind others; ${time(one.effective_noise_nanos)} made iterations longer, for which all threads together waited ${time(one.waited_for_noise_nanos)}.`,
       ),

@@ -42,7 +42,7 @@ function card(finding: Finding): HTMLElement {
       h(
         'p',
         { class: 'quiet' },
-        finding.cost_nanos > 0 ? `Cost ${time(finding.cost_nanos)} in all · ` : '',
+        finding.cost_nanos > 0 ? `Total cost: ${time(finding.cost_nanos)} · ` : '',
         h('code', {}, where(finding.place)),
       ),
     ),
@@ -190,7 +190,7 @@ export function time_by_cause(data: Data): HTMLElement | null {
     h(
       'p',
       {},
-      'Every iteration is as long as its slowest way through the tree: from the thread that came last, over the last to arrive of each join, and back. This is what that way consisted of, added up over all iterations.',
+      'Every iteration is as long as its slowest way through the tree: from the thread that arrived last, over the last to arrive of each join, and back. The bars show the parts of that way, added up over all iterations.',
     ),
     legend(causes.map((cause) => cause.key).filter((key) => key !== 'waiting')),
     h(
@@ -218,7 +218,7 @@ export function time_by_cause(data: Data): HTMLElement | null {
         { title: 'host', value: (part) => part.host },
         { title: 'collective', value: (part) => part.graph },
         {
-          title: 'time in all',
+          title: 'total time',
           value: (part) => part.nanos,
           show: (part) => time(part.nanos),
           bar: (part) => part.nanos / most,

@@ -576,7 +576,7 @@ export function timeline(data: Data): HTMLElement | null {
     h(
       'p',
       { class: 'quiet' },
-      `Of a cluster or host, each iteration shows the thread that came last. Kept in full: ${plural(stretches.length, 'stretch', 'stretches')} of the run. Click into it, then the wheel zooms and dragging moves; Shift and the wheel move too.`,
+      `Of a cluster or host, each iteration shows the thread that arrived last. Kept in full: ${plural(stretches.length, 'stretch', 'stretches')} of the run. Click into it, then the wheel zooms and dragging moves; Shift and the wheel move too.`,
     ),
   );
   Object.assign(element, { view });
