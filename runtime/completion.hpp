@@ -34,8 +34,8 @@ class Completion {
 
   bool done() const { return done_.load(std::memory_order_acquire); }
   /// Marks the event as happened and wakes the waiters. Must be called exactly once. The caller
-  /// keeps a reference until the call returns. A caller that holds a mutex passes `wakes`, and
-  /// carries them out after it has unlocked that mutex.
+  /// keeps a reference until the call returns. A caller that holds a mutex passes `wakes`: the
+  /// wake-ups then happen when `wakes` is destroyed, after the mutex is unlocked.
   void complete();
   void complete(DeferredWakes& wakes);
   /// Blocks until the event has happened. Returns false if the deadline, on the caller's clock,
@@ -45,7 +45,7 @@ class Completion {
 
  private:
   friend class WaitSet;
-  struct Watch;  // membership in one set
+  struct Watch;  // membership in one WaitSet
 
   Mutex mutex_;
   std::atomic<bool> done_{false};
@@ -60,11 +60,11 @@ class Completion {
 ///   happened.
 /// Owns: a reference to each completion until any() has returned it or remove() is called. The
 ///   destructor cancels nothing.
-/// Thread-safe: no, one context at a time, which may be an OS thread that the runtime did not
-///   start. The completions may be completed by any thread.
+/// Thread-safe: no, one context at a time. It may be an OS thread that the runtime did not start.
+///   Any thread may complete the completions.
 /// Blocks: any() and all(), without polling and without a context per member.
 /// Throws: the Stop with which the context is cancelled; the set is unchanged. UsageError as
-///   documented below, and when a thread outside the run waits on a virtual clock.
+///   documented below, and if a thread outside the run waits on a virtual clock.
 class WaitSet {
  public:
   /// Creates an empty set. Deadlines are on the clock of `runtime`, which must outlive the set.
@@ -93,8 +93,8 @@ class WaitSet {
   std::optional<std::size_t> any(Deadline deadline = Deadline::never());
   /// Like any(), but never blocks.
   std::optional<std::size_t> try_any();
-  /// Blocks until all members have happened, and removes none. Returns false if the deadline passed
-  /// first.
+  /// Blocks until all members have happened. Removes no member. Returns false if the deadline
+  /// passed first.
   bool all(Deadline deadline = Deadline::never());
 
  private:

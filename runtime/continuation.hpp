@@ -8,8 +8,8 @@ namespace runtime {
 
 class Runtime;
 
-/// The next part of work that waits without a context. Its owner keeps it alive until resume()
-/// begins; resume() may destroy it.
+/// The code with which work continues after a wait that blocked no context. Its owner keeps it
+/// alive until resume() begins; resume() may destroy it.
 class Continuation {
  protected:
   ~Continuation() = default;
@@ -19,13 +19,13 @@ class Continuation {
   friend class Resumptions;
 };
 
-/// Calls resume(). On the steady clock it runs at once in the caller, and must not block. On the
-/// virtual clock it runs in a service context after all ready ones, so that events of one time keep
-/// their order.
+/// Calls `continuation.resume()`. On the steady clock resume() runs at once in the caller, and must
+/// not block. On the virtual clock it runs in a service context, after all contexts that are ready
+/// now. Events of the same time thereby keep their order.
 void schedule(Runtime& runtime, Continuation& continuation);
 
-/// Returns the time at which `deadline` ends a wait. Default deadlines do not exist on the virtual
-/// clock: the result is then Nanos::max().
+/// Returns the time at which `deadline` ends a wait. For a default deadline on the virtual clock it
+/// returns Nanos::max(), because default deadlines do not exist there.
 base::Nanos end_of(const Runtime& runtime, Deadline deadline);
 
 }  // namespace runtime

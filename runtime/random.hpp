@@ -5,8 +5,8 @@
 
 namespace runtime {
 
-/// A small random generator: eight bytes of state, so that every thread can own one. Streams of the
-/// same seed are independent of each other: Random(seed, thread number).
+/// A small random generator with eight bytes of state, so that every thread can own one. Each
+/// thread makes its own: Random(seed, thread number). Their sequences are independent.
 /// Paper: Steele, Lea and Flood 2014 (SplitMix64).
 class Random {
  public:

@@ -15,8 +15,8 @@
 
 namespace runtime {
 
-/// Name of a context in reports: {"thread", "alpha-0", 3}. It owns no strings; the views must
-/// outlive the context.
+/// Name of a context in reports, such as {"thread", "alpha-0", 3}. It owns no strings; the views
+/// must outlive the context.
 struct ContextName {
   std::string_view role;
   std::string_view of = {};
@@ -24,19 +24,20 @@ struct ContextName {
   std::string text() const;
 };
 
-/// Purpose of a context. `thread` runs the application. `service` works for others: it serves a
-/// path for another host, or prefetches. DeferredWakes can wake services first.
+/// Purpose of a context. A `thread` runs the application. A `service` works for others: it serves a
+/// path for another host, or prefetches. DeferredWakes can wake services before threads.
 enum class ContextRole : std::uint8_t { thread, service };
 
 class TaskCanceller;
 
-/// Work in a context of its own, with one owner, like `std::jthread`. The destructor cancels the
-/// work and blocks until it has ended, unless detach() was called.
+/// Work that runs in a context of its own and has one owner, like `std::jthread`. The destructor
+/// cancels the work and blocks until it has ended, unless detach() was called.
 ///
-/// Why: the work uses variables of the scope that started it, which end after the Task.
-/// Blocks: the destructor and the assignment. They wait even if their own context is cancelled, and
-///   drop the exception of the work.
-/// Bugs: a callback, or the work itself, destroys the Task before the work has ended.
+/// Why: the work may use local variables that were declared before the Task. The Task is destroyed
+///   before them, and its destructor waits for the work.
+/// Blocks: the destructor and the assignment. Both wait even if the calling context is cancelled,
+///   and discard the exception of the work.
+/// Bugs: destroying the Task in a callback, or in the work itself, before the work has ended.
 class [[nodiscard]] Task {
  public:
   Task() = default;
@@ -48,8 +49,8 @@ class [[nodiscard]] Task {
   /// Blocks until the work has returned and its captures are destroyed. Throws the exception of the
   /// work, except Cancelled.
   void join();
-  /// Makes the current wait of the work and all later ones throw `reason`, which should be a Stop
-  /// (nullptr = Cancelled). Any context may call it.
+  /// Makes the current wait of the work, and all later ones, throw `reason` (nullptr = Cancelled).
+  /// `reason` should be a Stop. Any context may call it.
   void cancel(std::exception_ptr reason = nullptr);
   /// Gives up ownership: the work continues until it returns or the run ends. Everything that the
   /// work uses must live until then.
@@ -83,10 +84,10 @@ class TaskCanceller {
 class Context;
 class Executor;
 
-/// Work for a service context that starts without an allocation, because its maker owns the memory.
-/// Meant for work that starts often; use a Task for everything else.
+/// Work for a service context. Its creator owns the memory, so starting it allocates nothing. For
+/// work that starts often; use a Task for everything else.
 ///
-/// Owns: the context owns it from begin() to ended().
+/// Owns: nothing. From begin() to ended() the object belongs to the context that runs it.
 class Work {
  public:
   Work() = default;
@@ -95,14 +96,15 @@ class Work {
   Work& operator=(const Work&) = delete;
 
  protected:
-  /// Runs in a context of its own. It is not called if the runtime ends before.
+  /// Does the work, in a service context. Not called if the runtime ends before the work starts.
   virtual void run() = 0;
-  /// Receives the exception that run() threw. It is the last call for this start, in the same
-  /// context. From here on the work may start again or be destroyed. Must not block or throw. It
-  /// first calls let_go(), under the lock that the maker holds when it calls cancel().
+  /// Called after run(), in the same context, with the exception that run() threw. It is the last
+  /// call for this start: the work may then start again or be destroyed. Must not block or throw.
+  /// The implementation first calls let_go(), under the mutex under which the creator calls
+  /// cancel().
   virtual void ended(std::exception_ptr error) = 0;
   /// Cancels started work like Task::cancel(). Requires: ended() has not called let_go(), and no
-  /// other cancel() runs at the same time. The maker ensures both.
+  /// other cancel() runs at the same time. The creator ensures both.
   void cancel(std::exception_ptr reason = nullptr);
   void let_go() { context_.store(nullptr); }
   bool runs_in(const Context& context) const { return context_.load() == &context; }
@@ -117,8 +119,8 @@ class Work {
 
 enum class ClockKind : std::uint8_t { steady, virtual_time };
 
-/// Maximum number of fibers with a guard below their stack. Each guard takes two of the mappings
-/// that the kernel allows a process (vm.max_map_count, 65,530 by default).
+/// Maximum number of fibers with a guard (an inaccessible page) below their stack. Each guard takes
+/// two of the mappings that the kernel allows a process (vm.max_map_count, 65,530 by default).
 inline constexpr std::size_t guarded_fibers_max = 30'000;
 
 /// Default stack size of a thread, and the stack size of every service.
@@ -126,7 +128,7 @@ inline constexpr std::size_t thread_stack_bytes = std::size_t{8} << 20;
 inline constexpr std::size_t service_stack_bytes = std::size_t{256} << 10;
 
 enum class Waiting : std::uint8_t {
-  adaptive,  ///< polls for the wake-up where that has proved faster, then sleeps
+  adaptive,  ///< polls first at waits where polling has proved faster, then sleeps
   sleep,     ///< sleeps at once
 };
 
@@ -136,7 +138,7 @@ struct RuntimeOptions {
   /// memory.
   std::size_t stack_bytes = thread_stack_bytes;
   Waiting waiting = Waiting::adaptive;
-  /// Whether a handler of SIGSEGV and SIGBUS reports stack overflows in words.
+  /// Whether a handler for SIGSEGV and SIGBUS prints a report of a stack overflow.
   bool says_overflows = true;
 };
 
@@ -156,23 +158,24 @@ class Runtime {
  public:
   /// Throws std::runtime_error if the system has no OS thread for the services.
   explicit Runtime(RuntimeOptions options = {});
-  ~Runtime();  ///< every spawned context has ended, or is cancelled and joined here
+  ~Runtime();  ///< cancels and joins contexts that have not ended
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
   bool is_virtual() const;
   /// Returns the time since this runtime was created, in nanoseconds. Any context may call it.
   Nanos now() const;
-  /// Returns the time cheaply, for times that are seconds away. Equals now() on the virtual clock;
-  /// on the steady clock it may lag by a few milliseconds.
+  /// Returns the time cheaply, for deadlines that are seconds away. Equals now() on the virtual
+  /// clock; on the steady clock it may lag by a few milliseconds.
   Nanos roughly_now() const;
-  /// Returns how often contexts have run so far: the cost of a simulation. Virtual clock only.
+  /// Returns how often contexts have run so far, which measures the cost of a simulation. Virtual
+  /// clock only.
   std::uint64_t events() const;
-  /// Returns the system time at which now() was 0, since 1970 in UTC. Meant for files and people,
-  /// not for measurements. Steady clock only.
+  /// Returns the system time at which now() was 0: nanoseconds since 1970 in UTC. For files and
+  /// output, not for measurements. Steady clock only.
   Nanos utc_at_zero() const;
-  /// Returns the machine's steady clock, which all its processes share, at the moment when now()
-  /// was 0. Steady clock only.
+  /// Returns the time of the machine's steady clock when now() was 0. All processes of the machine
+  /// share that clock. Steady clock only.
   Nanos steady_at_zero() const;
   /// Returns the system date and time, "2026-01-31T12:00:00Z", independent of the clock of the
   /// runtime.
@@ -181,33 +184,33 @@ class Runtime {
   void sleep_until(Nanos when);
   void sleep_for(Nanos span);
 
-  /// Runs `main` as the first context and returns after it. Contexts that `main` left behind, also
-  /// by throwing, are cancelled and joined; those that have not started never do. Throws the
+  /// Runs `main` as the first context. When `main` has returned or thrown, cancels and joins the
+  /// contexts that still run; those that have not started never start. Then returns, or throws the
   /// exception of `main`. On the virtual clock it throws Deadlock after a deadlock, even if a
   /// context caught it.
   void run(std::function<void()> main);
 
-  /// Start and end a run in two calls, for a process with threads of its own. Contexts may start
-  /// after open(); close() does what the end of run() does. Requires: the calling thread has a
-  /// ThreadAttachment. Steady clock only.
+  /// Start and end a run in two calls, for a process that starts its own threads. Contexts may
+  /// start after open(). close() cancels and joins them, like the end of run(). Requires: the
+  /// calling thread has a ThreadAttachment. Steady clock only.
   void open();
   void close();
 
-  /// Whether run() will throw Deadlock. Later failures are consequences of the deadlock. Virtual
-  /// clock only.
+  /// Whether the run is deadlocked, so that run() will throw Deadlock. Failures that follow are
+  /// consequences of the deadlock. Virtual clock only.
   bool is_deadlocked() const;
 
   /// Starts `work` in a context of its own. Any context of this runtime may call it. Throws
   /// std::runtime_error if there is no OS thread or no stack for it.
   Task spawn(ContextRole role, ContextName name, std::function<void()> work);
 
-  /// Starts `work` in a service context. A call from a service context or a callback allocates
-  /// nothing unless more services run at once than ever before.
+  /// Starts `work` in a service context. If a service context or a callback calls it, it allocates
+  /// nothing, unless more services run at once than ever before.
   void begin(ContextName name, Work& work);
 
-  /// Runs `work` soon on the services' OS thread, in no context, so it must not block. This is the
-  /// only entry from outside the runtime. Any thread may call it, but no signal handler. On the
-  /// virtual clock only the thread of run() may.
+  /// Runs `work` soon on the services' OS thread, in no context, so it must not block. A thread
+  /// outside the runtime can start code in it only by this function. Any thread may call it, but no
+  /// signal handler may. On the virtual clock only the thread that called run() may call it.
   void wake_from_outside(std::function<void()> work);
 
   /// Calls `on_readable` on the services' OS thread, in no context, whenever `descriptor` may be
@@ -215,7 +218,7 @@ class Runtime {
   void watch(int descriptor, std::function<void()> on_readable);
   void unwatch(int descriptor);
 
-  /// Makes waiting OS threads of this runtime poll `poller`, unless they sleep at once.
+  /// Makes waiting OS threads of this runtime poll `poller`, unless the runtime has Waiting::sleep.
   /// remove_poller() returns when no thread polls it any more. Steady clock only.
   void add_poller(Poller& poller);
   void remove_poller(Poller& poller);
@@ -231,11 +234,11 @@ class Runtime {
   std::unique_ptr<Executor> executor_;
 };
 
-/// Makes an OS thread that the runtime did not start one of its contexts while this object lives.
+/// While this object exists, an OS thread that the runtime did not start is one of its contexts.
 /// The thread may then wait, and has the runtime's clock. Steady clock only.
 ///
-/// Thread-safe: no. The same thread creates and destroys it. Another thread may destroy it after
-///   that thread has ended.
+/// Thread-safe: no. The thread that creates it also destroys it. After the end of that thread,
+///   another thread may destroy it.
 class ThreadAttachment {
  public:
   /// Throws UsageError if the caller is already a context of a runtime.
@@ -256,9 +259,9 @@ class ThreadAttachment {
 /// that the runtime did not start has an identity too. The identity of an ended context may be
 /// reused.
 const void* calling_context();
-/// Runs other services of the calling service's OS thread, and handles arrived messages, before it
-/// returns. Meant for services that would occupy the OS thread for long. Returns at once in a
-/// thread, in a callback, on the virtual clock, and if the caller is cancelled.
+/// Runs the other services of the calling service's OS thread, handles arrived messages, and then
+/// returns. For services that would occupy the OS thread for long. Returns at once in a thread, in
+/// a callback, on the virtual clock, and if the caller is cancelled.
 void yield_to_services();
 /// Whether the caller is a context of a runtime, or a callback.
 bool is_inside_a_run();

@@ -7,9 +7,9 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-/// Reports our mutex to the thread sanitizer, which sees only atomic words and library calls. With
-/// these calls it follows which context holds which mutex and in which order. In other builds each
-/// call compiles to nothing, except order_all().
+/// Reports our mutex to the thread sanitizer, which otherwise recognises only atomics and the
+/// mutexes of libraries. The sanitizer then knows which context holds which mutex, and in which
+/// order contexts lock them. In other builds each call compiles to nothing, except order_all().
 namespace runtime::thread_sanitizer {
 
 #if defined(PATHS_TSAN) && defined(__SANITIZE_THREAD__)

@@ -18,16 +18,16 @@ using base::Nanos;
 
 /// A mutex that guards state for a few instructions. It is never held while blocking:
 /// WaitList::wait() releases it. It may be destroyed once it is unlocked, even if its last user has
-/// not returned from unlock(). A thread that finds it held polls slightly longer than that before
-/// it sleeps.
+/// not returned from unlock(). If the mutex is held, lock() polls for slightly longer than a few
+/// instructions and then sleeps.
 ///
-/// Why: unlock() is a plain store, because an atomic exchange waits until all earlier stores are
-///   visible. Therefore unlock() may miss a thread that falls asleep at the same time; a sleeper
-///   retries after 1 ms. See also show_unlocked().
+/// Why: unlock() is a plain store, because an atomic exchange would wait until all earlier stores
+///   are visible. Therefore unlock() may miss a thread that falls asleep at the same time; a
+///   sleeper retries after 1 ms. See also show_unlocked().
 class Mutex {
  public:
   Mutex() = default;
-#ifdef PATHS_TSAN  // elsewhere it stays trivial, so that static ones need no guard
+#ifdef PATHS_TSAN  // only here, so that static mutexes need no destructor elsewhere
   ~Mutex() { thread_sanitizer::forget_mutex(this); }
 #endif
   Mutex(const Mutex&) = delete;
@@ -65,9 +65,9 @@ class Mutex {
   std::atomic<std::uint32_t> sleepers_{0};
 };
 
-/// Orders an unlock before the reads that follow. It is for a thread that checks for work left by
-/// threads whose try_lock() failed. Either those threads find the mutex unlocked, or this thread
-/// sees the work.
+/// Orders an unlock before the reads that follow it. Usage: a thread whose try_lock() fails leaves
+/// its work to the holder of the mutex. The holder unlocks, calls this function, and checks for
+/// such work. Either try_lock() finds the mutex unlocked, or the holder sees the work.
 inline void show_unlocked() { thread_sanitizer::order_all(); }
 using Lock = std::unique_lock<Mutex>;
 
@@ -76,9 +76,9 @@ class Futex;
 
 /// Time at which a wait ends, on the runtime's clock.
 ///
-/// A written deadline is set in the config and is an ordinary event. A default deadline is only a
-/// safety net. It does not exist on the virtual clock, where nothing is late by accident; such a
-/// wait is reported as a deadlock.
+/// A written deadline is set in the config; when it passes, that is an ordinary event. A default
+/// deadline is only a safety net against hangs. It does not exist on the virtual clock: a wait that
+/// nothing else can end is reported as a deadlock.
 struct Deadline {
   Nanos at = Nanos::max();
   bool written = false;
@@ -97,10 +97,9 @@ struct Reason {
 
 enum class Woken : std::uint8_t { notified, expired };
 
-/// Exception of a wait whose context must end. It is not a std::exception, so that code that
-/// continues after ordinary errors does not continue after this one. Every later wait of the
-/// context throws it again at once. If the code keeps catching it and waiting, the process ends
-/// with a message.
+/// Exception that a wait throws if its context must end. It is not a std::exception, so code that
+/// handles ordinary errors does not catch it. Every later wait of the context throws it again at
+/// once. If the code keeps catching it and waiting, the process ends with a message.
 class Stop {
  public:
   explicit Stop(std::string what) : what_(std::move(what)) {}
@@ -125,7 +124,7 @@ class Deadlock : public Stop {
   using Stop::Stop;
 };
 
-/// An object that is notified of an event, instead of a blocked context. The context that caused
+/// An object that is notified of an event, so that no context has to block. The context that caused
 /// the event calls notify() after it has unlocked its mutex.
 ///
 /// Owns: its memory stays valid until notify(), which happens once for each
@@ -144,10 +143,10 @@ class Waiter {
 /// Wake-ups that are decided under a mutex and carried out after it is unlocked. Declare it before
 /// the Lock, so that it is destroyed after the Lock.
 ///
-/// Why: a thread woken under the mutex would block on it at once. Between OS threads that costs
-///   milliseconds when there are more threads than cores.
-/// Order: waiters first, then service contexts, then all others. A caller that owes replies to
-///   other hosts calls services_first().
+/// Why: a thread that is woken while the mutex is locked would block on it at once. Between OS
+///   threads that costs milliseconds when there are more threads than cores.
+/// Order: the destructor first notifies the Waiters, then wakes service contexts, then application
+///   threads. A caller that must still reply to other hosts calls services_first().
 class DeferredWakes {
  public:
   DeferredWakes() = default;
@@ -155,10 +154,10 @@ class DeferredWakes {
     if (!empty()) carry_out();
   }
   void notify(Waiter& one);
-  /// Carries the wake-ups out: waiters first, then service contexts, which reply to other hosts.
-  /// Application threads follow after the services have run; a calling application thread blocks
-  /// until then. (Bongo et al. 2004, §VI-A: a local thread woken first delayed the last reply by up
-  /// to 30 ms.)
+  /// Notifies the waiters, then wakes the service contexts, which reply to other hosts. Wakes the
+  /// application threads after the services have run. If the caller is an application thread, it
+  /// blocks until then. (Bongo et al. 2004, §VI-A: a local thread woken first delayed the last
+  /// reply by up to 30 ms.)
   /// Requires: the mutex is unlocked.
   void services_first();
   DeferredWakes(const DeferredWakes&) = delete;
@@ -203,8 +202,8 @@ class WaitList {
 
   /// Unlocks `lock`, blocks until woken or until the deadline has passed, and locks `lock` again.
   /// Returns `notified` only if wake_all() has removed this waiter from the list.
-  /// Throws: the Stop with which the context is cancelled; the lock is held then, and the waiter is
-  ///   removed.
+  /// Throws: the Stop with which the context is cancelled. The lock is then held, and the waiter is
+  ///   removed from the list.
   Woken wait(Lock& lock, Deadline deadline, const Reason& reason);
 
   void wake_all(DeferredWakes& wakes);

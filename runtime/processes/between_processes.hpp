@@ -15,14 +15,14 @@ namespace runtime {
 // Objects in shared memory hold no pointers, and any of the processes may overwrite them at any
 // time. Code reads them but never trusts their contents.
 
-/// Polls until `futex` differs from `seen`, for as long as that is probably shorter than a sleep.
-/// Returns whether it has changed. Returns false at once in a fiber and in a runtime whose threads
-/// sleep at once. The deadline is on the caller's clock.
+/// Polls until `futex` differs from `seen`, or until a sleep would probably be cheaper. Returns
+/// whether the value has changed. Returns false at once in a fiber, and in a runtime with
+/// Waiting::sleep. The deadline is on the caller's clock.
 bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadline deadline,
              const Reason& reason);
 
-/// Lets other contexts of the caller's OS thread run for `span`, if the caller is a fiber. Returns
-/// whether it is one. Throws a Stop.
+/// If the caller is a fiber, suspends it for `span` and lets other contexts of its OS thread run.
+/// Returns whether the caller is a fiber. Throws the Stop with which the context is cancelled.
 bool rest_fiber(Nanos span);
 
 /// A process of this machine. The kernel may reuse the pid, but not together with the start time.
@@ -37,26 +37,27 @@ struct ProcessIdentity {
   friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
 
-/// A bell that wakes one process after a change. All zeros is a valid bell.
+/// A bell: an object in shared memory that wakes one process after a change. Zeroed memory is a
+/// valid bell.
 struct SharedBell {
   std::atomic<std::uint32_t> rings;
-  std::atomic<std::uint32_t> is_asleep;  ///< 1 while the process that handles it sleeps
+  std::atomic<std::uint32_t> is_asleep;  ///< 1 while the process to be woken sleeps
   void ring();                           ///< any process may call it; never blocks
 };
 
 /// A mutex in shared memory that is held for a few instructions. If a holder dies, the next process
-/// gets the lock and learns of the death. All zeros is an unlocked one.
+/// gets the lock, and lock() returns `holder_died`. Zeroed memory is an unlocked mutex.
 ///
-/// Why: a robust mutex of the C library keeps pointers in the memory and follows them when it
-///   unlocks. A wild write of one process would then crash another.
-/// Blocks: while another process holds it, but no longer than the patience for one holder.
+/// Why: a robust mutex of the C library stores pointers in the shared memory and follows them in
+///   unlock. A wild write of one process would then crash another.
+/// Blocks: while other processes hold the lock, for at most `patience` per holder.
 class SharedLock {
  public:
   class Holders {
    public:
-    /// Whether the process with this number is alive. Called if a process holds a lock for long. A
-    /// dead process's number must not be reused soon. Otherwise a lock of the new process would be
-    /// taken for the dead one's.
+    /// Whether the process with this number is alive. Called if a process holds a lock for long.
+    /// The number of a dead process must not be reused soon. Otherwise the new process would seem
+    /// to hold the locks of the dead one.
     virtual bool lives(std::uint32_t holder) const = 0;
 
    protected:
@@ -67,18 +68,20 @@ class SharedLock {
     holder_died,  ///< the dead holder may have left the memory half-changed
     stuck,        ///< not locked: a live process holds it
   };
-  /// Locks. `me` is the caller's number, below 2^30. With a patience of 0 it polls and never
-  /// sleeps.
+  /// Locks. `me` is the caller's number, below 2^30. With a patience of 0 the call polls briefly
+  /// and never sleeps.
   Found lock(std::uint32_t me, const Holders& holders, Nanos patience);
   void unlock();
-  /// Passes the lock of the dead process `dead`, if it holds it, to the next process.
+  /// If the dead process `dead` holds the lock, makes it available to the next process.
   void leave_for(std::uint32_t dead);
-  /// Returns the number of the process that seems to hold it.
+  /// Returns the number of the process that holds the lock at this moment; nullopt if there is
+  /// none.
   std::optional<std::uint32_t> holder() const;
 
  private:
   Found lock_slowly(std::uint32_t me, const Holders& holders, Nanos patience);
-  // 0 = free; holder's number + 1, with a bit for sleepers; or a bit for a dead holder.
+  // 0 = free. Otherwise the holder's number + 1, or a bit that says that the holder died. Another
+  // bit is set if processes sleep.
   std::atomic<std::uint32_t> futex_;
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -89,8 +92,8 @@ class BellThreads {
  public:
   /// Starts the threads. They call `rung` and `ended` in no context of a runtime; neither may
   /// throw. `rung` is called once at the start, after each ring, and at least every second. `ended`
-  /// is called only for processes passed to listen_for(), and again after a while if it returned
-  /// false.
+  /// is called only for processes passed to listen_for(). If it returns false, it is called again
+  /// for that process later.
   BellThreads(SharedBell& bell, std::function<void()> rung,
               std::function<bool(ProcessIdentity)> ended);
   ~BellThreads();  ///< blocks until both threads have ended; must not be called from them
@@ -104,11 +107,12 @@ class BellThreads {
   const std::unique_ptr<State> state_;
 };
 
-/// An OS thread that polls for changes without notification, repeatedly while a caller needs it.
+/// An OS thread that polls for changes of which no process notifies it. It polls only while a
+/// caller needs that.
 class LookingThread {
  public:
-  /// Calls `look` on the thread, in no context of a runtime; it must not throw. It returns whether
-  /// polling is still needed. `every` is the interval between calls.
+  /// Calls `look` on the thread, in no context of a runtime. `look` must not throw, and returns
+  /// whether polling is still needed. `every` is the interval between calls.
   LookingThread(Nanos every, std::function<bool()> look);
   ~LookingThread();  ///< must not be called from its thread
   LookingThread(const LookingThread&) = delete;

@@ -13,18 +13,19 @@
 
 namespace runtime {
 
-/// A door that gives one descriptor to every process that asks for it by user and name. The name is
-/// in no file system and ends with the process. Processes of any user may knock; they receive only
-/// the descriptor, and the door reads nothing from them.
+/// A door: a named socket that gives one descriptor to every process that connects to it. Processes
+/// find it by user and name. The name is in no file system and disappears with the process.
+/// Processes of any user may connect. They receive only the descriptor, and the door reads nothing
+/// from them.
 ///
-/// Owns: a socket, and an OS thread that sleeps until a process knocks.
-/// Throws: std::system_error, also if the user already has a door of that name.
+/// Owns: a socket, and an OS thread that sleeps until a process connects.
+/// Throws: std::system_error, for example if the user already has a door of that name.
 class DescriptorDoor {
  public:
   static constexpr std::size_t name_bytes_max = 85;
   DescriptorDoor(const std::string& name, base::Descriptor handed_out);
   ~DescriptorDoor();
-  /// Leaves the door to the parent. For the child of a fork.
+  /// For the child of a fork: gives up the door, which the parent keeps open.
   void leave_to_parent();
   DescriptorDoor(const DescriptorDoor&) = delete;
   DescriptorDoor& operator=(const DescriptorDoor&) = delete;

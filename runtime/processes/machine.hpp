@@ -7,7 +7,7 @@
 
 namespace runtime {
 
-/// Upper bounds of resources, as far as the operating system reports them. UINT64_MAX = unknown.
+/// Upper bounds of resources, as reported by the operating system. UINT64_MAX = unknown.
 struct Machine {
   std::uint64_t memory_bytes = UINT64_MAX;
   std::uint64_t threads = UINT64_MAX;             ///< limit for all processes together
@@ -16,9 +16,9 @@ struct Machine {
   std::uint64_t descriptors_of_process = UINT64_MAX;
 };
 
-/// Returns the bounds now. Memory: available memory as the kernel reports it, or less if a control
-/// group or `ulimit -v` limits it. Threads: limits of the kernel, of a control group, and of
-/// `ulimit -u`.
+/// Returns the current bounds. Memory is the available memory that the kernel reports, or less if a
+/// control group or `ulimit -v` limits it. Threads are limited by the kernel, by a control group
+/// and by `ulimit -u`.
 Machine machine();
 
 /// Raises this process's limit of open descriptors up to its hard limit, at most to 65,536. Returns
@@ -27,8 +27,8 @@ std::uint64_t raise_descriptor_limit();
 std::uint64_t open_descriptors();
 
 /// Checks that this process can start `count` more threads with the system's default stack size.
-/// Blocks until it has tried. Throws std::runtime_error, which names the limits to check, if it
-/// cannot.
+/// Starts them, ends them, and blocks until they have ended. If one cannot start, throws
+/// std::runtime_error with the limits to check.
 void check_threads_can_begin(std::size_t count);
 
 /// Returns the identity of the steady clock that this process reads. Processes with the same

@@ -8,20 +8,20 @@
 
 namespace runtime {
 
-/// Returns how often fork created the calling process, counted from the first count_forks(). Two
-/// different values mean two different processes.
+/// Returns the number of forks that led to the calling process since the first count_forks(). A
+/// process and its forked child have different numbers.
 std::uint32_t forks_until_here();
 void count_forks();
-/// Leaks an object that a forked process holds and cannot destroy, because its threads belong to
-/// another process.
+/// Keeps an object for ever instead of destroying it. For the child of a fork, which cannot destroy
+/// objects with threads, because those threads exist only in the parent.
 template <class Kept>
 void keep_for_ever(Kept kept) {
   [[maybe_unused]] const auto* const leaked = new Kept(std::move(kept));
 }
 
-/// Marks a run in this process while it lives. Meanwhile exit(), quick_exit() and a return from
-/// main() print an error and end the process with code 1, regardless of the given code. Peers
-/// detect this like any death of a process.
+/// Declares, while it exists, that a run is active in this process. Meanwhile exit(), quick_exit()
+/// and a return from main() print an error and end the process with code 1, regardless of the given
+/// code. Other hosts detect this end like any death of a process.
 class RunInProcess {
  public:
   RunInProcess();
@@ -31,14 +31,16 @@ class RunInProcess {
 };
 
 /// Runs `work` in a new OS thread outside any run, and blocks until it has ended. The caller may be
-/// in a run. Throws std::system_error if there is no thread.
+/// in a run. Throws std::system_error if the thread cannot start.
 void do_outside_of_runs(const std::function<void()>& work);
 
-/// Throws UsageError if the caller is a context of a run: two runs would take each other's clock.
+/// Throws UsageError if the caller is a context of a run. A second run would replace the clock of
+/// the first.
 void refuse_run_inside_run();
 
-/// Marks that application code runs in the calling context. Without it, exit() would destroy the OS
-/// thread's thread_locals, fibers among them, before RunInProcess could react.
+/// Declares, while it exists, that application code runs in the calling context. Without it, exit()
+/// would first destroy the thread_locals of the OS thread, and with them fibers. RunInProcess would
+/// react too late.
 class ApplicationCode {
  public:
   ApplicationCode();

@@ -10,12 +10,12 @@ class Context;
 /// waits. Other processes then do not wake the services' thread for messages that this thread will
 /// see in a moment.
 ///
-/// Usage: spans in which only the thread's own waits take longer than a few microseconds. Messages
-///   for others are not handled meanwhile. A wait that sleeps ends the registration until the next
-///   wait.
-/// Why: two processes that send and wait in turn would each find the other not polling, because it
-///   is just sending.
-/// Thread-safe: no, one thread's. It does nothing in a fiber.
+/// Usage: for code in which only the thread's own waits take longer than a few microseconds.
+///   Messages for other threads are not handled meanwhile. A wait that sleeps ends the registration
+///   until the next wait.
+/// Why: without it, two processes that send and wait in turn would each find the other not polling,
+///   because the other is just sending.
+/// Thread-safe: no, for one thread only. It does nothing in a fiber.
 class BusyPollScope {
  public:
   BusyPollScope();

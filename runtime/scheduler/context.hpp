@@ -18,8 +18,8 @@ namespace runtime {
 
 class Executor;
 
-/// Beginnings and ends of a fiber's waits. A timer of an earlier wait may still read the count when
-/// the context belongs to another executor.
+/// Counts the beginnings and ends of a fiber's waits. A timer of an earlier wait may read the count
+/// even when another executor has reused the context.
 class WaitCount {
  public:
   std::uint64_t value() const { return count_.load(std::memory_order_relaxed); }
@@ -32,8 +32,8 @@ class WaitCount {
 };
 
 /// A fiber or an OS thread that can block in park() and be woken by unpark(). Contexts are never
-/// freed but reused. A late wake-up, for a wait that has already ended, therefore finds valid
-/// memory and is a spurious one. Every park() is in a loop that checks its condition. Private to
+/// freed but reused. A wake-up that arrives after the end of its wait therefore accesses valid
+/// memory, and is only spurious. Every park() is in a loop that checks its condition. Private to
 /// runtime/.
 class Context {
  public:
@@ -47,8 +47,8 @@ class Context {
   static Context* take_for_thread();
   /// Frees the context for reuse. The OS thread that has the context calls it.
   static void give_back_of_thread(Context& context);
-  /// Detaches the context from an ending OS thread that the runtime did not start. A
-  /// ThreadAttachment may still use the context; it then calls give_back_of_ended().
+  /// Detaches the context from an ending OS thread that the runtime did not start. If a
+  /// ThreadAttachment still uses the context, it later calls give_back_of_ended().
   static void leave_at_end(Context& context);
   static void give_back_of_ended(Context& context);
   bool has_ended() const { return has_ended_.load(std::memory_order_acquire); }
@@ -60,23 +60,23 @@ class Context {
   /// unpark() was called since the last park(). Returns false if the time was reached. `reason`
   /// appears in deadlock reports.
   bool park(Nanos until, const Reason& reason);
-  /// Like park(), for waits that only time or a cancel will end: an OS thread does not poll before
-  /// it sleeps.
+  /// Like park(), for waits that only time or a cancel will end. An OS thread does not poll before
+  /// such a sleep.
   bool sleep(Nanos until, const Reason& reason);
   /// Blocks an OS thread until the value of `futex` differs from `seen`, or until unpark().
   bool park_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason);
-  /// Runs other services, and handles readable descriptors, before the calling fiber continues. For
-  /// a service's fiber on the steady clock.
+  /// Runs other services, and handles readable descriptors, before the calling fiber continues.
+  /// Only for fibers of services on the steady clock.
   void yield();
   /// Wakes the context. Any thread may call it.
   void unpark();
   /// Makes every wait from now on throw `reason` (nullptr = Cancelled).
   void cancel(std::exception_ptr reason);
   void throw_if_cancelled();
-  /// Hides a cancel from the waits of the calling context while it lives.
+  /// While it exists, the waits of the calling context ignore a cancel.
   ///
-  /// Why: a destructor that waits for a context which uses the destroyed object must wait to the
-  ///   end.
+  /// Why: a destructor may wait until another context no longer uses the object. A cancel must not
+  ///   end that wait early.
   class CancelShield {
    public:
     explicit CancelShield(Context& self) : self_(self) { ++self_.shields_; }
@@ -87,10 +87,11 @@ class Context {
    private:
     Context& self_;
   };
-  /// Discards a cancel that arrived too late, so that it does not affect the next owner.
+  /// Discards a cancel that arrived too late, so that it does not affect the next user of the
+  /// context.
   void forget_cancel();
-  /// Returns the registration with which a thread in a BusyPollScope polls; nullptr if it is in
-  /// none. Only the thread itself calls it.
+  /// Returns the polling registration of a thread in a BusyPollScope; nullptr outside of one. Only
+  /// the thread itself calls it.
   Pollers::Looking* attention();
   /// Ends the registration until the thread's next wait.
   void lapse() { looking_.reset(); }
@@ -114,26 +115,27 @@ class Context {
   void make_ready();    // only on the executor's own OS thread
   bool sees_cancel() const;
 
-  // Members of a fiber; only its executor's OS thread uses them, except that timers read `waits_`.
+  // Members of a fiber. Only its executor's OS thread uses them, but any timer may read `waits_`.
   WaitCount waits_;
   boost::fibers::context* fiber_ = nullptr;
   bool timed_out_ = false;
   bool token_ = false;
   const Reason* reason_ = nullptr;
   Work* work_ = nullptr;       // nullptr = the fiber must end
-  bool from_outside_ = false;  // begun by another thread, which cannot take an idle fiber
-  std::uint64_t instant_ = 0;  // executor's instant to which `runs_` belongs
+  bool from_outside_ = false;  // started by another thread, and therefore never reused when idle
+  std::uint64_t instant_ = 0;  // VirtualClock::instant() in which `runs_` was counted
   std::uint64_t runs_ = 0;
   Context* previous_ = nullptr;  // neighbours in LiveContexts
   Context* next_ = nullptr;
 
   // Members of an OS thread.
   Futex* futex_ = nullptr;                 // its value changes with each unpark()
-  std::uint32_t seen_ = 0;                 // its value at the last park()
+  std::uint32_t seen_ = 0;                 // value of `*futex_` at the last park()
   std::atomic<Futex*> waits_at_{nullptr};  // futex of a park_at() in progress
   std::atomic<bool> has_ended_{false};     // the thread ended while it was attached
   int attentions_ = 0;
-  std::optional<Pollers::Looking> looking_;  // set in a BusyPollScope, except while it sleeps
+  std::optional<Pollers::Looking>
+      looking_;  // set in a BusyPollScope, except while the thread sleeps
 
   std::atomic<bool> cancelled_{false};
   std::mutex cancel_mutex_;

@@ -25,9 +25,10 @@
 
 namespace runtime {
 
-/// Runs contexts on one of the two clocks: fibers on one OS thread, and, on the steady clock, also
-/// OS threads. Boost.Fiber always sleeps on the steady clock. The executor therefore has its own
-/// timers and checks them only if no fiber is ready (idle()). Private to runtime/.
+/// Runs contexts on one of the two clocks. Fibers run on one OS thread; on the steady clock, other
+/// contexts have OS threads of their own. The timers of Boost.Fiber always use the steady clock.
+/// The executor therefore has its own timers and checks them only if no fiber is ready (idle()).
+/// Private to runtime/.
 class Executor final : private SchedulerOwner {
  public:
   explicit Executor(RuntimeOptions options);
@@ -41,8 +42,8 @@ class Executor final : private SchedulerOwner {
   Nanos now() const;
   Nanos roughly_now() const;
   std::uint64_t events() const { return clock_.events(); }
-  /// Writes a line for each live context. Only on the executor's own OS thread, also in a signal
-  /// handler.
+  /// Writes a line for each live context. Only on the executor's own OS thread, where a signal
+  /// handler may call it.
   void write_contexts(int descriptor) const { scheduler_.live.write(descriptor); }
   std::chrono::steady_clock::time_point origin() const { return origin_; }
 
@@ -59,8 +60,8 @@ class Executor final : private SchedulerOwner {
   void watch(int descriptor, std::function<void()> on_readable);
   void unwatch(int descriptor);
   bool on_own_thread() const;
-  /// Wakes services, and then `threads` after the services have run on this executor. A calling
-  /// application thread waits for its turn as well.
+  /// Wakes `services`. Wakes `threads` after the services have run on this executor. If the caller
+  /// is an application thread, it blocks until then.
   void wake_in_order(std::vector<Context*> services, DeferredWakes::Threads threads);
 
   /// Begin and end a run: contexts may start in between. end_run() cancels and joins those that
@@ -100,9 +101,9 @@ class Executor final : private SchedulerOwner {
   Scheduler scheduler_{*this};
   TimerQueue timers_;
   VirtualClock clock_;                        // unused on the steady clock
-  std::vector<std::function<void()>> later_;  // work for when no fiber is ready any more
+  std::vector<std::function<void()>> later_;  // work to run once no fiber is ready
   std::exception_ptr deadlock_;
-  std::atomic<bool> ending_{false};  // contexts that have not begun never will
+  std::atomic<bool> ending_{false};  // contexts that have not started must not start any more
   Inbox inbox_;
 
   std::chrono::steady_clock::time_point origin_;
@@ -113,7 +114,7 @@ class Executor final : private SchedulerOwner {
   std::mutex no_fibers_mutex_;
   std::condition_variable no_fibers_;
   bool has_no_fibers_ = false;
-  bool is_waited_for_ = false;  // used on the executor's own OS thread
+  bool is_waited_for_ = false;  // end_services() waits; executor's own OS thread only
 };
 
 }  // namespace runtime

@@ -11,11 +11,11 @@ namespace runtime {
 struct Looks;
 
 /// A word on which OS threads wait until its value changes. A change wakes all waiters with one
-/// system call (futex), or with none if no waiter sleeps (runtime/scheduler/polling.hpp). Private
+/// system call (futex), or without one if no waiter sleeps (runtime/scheduler/polling.hpp). Private
 /// to runtime/.
 ///
-/// Owns: instances are never freed but reused, so that a late change is only a spurious one. Every
-///   waiter checks its condition again.
+/// Owns: instances are never freed but reused, so a late change only causes a spurious wake-up.
+///   Every waiter checks its condition again.
 /// Thread-safe: yes.
 class alignas(64) Futex {
  public:
@@ -25,7 +25,7 @@ class alignas(64) Futex {
   std::uint32_t value() const { return value_.load(std::memory_order_acquire); }
   void change();
   /// Blocks while the value is `seen`. Returns false once `until`, on the steady clock, is reached.
-  /// Polls before it sleeps if `looks` allows it.
+  /// Polls before it sleeps if `looks` allows polling.
   bool wait(std::uint32_t seen, Nanos until, const Reason& reason, const Looks& looks);
 
  private:

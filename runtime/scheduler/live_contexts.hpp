@@ -24,9 +24,9 @@ class LiveContexts {
   void restart_most() { most_ = count_; }
   void cancel(const std::exception_ptr& reason);
 
-  /// Lists the waiting contexts when nothing can wake them.
+  /// Returns a list of the waiting contexts, for a run in which nothing can wake them.
   std::string deadlock_report(const VirtualClock& clock) const;
-  /// Lists the contexts that ran most often when time stands still.
+  /// Returns a list of the contexts that ran most often, for a run in which time stands still.
   std::string standstill_report(const VirtualClock& clock) const;
   void write(int descriptor) const;
 

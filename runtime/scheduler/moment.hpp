@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/moment.hpp — polling for a span too short for any other work
+// runtime/scheduler/moment.hpp — polling for about two microseconds
 #pragma once
 #include "base/units.hpp"
 
@@ -10,9 +10,9 @@ void pause_core();
 /// Returns the machine's steady clock, not a runtime's.
 base::Nanos steady_now();
 
-/// Polls `still` for about as long as a thread needs from the end of one wait to its next. A caller
-/// that would otherwise wake such a thread saves both of them the wake-up. Returns whether `still`
-/// was true until the end.
+/// Calls `still` repeatedly, for about the time that a polling thread needs from the end of one
+/// wait to its next. A caller that finds a thread not polling uses it: if the thread polls again in
+/// that time, it need not be woken. Returns whether `still` was true until the end.
 /// Thread-safe: yes.
 template <class Still>
 bool for_a_moment(const Still& still) {

@@ -12,11 +12,11 @@ namespace runtime {
 class OsThread {
  public:
   OsThread() = default;
-  /// Throws std::runtime_error, which names the limits to check, if the system has no thread.
+  /// Throws std::runtime_error with the limits to check if the system cannot start a thread.
   OsThread(std::size_t stack_bytes, std::function<void()> work);
   OsThread(OsThread&& other) noexcept;
   OsThread& operator=(OsThread&& other) noexcept;
-  ~OsThread();  ///< requires join() or no thread
+  ~OsThread();  ///< Requires: join() was called, or there is no thread.
   bool joinable() const { return joinable_; }
   void join();
 

@@ -5,8 +5,8 @@
 namespace runtime {
 
 /// Receives messages from other processes. A waiting thread polls for its own message, so that no
-/// other thread must be woken to pass it on (leader and followers). While no thread polls, an
-/// arrival wakes the services' thread, which acts as the follower for all.
+/// other thread must be woken to pass it on. While no thread polls, an arrival wakes the services'
+/// thread, which then receives for all threads.
 ///
 /// Thread-safe: yes. Several threads may call begin_polling(), poll() and end_polling() at once.
 /// Blocks: never; the callers are in no context.
@@ -21,7 +21,8 @@ class Poller {
   /// Receives what has arrived, unless another thread is doing so. Returns whether there was
   /// anything.
   virtual bool poll() = 0;
-  /// Unregisters the caller. The last caller receives what arrived while no wake-up was required.
+  /// Unregisters the caller. The last caller also receives messages that arrived without a wake-up,
+  /// because a thread was still registered.
   virtual void end_polling() = 0;
 };
 

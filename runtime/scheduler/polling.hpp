@@ -12,14 +12,14 @@
 
 namespace runtime {
 
-/// Sleeping and waking cost tens of microseconds if the core halts in between; polling costs less
-/// than one. But a polling thread takes a core from threads that compute. All types in this file
-/// are private to runtime/ and thread-safe.
+/// Sleeping and waking cost tens of microseconds if the core halts in between. Noticing a change by
+/// polling costs less than one. But a polling thread takes a core from threads that compute. All
+/// types in this file are private to runtime/ and thread-safe.
 
-/// Success of polling at the waits of one place in the code for one subject.
+/// Success of polling at all waits with the same Reason.
 ///
-/// Why: the threads that wait there wait for the same event, so each one profits from the
-///   experience of the others.
+/// Why: threads that wait with the same Reason wait for the same event, so each one profits from
+///   the experience of the others.
 class SpinHistory {
  public:
   /// Returns the history that all waits with the same reason share.
@@ -27,31 +27,32 @@ class SpinHistory {
   /// Whether the next wait must sleep at once. If so, counts it as skipped.
   bool skips();
   void note_hit();  ///< polling has shortened a wait
-  /// Records that polling did not shorten a wait. After two misses in a row the next 4 waits of
-  /// each of `threads` threads skip polling. Each further miss doubles that number, up to 64.
+  /// Records that polling did not shorten a wait. After two misses in a row, each of `threads`
+  /// threads skips polling at its next 4 waits. Each further miss doubles the 4, up to 64.
   void note_miss(int threads);
 
  private:
-  // Counts that are lost between threads do no harm.
+  // Concurrent updates may lose counts, which does no harm.
   std::atomic<std::uint32_t> misses_{0};
   std::atomic<std::uint32_t> skip_next_{0};
   std::atomic<std::uint32_t> left_{0};
 };
 
-/// Use of our cores by other programs, to which a yield would give a whole time slice.
+/// Detects whether other programs use our cores. A yield would give such a program a whole time
+/// slice.
 class CoreContention {
  public:
-  /// Duration of a yield that shows such a program.
+  /// A yield that lasts this long shows that another program uses the core.
   static constexpr Nanos long_yield{1'000'000};
-  /// Time without yields after such a yield: `first_rest`, doubled up to `longest_rest` each time
-  /// the program is seen again.
+  /// After such a yield, threads do not yield for `first_rest`. Each time the program is seen again
+  /// this span doubles, up to `longest_rest`.
   static constexpr Nanos first_rest{5'000'000};
   static constexpr Nanos longest_rest{160'000'000};
 
   bool may_yield(Nanos now) const { return now.count() >= rest_until_.load(relaxed); }
   void note_yield(Nanos began, Nanos ended);
-  /// Whether the last yield ran another thread. If so, a thread that polls without yielding keeps
-  /// that thread from the core, and may be waiting for it.
+  /// Whether the last yield ran another thread. If so, a thread that polls without yielding may
+  /// keep the core from the very thread for which it waits.
   bool share_our_cores() const { return share_our_cores_.load(relaxed); }
   /// Longest duration of a yield that found no other thread to run.
   static constexpr Nanos empty_yield{1'000};
@@ -68,12 +69,14 @@ class Context;
 /// The pollers of a runtime, which its threads poll while they wait.
 class Pollers {
  public:
-  /// Adds a poller. Pollers beyond Looking::most are never polled, and still work.
+  /// Adds a poller. Only the first Looking::most pollers are polled; the others work without
+  /// polling.
   void add(Poller& poller);
   /// Removes a poller, and waits until no thread polls it.
   void remove(Poller& poller);
 
-  /// Registration of one polling thread while it lives. The pollers are called in no context.
+  /// Registration of one polling thread, while this object exists. The pollers are called in no
+  /// context.
   class Looking {
    public:
     explicit Looking(Pollers* pollers);
@@ -105,19 +108,19 @@ class Pollers {
   std::atomic<std::size_t> used_{0};  // number of entries that were ever in use
 };
 
-/// Whether a thread may poll before it sleeps, and which pollers it polls as well.
+/// Whether a thread may poll before it sleeps, and which pollers it then polls.
 struct Looks {
   bool may = false;
   Pollers* pollers = nullptr;
   Context* context = nullptr;  ///< context of the thread; it may be in a BusyPollScope
 };
 
-/// Polls until `value` differs from `seen`, while polling is probably shorter than a sleep. It ends
-/// at `until`, on the steady clock. Returns whether `value` has changed.
+/// Polls until `value` differs from `seen`, until the time `until` on the steady clock, or until a
+/// sleep would probably be cheaper. Returns whether `value` has changed.
 bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos until,
           SpinHistory& history, const Looks& looks = {});
 
-/// Counts the OS threads of this process that the runtime knows, and those of them that are awake.
+/// Counts the OS threads of this process that the runtime knows, and how many of them are awake.
 class KnownThreads {
  public:
   static void add() { known_.fetch_add(1, relaxed); }

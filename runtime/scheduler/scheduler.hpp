@@ -24,15 +24,15 @@ class SchedulerOwner {
   /// Ends idle(). Any thread may call it.
   virtual void notify() = 0;
   virtual void run_work(Context& context) = 0;
-  /// Called when the last fiber with work has ended it.
+  /// Called when no fiber has work any more.
   virtual void none_lives() = 0;
 
  protected:
   ~SchedulerOwner() = default;
 };
 
-/// Runs fibers in first-in, first-out order. A fiber whose work has ended keeps its stack, whose
-/// pages are warm, for the next work of a service. Private to runtime/.
+/// Runs fibers in first-in, first-out order. A fiber whose work has ended keeps its stack for the
+/// next work of a service, because its pages are already in memory. Private to runtime/.
 ///
 /// Thread-safe: any thread may call make(). Only the OS thread that calls attach() uses the rest.
 class Scheduler {

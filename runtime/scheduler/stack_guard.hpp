@@ -6,7 +6,8 @@
 
 namespace runtime {
 
-/// A stack from its lowest usable byte, and the guard below it. Private to runtime/.
+/// The bounds of a stack, from its lowest usable byte up, and the size of the guard below it.
+/// Private to runtime/.
 struct StackBounds {
   const char* bottom = nullptr;
   std::size_t bytes = 0;
@@ -21,9 +22,10 @@ StackBounds stack_of_this_thread();
 /// larger than the guard can step over it undetected.
 std::size_t guard_bytes_for(std::size_t stack_bytes);
 
-/// Installs a handler that reports an access to a guard: which context, its stack size, and how to
-/// enlarge it. Then the process ends as before, or the previous handler runs. Does nothing in
-/// address-sanitizer builds, which report overflows themselves.
+/// Installs a signal handler that reports each access to a guard. The report names the context, its
+/// stack size, and how to enlarge the stack. Then the process ends as without the handler, or the
+/// previous handler runs. Does nothing in address-sanitizer builds, which report overflows
+/// themselves.
 void say_stack_overflows();
 
 /// A separate stack for an OS thread's signal handlers, because its own stack may have overflowed.

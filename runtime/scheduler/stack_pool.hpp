@@ -10,8 +10,9 @@ namespace runtime {
 
 /// Stacks of all sizes for fibers. Private to runtime/.
 ///
-/// Stacks are reserved address space; only touched pages use memory. The stack given back last is
-/// the next one handed out. Its pages stay warm unless very many stacks are free.
+/// Stacks are reserved address space; only touched pages use memory. The most recently returned
+/// stack is the next one handed out. Its touched pages stay in memory, unless very many stacks are
+/// free.
 /// Thread-safe: yes.
 class StackPool {
  public:

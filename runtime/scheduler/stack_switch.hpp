@@ -14,11 +14,11 @@
 
 namespace runtime {
 
-/// Reports stack switches to the sanitizers. Boost.Fiber, as Debian builds it, does not. Without
-/// reports the address sanitizer takes an exception on a fiber for an overflow, and the thread
-/// sanitizer takes all fibers for one thread. Our scheduling algorithm calls leave_for() right
-/// before each switch, and the next fiber calls arrived(). Does nothing in other builds. Private to
-/// runtime/.
+/// Reports stack switches to the sanitizers. Boost.Fiber, as Debian builds it, does not report
+/// them. Without these reports the address sanitizer mistakes an exception on a fiber for a stack
+/// overflow. The thread sanitizer mistakes all fibers for one thread. Our scheduling algorithm
+/// calls leave_for() right before each switch, and the next fiber calls arrived(). Does nothing in
+/// other builds. Private to runtime/.
 class StackSwitch {
  public:
 #if defined(__SANITIZE_ADDRESS__)
@@ -69,9 +69,10 @@ class StackSwitch {
   StackSwitch(const StackSwitch&) = delete;
   StackSwitch& operator=(const StackSwitch&) = delete;
 
-  /// The calling OS thread runs the fibers from now on.
+  /// Declares that the calling OS thread runs the fibers from now on.
   void begin() { home_ = __tsan_get_current_fiber(); }
-  /// Excluded from the sanitizer, as is its caller, because it returns as the next fiber.
+  /// Not instrumented by the sanitizer, like its caller: it returns in another fiber than it was
+  /// called in.
   __attribute__((no_sanitize("thread"))) void leave_for(const void* next, bool next_is_home) {
     __tsan_switch_to_fiber(seen_as(next, next_is_home), 0);
   }

@@ -23,8 +23,8 @@ class ThreadPool {
   /// Joins ended threads, so that they do not pile up and their contexts can be reused. Must be
   /// called before a context is taken for begin().
   void join_ended() { join(take_ended()); }
-  /// Runs `body` in an OS thread as `context`, which Context::take_for_thread() returned. Throws if
-  /// the system has no thread; the context is given back then.
+  /// Runs `body` in an OS thread as `context`, which Context::take_for_thread() returned. If the
+  /// system cannot start a thread, gives the context back and throws.
   void begin(Context& context, std::function<void()> body);
   /// Blocks until all contexts have ended. Cancels them repeatedly meanwhile.
   void end_all();

@@ -12,8 +12,8 @@ namespace runtime {
 using base::Nanos;
 class Context;
 
-/// Timers of waiting fibers. Timers of one time fire in the order in which they were added. Private
-/// to runtime/.
+/// Timers of waiting fibers. Timers for the same time fire in the order in which they were added.
+/// Private to runtime/.
 ///
 /// Thread-safe: no. Only the executor's OS thread uses it.
 class TimerQueue {
@@ -30,7 +30,7 @@ class TimerQueue {
     Nanos at;
     std::uint64_t order;
     Context* context;
-    std::uint64_t wait;  ///< the number that the context had when it began
+    std::uint64_t wait;  ///< value of the context's WaitCount when the wait began
     bool is_awaited() const;
     bool operator>(const Timer& other) const {
       return at != other.at ? at > other.at : order > other.order;

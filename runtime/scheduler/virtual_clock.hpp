@@ -18,7 +18,7 @@ using base::Nanos;
 class VirtualClock {
  public:
   Nanos now() const { return now_; }
-  /// Returns the number of the current time among the times at which something ran; the first is 1.
+  /// Returns the index of the current time among all times at which contexts ran, counted from 1.
   std::uint64_t instant() const { return instant_; }
   /// Returns how often contexts have run since the executor was created.
   std::uint64_t events() const { return earlier_runs_ + runs_; }
@@ -42,11 +42,12 @@ class VirtualClock {
     runs_of_services_ = is_of_service ? runs_of_services_ + 1 : 0;
   }
 
-  /// Whether contexts have run so often at this time that it will probably never pass. `contexts`
-  /// is the maximum number of live contexts since time last passed. A join of a million contexts
-  /// wakes each one a few times at one time, so the limit grows with their number. Services that
-  /// run while no thread runs make no progress for a thread. Threads may run more often, because
-  /// they can do many rounds that take no time.
+  /// Whether contexts have run so often at the current time that it will probably never pass.
+  /// `contexts` is the maximum number of live contexts since time last passed. A join of a million
+  /// contexts wakes each of them a few times without time passing, so the limit grows with their
+  /// number. There are two limits. The lower one is for runs of services without a run of a thread
+  /// in between, because they make no progress for any thread. The higher one is for all runs,
+  /// because threads may do many rounds that take no time.
   bool stands_still(std::size_t contexts) const {
     constexpr std::uint64_t usual = 1'000'000, usual_of_each = 16, threads_may = 20;
     const std::uint64_t most = std::max(usual, usual_of_each * contexts);
@@ -58,7 +59,7 @@ class VirtualClock {
   std::uint64_t instant_ = 1;
   std::uint64_t runs_ = 0;
   std::uint64_t earlier_runs_ = 0;
-  std::uint64_t runs_of_services_ = 0;  // runs in a row without a thread between them
+  std::uint64_t runs_of_services_ = 0;  // runs of services since the last run of a thread
 };
 
 }  // namespace runtime

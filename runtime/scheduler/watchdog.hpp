@@ -8,9 +8,9 @@
 
 namespace runtime {
 
-/// Makes each later run on the virtual clock report a lack of progress to standard error. 0 turns
-/// that off. Checks every `patience` of real time. Reports if virtual time stood still since the
-/// last check, and at every sixth check in any case.
+/// Makes each later run on the virtual clock report a lack of progress to standard error. Checks
+/// every `patience` of real time; 0 turns the checks off. Reports if virtual time stood still since
+/// the last check, and at every sixth check in any case.
 ///
 /// A report names one of four states: a context computes; the OS thread sleeps in the kernel;
 /// contexts run while virtual time stands still; virtual time passes without an end. It lists all
@@ -23,8 +23,8 @@ class Executor;
 
 /// Watches the run of an executor on the calling OS thread. Private to runtime/.
 ///
-/// Why: a kernel timer interrupts that thread itself, whether it computes or sleeps. Therefore the
-///   run needs no second thread, and the lists of the executor do not change during a report.
+/// Why: a kernel timer interrupts the thread of the run, whether it computes or sleeps. Therefore
+///   the run needs no second thread, and the lists of the executor do not change during a report.
 class Watchdog {
  public:
   explicit Watchdog(const Executor& executor);
