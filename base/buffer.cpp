@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/buffer.cpp — adoption and thawing of buffers, and refused views
+// base/buffer.cpp — adoption and thawing of buffers, and errors of typed views
 #include "base/buffer.hpp"
 
 #include <fmt/format.h>

@@ -15,13 +15,13 @@
 namespace base {
 
 /// Memory for a value that is being written, such as a receive buffer or the result of a reduction.
-/// freeze() turns it into a payload without a copy. The same bytes are written, moved into an
+/// freeze() turns it into a payload without a copy. The written bytes themselves are moved into an
 /// element and sent to other hosts.
 ///
-/// Why: a payload is shared and therefore never written. A value written elsewhere would have to be
-///   copied into it, and for large values the copy is most of the work.
-/// Owns: its bytes, until freeze() or until the release function has run. Blocks of a megabyte and
-///   more are kept for reuse (base/large_memory.hpp).
+/// Why: a payload is shared and therefore immutable. Without a Buffer, a value would be written
+///   elsewhere and then copied into a payload. For large values that copy is most of the work.
+/// Owns: its bytes, until freeze() gives them to a payload. Blocks of a megabyte and more are kept
+///   for reuse (base/large_memory.hpp).
 /// Thread-safe: no, one context at a time.
 class Buffer {
  public:
@@ -32,9 +32,11 @@ class Buffer {
   Buffer& operator=(Buffer&&) noexcept = default;
 
   /// Takes bytes of another owner, which gets them back through `release`. `release` runs when the
-  /// buffer, or the last payload frozen from it, is destroyed, on the destroying thread.
+  /// buffer, or the last payload frozen from it, is destroyed. It runs on the thread that destroys
+  /// it.
   static Buffer adopt(std::span<std::byte> bytes, std::function<void()> release);
-  /// Like adopt(), for bytes that others may read once they are frozen: thaw() copies them.
+  /// Like adopt(), for bytes that others may read once they are frozen. thaw() therefore copies
+  /// them.
   static Buffer adopt_shared(std::span<std::byte> bytes, std::function<void()> release);
   /// Takes over the array without a copy.
   template <class T>
@@ -45,8 +47,8 @@ class Buffer {
     buffer.payload_.set_type(value_type_of<T>());
     return buffer;
   }
-  /// Returns a buffer with the bytes of `payload`. Copies them only if they are shared, or are
-  /// foreign memory that was lent for reading.
+  /// Returns a buffer with the bytes of `payload`. Copies them only if other payloads share them,
+  /// or if they may only be read, such as bytes of adopt_shared().
   static Buffer thaw(Payload payload);
 
   /// Bytes for reading and writing, valid until the buffer is moved from or frozen.

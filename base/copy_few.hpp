@@ -8,7 +8,7 @@
 
 namespace base {
 
-/// Copies the bytes; eight bytes need no call of memcpy.
+/// Copies the bytes. A copy of exactly eight bytes does not call memcpy.
 inline void copy_few(std::span<const std::byte> from, std::byte* to) noexcept {
   if (from.size() == sizeof(std::uint64_t))
     std::memcpy(to, from.data(), sizeof(std::uint64_t));

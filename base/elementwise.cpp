@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t lane_bytes = 16;
 
-/// A vector type, compiled to one instruction where the processor has it, at any optimisation
-/// level.
+/// A vector type. Each operation on it is compiled to one instruction if the processor has it, at
+/// any optimisation level.
 template <class T>
 struct LaneOf {
   typedef T type __attribute__((vector_size(lane_bytes)));
@@ -34,8 +34,8 @@ template <class T>
 using BitsLane = Lane<Bits<T>>;
 template <class T>
 constexpr Bits<T> highest_bit = static_cast<Bits<T>>(Bits<T>{1} << (sizeof(T) * 8 - 1));
-/// Collects errors: the highest bit of an element is set if its result is invalid. Masks would do
-/// too, but compilers turn their unions into branches.
+/// Collects errors: the highest bit of an element is set if its result is invalid. Comparison masks
+/// would also work, but compilers turn the combination of masks into branches.
 template <class T>
 using Wrong = BitsLane<T>;
 
@@ -136,7 +136,7 @@ struct Extreme {
       wrong |= where_nan<T>(left) | where_nan<T>(right);
       return result;
     }
-    // The comparison is false for a NaN on the right, so `result` misses it.
+    // The comparison is false for a NaN on the right, so `result` does not have that NaN.
     return with_one_nan<T>(right != right ? right : result);
   }
 };

@@ -13,8 +13,8 @@ namespace base {
 /// Treatment of NaN and of integers beyond the range of their type.
 enum class Values : std::uint8_t {
   checked,  ///< NaN and overflow are errors
-  /// Results of IEEE 754 and two's complement. A resulting NaN is always the same positive, quiet
-  /// one, so that its bits do not depend on the machine or on the operand. With a NaN operand, the
+  /// Results of IEEE 754 and two's complement. Every NaN result is the same positive, quiet NaN, so
+  /// that its bits depend neither on the machine nor on the operand. With a NaN operand, the
   /// operations min and max return that NaN. Integers wrap around.
   /// Paper: IEEE 754-2019, 9.6 (minimum and maximum).
   ieee,
@@ -24,8 +24,8 @@ enum class Values : std::uint8_t {
 enum class Sign : std::uint8_t { any, non_negative, non_positive };
 
 /// Stores left op right, element by element, in `to`, which may be `left`. All three have the same
-/// size. With checked values it returns false if a value is invalid; `to` is then undefined. It
-/// never reorders, so every machine computes the same bits.
+/// size. With checked values it returns false if a value is invalid; `to` is then undefined.
+/// Operands are never reordered, so every machine computes the same bits.
 using CombineElements = bool (*)(std::span<std::byte> to, std::span<const std::byte> left,
                                  std::span<const std::byte> right);
 
@@ -33,8 +33,8 @@ struct ElementwiseOperation {
   std::string_view name;
   CombineElements (*of)(Scalar, Values);  ///< nullptr for an unsupported type
 };
-/// Returns sum product min max logical_and logical_or logical_xor bitwise_and bitwise_or
-/// bitwise_xor.
+/// Returns the operations sum, product, min, max, logical_and, logical_or, logical_xor,
+/// bitwise_and, bitwise_or and bitwise_xor.
 std::span<const ElementwiseOperation> elementwise_operations();
 
 /// Whether all elements have the sign and, if values are checked, none is NaN.

@@ -11,7 +11,7 @@
 
 namespace base {
 
-/// A file name that is stored once per process, because a config has very many positions.
+/// A file name that is stored once per process, because very many positions of a config share it.
 class FileName {
  public:
   constexpr FileName() = default;  ///< no file
@@ -40,7 +40,7 @@ struct Position {
   std::string text() const;  ///< "file:line:column", as compilers print it
 };
 
-/// One error in an input: its position, and a sentence with what was expected and found.
+/// One error in an input: its position, and a sentence that states what was expected and found.
 struct Mistake {
   Position position;
   std::string message;

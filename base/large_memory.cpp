@@ -14,8 +14,8 @@ namespace base {
 namespace {
 
 constexpr std::size_t huge_page = 2 << 20;
-/// Granularity of block sizes. Programs reuse values of the same size, so a block serves only sizes
-/// that are rounded to its own.
+/// Granularity of block sizes. Programs reuse values of the same size, so a block is reused only
+/// for requests that round up to its own size.
 constexpr std::size_t step = 64 << 10;
 
 /// Address of a kept block plus its size in steps; 0 = empty. The size is in the low bits, which
@@ -71,7 +71,7 @@ bool take_out(std::atomic<Kept>& place, Kept block) {
 
 void* address_of(Kept block) { return reinterpret_cast<void*>(block - block % huge_page); }
 
-/// Unmaps one kept block of another size, which the program probably no longer uses.
+/// Unmaps one cached block of another size; the program probably no longer uses that size.
 bool give_back_one_of_another_size(std::size_t size) {
   return std::any_of(places.begin(), places.end(), [size](std::atomic<Kept>& place) {
     const Kept found = place.load(std::memory_order_relaxed);

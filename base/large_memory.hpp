@@ -5,11 +5,11 @@
 
 namespace base {
 
-/// Smallest size that is kept for reuse. From this size on, fresh memory costs more than the work
-/// on it. The cost is a page fault for each 4 KiB, and a return to the system at each free.
+/// Smallest size that is kept for reuse. From this size on, fresh memory costs more time than
+/// computing on it: a page fault for each 4 KiB, and an unmapping at each free.
 inline constexpr std::size_t large_bytes = 1 << 20;
-/// Maximum number of unused bytes that are kept; never more than the program has once used. Blocks
-/// of a size no longer used make room for new ones. Kept blocks are marked as free (MADV_FREE), so
+/// Maximum number of bytes in kept blocks, which are unused. If it is reached, blocks of sizes that
+/// the program probably no longer uses are unmapped. Kept blocks are marked as free (MADV_FREE), so
 /// the system can reclaim them when memory is short.
 inline constexpr std::size_t large_bytes_kept = 512 << 20;
 
@@ -22,7 +22,7 @@ void give_large(void* memory, std::size_t bytes) noexcept;
 /// Counters since the start of the process, for tests and metrics.
 struct LargeMemory {
   std::size_t taken = 0;       ///< number of requests for a block
-  std::size_t mapped = 0;      ///< number of mappings by the system
+  std::size_t mapped = 0;      ///< number of blocks that were mapped anew
   std::size_t bytes_kept = 0;  ///< bytes in unused blocks
 };
 LargeMemory large_memory() noexcept;

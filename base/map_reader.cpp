@@ -17,8 +17,8 @@ void expected(const Settings& value, Mistakes& mistakes, std::string_view what,
                fmt::format("{}: expected {}, found {}", what, expectation, value.describe()));
 }
 
-/// Returns "an integer", "an integer of at least 1" or "a number from 0 to 1". The limits of T mean
-/// no bound.
+/// Returns "an integer", "an integer of at least 1" or "a number from 0 to 1". A bound that is a
+/// limit of T is not mentioned.
 template <class T>
 std::string in_range(std::string_view noun, T least, T most) {
   const bool from = least > std::numeric_limits<T>::lowest();
@@ -75,7 +75,7 @@ Settings MapReader::take(std::string_view key) {
 Settings MapReader::take_required(std::string_view key, std::string_view expectation) {
   const Settings* value = look(key);
   if (value != nullptr) return *value;
-  // A value that is no map was reported already, and has no keys that could be missing.
+  // If the value is no map, that is already reported, and the value has no keys to check.
   if (map_.is_map() || map_.is_null()) {
     mistakes_.add(position(),
                   fmt::format("{}: missing in {}, expected {}", key, what_, expectation));

@@ -13,7 +13,7 @@ namespace base {
 std::optional<std::string_view> near_match(std::string_view word,
                                            const std::vector<std::string_view>& candidates);
 
-/// Returns "a, b or c".
+/// Returns the words as a list for a sentence: "a, b or c".
 std::string either_of(const std::vector<std::string_view>& words);
 
 }  // namespace base

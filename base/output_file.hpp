@@ -35,7 +35,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void append(std::string_view bytes);
-  /// Gives the file its name. No append() may follow.
+  /// Completes the file and gives it its final name. append() must not be called afterwards.
   void finish();
 
  private:
@@ -53,11 +53,11 @@ class OutputFile {
 
 void write_file(const std::string& path, std::string_view text);
 
-/// Throws OutputError if the file could not be written now. Leaves no file.
+/// Checks that the file could be written now, and leaves no file. Throws OutputError if not.
 void check_can_write(const std::string& path);
 
-/// Returns the reason in words. If the disk or the user's quota is full, it names the disk and its
-/// free space.
+/// Returns the text of the error `error` (an errno). If the disk or the user's quota is full, the
+/// text names the disk and its free space.
 std::string disk_error_text(const std::string& path, int error);
 
 /// Returns the error of a trial write into `folder`; 0 = none.

@@ -88,11 +88,12 @@ class Payload {
   std::size_t size() const noexcept { return head_ & size_mask; }
   bool empty() const noexcept { return size() == 0; }
 
-  /// The type of the values, and whether they are partial: the result of a round that covers only
-  /// some of the contributions. Both belong to this Payload, not to the shared bytes.
+  /// The type of the values, and whether they are partial. Partial values are the result of a round
+  /// that covers only some of the contributions. Both properties belong to this Payload, not to the
+  /// shared bytes.
   ValueType type() const noexcept { return static_cast<ValueType>(head_ >> type_shift & 0x7f); }
   bool is_partial() const noexcept { return (head_ & partial_bit) != 0; }
-  /// Whether the payload is not partial, and its type is `wanted` or unknown.
+  /// Whether the payload is complete (not partial), and its type is `wanted` or unknown.
   bool may_be(ValueType wanted) const noexcept {
     const std::size_t label = head_ >> type_shift;
     return label == static_cast<std::size_t>(wanted) ||
@@ -131,7 +132,8 @@ class Payload {
   friend class Buffer;  // writes the bytes before they are shared
   struct Shared;        // reference count and release function
   static void drop(Shared* shared) noexcept;
-  /// Copies the pointer (one value) or all inline bytes; an exact count would be slower.
+  /// Copies eight bytes (the pointer, or one inline value), or all inline bytes if there are more.
+  /// Copying exactly size() bytes would be slower.
   void take_bytes_kept_by(const Payload& other) noexcept {
     static_assert(sizeof bytes_ == sizeof(std::uint64_t));
     if (size() == 0 && shared_ == nullptr) return;

@@ -44,7 +44,7 @@ void refuse_nan(T value, std::size_t index) {
   if (is_nan(value)) throw BadValue("NaN", index);
 }
 
-/// Throws the error of the first element of this block that cannot be combined.
+/// Throws the error of the first two elements in this block that cannot be combined.
 [[noreturn]] void say_what_is_wrong(std::string_view name, Scalar scalar, CombineElements combine,
                                     std::span<const std::byte> left,
                                     std::span<const std::byte> right, std::size_t first_index) {

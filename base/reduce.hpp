@@ -59,7 +59,6 @@ class WrongSign : public BadValue {
 /// - Logical operations take any scalar; false is zero, and the result is 0 or 1.
 /// - Located operations keep the smaller location of equal values.
 /// Throws: BadValue for NaN; Overflow.
-/// smaller location among equals.
 struct ReduceOperation {
   using Combine = std::function<void(const ReduceShape&, std::span<std::byte> left,
                                      std::span<const std::byte> right)>;
@@ -67,21 +66,22 @@ struct ReduceOperation {
   bool located = false;
   std::function<bool(Scalar)> accepts;
   Combine combine;
-  /// Converts a value into a valid result if no other value is combined with it: logical values
-  /// become 0 or 1. nullptr = every value is valid.
+  /// Converts a value into a valid result if no other value is combined with it. For example,
+  /// logical values become 0 or 1. nullptr = every value is valid.
   std::function<void(const ReduceShape&, std::span<std::byte>)> normalize = {};
   /// Like `combine`, for Values::ieee. nullptr = use `combine`.
   Combine combine_ieee = {};
-  /// Combines parts of large values. It reports errors without a text, which `combine` provides.
-  /// nullptr for located and user-defined operations.
+  /// Combines parts of large values. It only reports that there is an error; `combine` then throws
+  /// the exception with the text. nullptr for located and user-defined operations.
   CombineElements (*elements)(Scalar, Values) = nullptr;
-  /// Whether the operands may be swapped. Only floating-point grouping and the order of 0 and -0
-  /// may change the result. True for all built-in operations; a user-defined one must declare it.
+  /// Whether the operands may be swapped. The result may then change only by the grouping of
+  /// floating-point values and by the order of 0 and -0. True for all built-in operations; a
+  /// user-defined one must declare it.
   bool is_commutative = false;
 };
 
-/// Returns the operation, or nullptr if there is none. The built-in ones come first, then those of
-/// add_reduce_operation().
+/// Returns the operation with that name; nullptr if there is none. The names are those of the
+/// built-in operations, listed here, and of add_reduce_operation().
 /// - Elementwise: sum product min max logical_and logical_or logical_xor bitwise_and bitwise_or
 ///   bitwise_xor.
 /// - Located: min_location max_location.

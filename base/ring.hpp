@@ -7,8 +7,8 @@
 
 namespace base {
 
-/// A first-in, first-out queue. Unlike a std::deque it allocates nothing while it stays short,
-/// however many elements pass through it. Memory of a long queue is freed once it is empty.
+/// A first-in, first-out queue. Unlike a std::deque it allocates nothing while few elements are in
+/// it, even if very many pass through. Memory of a long queue is freed once it is empty.
 template <class T>
 class Ring {
  public:
@@ -46,7 +46,7 @@ class Ring {
     places_.swap(more);
     first_ = 0;
   }
-  std::vector<T> places_;  // empty, or a power of two
+  std::vector<T> places_;  // its size is 0 or a power of two
   std::size_t first_ = 0;
   std::size_t size_ = 0;
 };

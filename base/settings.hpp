@@ -16,8 +16,8 @@
 
 namespace base {
 
-/// One node of a YAML document: a scalar, a list, or a map in the order of the file. A value that
-/// is cheap to copy (shared, immutable).
+/// One node of a YAML document: a scalar, a list, or a map in the order of the file. It is shared
+/// and immutable, so copies are cheap.
 class Settings {
  public:
   enum class Kind : std::uint8_t { null, scalar, list, map };
@@ -110,7 +110,7 @@ class MapReader {
   std::string word(std::string_view key, std::string fallback);
   std::optional<std::string> word(std::string_view key);
   std::string required_word(std::string_view key, std::string_view expected);
-  /// Returns one of `words`. A message about another word suggests a near match.
+  /// Returns one of `words`. For any other word it adds a mistake that suggests a near match.
   std::string choice(std::string_view key, const std::vector<std::string_view>& words,
                      std::string fallback);
   bool flag(std::string_view key, bool fallback);
@@ -142,7 +142,8 @@ class MapReader {
   int exceptions_at_start_;
 };
 
-/// Read single values of lists and unions. Each adds a mistake that starts with `what`.
+/// Read a single value, such as an item of a list. If the value is invalid, they add a mistake that
+/// starts with `what`.
 std::optional<Nanos> read_time(const Settings& value, Mistakes& mistakes, const std::string& what);
 std::optional<double> read_number(const Settings& value, Mistakes& mistakes,
                                   const std::string& what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/settings_print.hpp — printing of settings as YAML in pieces, for output too large to hold
+// base/settings_print.hpp — printing of settings as YAML in pieces, for very large output
 #pragma once
 #include <cstddef>
 #include <span>
@@ -14,8 +14,9 @@ namespace base {
 /// A map entry with a scalar value: key and text.
 using PrintedWord = std::pair<std::string_view, std::string_view>;
 
-// Each function appends to `text` the output of print_settings() for a part, whose first line is
-// already indented. A map begins with `words`, followed by the entries of the settings.
+// Each function prints a part of the settings like print_settings() and appends it to `text`. The
+// caller has already indented its first line. A map begins with `words`, followed by the entries of
+// the settings.
 
 /// Appends a scalar, quoted only if necessary.
 void print_word(std::string& text, std::string_view word);

@@ -206,8 +206,9 @@ void check_text(std::string_view text, const std::string& name) {
   }
 }
 
-/// Returns a word such as f64[16] inside braces if it caused the error at `mark`; otherwise empty.
-/// The parser takes its brackets for a list.
+/// Finds a word with brackets, such as f64[16], that is inside braces and caused the error at
+/// `mark`. The parser mistakes such brackets for a list. Returns an empty text if there is no such
+/// word.
 std::string_view word_with_brackets(std::string_view text, const YAML::Mark& mark) {
   const auto at = static_cast<std::size_t>(std::max(mark.pos, 0));
   if (at == 0 || at >= text.size() || text[at] != '[') return {};

@@ -6,15 +6,15 @@
 
 namespace base {
 
-/// Size limit of files that people write, and of tables and recordings with a million values.
+/// Size limit of files that users write, and of tables and recordings with a million values.
 inline constexpr std::size_t table_bytes_max = 256u << 20;
 
 /// Returns the contents of a file, which may be a pipe. Throws ConfigError if it cannot be read or
 /// is larger than `bytes_max`.
 std::string load_text(const std::string& file, std::size_t bytes_max);
 
-/// Returns the path of a file that is named in another file: a relative name counts from the
-/// other's folder.
+/// Returns the path of a file that is named in another file. A relative name is relative to the
+/// folder of the other file.
 std::string file_beside(const std::string& name, const std::string& other);
 
 }  // namespace base

@@ -105,7 +105,7 @@ struct Parts {
   std::uint64_t denominator;
 };
 
-/// Returns `text` in the smallest of `units`, computed in integers so that every digit counts.
+/// Returns `text` in the smallest of `units`. Computes with integers, so that no digit is lost.
 std::optional<Parts> parts_of(std::string_view text, std::span<const Unit> units) {
   const std::optional<Quantity> quantity = split(text);
   if (!quantity) return std::nullopt;

@@ -12,7 +12,8 @@ namespace base {
 /// All durations and times of this project, in whole nanoseconds.
 using Nanos = std::chrono::nanoseconds;
 
-/// Longest time that a user may write, about 30 years. Sums of a few do not overflow.
+/// Longest time that a user may write, about 30 years. The sum of a few such times does not
+/// overflow.
 inline constexpr Nanos time_max = std::chrono::seconds(1'000'000'000);
 
 /// Parse plain numbers: "12", "-5", and in parse_number() also "0.5" and "1e-3", always finite.
@@ -31,7 +32,7 @@ std::optional<Nanos> parse_time(std::string_view text);
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 std::optional<double> parse_bits_per_second(std::string_view text);
 
-/// Returns the expectation for a message about `text`, which parse_time() rejects: "a time such as
+/// Returns what parse_time() expects instead of `text`, for an error message: "a time such as
 /// 30ms".
 std::string_view expected_time(std::string_view text);
 

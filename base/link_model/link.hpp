@@ -7,8 +7,8 @@
 
 namespace tuning {
 
-/// One direction of a link. Frames queue for it. With streams, each frame also occupies a stream of
-/// its pair of hosts.
+/// One direction of a link. Frames queue for the link. If the config sets streams, each frame also
+/// occupies a stream of its pair of hosts.
 struct Link {
   LinkModel model;
   double stream_rate = 0;   ///< bits per second of one stream; 0 = rate of the link

@@ -8,12 +8,12 @@
 
 namespace tuning {
 
-/// One direction of a link, and the time until which it is occupied. Whole messages (declared
-/// paths) and frames (lanes) queue for the same link.
+/// One direction of a link, and the time until which it is occupied. Whole messages (of declared
+/// paths) and frames (of lanes) queue for the same link.
 ///
-/// Why: a message in frames crosses several links at once, and each forwards the frames that it has
-///   (cut-through), as networks do with packets. Whole messages are stored and forwarded.
-/// Units: the caller provides all times, which may be theoretical ones.
+/// Why: frames of one message can cross several links at the same time, as packets do in networks
+///   (cut-through). A whole message crosses one link after the other (store and forward).
+/// Units: the caller provides all times, which may be simulated or predicted.
 /// Thread-safe: no.
 /// Paper: Bongo et al. 2004, §V-D.
 class LinkInstance {

@@ -39,8 +39,8 @@ class LinkModel {
   /// the link, occupies it for bytes / bandwidth, and arrives one latency later.
   Passage pass(base::Nanos now, base::Nanos busy_until, std::uint64_t bytes) const;
 
-  /// Returns the worst latency and bandwidth for planning. It ignores the worst ones that last at
-  /// most `share` of the time in total. `from` of the result has no meaning.
+  /// Returns the worst latency and the worst bandwidth, for planning. Ignores the worst values that
+  /// together last at most the fraction `share` of the time. `from` of the result has no meaning.
   LinkSample worst_but(double share) const;
   friend bool operator==(const LinkModel&, const LinkModel&) = default;
 

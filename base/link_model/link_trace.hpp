@@ -16,11 +16,12 @@ namespace tuning {
 ///     0.0   9.1   100
 ///     0.5  12.75
 ///
-/// A line `round_trip` before them declares the latencies to be round trips, as ping reports them.
+/// A line `round_trip` at the start declares the latencies to be round trips, as ping reports them.
 /// This direction then gets half of each, the best estimate without a common clock.
-/// The first line is for second 0. A line without bandwidth gets `bits_per_second`. The last line
-/// lasts as long as the line before it (a single line: without end). Then the trace repeats.
-/// Mistakes have the trace's name and line. Returns nullopt if there were any.
+/// The first line must be for second 0. A line without bandwidth gets `bits_per_second`. The last
+/// line lasts as long as the line before it, or for ever if there is only one. Then the trace
+/// repeats. Each mistake has the trace's name and the line. Returns nullopt if there were any
+/// mistakes.
 std::optional<LinkModel> parse_link_trace(std::string_view text, const std::string& name,
                                           double bits_per_second, base::Mistakes& mistakes);
 

@@ -19,12 +19,12 @@ struct MeasuredLink {
   base::Nanos latency{0};
   double bits_per_second = 0;  ///< bandwidth of one stream; 0 = unlimited
   std::size_t streams = 1;     ///< number of streams that reach full rate at once
-  bool is_least = false;       ///< whether `streams` is only a lower bound, as no more were tried
+  bool is_least = false;       ///< true = no more streams were tried, so there may be more
   double latency_spread = 0, bandwidth_spread = 0;  ///< relative spread of each value
   base::Position position = {};
 
-  /// Returns the link as config settings with the same position. If one stream fills the link, its
-  /// rate is the bandwidth of the link.
+  /// Returns the link as config settings with the same position. If one stream fills the link, the
+  /// settings contain the stream's bandwidth as that of the link.
   base::Settings text() const;
 };
 
@@ -32,7 +32,7 @@ struct MeasuredLink {
 struct MeasuredNetwork {
   struct Cluster {
     std::string name;
-    std::optional<MeasuredLink> network;  ///< empty if it has fewer than two hosts that can send
+    std::optional<MeasuredLink> network;  ///< empty if fewer than two hosts can send
     base::Position position = {};
   };
   std::vector<Cluster> clusters;
@@ -52,7 +52,7 @@ struct MeasuredNetwork {
 /// Each link may have `latency_spread` and `bandwidth_spread`. Mistakes are missing links,
 /// duplicate links, unknown clusters, and invalid latencies, bandwidths or numbers of streams.
 MeasuredNetwork read_measured_network(const base::Settings& settings, base::Mistakes& mistakes);
-/// Throw ConfigError with all mistakes.
+/// Read the file from a text or by name. Throw ConfigError with all mistakes.
 MeasuredNetwork parse_measured_network(std::string_view text, const std::string& file);
 MeasuredNetwork load_measured_network(const std::string& file);
 
@@ -60,11 +60,11 @@ MeasuredNetwork load_measured_network(const std::string& file);
 /// names the measured hosts.
 std::string print(const MeasuredNetwork& network, const std::string& of);
 
-/// Returns a readable text: "10ms, 9.98Mbit a stream, 8 streams".
+/// Returns a readable text such as "10ms, 9.98Mbit a stream, 8 streams".
 std::string describe(const MeasuredLink& link);
 
-/// Returns a line for each link and cluster that is new, missing, or changed. A change is larger
-/// than the spreads of both values plus 1 %.
+/// Compares two measurements. Returns a line for each link and cluster that is new, missing, or
+/// changed. Differences up to the spreads of both values plus 1 % do not count as changes.
 std::vector<std::string> changes(const MeasuredNetwork& before, const MeasuredNetwork& now);
 
 }  // namespace tuning

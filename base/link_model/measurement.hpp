@@ -17,8 +17,8 @@ struct Interference {
   std::uint64_t involuntary_switches = 0;  ///< involuntary context switches of our threads
   bool never_waits = false;                ///< whether the test is one process that only computes
   /// Whether the machine disturbed the batch: CPU time was stolen, or our threads were preempted
-  /// more than once in 20 ms. If never_waits is set, also whether less than 0.9 of the wall time
-  /// was our CPU time.
+  /// more than once in 20 ms. If never_waits is set, CPU time below 0.9 of the wall time also
+  /// counts.
   bool disturbs() const;
 };
 
@@ -31,10 +31,10 @@ struct StopRule {
   double usable = 0.25;                        ///< largest spread of a usable figure
 };
 
-/// A figure computed from the times of one or several things. The time of each thing is the lowest
-/// of the medians of its batches. The figure is the weighted sum of these times. A single time has
-/// the weight 1. The cost of more bytes has the weights -1 (few bytes) and 1 (many bytes), which
-/// cancels the common part.
+/// A figure computed from the times of one or several actions, such as sends of few and of many
+/// bytes. The time of an action is the lowest of the medians of its batches. The figure is the
+/// weighted sum of these times. A single action has the weight 1. For the cost of additional bytes,
+/// the weights are -1 (few bytes) and 1 (many bytes), so the common part cancels.
 ///
 /// Why: machines are slow for 0.1 to 2 seconds at a time. A mean is off by hundreds of percent, and
 ///   the median of any number of consecutive samples by a quarter. The lowest median of batches
@@ -45,12 +45,12 @@ class Measurement {
  public:
   explicit Measurement(std::vector<double> weights, StopRule rule = {});
 
-  /// Adds a batch with at least one sample of each thing.
+  /// Adds a batch: at least one sample of each action.
   void add(const std::vector<std::vector<base::Nanos>>& batch);
   void reject() { ++rejected_; }
 
   enum class State { more, agreed, over };
-  /// Returns `agreed` if the two lowest medians of each thing are close enough for the accuracy of
+  /// Returns `agreed` if the two lowest medians of each action are close enough for the accuracy of
   /// the rule. Returns `over` if they are not and the limits are reached.
   State state() const;
   /// Returns the figure in ns; 0 before the first batch.

@@ -10,8 +10,9 @@ namespace tuning {
 
 /// Reads `latency`, `bandwidth` and `trace`. Adds mistakes to the reader.
 LinkModel read_link_model(base::MapReader& reader);
-/// Also reads `stream_rate` or `window`, and `streams`. One window passes per round trip: the
-/// link's latency plus `latency_back`, by default the link's own latency.
+/// Also reads `stream_rate` or `window`, and `streams`. A window sets the rate of a stream: one
+/// window per round trip. The round trip is the link's latency plus `latency_back`, by default the
+/// link's own latency.
 Link read_link(base::MapReader& reader, std::optional<base::Nanos> latency_back);
 
 }  // namespace tuning

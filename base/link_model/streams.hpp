@@ -15,14 +15,14 @@
 namespace tuning {
 
 /// The streams of a link that are slower than the link, like TCP with small windows. A frame first
-/// waits for a free stream of its pair of hosts, in one queue per pair. Then it waits for a free
-/// slot among the streams that the link lets send at once, and then for the link. Waiting reserves
-/// nothing. The link serves frames in the order in which they became ready. A stream is occupied
-/// for one frame, so pairs take turns.
+/// waits for a free stream of its pair of hosts, in one queue per pair. Then it waits until fewer
+/// streams send than the link allows at once, and then for the link. A waiting frame reserves
+/// nothing. The link serves frames in the order in which they became ready. A frame occupies a
+/// stream only for its own duration, so pairs take turns.
 ///
-/// Units: the caller has the clock, and calls start() after each arrival and each end. On a real
-///   clock these calls may be late. No frame starts before the last reported end of a stream, or
-///   before its head has arrived.
+/// Units: the caller has the clock, and calls start() after each arrival of a frame and each end of
+///   a stream. On a real clock these calls may be late. No frame starts before the last reported
+///   end of a stream, or before its head has arrived.
 /// Thread-safe: no.
 template <class Item>
 class Streams {
@@ -42,7 +42,7 @@ class Streams {
     base::Nanos stream_free{0};  ///< time at which end_of_stream() is due
   };
 
-  /// `striping` is the number of streams of a pair.
+  /// `striping` is the number of streams of each pair of hosts.
   Streams(const Link& link, std::size_t striping)
       : stream_(base::Nanos(0), link.stream_rate),
         most_taken_(link.streams == 0 ? std::numeric_limits<std::size_t>::max() : link.streams),
@@ -103,7 +103,7 @@ class Streams {
   std::size_t most_taken_;
   std::size_t striping_;
   std::map<Pair, Queue> queues_;
-  std::deque<Pair> turns_;  // pairs with a frame and a free stream
+  std::deque<Pair> turns_;  // pairs of hosts with a waiting frame and a free stream
   std::size_t taken_ = 0;
   base::Nanos last_end_{0};
 };
