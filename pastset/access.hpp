@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/access.hpp — reads and moves that wait in an element without a context
+// pastset/access.hpp — reads and moves that wait in an element without blocking a context
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -19,10 +19,10 @@ struct Stored {
   base::Payload payload;
 };
 
-/// A read or a move that waits in an element while no context is blocked: Element::begin().
+/// A read or a move that waits in an element without blocking a context: see Element::begin().
 /// Owns: its memory belongs to the caller of begin(), so waiting allocates nothing.
-/// Thread-safe: no. The element owns it from begin() until notify() or until cancel() has returned
-///   true.
+/// Thread-safe: no. Only the element may use it, from begin() until notify() or until cancel() has
+///   returned true.
 class Access : public runtime::Waiter {
  public:
   enum class Kind : std::uint8_t { observe, observe_number, newest, move };
@@ -31,8 +31,8 @@ class Access : public runtime::Waiter {
   virtual ~Access() = default;
 
   const Kind kind;
-  /// Number of the wanted tuple, or the lowest acceptable number. After notify(), the tuple's
-  /// number.
+  /// Before notify(): the number of the wanted tuple, or the lowest acceptable number. After it:
+  /// the number of the tuple that was read or moved.
   std::uint64_t number;
   base::Payload tuple;       ///< the tuple to move, or the tuple that was read
   std::exception_ptr error;  ///< exception of a failed operation, set before notify()
@@ -43,8 +43,8 @@ class Access : public runtime::Waiter {
   bool is_waiting = false;
 };
 
-/// Handle of a read or a move that was started without blocking: Element::start_observe() and the
-/// other start_ functions. Its destructor cancels the operation.
+/// Handle of a read or a move that was started without blocking, by Element::start_observe() or
+/// another start_ function. Its destructor cancels the operation.
 /// Thread-safe: no, one context at a time. Any thread may use its completion.
 class StartedAccess {
  public:
@@ -58,10 +58,11 @@ class StartedAccess {
   /// Blocks until the operation has ended. Returns the tuple that was read, or the number of the
   /// moved tuple.
   /// Throws: the operation's exception; DeadlinePassed, after which the operation is cancelled;
-  ///   UsageError if the handle is empty, or was taken or cancelled before.
+  ///   UsageError if the handle is empty, or if take() or cancel() was called before.
   Stored take(runtime::Deadline deadline = runtime::Deadline::never());
-  /// Cancels the operation. Returns true if it had not happened: it will never read or move.
-  /// Returns false if it has happened, and take() returns the result, or if the handle is empty.
+  /// Cancels the operation. Returns true if it had not happened; it will then never read or move.
+  /// Returns false if it has happened, and take() then returns the result. Returns false if the
+  /// handle is empty.
   bool cancel();
 
  private:

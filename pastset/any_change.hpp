@@ -15,10 +15,10 @@ namespace pastset {
 /// Waits until any of several elements changes: a tuple was moved in, an error mark was set, or the
 /// element was deleted.
 ///
-/// Usage: read `seen = changes.count()` first, then read the elements, then call wait(seen). A
-///   change between the read and the wait is never missed. A read-only view of another process's
-///   space receives changes with a delay, possibly changes that it has already seen. Therefore read
-///   the elements again whenever wait() returns.
+/// Usage: first read `seen = changes.count()`, then read the elements, then call wait(seen). A
+///   change between the reads and the wait is never missed. A read-only view of another process's
+///   space reports a change late, possibly after a read that already saw it. Therefore read the
+///   elements again whenever wait() returns.
 /// Owns: nothing; the elements must outlive it.
 class AnyChange {
  public:
@@ -32,7 +32,7 @@ class AnyChange {
   bool wait(std::uint64_t seen, runtime::Deadline deadline = runtime::Deadline::never());
   /// Returns the time of the last change of the element at index `place`; 0 if it never changed.
   base::Nanos changed_at(std::size_t place) const;
-  /// Reports a change. Only an element calls this, and it may hold its own mutex.
+  /// Reports a change. Only elements call it; the calling element may hold its own mutex.
   void tell(const Element& changed, runtime::DeferredWakes& wakes);
 
  private:

@@ -17,10 +17,10 @@
 
 namespace pastset {
 
-/// A pair of functions that transform each tuple (PastSet's X-functions): `in` when it is moved,
-/// `out` when it is observed. Either may be empty. The argument of `in` and the result of `out`
-/// must match the template; otherwise the operation throws TemplateMismatch. The stored form may be
-/// anything.
+/// A pair of functions that transform each tuple (PastSet's X-functions). `in` runs when a tuple is
+/// moved, `out` when it is observed. Either may be empty. The argument of `in` and the result of
+/// `out` must match the template; otherwise the operation throws TemplateMismatch. The stored tuple
+/// need not match it.
 ///
 /// Requires: neither function blocks, or calls an element or a path (UsageError).
 /// Throws: an exception from a function ends that operation and changes nothing.
@@ -31,8 +31,9 @@ struct XFunction {
 };
 
 struct ElementOptions {
-  std::uint64_t delta = 0;        ///< maximum number of unobserved tuples; 0 = unlimited
-  std::uint64_t keep_newest = 0;  ///< number of tuples kept, moves never block; 0 = keep all
+  std::uint64_t delta = 0;  ///< maximum number of unobserved tuples; 0 = unlimited
+  /// Number of tuples that are kept; 0 = keep all. If it is set, moves never block.
+  std::uint64_t keep_newest = 0;
   XFunction x_function = {};
 };
 
@@ -42,8 +43,9 @@ bool is_inside_an_x_function();
 class AnyChange;
 
 /// A log through which threads and processes exchange tuples: writers append, readers read in
-/// order. The semantics follow the PastSet manual without its known defects. This class defines
-/// them; derived classes choose the memory (pastset/local_element.hpp).
+/// order. This class defines the semantics; derived classes choose the memory
+/// (pastset/local_element.hpp). The semantics are those of the PastSet manual without its known
+/// defects.
 ///
 /// Tuples are numbered from 0, and reading does not remove them. `first` is the number of the
 /// oldest unobserved tuple. `last` is the number that the next moved tuple gets. All tuples are
@@ -69,16 +71,17 @@ class Element {
 
   /// Appends a tuple and returns its number. Blocks while delta > 0 and last - first >= delta.
   /// observe(), a higher delta and delete_element() release blocked movers in first-in, first-out
-  /// order. With keep_newest it never blocks: it frees the oldest tuple, and raises `first` to the
-  /// oldest kept one. A cancelled move may or may not have happened. Throws TemplateMismatch.
+  /// order. With keep_newest a move never blocks: it frees the oldest tuple and raises `first` to
+  /// the oldest kept one. A move that was cancelled may have happened or not. Throws
+  /// TemplateMismatch.
   virtual std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) = 0;
   std::uint64_t move(const base::Payload& payload) {
     return move(payload, runtime::Deadline::never());
   }
   /// Returns memory for a tuple that the caller will write, freeze and move into this element.
-  /// Elements with memory of their own, such as shared ones, then move it without a copy. Small
-  /// tuples, and all tuples when that memory is exhausted, get ordinary process memory. Waits no
-  /// longer than first() does.
+  /// Elements with memory of their own, such as shared elements, then need no copy in the move.
+  /// Small tuples get ordinary process memory; so do all tuples when the element's memory is
+  /// exhausted. Waits no longer than first() does.
   virtual base::Buffer buffer(std::size_t bytes) { return base::Buffer(bytes); }
   /// Whether move() never blocks, for any delta, and runs no X-function.
   virtual bool never_keeps_movers() const = 0;
@@ -101,15 +104,16 @@ class Element {
 
   // ---- the same operations, started without a context
 
-  /// Starts `access`. The element notifies it exactly once, now or later, when it has happened or
-  /// never will. Waiting moves queue together with blocked movers. Waiting reads are served when a
-  /// tuple arrives, in the order in which they began, before blocked contexts wake. Throws
-  /// UsageError inside an X-function; any other exception becomes the access's error.
+  /// Starts `access`. The element notifies it exactly once, now or later: when the operation has
+  /// happened, or when it never will. Waiting moves queue together with blocked movers. When a
+  /// tuple arrives, waiting reads are served in the order in which they began, before blocked
+  /// contexts wake. Throws UsageError inside an X-function; any other exception is stored in the
+  /// access.
   virtual void begin(Access& access) = 0;
-  /// Cancels a waiting access. Returns true if it had not happened: it never will, and there is no
-  /// notification.
+  /// Cancels a waiting access. If it returns true, the operation will never happen, and there is no
+  /// notification. It returns false if the operation has already happened.
   virtual bool cancel(Access& access) = 0;
-  /// Returns the message for an access whose deadline has passed.
+  /// Returns the error message for an access whose deadline has passed.
   virtual std::string lateness(const Access& access) const = 0;
 
   StartedAccess start_move(base::Payload payload) {
@@ -130,11 +134,11 @@ class Element {
   virtual std::uint64_t first() const = 0;
   virtual std::uint64_t last() const = 0;
   virtual std::uint64_t delta() const = 0;
-  /// Sets delta. A value below the number of unobserved tuples is allowed; it affects later moves
-  /// only.
+  /// Sets delta. The value may be below the number of unobserved tuples: existing tuples stay, and
+  /// only later moves block.
   virtual void set_delta(std::uint64_t delta) = 0;
-  /// Frees tuple `number` and all older ones, but never an unobserved tuple: `number` is clamped to
-  /// first - 1. Does nothing for tuples that are already freed.
+  /// Frees tuple `number` and all older ones. Never frees an unobserved tuple: `number` is clamped
+  /// to first - 1. Does nothing for tuples that are already freed.
   virtual void axe(std::uint64_t number) = 0;
   /// Deletes the element. Every blocked and every later operation throws Deleted, except another
   /// delete_element(), which does nothing.

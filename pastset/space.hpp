@@ -18,8 +18,8 @@ namespace pastset {
 class Space {
  public:
   /// Returns the element `name`. Creates it with `options` if it does not exist; otherwise the
-  /// options have no effect. After a delete, enter() creates a new, empty element, and handles of
-  /// the old one keep throwing Deleted. Throws TemplateMismatch if the element exists with another
+  /// options have no effect. After a deletion, enter() creates a new, empty element, and handles of
+  /// the old one still throw Deleted. Throws TemplateMismatch if the element exists with another
   /// template.
   std::shared_ptr<Element> enter(const std::string& name, const Template& tuple_template,
                                  const ElementOptions& options = {});

@@ -61,13 +61,13 @@ class Template {
   std::string text() const;  ///< notation that parse() reads
   /// Size in bytes of every tuple; nullopt if a field is variable.
   std::optional<std::size_t> fixed_bytes() const { return fixed_bytes_; }
-  /// Type of all values of a tuple. `unknown` if a field is text or bytes, because a program may
-  /// store any type there.
+  /// Type of all values of a tuple. It is `unknown` if a field is text or bytes, because a program
+  /// may store any type there.
   base::ValueType value_type() const { return value_type_; }
-  /// Returns an empty string if `payload` is a tuple of this template, otherwise a sentence with
-  /// the reason.
+  /// Checks whether `payload` is a tuple of this template. Returns an empty string if it is,
+  /// otherwise a sentence with the reason.
   std::string mismatch(const base::Payload& payload) const;
-  /// Fast check without false positives: if it returns false, call mismatch() to decide.
+  /// Fast check: true is always right. If it returns false, call mismatch() to decide.
   bool surely_takes(const base::Payload& payload) const {
     return size_says_all_ && payload.size() == fixed_bytes_ && payload.may_be(value_type_);
   }
@@ -79,7 +79,7 @@ class Template {
   std::vector<Field> fields_;
   std::string tag_;
   std::optional<std::size_t> fixed_bytes_ = 0;
-  bool size_says_all_ = true;  // every payload of fixed_bytes_ bytes is a tuple
+  bool size_says_all_ = true;  // every payload of fixed_bytes_ bytes is a valid tuple
   base::ValueType value_type_ = base::ValueType::unknown;
 };
 

@@ -24,7 +24,7 @@ inline constexpr bool is_scalar = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 class TupleWriter {
  public:
   explicit TupleWriter(const Template& tuple_template);
-  explicit TupleWriter(Template&&) = delete;  // a temporary would end too early
+  explicit TupleWriter(Template&&) = delete;  // a temporary would be destroyed before the writer
   template <class T>
   requires is_scalar<T> TupleWriter& put(T value) {
     return put_scalar(base::scalar_of<T>(), &value);
@@ -34,8 +34,8 @@ class TupleWriter {
   requires is_scalar<T> TupleWriter& put_array(std::span<const T> values) {
     return put_scalars(base::scalar_of<T>(), values.data(), values.size());
   }
-  /// Appends a string. A fixed field pads a shorter string with zero bytes, so the string must not
-  /// end in one.
+  /// Appends a string. In a field of fixed length a shorter string is padded with zero bytes, so
+  /// the string must not end in a zero byte.
   TupleWriter& put_text(std::string_view text);
   TupleWriter& put_bytes(std::span<const std::byte> bytes);
   base::Payload payload() const;
@@ -72,7 +72,7 @@ class TupleReader {
     const std::span<const std::byte> bytes = array(field, base::scalar_of<T>());
     std::vector<T> values(bytes.size() / sizeof(T));
     for (std::size_t i = 0; i < values.size(); ++i) {
-      T value;  // one at a time, because vector<bool> has no array of values
+      T value;  // one at a time, because vector<bool> is no array of bool
       std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
       values[i] = value;
     }
@@ -91,7 +91,7 @@ class TupleReader {
   const base::Payload payload_;
 };
 
-/// Returns a tuple in readable form, such as "(0.25, [1, 2], \"x\")". Long fields are cut. If the
+/// Returns a tuple in readable form, such as "(0.25, [1, 2], \"x\")", with long fields cut. If the
 /// payload is not a tuple of the template, the text states why.
 std::string format_tuple(const Template& tuple_template, const base::Payload& payload);
 

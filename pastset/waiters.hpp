@@ -17,16 +17,16 @@
 
 namespace pastset {
 
-/// The lists of waiting contexts and accesses of one element, for elements in process memory and in
-/// shared memory. The element decides which one is next and what it gets. Private to elements.
+/// The lists of waiting contexts and accesses of one element, in process memory or in shared
+/// memory. The element decides which waiter is next and which tuple it gets. Private to elements.
 ///
 /// Thread-safe: no.
 /// Requires: the element's mutex is held in every call.
 class Waiters {
  public:
-  /// A move that waits for room, from its constructor to its destructor. A move of a blocked
-  /// context is owned by that context. A move of an Access owns itself and is destroyed at the
-  /// notification.
+  /// A move that waits for room, from its constructor to its destructor. The Move of a blocked
+  /// context is a variable of that context. The Move of an Access is destroyed when the access is
+  /// notified.
   struct Move {
     Move(Waiters& all, base::Payload to_store, std::uint32_t at = 0);
     ~Move();
@@ -35,7 +35,7 @@ class Waiters {
 
     Waiters& among;
     base::Payload stored;
-    const std::uint32_t place;            ///< index of its entry in a queue that processes share
+    const std::uint32_t place;            ///< index in the line (pastset/shared/log.hpp)
     std::optional<std::uint64_t> number;  ///< number of the tuple, set once it has moved
     std::exception_ptr error;             ///< reason why it will never move
     runtime::WaitList waiting;
@@ -46,12 +46,13 @@ class Waiters {
   explicit Waiters(const Element& element) : element_(element) {}
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
-  void ensure_none() const;  ///< aborts if a context or watcher is left; accesses may be
+  /// Aborts if a context or watcher is left. Waiting accesses are allowed.
+  void ensure_none() const;
   bool has_any() const;
 
   // ---- contexts
 
-  /// Counts one waiting context, also after it was woken until it has run.
+  /// Counts one waiting context until it continues to run, not only until it is woken.
   class Blocked {
    public:
     explicit Blocked(Waiters& all) : count_(++all.blocked_) {}
@@ -78,9 +79,10 @@ class Waiters {
 
   /// Returns the waiting moves in order of arrival.
   const std::deque<Move*>& moves() const { return moves_; }
-  /// Starts to wait for an access without a context. `move` owns itself from here on.
+  /// Starts the wait of an access without a context. `move` then owns itself until the
+  /// notification.
   void begin(std::unique_ptr<Move> move, Access& access);
-  /// Ends the wait of a move that has its number or its error.
+  /// Ends the wait of a move whose number or error is set.
   void end(Move& move, runtime::DeferredWakes& wakes);
   /// Cancels a waiting move. The caller destroys the result after it has unlocked the mutex.
   std::unique_ptr<Move> give_up(Move& move);
@@ -95,7 +97,8 @@ class Waiters {
   void fail_reads(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
   void fail(Access& access, std::exception_ptr error, runtime::DeferredWakes& wakes);
   void answer(Access& access, std::uint64_t number, runtime::DeferredWakes& wakes);
-  /// Serves a read if its tuple exists; returns false if it must wait. `tuples` is the element.
+  /// Serves a read if its tuple exists; returns false if the read must wait. `tuples` is the
+  /// element.
   template <class Tuples>
   bool serve(Access& read, Tuples& tuples, runtime::DeferredWakes& wakes);
   /// Serves every waiting read whose tuple exists. Returns whether it served at least one.

@@ -7,7 +7,7 @@
 
 namespace pastset {
 
-/// Marks the calling context as running an X-function while it exists. X-functions run in the
+/// Declares, while it exists, that the calling context runs an X-function. X-functions run in the
 /// context that moves or observes, usually under the element's mutex. Private to elements.
 class XFunctionCall {
  public:
@@ -23,8 +23,8 @@ class XFunctionCall {
 /// Throws UsageError if the caller is inside an X-function.
 void refuse_x_function(const std::string& element);
 
-/// Applies the `in` function to a moved tuple, and the `out` function to a stored one. Both check
-/// the template.
+/// Apply the `in` function to a moved tuple, or the `out` function to a stored one. Both check the
+/// function's tuple against the template.
 base::Payload to_store(const Element& element, const XFunction& x_function,
                        const base::Payload& payload);
 base::Payload from_stored(const Element& element, const XFunction& x_function,

@@ -10,8 +10,8 @@
 namespace pastset {
 
 enum class SharedAccess : std::uint8_t {
-  own_processes,    ///< processes of the user that makes the space
-  others_may_read,  ///< also all users of the machine, read-only
+  own_processes,    ///< processes of the user who makes the space
+  others_may_read,  ///< also processes of all other users of the machine, read-only
   others_may_write,
 };
 
@@ -19,8 +19,8 @@ enum class SharedAccess : std::uint8_t {
 inline constexpr std::array<std::string_view, 3> shared_access_words{
     "own processes", "others may read", "others may write"};
 
-/// Default limit on waiting for a lock. Normally a lock is held for a few instructions and
-/// X-functions only.
+/// Default limit on waiting for a lock. Normally a lock is held only for a few instructions and for
+/// X-functions.
 inline constexpr base::Nanos usual_lock_patience{10'000'000'000};
 
 }  // namespace pastset

@@ -16,17 +16,18 @@ namespace pastset {
 
 class SharedMapping;
 
-/// Hands out extents: ranges of memory for large tuples of any size, in a space whose processes may
+/// Hands out extents: ranges of memory for large tuples of any size. The processes of the space may
 /// die at any moment. The extents lie behind the rest of the space. Their address range is several
 /// times larger than the memory limit, so that a gap exists for any mix of sizes.
 ///
-/// Why:         No process has to release an extent. It is free while no process holds it and no
-///              element keeps a tuple in it. Each process checks that itself when it takes one, so
-///              a process that dies leaves nothing behind. Free extents are reused before fresh
-///              memory, which the kernel must fill with zeros first. Memory that was not used for a
-///              while returns to the kernel.
-/// Owns:        the holds of this process, counted per extent: for tuples that it writes before a
-///              move, reads, or has in line. The holds end with the process.
+/// Why:         A dead process leaves no extent occupied, because no process has to release one. An
+///              extent is free while no process holds it and no element keeps a tuple in it. A
+///              process that wants an extent checks that itself. Free extents are reused before
+///              fresh memory, which the kernel must fill with zeros first. Memory that was not used
+///              for a while returns to the kernel.
+/// Owns:        the holds of this process, counted per extent. It holds extents of tuples that it
+///              writes before a move, that it reads, or that wait in the line of movers. The holds
+///              end with the process.
 /// Thread-safe: yes, from any thread.
 /// Blocks:      for the arena's lock, at most for the space's lock patience (then
 ///              SharedSpaceError).
@@ -54,7 +55,7 @@ class SharedArena {
       if (arena_ != nullptr) arena_->let_go(extent_);
     }
     std::uint32_t extent() const { return extent_; }
-    void keep() { arena_ = nullptr; }  ///< leaves the hold to a later let_go() by number
+    void keep() { arena_ = nullptr; }  ///< keeps the extent held until a later let_go() by number
 
    private:
     SharedArena* arena_;
@@ -69,30 +70,31 @@ class SharedArena {
     std::uint64_t place = 0, bytes = 0;
   };
 
-  /// Takes an extent for an element (charge_of()) that may have `most` bytes in total. Returns
-  /// nullopt if less than `bytes + spare` of that is left, or if the space has no memory now.
+  /// Takes an extent for the element with this `charge` (charge_of()), which may use `most` bytes
+  /// in total. Returns nullopt if less than `bytes + spare` of that is left, or if the space has no
+  /// memory now.
   std::optional<Room> take(std::uint64_t bytes, std::uint64_t charge, std::uint64_t most,
                            std::uint64_t spare = 0);
   Held hold(std::uint32_t extent);
   void let_go(std::uint32_t extent);  ///< drops a hold; the last one rings waiters for memory
   bool holds(std::uint32_t process, std::uint32_t extent) const;
   bool is_held(std::uint32_t extent) const;
-  /// Returns the room of bytes that this process already holds and that fill most of their extent.
+  /// Finds the extent with these bytes, if this process holds it and they fill most of it.
   std::optional<Room> find(std::span<const std::byte> bytes);
-  /// Returns an empty range if the extent has no memory or invalid fields.
+  /// Returns the address range; an empty one if the extent has no memory or invalid fields.
   Range range_of(std::uint32_t extent) const;
-  /// Returns nullptr if the range is not inside the arena.
+  /// Returns the address of the range; nullptr if the range is not inside the arena.
   std::byte* at(std::uint64_t place, std::uint64_t bytes) const;
 
   /// Records that the element keeps tuple `number` in the extent.
   /// Requires: the caller holds both the element and the extent.
   void note_tuple(std::uint32_t element, std::uint32_t extent, std::uint64_t number);
-  /// Marks the extent as used by all future tuples of the element. close() ends that: the newest
-  /// tuple in the extent is then number `beyond - 1`.
+  /// Marks the extent as used by all future tuples of the element. close() ends that: afterwards
+  /// the newest of its tuples in the extent is number `beyond - 1`.
   void open(std::uint32_t element, std::uint32_t extent);
   void close(std::uint32_t element, std::uint32_t extent, std::uint64_t beyond);
-  /// Drops tuples that a dead holder of the element recorded but did not move, except in extent
-  /// `open`.
+  /// For an element whose holder died: drops tuples that the holder recorded but did not move,
+  /// except those in extent `open`.
   void forget_beyond(std::uint32_t element, std::uint64_t last, std::uint32_t open);
   void forget_all(std::uint32_t element);  ///< drops all tuples of an element that no longer exists
 
@@ -106,10 +108,10 @@ class SharedArena {
 
   void want_memory(std::uint32_t element, bool wants);
   bool wants_memory(std::uint32_t element) const;
-  void notify_waiting_writers() const;  ///< rings processes whose movers wait for memory
+  void notify_waiting_writers() const;  ///< rings processes with movers that wait for memory
 
-  void forget(std::uint32_t process);  ///< drops the holds of a process that died or leaves
-  /// Returns memory to the kernel that was not used for a second.
+  void forget(std::uint32_t process);  ///< drops the holds of a process that died or detaches
+  /// Returns memory that was not used for a second to the kernel.
   /// Requires: called often, always from the same thread.
   void give_back();
 
@@ -138,8 +140,8 @@ class SharedArena {
 
   const SharedMapping& mapping_;
   runtime::Mutex mutex_;
-  std::vector<std::uint32_t> holds_;  // holds of this process, by extent
-  // Used by give_back() only, in one thread.
+  std::vector<std::uint32_t> holds_;  // number of holds of this process, by extent
+  // Used by give_back() only, which always runs in the same thread.
   std::vector<std::uint32_t> turns_seen_;
   base::Nanos looked_at_{0};
 };

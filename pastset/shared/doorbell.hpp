@@ -11,15 +11,15 @@
 
 namespace pastset {
 
-/// Wakes the waiters of this process when other processes change an element, and clears what dead
-/// processes leave. A process that may only read is never rung: it polls.
+/// Wakes the waiters of this process when other processes change an element, and cleans up after
+/// dead processes. A read-only process gets no notifications: it polls.
 class Doorbell {
  public:
   /// An element of this process that receives notifications.
   class Listener {
    public:
     virtual ~Listener() = default;
-    /// Handles a possible change. Returns whether waiters depend on further polling.
+    /// Handles a possible change. Returns whether its waiters need further polling.
     virtual bool on_ring(runtime::DeferredWakes& wakes) = 0;
   };
   explicit Doorbell(std::shared_ptr<SharedMapping> mapping);

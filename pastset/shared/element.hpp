@@ -17,43 +17,45 @@
 
 namespace pastset {
 
-/// One process's handle of an element in shared memory: one process moves a tuple, another observes
-/// it without a message. The tuples and the line of movers are common to all processes. Contexts of
-/// other processes are woken like those of this one. Started reads are served in the order in which
-/// they began in this process.
+/// One process's handle of an element in shared memory. One process moves a tuple and another
+/// observes it, without a message. The tuples and the line (the queue of blocked movers) are common
+/// to all processes. A change wakes contexts of other processes like those of this one. Started
+/// reads are served in the order in which they began in this process. "The element is held" means
+/// that a process has its lock between processes.
 ///
-/// Waiting:      An OS thread polls the shared memory for a while. Then it waits as in any element,
-///               and a thread of this process that sleeps in the kernel is rung.
-/// Large tuples: A move copies a tuple into the shared memory once, before the element is held if
-///               there is memory. It copies nothing if the tuple was written there (buffer()) or
-///               read from there. Readers use the tuple in place. Its memory is free once all of
-///               them have released it.
-/// Bounded:      A move without a slot or memory blocks until some is freed, if delta > 0 and not
-///               only the newest are kept. Otherwise it throws SharedSpaceFull. So do a tuple that
-///               can never fit and a line that is full.
-/// X-functions:  belong to this process and run while the element is held. Each operation runs
-///               those of the process that moves or reads.
-/// Marks:        are cut to 255 bytes.
-/// Failure:      If the process that made the space dies, every move throws ProcessDied, and so
-///               does every read whose tuple is not there. If the last process that moved into the
-///               element dies, such reads throw it until another process moves. If the last process
-///               that observed or axed dies, moves without room throw it until another process
-///               observes or axes. Waiters receive the error within milliseconds.
-/// Blocks:       whatever the deadline, while another process holds the element: for a few
-///               instructions and X-functions, or until the lock patience ends. Meanwhile a fiber
-///               yields to others of its OS thread, except in cancel() and withdrawals.
+/// Waiting:      An OS thread polls the shared memory for a while. Then it waits as in any element.
+///               When another process changes the element, it rings a thread of this process, which
+///               wakes the waiter.
+/// Large tuples: A move copies a tuple into the shared memory once. If there is memory, it does so
+///   before the element is held. It copies nothing if the tuple was written there (buffer()) or
+///   read from there. Readers use the tuple in place. Its memory is free once all readers have
+///   released it.
+/// Bounded:      A move without a free slot or memory blocks until some is freed, if delta > 0 and
+///               keep_newest is 0. Otherwise it throws SharedSpaceFull. A move also throws it if
+///               the tuple can never fit or if the line is full.
+/// X-functions:  belong to a process and run while the element is held. Each operation runs the
+///               functions of the process that moves or reads.
+/// Marks:        Error marks are cut to 255 bytes.
+/// Failure:      If the process that made the space dies, every move throws ProcessDied. So does
+///               every read of a tuple that does not exist yet. If the last process that moved into
+///               the element dies, such reads throw it until another process moves. If the last
+///               process that observed or axed dies, moves that would block throw it until another
+///               process observes or axes. Waiters receive the error within milliseconds.
+/// Blocks:       while another process holds the element, even beyond the deadline. That takes a
+///               few instructions and X-functions, or at most the lock patience. Meanwhile a fiber
+///               yields to other fibers of its OS thread, except in cancel() and withdrawals.
 /// Requires:     the steady clock, unless no other process maps the element.
-/// Throws:       also SharedSpaceFull; SharedSpaceError from every operation. A blocked move that
-///               throws SharedSpaceError, or is cancelled while the element is stuck, may have
-///               moved.
+/// Throws:       SharedSpaceFull, in addition to Element; SharedSpaceError from every operation. A
+///               blocked move may have happened although it throws SharedSpaceError. The same holds
+///               if it is cancelled while another process holds the element for too long.
 class SharedElement final : public Element, private Doorbell::Listener {
  public:
-  /// Requires: the directory's element `index` is live.
+  /// Requires: the element with this `index` in the directory is live.
   SharedElement(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<Doorbell> listener,
                 std::uint32_t index, std::string name, Template tuple_template,
                 XFunction x_function = {});
-  /// As of LocalElement; started accesses receive Deleted.
-  /// Requires: is not called from the notification of such an access.
+  /// Like ~LocalElement(); started accesses receive Deleted.
+  /// Requires: the notification of such an access does not call it.
   ~SharedElement() override;
 
   using Element::move;
@@ -88,7 +90,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   bool on_ring(runtime::DeferredWakes& wakes) override;
   void look_again(runtime::DeferredWakes& wakes);
   // Moves.
-  /// A tuple to be moved, and its memory in the space if it already has some.
+  /// A tuple to be moved, and its memory in the space if it already has some there.
   struct Incoming {
     base::Payload tuple;
     std::optional<SharedLog::Room> room;
@@ -133,8 +135,8 @@ class SharedElement final : public Element, private Doorbell::Listener {
   mutable runtime::Mutex mutex_;  // taken before the lock of the log
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
-  mutable std::vector<std::uint32_t> orphans_;  // places in line of withdrawn moves
-  std::optional<base::Nanos> held_since_;  // start of the time in which on_ring() finds it held
+  mutable std::vector<std::uint32_t> orphans_;  // places in line whose moves were withdrawn
+  std::optional<base::Nanos> held_since_;       // first time at which on_ring() found it held
   Waiters waiters_{*this};
 };
 

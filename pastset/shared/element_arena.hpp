@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_arena.hpp — one element's share of the arena
+// pastset/shared/element_arena.hpp — the part of the arena that one element may use
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -32,29 +32,29 @@ class ElementArena {
         bytes_(bytes),
         charge_(SharedArena::charge_of(index, generation)) {}
 
-  /// Largest tuple that is copied while the element is held. Larger ones are copied before, if
-  /// there is memory.
+  /// Largest tuple that is copied while the element is held. Larger tuples are copied before the
+  /// element is held, if there is memory.
   static constexpr std::size_t copied_while_held_max = page_bytes;
   bool never_fits(std::size_t bytes) const { return extent_bytes(bytes) > bytes_; }
   std::uint64_t bytes_used() const { return arena_.bytes_of(charge_); }
 
-  /// Returns an extent to write a tuple in before it is moved. Returns nullopt if the tuple is too
-  /// small for an extent of its own, if movers wait for memory, or if too little would be left.
-  /// Enough must be left for one more tuple of that size and for `to_keep` others.
+  /// Returns an extent in which to write a tuple before it is moved. Returns nullopt if the tuple
+  /// is too small for an extent of its own, or if movers wait for memory. Also returns nullopt if
+  /// less than the memory of one more tuple of that size and of `to_keep` others would be left.
   std::optional<Room> spare_room(std::size_t bytes, std::uint64_t to_keep) const;
-  /// Returns memory for an existing tuple that takes a while to copy. Unlike spare_room(), uses the
-  /// chunk too.
+  /// Returns memory for an existing tuple that takes a while to copy. Unlike spare_room(), it also
+  /// uses the chunk.
   std::optional<Room> room_ahead(std::size_t bytes, std::uint64_t to_keep);
-  /// Returns memory for a tuple that is moved now, or nullopt if there is none. If the tuple has an
-  /// extent of its own, sets `room`, which the caller holds until the tuple is moved or leaves the
-  /// line.
+  /// Returns memory for a tuple that is moved now, or nullopt if there is none. If the tuple gets
+  /// an extent of its own, sets `room`. The caller keeps `room` until the tuple is moved or leaves
+  /// the line.
   std::optional<Place> place(std::size_t bytes, std::optional<Room>& room);
   /// Records tuple `number` in the extent. Returns false if there is no such extent.
   bool note_tuple(std::uint32_t extent, std::uint64_t number);
-  /// Rings movers that wait for memory, if the dropped tuples may have used other elements'
-  /// extents.
+  /// Called after tuples were dropped. If they may have used extents of other elements, rings the
+  /// movers that wait for memory.
   void note_gone() const;
-  /// Repairs the share after a holder of the element died.
+  /// Repairs the records of the element in the arena after a holder of the element died.
   void mend(std::uint64_t last);
 
  private:

@@ -14,19 +14,19 @@
 
 namespace pastset {
 
-/// A process that may only read a space cannot lock its elements. This view copies a tuple and then
-/// checks that the tuple was there all the while. It delays no other process, and none waits for
-/// it.
+/// A process that may only read a space cannot lock its elements. This view therefore copies a
+/// tuple and then checks that the tuple existed until the end of the copy. It never makes another
+/// process wait.
 ///
 /// Waiting:  a thread polls the element every few milliseconds.
 /// Requires: the steady clock.
-/// Throws:   SharedSpaceError from operations that would change the element, among them observe()
-///           without a number; otherwise as SharedElement. A tuple that is dropped during the copy
-///           is Expired. So is the newest if tuples are dropped faster than they are copied;
-///           newest() waits instead.
+/// Throws:   SharedSpaceError from operations that would change the element, including observe()
+///           without a number; otherwise like SharedElement. Expired if the tuple is dropped during
+///           the copy. Expired for the newest tuple too, if tuples are dropped faster than they are
+///           copied; newest() waits instead.
 class SharedElementReader final : public Element, private Doorbell::Listener {
  public:
-  /// Requires: the directory's element `index` is live.
+  /// Requires: the element with this `index` in the directory is live.
   SharedElementReader(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<Doorbell> listener,
                       std::uint32_t index, std::string name, Template tuple_template);
   ~SharedElementReader() override;

@@ -11,12 +11,13 @@
 
 namespace pastset {
 
-/// Holds the two locks of a shared element: this process's mutex for waiters, and the log's lock
-/// between processes. A thread that waits for the log releases the mutex meanwhile. Other threads
-/// can then wait for the log too, each with its own patience, or do work that needs the mutex only.
+/// Holds the two locks of a shared element: the mutex that guards this process's waiters, and the
+/// lock of the log, which all processes share. A thread that waits for the log releases the mutex
+/// meanwhile. Other threads can then wait for the log too, each with its own patience, or do work
+/// that needs only the mutex.
 class SharedElement::Hold {
  public:
-  /// `live`: both locks, throws Deleted; `any`: both locks; `ours`: the mutex only.
+  /// Which locks to take. `live`: both, throws Deleted; `any`: both; `ours`: the mutex only.
   enum class Of : std::uint8_t { live, any, ours };
   explicit Hold(const SharedElement& element, Of of = Of::live)
       : element_(element), lock_(element.mutex_) {
@@ -36,13 +37,14 @@ class SharedElement::Hold {
     released_log();
     lock_.unlock();
   }
-  /// Takes both locks. The mutex is held afterwards, also after an exception. A fiber yields to
-  /// others of its thread meanwhile, and may throw a Stop.
+  /// Takes both locks. The mutex is held afterwards, even after an exception. While it waits, a
+  /// fiber yields to other fibers of its OS thread, and may throw a Stop.
   void take() {
     if (!try_take(element_.mapping_->lock_patience(), runtime::rest_fiber))
       throw element_.log_.held_for_long();
   }
-  /// Tries to take the log within `patience`. Calls `rest` between attempts; see rest_fiber().
+  /// Tries to take the lock of the log within `patience`. Calls `rest` between attempts; see
+  /// rest_fiber().
   bool try_take(
       base::Nanos patience, bool (*rest)(base::Nanos) = [](base::Nanos) { return false; }) {
     if (!lock_.owns_lock()) lock_.lock();

@@ -12,30 +12,30 @@
 
 namespace pastset::shared {
 
-// Zero bytes are a valid empty value of every type here. Fields that change are atomic, so that a
-// wild write of another process yields a wrong number and nothing worse. Readers check each number
-// before they use it.
+// Every type here is valid and empty if all its bytes are zero. Fields that change are atomic, so
+// that a wild write of another process yields only a wrong number. Readers check each number before
+// they use it.
 
 using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
 
 inline constexpr std::size_t processes_max = 32;  ///< one bit each in a Word
 inline constexpr std::size_t elements_max = shared_elements_max;
-/// Number of extents in the arena. They suffice for elements_max elements full of tuples with
-/// extents of their own, unless an element has more than 16 MiB (chunk_bytes()).
+/// Number of extents in the arena. It suffices for elements_max elements that are full of tuples
+/// with extents of their own, unless an element has more than 16 MiB (chunk_bytes()).
 inline constexpr std::size_t extents_max = 64 * elements_max;
 inline constexpr std::size_t name_bytes = shared_name_bytes_max + 1;
 inline constexpr std::size_t template_bytes = shared_template_bytes_max + 1, mark_bytes = 256;
 inline constexpr std::size_t process_name_bytes = 64, who_bytes = 96;
 
-/// Description of a process that died, such as "process 1234 (solver)"; empty if there is none.
+/// Description of a dead process, such as "process 1234 (solver)"; empty if there is none.
 using Who = std::array<std::atomic<char>, who_bytes>;
 
 /// A tuple, stored in the slot if it is small and in the arena otherwise.
 struct alignas(line_bytes) Slot {
   Long ticket;  ///< sequence number of the move, counted from 1 per element
   Long bytes;
-  /// Bytes of a small tuple; otherwise the tuple's place in the space and its extent.
+  /// A small tuple's bytes; for any other tuple, its place in the space and its extent.
   std::array<Long, base::Payload::inline_bytes / sizeof(Long)> inside;
 };
 static_assert(sizeof(Slot) == line_bytes);
@@ -44,26 +44,26 @@ static_assert(sizeof(Slot) == line_bytes);
 struct Waiting {
   enum State : std::uint32_t {
     nobody,
-    needs_memory,  ///< its tuple is not in shared memory yet
-    ready,         ///< any process that makes room appends its tuple
-    admitted,      ///< its tuple was appended
+    needs_memory,  ///< the tuple is not in shared memory yet
+    ready,         ///< the next process that makes room appends the tuple
+    admitted,      ///< the tuple was appended
   };
-  Slot slot;  ///< its tuple and ticket; the smallest ticket is served first
+  Slot slot;  ///< tuple and ticket; the smallest ticket is served first
   Word state;
   Word process;
   Long number;  ///< number of the tuple, valid once admitted
 };
 
-/// Memory in the arena for one large tuple or for several smaller ones. An extent is free as soon
-/// as no process holds it and no element keeps a tuple in it; no process has to release it.
+/// Memory in the arena for one large tuple or for several smaller ones. An extent is free while no
+/// process holds it and no element keeps a tuple in it. No process has to release it.
 struct alignas(line_bytes) Extent {
-  Long place;      ///< offset in the space
+  Long place;      ///< offset of the extent in the space
   Long bytes;      ///< length; 0 = no memory
-  Long counted;    ///< bytes of it that count towards the limit of an element
-  Long charge;     ///< that element: index and generation (SharedArena::charge_of())
-  Long elements;   ///< bit per element that may have a tuple here; see `newest`
+  Long counted;    ///< bytes that count towards the limit of one element
+  Long charge;     ///< the element whose limit counts: SharedArena::charge_of()
+  Long elements;   ///< bit per element that may have a tuple here; see Newest
   Word processes;  ///< bit per process that writes or reads here
-  Word turns;      ///< counter, incremented after an element takes or uses it
+  Word turns;      ///< incremented after an element takes or uses the extent
 };
 /// Number of the element's newest tuple in each extent, plus 1.
 using Newest = std::array<Long, extents_max>;
@@ -82,14 +82,14 @@ struct Element {
   Word listeners;  ///< bit per process to ring after a change
   Word changes;    ///< change counter for polling processes
   Word is_marked;
-  Word is_guest;  ///< has tuples in extents that are charged to other elements
+  Word is_guest;  ///< 1 = has tuples in extents that are charged to other elements
   Long oldest, first, last, delta, keep_newest;
   Long next_ticket;
-  Word chunk;                  ///< extent for its next smaller tuple, plus 1; 0 = none
-  Long chunk_used;             ///< bytes used in the chunk
-  Long chunk_newest;           ///< as `newest`, which is infinite until the chunk closes
-  Word movers, takers;         ///< processes that have moved; that have observed or axed
-  Who lost_mover, lost_taker;  ///< the last such process, if it died and none is left
+  Word chunk;         ///< extent for the next smaller tuple, plus 1; 0 = none
+  Long chunk_used;    ///< bytes used in the chunk
+  Long chunk_newest;  ///< newest tuple in the chunk; its Newest is infinite until the chunk closes
+  Word movers, takers;         ///< bits of processes that moved; that observed or axed
+  Who lost_mover, lost_taker;  ///< the last process of them, if it died and none is left
   std::array<std::atomic<char>, mark_bytes> mark;
 };
 
@@ -109,10 +109,10 @@ struct Segment {
   Word version;
   Word layout;  ///< checksum of the sizes of these structs
   Long bytes;
-  Word is_open;  ///< initial elements are present, so the space may be found
+  Word is_open;  ///< initial elements are present, so processes may find the space
   Word user;
   Word process_changes;
-  Word owner;          ///< index of the owner, plus 1; 0 after it left properly
+  Word owner;          ///< index of the owner, plus 1; 0 after the owner detached properly
   Word owner_is_dead;  ///< set once owner_died names the owner
   Who owner_died;
   runtime::SharedLock lock;  ///< guards the fields below; taken before any element's lock
@@ -121,7 +121,7 @@ struct Segment {
   std::array<Element, elements_max> elements;
   Long regions_end;  ///< end of the elements' regions; the arena may use the rest
 
-  /// Guards taking an extent; taken after any other lock.
+  /// Guards the taking of extents. Taken after any other lock.
   alignas(line_bytes) runtime::SharedLock arena_lock;
   Word extents_known;  ///< number of entries of `extents` that were ever used
   Long wants_memory;   ///< bit per element with movers that wait for memory
@@ -132,7 +132,7 @@ struct Segment {
       sizeof(Slot) + 3 * sizeof(Waiting) + 5 * sizeof(Element) + 7 * sizeof(Process) +
       11 * processes_max + 13 * elements_max + 17 * extents_max + 19 * sizeof(Extent));
 };
-/// Returns zeros if there is no process at that index.
+/// Returns the process at that index; zeros if there is none.
 inline runtime::ProcessIdentity identity_in(const Segment& segment, std::uint32_t process) {
   const Process& it = segment.processes.at(process);
   if (it.state == Process::nobody) return {};

@@ -24,16 +24,19 @@ class SharedSpaceFull : public ElementError {
   using ElementError::ElementError;
 };
 
-/// The state of an element in shared memory: everything except the waiters of each process.
-/// Processes change it together, and each may die in the middle of a change.
+/// The state of an element in shared memory: everything except the waiters of each process. All
+/// processes change it, and each may die in the middle of a change.
 ///
-/// Why:         Every change takes effect by one store. A process may die between any two stores;
-///              the next one finds the state before or after the change (mend()).
-/// Layout:      Slots hold tuples oldest to last - 1. Blocked movers in line have slots of their
-///              own. Larger tuples are in the element's share of the space's arena.
+/// The line is the queue of blocked movers. There is room for a tuple if `delta` allows another one
+/// and a slot is free. A larger tuple also needs memory in the arena (a Room).
+///
+/// Why:         Every change takes effect by one store. If a process dies between two stores, the
+///              next process finds the state before or after the change (mend()).
+/// Layout:      Slots hold the tuples `oldest` to last - 1. Each place in the line has a slot of
+///              its own. Larger tuples are in memory of the arena.
 /// Thread-safe: no; one thread at a time.
 /// Requires:    a Held, unless noted otherwise.
-/// Throws:      SharedSpaceError if a value in the memory is impossible.
+/// Throws:      SharedSpaceError if a value in the memory is invalid.
 class SharedLog {
  public:
   SharedLog(const SharedMapping& mapping, std::uint32_t index);
@@ -41,11 +44,12 @@ class SharedLog {
   ~SharedLog();
   static std::uint64_t region_bytes(const SharedSizes& sizes);
 
-  void clear();  ///< erases what a previous element left in the slots and the line
+  void clear();  ///< erases the slots and the line of a deleted element
 
   struct Taken {};
   static constexpr Taken taken{};
-  /// Holds the element. Blocks while other processes hold it, and repairs what a dead holder left.
+  /// Holds the element's lock. Blocks while other processes hold it, and repairs an unfinished
+  /// change of a dead holder.
   class Held {
    public:
     explicit Held(SharedLog& log) : log_(log) { log_.take(); }
@@ -58,11 +62,11 @@ class SharedLog {
     SharedLog& log_;
   };
   void take();
-  /// Returns false if other processes held it for `patience`. With 0 it tries once and never
-  /// sleeps.
+  /// Tries to hold the element within `patience`. Returns false if other processes held it for that
+  /// long. With 0 it tries once and never sleeps.
   bool try_take(base::Nanos patience);
   SharedSpaceError held_for_long() const;
-  void let_go();  ///< rings listening processes after a change
+  void let_go();  ///< rings listening processes if there was a change
 
   struct Numbers {
     std::uint64_t oldest = 0, first = 0, last = 0;
@@ -75,48 +79,52 @@ class SharedLog {
   // ---- tuples
 
   bool has_room() const;
-  /// Whether a move without room waits; otherwise it must be refused.
+  /// Whether a move without room waits; otherwise it must fail.
   bool may_wait() const;
   using Room = SharedArena::Room;
-  /// Appends a tuple. Copies it, unless `room` says that it is in the space already. Returns false
-  /// if there is no memory for it now. Throws SharedSpaceFull if there never is.
+  /// Appends a tuple. Copies it, unless `room` is set because the tuple is in the space already.
+  /// Returns false if there is no memory for it now. Throws SharedSpaceFull if there never will be.
   bool append(std::span<const std::byte> tuple, std::optional<Room>& room);
-  /// Returns a tuple. If it is large, its memory is held until the last copy of the payload is
+  /// Returns a tuple. The memory of a large tuple is held until the last copy of the payload is
   /// destroyed.
   base::Payload read(std::uint64_t number, const std::shared_ptr<SharedMapping>& mapping) const;
   void take_first();  ///< advances `first` past an observed tuple
   void free_to(std::uint64_t number);
   std::string why_no_room() const;
   ElementArena& share() const { return *share_; }
-  std::uint64_t tuples_to_keep() const;  ///< tuples to keep in future, without the next one
+  /// Returns how many tuples besides the next one the element will keep.
+  std::uint64_t tuples_to_keep() const;
 
   // ---- the line
 
-  /// Adds a mover to the line, with its room, and returns its place. Throws SharedSpaceFull if the
-  /// line is full.
+  /// Adds a mover to the line, with the memory that its tuple may have. Returns its place in the
+  /// line. Throws SharedSpaceFull if the line is full.
   std::uint32_t join_line(std::span<const std::byte> tuple, std::optional<Room>& room);
-  void leave_line(std::uint32_t place);  ///< frees a place of this process
-  /// Frees the memory of the place after the element was deleted.
+  void leave_line(std::uint32_t place);  ///< frees a place that this process has in the line
+  /// Releases the tuple's memory of a place in the line, after the element was deleted.
   void forget_line(std::uint32_t place) { held_in_line_.erase(place); }
   shared::Waiting& in_line(std::uint32_t place) const { return line_[place]; }
   bool is_line_empty() const { return element_.line_count == 0; }
   /// Appends waiting tuples while there is room. Returns whether it appended any.
   bool admit();
-  /// Retries for a mover that is first in line and has no memory. Returns whether it has some now.
+  /// Tries to find memory for the tuple of a mover that is first in line. Returns whether its tuple
+  /// just got memory.
   bool find_memory(std::uint32_t place, std::span<const std::byte> tuple);
 
   // ---- reads without a lock, for read-only processes
 
   Numbers numbers_now() const;
-  /// Returns a copy of a tuple; nullopt if it is gone or was dropped during the copy.
+  /// Returns a copy of a tuple; nullopt if the tuple does not exist any more, also if it was
+  /// dropped during the copy.
   std::optional<base::Payload> glance(std::uint64_t number) const;
   SharedSpaceError overwritten(std::uint64_t number, const std::string& mismatch) const;
 
-  // ---- errors of waits that would never end; otherwise nullptr
+  // ---- reasons for a wait without end
 
-  std::exception_ptr why_none_comes() const;     ///< error of a read without a tuple
-  std::exception_ptr why_no_room_comes() const;  ///< error of a move without room
-  std::exception_ptr why_orphaned() const;       ///< error of any move after the owner's death
+  // Each function returns nullptr if the wait may still end.
+  std::exception_ptr why_none_comes() const;     ///< why a missing tuple will never arrive
+  std::exception_ptr why_no_room_comes() const;  ///< why no room for a move will become free
+  std::exception_ptr why_orphaned() const;  ///< why every move fails: the owner of the space died
   bool is_marked() const { return element_.is_marked.load() != 0; }
   Marked marked() const { return Marked(read_text(element_.mark)); }
 
@@ -125,10 +133,11 @@ class SharedLog {
   bool listens() const { return (element_.listeners & my_bit()) != 0; }
   void listen() { element_.listeners |= my_bit(); }
   void no_longer_listen() { element_.listeners &= ~my_bit(); }
-  void note_change();  ///< counts the change and marks listening processes for a ring
-  /// Removes a process that left or died. `who` describes a dead one and is empty otherwise.
+  void note_change();  ///< counts the change; let_go() then rings listening processes
+  /// Removes a process that detached or died. `who` describes a dead process and is empty
+  /// otherwise.
   void forget(std::uint32_t process, const std::string& who);
-  /// Records that this process moves (mover), or observes or axes (taker).
+  /// Record that this process moves (a mover), or that it observes or axes (a taker).
   void note_mover() { note(element_.movers, element_.lost_mover); }
   void note_taker() { note(element_.takers, element_.lost_taker); }
 
@@ -137,7 +146,7 @@ class SharedLog {
     if ((all.load(std::memory_order_relaxed) & my_bit()) == 0) note_first(all, lost);
   }
   void note_first(shared::Word& all, shared::Who& lost);
-  /// Returns 0 while this process has no slot.
+  /// Returns the bit of this process; 0 while it has no slot.
   std::uint32_t my_bit() const {
     return mapping_.me() < shared::processes_max ? std::uint32_t{1} << mapping_.me() : 0;
   }
@@ -177,7 +186,8 @@ class SharedLog {
   mutable std::optional<ElementArena> share_;
   std::uint64_t generation_ = 0;
   std::uint32_t to_ring_ = 0;
-  std::map<std::uint32_t, SharedArena::Held> held_in_line_;  // holds of this process, by place
+  std::map<std::uint32_t, SharedArena::Held>
+      held_in_line_;  // holds of this process, by place in line
 };
 
 }  // namespace pastset

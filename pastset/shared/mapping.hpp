@@ -29,7 +29,7 @@ class SharedSpaceError : public ElementError {
   using ElementError::ElementError;
 };
 
-/// Thrown if only a dead process could provide what the caller waits for. The text names that
+/// Thrown if the caller waits for something that only a dead process could do. The text names that
 /// process or the dead owner of the space.
 class ProcessDied : public ElementError {
  public:
@@ -37,12 +37,12 @@ class ProcessDied : public ElementError {
 };
 
 /// Memory that several processes share, and this process's slot among them. The memory belongs to
-/// no file. The kernel frees it when the last process unmaps it or ends, in whatever way.
+/// no file. The kernel frees it when the last process unmaps it or ends for any reason.
 ///
 /// Thread-safe: yes, from any thread. After a fork, the child must map the space itself.
 /// Blocks:      for the lock of the space, at most lock_patience().
-/// Locks:       identify their holder by pid. A process that reuses the pid of a dead one clears
-///              the old locks before it takes any.
+/// Locks:       identify their holder by pid. If a new process has the pid of a dead one, it clears
+///              the locks of the dead one before it takes any.
 class SharedMapping final : public runtime::SharedLock::Holders {
  public:
   struct Options {
@@ -51,24 +51,25 @@ class SharedMapping final : public runtime::SharedLock::Holders {
     /// Longest time to wait for a lock that another process holds.
     base::Nanos lock_patience = usual_lock_patience;
     std::string process = {};  ///< name shown to others; "" = the program's name
-    SharedAccess access = SharedAccess::own_processes;  ///< used by the maker only
+    /// Access for other processes. Only make() uses it.
+    SharedAccess access = SharedAccess::own_processes;
   };
   /// Makes a new space. This process owns it until it leaves; other processes find it after open().
   /// Throws: SharedSpaceError if this user has a space of that name, unless the owner died or left
   /// it empty; std::system_error.
   static std::shared_ptr<SharedMapping> make(const std::string& name, const Options& options);
-  /// Makes the space visible to processes with that access.
+  /// Makes the space visible to the processes that `access` allows.
   void open(SharedAccess access);
-  /// Maps an existing space of that name. If there is none, maps the only one whose name continues
-  /// with a dot, as the names of runs do. The name "alice/solver" means a space of another user
-  /// that others may map.
+  /// Maps the existing space of that name. If there is none, the name may be the part before a dot
+  /// of exactly one other name, such as of a run. "alice/solver" is the space `solver` of another
+  /// user, who must allow others to map it.
   /// Throws: SharedSpaceError if no space or several match, if the version or user differs, or if
-  /// the maximum number of processes map it.
+  ///   the maximum number of processes map it.
   static std::shared_ptr<SharedMapping> map(const std::string& name, const Options& options);
   static std::shared_ptr<SharedMapping> map(base::Descriptor memory, const Options& options);
   /// Returns the names of this user's open spaces that live processes map.
   static std::vector<std::string> names();
-  /// Returns the other users' spaces that this user may ask for, as "alice/solver".
+  /// Returns the other users' spaces that this user may map, as "alice/solver".
   static std::vector<std::string> others();
   ~SharedMapping();
   SharedMapping(const SharedMapping&) = delete;
@@ -76,7 +77,7 @@ class SharedMapping final : public runtime::SharedLock::Holders {
 
   shared::Segment& segment() const { return *reinterpret_cast<shared::Segment*>(base_); }
   std::string name() const;
-  /// Whether the segment may be written. If not, only functions that read may be called.
+  /// Whether the segment may be written. If not, only functions that do not write may be called.
   bool may_write() const { return may_write_; }
   std::size_t bytes() const { return bytes_; }  ///< memory limit of the space
   std::byte* at(std::size_t offset) const { return base_ + offset; }
@@ -84,22 +85,22 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   int descriptor() const { return memory_.get(); }
   std::uint32_t me() const { return me_; }
   base::Nanos lock_patience() const { return lock_patience_; }
-  /// Whether this process made the mapping. False in the child of a fork, where it is still the
-  /// parent's.
+  /// Whether this process made the mapping. False in the child of a fork, which inherits the
+  /// mapping of its parent.
   bool is_ours() const;
 
   bool lives(std::uint32_t pid) const override;
   /// Returns the processes by index; unused entries are zeros.
   std::vector<runtime::ProcessIdentity> processes() const;
   std::string process_name(std::uint32_t process) const;
-  /// Returns the process that made the space; nullopt after it left properly. dead_owner() returns
-  /// a dead one as "process 1234 (solver)", even after its slot is reused.
+  /// Returns the process that made the space; nullopt after that process detached properly.
+  /// dead_owner() describes a dead owner as "process 1234 (solver)", even after its slot is reused.
   std::optional<std::uint32_t> owner() const;
   std::optional<std::string> dead_owner() const;
   /// Rings the processes whose bits are set.
   void ring(std::uint32_t processes) const;
 
-  /// Holds the segment's own lock. Takes no lock if the space is read-only for this process.
+  /// Holds the lock of the segment. If the space is read-only for this process, takes no lock.
   class Directory {
    public:
     explicit Directory(const SharedMapping& mapping);
@@ -110,18 +111,19 @@ class SharedMapping final : public runtime::SharedLock::Holders {
    private:
     const SharedMapping& mapping_;
   };
-  /// Takes the lock, or throws SharedSpaceError. Returns whether the previous holder died.
+  /// Takes the lock, or throws SharedSpaceError. Returns whether the previous holder died with it.
   bool take(runtime::SharedLock& lock, std::string_view of) const;
   /// Tries to take the lock within `patience`. Returns nullopt if another process held it for
-  /// longer, otherwise as take(). With a patience of 0 it tries once and never sleeps.
+  /// longer; otherwise returns the same as take(). With a patience of 0 it tries once and never
+  /// sleeps.
   std::optional<bool> try_take(runtime::SharedLock& lock, base::Nanos patience) const;
   SharedSpaceError held_for_long(const runtime::SharedLock& lock, std::string_view of) const;
-  /// Patience of callers that delay other work and will try again.
+  /// Patience for callers that delay other work while they wait, and that will try again.
   static constexpr base::Nanos brief_patience{20'000'000};
 
-  /// Clears the locks, waits, holds and slot of a dead process. Does nothing if that was done
-  /// before. Returns false if another process holds some of it: the slot then stays, to be cleared
-  /// again.
+  /// Clears the locks, waiting moves, holds and slot of a dead process. Does nothing if that was
+  /// done before. Returns false if another process holds a lock that it needs. The slot then stays,
+  /// and another call must clear it.
   bool clear(const runtime::ProcessIdentity& process);
 
  private:

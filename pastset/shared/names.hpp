@@ -23,16 +23,16 @@ struct Found {
   std::string name, path;
 };
 std::vector<Found> find_spaces();
-/// Opens the memory with the flags `how`. Returns an empty descriptor if that fails or if the path
-/// now leads to another file.
+/// Opens the memory of the space with the flags `how`. Returns an empty descriptor if that fails or
+/// if the path now leads to another file.
 base::Descriptor open_found(const Found& found, int how);
 /// Whether the space is complete: its initial elements are present, so other processes may map it.
 bool is_open(const Found& found);
-/// Whether a new space may take its name: the owner is dead, noticed or not, or left no element in
-/// it.
+/// Whether a new space may take its name. It may if the owner is dead, even if no process has
+/// noticed that. It also may if the owner left no element in it.
 bool is_orphan(const Found& found);
-/// Returns the open spaces of that name. If there is none, returns those whose names continue with
-/// a dot.
+/// Returns the open spaces of that name. If there is none, returns those whose names begin with
+/// that name and a dot.
 std::vector<Found> find_named(const std::string& name);
 
 /// Space of another user that others may map, written as "alice/solver".
@@ -40,10 +40,11 @@ struct OthersName {
   std::string user, name;
   uid_t number = 0;
 };
-/// Returns nullopt for a name without a user. Throws SharedSpaceError if there is no such user.
+/// Splits a name such as "alice/solver". Returns nullopt for a name without a user. Throws
+/// SharedSpaceError if there is no such user.
 std::optional<OthersName> parse_others_name(const std::string& text);
-/// Returns the memory of the space, with the access that its owner grants; empty if there is no
-/// such space.
+/// Returns the memory of the space, with the access that its owner allows. Returns an empty
+/// descriptor if there is no such space.
 /// Throws: SharedSpaceError if several spaces match.
 base::Descriptor ask_for(const OthersName& name);
 /// Returns the names of all other users' spaces, as "alice/solver".

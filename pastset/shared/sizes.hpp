@@ -11,7 +11,7 @@ namespace pastset {
 /// Limits of one shared element. A shared space has a fixed size, so each element needs its limits
 /// when it is made.
 struct SharedSizes {
-  std::uint64_t slots = 1024;           ///< tuples that are kept, plus one spare slot
+  std::uint64_t slots = 1024;           ///< number of tuples that are kept, plus one spare slot
   std::uint64_t arena_bytes = 1 << 20;  ///< bytes for tuples above base::Payload::inline_bytes
   std::uint64_t line = 64;              ///< maximum number of blocked movers
   friend bool operator==(const SharedSizes&, const SharedSizes&) = default;
@@ -29,8 +29,8 @@ constexpr std::uint64_t in_pages(std::uint64_t bytes) {
 
 // ---- larger tuples, in the arena
 
-/// Rounds up: small sizes to cache lines, large ones to whole pages, which can return to the
-/// kernel.
+/// Rounds a size up: small sizes to cache lines, large ones to pages, so that whole pages can
+/// return to the kernel.
 constexpr std::uint64_t extent_bytes(std::uint64_t bytes) {
   return bytes < 16 * page_bytes ? in_lines(bytes) : in_pages(bytes);
 }
@@ -50,8 +50,8 @@ constexpr std::uint64_t chunk_bytes(std::uint64_t arena_bytes) {
 constexpr bool has_own_extent(std::uint64_t bytes, std::uint64_t arena_bytes) {
   return in_lines(bytes) > chunk_bytes(arena_bytes) / 4;
 }
-/// Returns how many tuples of that size fit at once, including the one being moved, if the oldest
-/// are freed first.
+/// Returns how many tuples of that size fit at once, including the one that is being moved. Assumes
+/// that the oldest are freed first.
 constexpr std::uint64_t tuples_in(std::uint64_t arena_bytes, std::uint64_t bytes) {
   if (has_own_extent(bytes, arena_bytes)) return arena_bytes / extent_bytes(bytes);
   const std::uint64_t chunk = chunk_bytes(arena_bytes), chunks = arena_bytes / chunk;

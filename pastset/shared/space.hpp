@@ -15,11 +15,11 @@
 
 namespace pastset {
 
-/// A space (pastset/space.hpp) in shared memory: one process observes what another moves, without a
-/// message. Its elements are SharedElements. See docs/reference/shared-space.md.
+/// A space (pastset/space.hpp) in shared memory: one process observes tuples that another moves,
+/// without a message. Its elements are SharedElements. See docs/reference/shared-space.md.
 ///
 /// Owns:        this process's slot in the memory, and two OS threads that sleep. Payloads that
-///              were read keep the memory after the space is destroyed.
+///              were read keep the memory mapped after the space is destroyed.
 /// Thread-safe: yes, from any context at any time. The child of a fork must map the space itself.
 /// Blocks:      for a few instructions while another process enters.
 /// Throws:      SharedSpaceError; SharedSpaceFull.
@@ -33,24 +33,24 @@ class SharedSpace {
     ElementOptions options = {};
     SharedSizes sizes = {};
   };
-  /// Makes a new space, which is gone when no process maps it any more. Processes that find it find
-  /// `elements` in it, exactly as described here.
+  /// Makes a new space. It disappears when no process maps it any more. Processes that find it
+  /// already find exactly the given `elements` in it.
   /// Requires: there is no space of that name.
   static std::unique_ptr<SharedSpace> make(const std::string& name, const Options& options = {},
                                            std::span<const Entered> elements = {});
-  /// Maps an existing space. Another user's may be read-only: then its elements are
-  /// SharedElementReaders, and enter() makes none.
+  /// Maps an existing space. A space of another user may be read-only: its elements are then
+  /// SharedElementReaders, and enter() cannot make new ones.
   static std::unique_ptr<SharedSpace> map(const std::string& name, const Options& options = {});
   /// Maps a space from a descriptor that another process handed over (descriptor()).
   static std::unique_ptr<SharedSpace> map(base::Descriptor memory, const Options& options = {});
-  /// Returns the bytes that a space takes with elements of these sizes.
+  /// Returns the bytes that a space needs for elements of these sizes.
   static std::size_t bytes_of(std::span<const SharedSizes> elements);
   ~SharedSpace();
   SharedSpace(const SharedSpace&) = delete;
   SharedSpace& operator=(const SharedSpace&) = delete;
 
-  /// As Space::enter(). The sizes, and all options except the X-function, count only for the caller
-  /// that makes the element.
+  /// Like Space::enter(). The sizes, and all options except the X-function, only have an effect if
+  /// the call creates the element.
   std::shared_ptr<Element> enter(const std::string& name, const Template& tuple_template,
                                  const ElementOptions& options = {}, const SharedSizes& sizes = {});
   std::shared_ptr<Element> find(std::string_view name);  ///< nullptr if there is none
@@ -67,8 +67,8 @@ class SharedSpace {
     std::uint64_t delta = 0, keep_newest = 0, blocked_movers = 0;
     std::uint64_t slots = 0, arena_bytes = 0, arena_bytes_used = 0;
     std::string mark;
-    std::vector<std::uint32_t> listeners;  ///< pids of processes that wait
-    std::optional<std::uint32_t> held_by;  ///< pid that held the element for too long to read more
+    std::vector<std::uint32_t> listeners;  ///< pids of processes that wait for changes
+    std::optional<std::uint32_t> held_by;  ///< pid that held the element too long to read the rest
   };
   std::vector<Shown> show() const;
 
@@ -84,7 +84,8 @@ class SharedSpace {
   const std::shared_ptr<SharedMapping> mapping_;
   const std::shared_ptr<Doorbell> listener_;
   mutable runtime::Mutex mutex_;
-  std::map<std::string, std::shared_ptr<Element>, std::less<>> elements_;  // entered here
+  std::map<std::string, std::shared_ptr<Element>, std::less<>>
+      elements_;  // elements that this process entered
 };
 
 }  // namespace pastset
