@@ -25,8 +25,8 @@ class StartedAccess::State final : public Access, public runtime::Completion {
     self_ = nullptr;
     return true;
   }
-  /// Returns an empty string if the operation ended in time. Otherwise cancels it and returns a
-  /// sentence that names what is missing.
+  /// Blocks until the operation has ended or the deadline has passed. Returns an empty string if it
+  /// ended in time. Otherwise cancels it and returns a sentence that names what is missing.
   std::string wait_or_cancel(runtime::Deadline deadline) {
     if (done()) return {};  // the element may no longer exist
     const runtime::Reason reason{"a started access of element", element_.name(), asked_};

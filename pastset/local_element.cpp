@@ -30,7 +30,7 @@ LocalElement::~LocalElement() {
 std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline deadline) {
   refuse_x_function(name());
   base::Payload stored = to_store(*this, x_function_, payload);
-  // A release function must not run under our mutex, so payloads are destroyed after the lock.
+  // Release functions must not run under our mutex, so payloads are destroyed after the unlock.
   base::Payload dropped;
   runtime::DeferredWakes wakes;
   runtime::Lock lock = lock_alive();
@@ -42,8 +42,8 @@ std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline
   return number;
 }
 
-/// Waits for room. The context that makes room appends the waiting tuple. The log therefore has the
-/// order of the queue and not the order in which threads wake up.
+/// Waits for room. The context that makes room appends the waiting tuple, so the log has the order
+/// of the queue. It does not have the order in which threads wake up.
 std::uint64_t LocalElement::move_when_admitted(base::Payload stored, runtime::Lock& lock,
                                                runtime::Deadline deadline) {
   Waiters::Move move(waiters_, std::move(stored));
@@ -116,7 +116,7 @@ void LocalElement::set_delta(std::uint64_t delta) {
 }
 
 void LocalElement::axe(std::uint64_t number) {
-  std::vector<base::Payload> freed;  // released after our mutex
+  std::vector<base::Payload> freed;  // destroyed after our mutex is unlocked
   runtime::Lock lock = lock_alive();
   while (oldest_ < first_ && oldest_ <= number) {
     freed.push_back(kept_.take_front());
@@ -126,7 +126,7 @@ void LocalElement::axe(std::uint64_t number) {
 
 void LocalElement::delete_element() {
   refuse_x_function(name());
-  base::Ring<base::Payload> freed;  // released after our mutex
+  base::Ring<base::Payload> freed;  // destroyed after our mutex is unlocked
   runtime::DeferredWakes wakes;
   runtime::Lock lock(mutex_);
   if (deleted_) return;
@@ -168,12 +168,12 @@ bool LocalElement::has_room() const {
   return keep_newest_ > 0 || delta_ == 0 || next_number() - first_ < delta_;
 }
 
-/// axe() may have freed even the newest tuple, if it was observed.
+/// Whether there is such a tuple. axe() may have freed even the newest tuple, if it was observed.
 bool LocalElement::has_newest(std::uint64_t from) const {
   return !kept_.empty() && from < next_number();
 }
 
-/// Reads under the mutex, so that `first` is unchanged if an X-function throws.
+/// Reads under the mutex. If an X-function throws, `first` is therefore unchanged.
 Stored LocalElement::read(std::uint64_t number) const {
   return {number, from_stored(*this, x_function_, kept_[number - oldest_])};
 }
@@ -226,11 +226,11 @@ void LocalElement::wait_until(There there, runtime::Lock& lock, runtime::Deadlin
   }
 }
 
-// ---- accesses that wait without a context -----------------------------------------------------
+// ---- accesses without a context ---------------------------------------------------------------
 
 void LocalElement::begin(Access& access) {
   refuse_x_function(name());
-  base::Payload dropped;  // released after our mutex
+  base::Payload dropped;  // destroyed after our mutex is unlocked
   runtime::DeferredWakes wakes;
   try {
     if (access.kind == Access::Kind::move) {
@@ -266,8 +266,8 @@ void LocalElement::begin_move(Access& access, base::Payload stored, base::Payloa
   waiters_.begin(std::make_unique<Waiters::Move>(waiters_, std::move(stored)), access);
 }
 
-/// Serves until nothing changes: a served read makes room for moves, and an admitted move serves
-/// reads.
+/// Serves waiting accesses until nothing changes. A served read makes room for moves, and an
+/// admitted move provides a tuple for reads.
 void LocalElement::settle(runtime::DeferredWakes& wakes) {
   for (bool goes_on = !waiters_.moves().empty() || waiters_.has_begun_reads(); goes_on;) {
     goes_on = admit_moves(wakes);
@@ -284,7 +284,7 @@ void LocalElement::fail_all(const std::exception_ptr& error, runtime::DeferredWa
 }
 
 bool LocalElement::cancel(Access& access) {
-  std::unique_ptr<Waiters::Move> given_up;  // released after our mutex
+  std::unique_ptr<Waiters::Move> given_up;  // destroyed after our mutex is unlocked
   runtime::Lock lock(mutex_);
   if (!access.is_waiting) return false;
   if (access.kind == Access::Kind::move)

@@ -12,7 +12,7 @@ namespace pastset {
 
 std::shared_ptr<Element> Space::enter(const std::string& name, const Template& tuple_template,
                                       const ElementOptions& options) {
-  std::shared_ptr<Element> replaced;  // possibly the last handle, so destroyed after the lock
+  std::shared_ptr<Element> replaced;  // possibly the last handle, so destroyed after the unlock
   runtime::Lock lock(mutex_);
   if (const auto found = elements_.find(name);
       found != elements_.end() && !found->second->is_deleted()) {
@@ -27,7 +27,7 @@ std::shared_ptr<Element> Space::enter(const std::string& name, const Template& t
 }
 
 void Space::adopt(std::shared_ptr<Element> element) {
-  std::shared_ptr<Element> replaced;  // possibly the last handle, so destroyed after the lock
+  std::shared_ptr<Element> replaced;  // possibly the last handle, so destroyed after the unlock
   const runtime::Lock lock(mutex_);
   replaced = std::exchange(elements_[element->name()], element);
 }

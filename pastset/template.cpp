@@ -40,7 +40,8 @@ bool has_count(Kind kind) {
   return kind == Kind::array || kind == Kind::fixed_text || kind == Kind::fixed_bytes;
 }
 
-/// Resets the members that the kind does not use to their defaults, so that == compares meanings.
+/// Sets the members that the kind does not use to their defaults, so that == compares only used
+/// ones.
 Field normalised(Field field) {
   if (!has_scalar(field.kind)) field.scalar = Field{}.scalar;
   if (!has_count(field.kind)) field.count = Field{}.count;
@@ -115,8 +116,8 @@ bool has_bad_bool(const Field& field, std::span<const std::byte> bytes) {
                      [](std::byte byte) { return byte > std::byte{1}; });
 }
 
-/// Returns the type of all values. A variable array counts as `several`, because its length prefix
-/// is no value.
+/// Returns the type that all values have. A variable array counts as `several`, because its length
+/// prefix is not a value.
 base::ValueType type_of(const std::vector<Field>& fields) {
   base::ValueType all = base::ValueType::unknown;
   for (const Field& field : fields) {

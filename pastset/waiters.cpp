@@ -22,7 +22,7 @@ Waiters::Move::~Move() {
   if (is_waiting) among.leave(*this);
 }
 
-/// The move is usually the first of the queue.
+/// Removes a move from the queue. It is usually the first one.
 void Waiters::leave(Move& move) {
   moves_.erase(std::find(moves_.begin(), moves_.end(), &move));
   move.is_waiting = false;
@@ -98,7 +98,7 @@ void Waiters::begin(Access& read) {
 
 void Waiters::give_up(Access& read) { leave(read); }
 
-/// Removes a read from its list. A move is not in that list and only stops waiting.
+/// Ends the wait of an access. A read leaves its list; a move is not in that list.
 void Waiters::leave(Access& access) {
   if (!std::exchange(access.is_waiting, false) || access.kind == Access::Kind::move) return;
   (access.previous != nullptr ? access.previous->next : first_read_) = access.next;

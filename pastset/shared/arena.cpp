@@ -15,8 +15,8 @@ namespace {
 
 using shared::Extent;
 
-// Bytes of arena addresses per byte of memory. With fewer addresses, changing tuple sizes would
-// leave only gaps that are too small.
+// Bytes of address range per byte of memory. With fewer, changing tuple sizes would leave only gaps
+// that are too small.
 constexpr std::uint64_t addresses_for_a_byte = 4;
 
 constexpr std::uint64_t for_ever = std::numeric_limits<std::uint64_t>::max();
@@ -53,8 +53,8 @@ std::uint32_t SharedArena::known() const {
   return std::min<std::uint32_t>(mapping_.segment().extents_known, shared::extents_max);
 }
 
-/// Returns the memory limit of the arena: the space without its regions, plus 1/8 for rounded
-/// lengths.
+/// Returns the memory limit of the arena. It is the size of the space without the regions of the
+/// elements, plus 1/8 because lengths are rounded up.
 std::uint64_t SharedArena::bytes_max() const {
   const std::uint64_t bytes = mapping_.bytes();
   const std::uint64_t left = bytes - std::min<std::uint64_t>(mapping_.segment().regions_end, bytes);
@@ -75,9 +75,10 @@ SharedArena::Range SharedArena::range_of(std::uint32_t index) const {
 
 // ---- users of an extent ----------------------------------------------------------------------
 
-/// A new user registers before the old one unregisters: a reading process before its element drops
-/// the tuple, an element before the process that moves drops its hold. The check therefore sees one
-/// of the two, unless the use passed on between the two loads. `turns` detects that.
+/// A new user of an extent registers before the old one unregisters. A reading process registers
+/// before its element drops the tuple. An element registers before the moving process drops its
+/// hold. The two loads below therefore see one of the users, unless the use changed hands between
+/// them. `turns` detects that.
 bool SharedArena::is_free(std::uint32_t index) const {
   const Extent& it = extent(index);
   const std::uint32_t turns = it.turns;
@@ -131,7 +132,7 @@ std::optional<SharedArena::Room> SharedArena::find(std::span<const std::byte> by
     if (!is_most || bytes.size() > range.bytes - (place - range.place)) return std::nullopt;
     Room room{hold(i), place};
     const runtime::Lock lock(mutex_);
-    if (holds_[i] > 1) return room;  // another hold keeps the bytes
+    if (holds_[i] > 1) return room;  // a second hold keeps the bytes unchanged
   }
   return std::nullopt;
 }
@@ -181,7 +182,7 @@ bool SharedArena::wants_memory(std::uint32_t element) const {
   return (mapping_.segment().wants_memory.load(std::memory_order_relaxed) >> element & 1) != 0;
 }
 
-/// A waiter sets its bit before it looks for memory, so that no ring is lost.
+/// A waiter sets its bit before it looks for memory, so it either finds memory or receives a ring.
 void SharedArena::notify_waiting_writers() const {
   const shared::Segment& segment = mapping_.segment();
   std::uint64_t elements = segment.wants_memory;
@@ -191,14 +192,15 @@ void SharedArena::notify_waiting_writers() const {
 
 // ---- taking ----------------------------------------------------------------------------------
 
-/// Extents may become free meanwhile. None can be taken while the arena is locked.
+/// The result may be outdated: extents may become free meanwhile. None can be taken, because the
+/// arena is locked.
 SharedArena::Survey SharedArena::survey(std::uint64_t charge) const {
   Survey it;
   const std::uint32_t known_now = known();
   for (std::uint32_t i = 0; i < known_now; ++i) {
     if (extent(i).bytes == 0) it.unused = std::min(it.unused, i);
     const Range range = range_of(i);
-    if (range.bytes == 0) continue;  // perhaps overwritten: never used again
+    if (range.bytes == 0) continue;  // perhaps overwritten; never used again
     it.all.push_back({i, range, is_free(i)});
     it.bytes += range.bytes;
     if (!it.all.back().is_free && extent(i).charge == charge) it.charged += extent(i).counted;
@@ -233,7 +235,7 @@ bool SharedArena::has_extents() const {
          std::any_of(now.all.begin(), now.all.end(), [](const Seen& one) { return one.is_free; });
 }
 
-/// Uses the first gap that is long enough.
+/// Places a new extent in the first gap that is long enough.
 std::optional<std::uint32_t> SharedArena::take_fresh(const Survey& now, std::uint64_t bytes) {
   if (now.unused == shared::extents_max || now.bytes + bytes > bytes_max()) return std::nullopt;
   const std::uint64_t step = bytes < 16 * page_bytes ? line_bytes : page_bytes;
@@ -255,7 +257,7 @@ std::optional<std::uint32_t> SharedArena::take_fresh(const Survey& now, std::uin
 
 // ---- giving back -----------------------------------------------------------------------------
 
-/// Releases whole pages only: the pages at both ends may be shared with other extents.
+/// Returns the memory of whole pages only. Other extents may share the pages at both ends.
 void SharedArena::release_pages(const Range& range) const {
   const std::uint64_t from = in_pages(range.place);
   const std::uint64_t to = (range.place + range.bytes) / page_bytes * page_bytes;
@@ -264,7 +266,8 @@ void SharedArena::release_pages(const Range& range) const {
               static_cast<off_t>(from), static_cast<off_t>(to - from));
 }
 
-/// Frees an extent that blocks another request. Returns false if none is free.
+/// Frees a free extent whose addresses or memory another request needs. Returns false if no extent
+/// is free.
 /// Requires: the arena is locked.
 bool SharedArena::give_back_one(const Survey& now) const {
   const auto found =
@@ -280,14 +283,15 @@ void SharedArena::give_back() {
   const base::Nanos now = runtime::steady_now();
   if (now - looked_at_ < a_while) return;
   looked_at_ = now;
-  // The kernel is slow here. Others may take extents meanwhile, but not these.
+  // The kernel is slow here. Meanwhile other processes may take other extents, but not the held
+  // ones.
   for (const Held& unwanted : hold_unwanted()) {
     release_pages(range_of(unwanted.extent()));
     extent(unwanted.extent()).bytes = 0;
   }
 }
 
-/// Returns no extents if another process takes one at that moment.
+/// Holds the extents that are free and unused for a while. Returns none if the arena is locked.
 std::vector<SharedArena::Held> SharedArena::hold_unwanted() {
   std::vector<Held> unwanted;
   runtime::SharedLock& lock = mapping_.segment().arena_lock;

@@ -7,13 +7,13 @@
 namespace pastset {
 namespace {
 
-// Too short for a person to notice, and 200 polls a second cost little.
+// Interval between polls. People do not notice 5 ms, and 200 polls a second cost little.
 constexpr base::Nanos between_looks{5'000'000};
 
 }  // namespace
 
 Doorbell::Doorbell(std::shared_ptr<SharedMapping> mapping) : mapping_(std::move(mapping)) {
-  const runtime::Lock lock(mutex_);  // callbacks wait until the members are set
+  const runtime::Lock lock(mutex_);  // callbacks wait until all members are set
   if (!mapping_->may_write()) {
     looking_ =
         std::make_unique<runtime::LookingThread>(between_looks, [this] { return notify_all(); });
@@ -32,7 +32,7 @@ Doorbell::Doorbell(std::shared_ptr<SharedMapping> mapping) : mapping_(std::move(
 
 Doorbell::~Doorbell() {
   if (mapping_->is_ours()) return;
-  threads_.release();  // the child of a fork has no such threads
+  threads_.release();  // these threads do not exist in the child of a fork
   looking_.release();
 }
 

@@ -35,7 +35,7 @@ SharedElement::~SharedElement() {
   try {
     if (!orphans_.empty()) hold.try_take(mapping_->lock_patience());
   } catch (const ElementError&) {
-    // The places are cleared when this process ends.
+    // When this process ends, its places in the line are cleared.
   }
   waiters_.ensure_none();
 }
@@ -104,7 +104,7 @@ bool SharedElement::has_newest(std::uint64_t from) const {
   return it.oldest < it.last && from < it.last;
 }
 
-/// Runs X-functions while the element is held, so that an exception leaves `first` unchanged.
+/// Runs X-functions while the element is held. An exception therefore leaves `first` unchanged.
 Stored SharedElement::read(std::uint64_t number) const {
   base::Payload stored = log_.read(number, mapping_);
   if (!x_function_.in && !x_function_.out)
@@ -164,7 +164,7 @@ void SharedElement::axe(std::uint64_t number) {
   log_.note_taker();
   log_.free_to(number);
   if (log_.is_line_empty()) return;
-  log_.note_change();  // there may be memory for movers of other processes
+  log_.note_change();  // other processes' movers may now find memory
   settle(wakes);
 }
 
@@ -222,7 +222,7 @@ void SharedElement::wait_until(There there, Hold& hold, runtime::Deadline deadli
   }
 }
 
-/// Waits with both locks released. Afterwards the mutex is held again, and the log is not.
+/// Waits with both locks released. Afterwards the mutex is locked again, and the log is not.
 runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime::Deadline deadline,
                                    const runtime::Reason& reason) {
   log_.listen();
@@ -230,7 +230,7 @@ runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime:
   return waiters_.wait(list, hold.lock(), deadline, reason);
 }
 
-/// Polls the shared memory instead, so that no process has to ring this one.
+/// Polls the shared memory before it sleeps, so that other processes need not ring this one.
 bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Hold& hold,
                          runtime::Deadline deadline, const runtime::Reason& reason) {
   const Waiters::Blocked blocked(waiters_);
@@ -240,15 +240,15 @@ bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t s
   return has_changed;
 }
 
-/// Completes everything that a change, of this process or another, has made possible. If the memory
-/// was overwritten, the waiters receive the error, not the caller.
+/// Completes all waits that a change has made possible, whether by this process or another. If the
+/// memory was overwritten, the waiters receive the error, not the caller.
 /// Requires: both locks are held.
 void SharedElement::settle(runtime::DeferredWakes& wakes) {
   try {
     settle_readable(wakes);
   } catch (const ElementError&) {
     fail_all(std::current_exception(), wakes);
-    waiters_.wake_all(wakes);  // waiters find the error themselves
+    waiters_.wake_all(wakes);  // each waiter detects the error itself
   }
 }
 
@@ -267,11 +267,12 @@ void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
     if (const auto error = log_.why_no_room_comes()) fail_moves(error, wakes);
 }
 
-/// Handles a change that another process may have made. Does not lock an element without sleeping
-/// waiters. Retries later if the element is held for long, so that it delays no other element.
+/// Handles a change that another process may have made. If no waiter sleeps, does not lock the
+/// element. If another process holds the element for long, retries later, so that other elements
+/// are not delayed.
 bool SharedElement::on_ring(runtime::DeferredWakes& wakes) {
   if (log_.listens() || log_.is_deleted()) look_again(wakes);
-  return false;  // changes are rung, so no polling is needed
+  return false;  // changes are signalled by a ring, so no polling is needed
 }
 
 void SharedElement::look_again(runtime::DeferredWakes& wakes) {
@@ -298,11 +299,11 @@ void SharedElement::look_again(runtime::DeferredWakes& wakes) {
   } catch (const ElementError&) {
     held_since_.reset();
     fail_all(std::current_exception(), wakes);
-    waiters_.wake_all(wakes);  // waiters find the error themselves
+    waiters_.wake_all(wakes);  // each waiter detects the error itself
   }
 }
 
-// ---- started accesses, without a context -----------------------------------------------------
+// ---- accesses without a context --------------------------------------------------------------
 
 void SharedElement::begin(Access& access) {
   refuse_x_function(name());
@@ -352,7 +353,7 @@ bool SharedElement::cancel(Access& access) {
   if (!access.is_waiting) return false;
   Waiters::Move& move = waiters_.move_of(access);
   if (hold.has_log() && !log_.is_deleted() && log_.in_line(move.place).state == Waiting::admitted) {
-    settle(wakes);  // another process has just appended its tuple
+    settle(wakes);  // another process had already appended its tuple
     return false;
   }
   given_up = waiters_.give_up(move);

@@ -20,8 +20,8 @@ std::optional<ElementArena::Room> ElementArena::spare_room(std::size_t bytes,
 std::optional<ElementArena::Room> ElementArena::room_ahead(std::size_t bytes,
                                                            std::uint64_t to_keep) {
   if (has_own_extent(bytes, bytes_)) return spare_room(bytes, to_keep);
-  // A mover that pauses here would keep others from reusing the chunk. In an element that keeps the
-  // newest, moves cannot wait for that.
+  // A mover that pauses after this call would keep others from reusing the chunk. With keep_newest,
+  // moves never block, so they cannot wait for that mover.
   if (element_.keep_newest.load(std::memory_order_relaxed) > 0) return std::nullopt;
   const std::uint64_t lines = in_lines(bytes);
   if (bytes <= copied_while_held_max || arena_.wants_memory(index_) || !has_chunk_for(2 * lines))
@@ -56,15 +56,15 @@ bool ElementArena::note_tuple(std::uint32_t extent, std::uint64_t number) {
   return true;
 }
 
-/// Movers that wait for memory in this element retry without a ring.
+/// Does not ring for movers of this element, because they retry anyway.
 void ElementArena::note_gone() const {
   if (element_.is_guest.load(std::memory_order_relaxed) == 0) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   arena_.notify_waiting_writers();
 }
 
-/// The dead holder may have recorded a tuple that it did not move. It may also have opened an
-/// extent that is not yet, or no longer, the chunk.
+/// Two changes may be unfinished. The dead holder may have recorded a tuple that it did not move.
+/// It may have opened an extent that is not yet the chunk, or that is no longer the chunk.
 void ElementArena::mend(std::uint64_t last) {
   arena_.forget_beyond(index_, last, element_.chunk - 1);
 }
@@ -88,8 +88,8 @@ bool ElementArena::is_chunk_empty() const {
   return element_.chunk_newest <= element_.oldest && !arena_.is_held(element_.chunk - 1);
 }
 
-/// Abandons an empty chunk, for a tuple that needs its memory. Returns false if there is no empty
-/// chunk.
+/// Gives up the chunk if it is empty, for a tuple that needs its memory. Returns false if there is
+/// no empty chunk.
 bool ElementArena::leave_empty_chunk() {
   const std::uint32_t chunk = element_.chunk;
   if (chunk == 0 || chunk > shared::extents_max || !is_chunk_empty()) return false;
@@ -97,8 +97,8 @@ bool ElementArena::leave_empty_chunk() {
   return true;
 }
 
-/// Reserves the place before it is written. A process that dies in between leaves a gap, which
-/// becomes free with the rest of the chunk.
+/// Reserves a place in the chunk before the caller writes to it. If the process dies in between, a
+/// gap stays; it becomes free with the rest of the chunk.
 ElementArena::Place ElementArena::place_in_chunk(std::uint64_t lines) {
   const std::uint32_t extent = element_.chunk.load(std::memory_order_relaxed) - 1;
   const std::uint64_t used = element_.chunk_used.load(std::memory_order_relaxed);

@@ -44,7 +44,7 @@ base::Buffer SharedElement::buffer(std::size_t bytes) {
   return buffer;
 }
 
-/// Does all slow work before the element is held and other processes have to wait.
+/// Does all slow work before the element is held, because other processes then have to wait.
 SharedElement::Incoming SharedElement::bring_in(base::Payload stored) const {
   Incoming incoming{std::move(stored), std::nullopt};
   const std::span<const std::byte> tuple = incoming.tuple.bytes();
@@ -75,7 +75,7 @@ std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
   if (const auto error = log_.why_no_room_comes()) std::rethrow_exception(error);
   const std::uint32_t place = log_.join_line(incoming.tuple.bytes(), incoming.room);
   Waiters::Move move(waiters_, std::move(incoming.tuple), place);
-  // Only this process can find memory for it, after a ring for a change.
+  // Only this process can provide the memory for its tuple, so a change must ring it.
   if (log_.in_line(move.place).state == Waiting::needs_memory) log_.listen();
   try {
     wait_for_admission(move, hold, deadline);
@@ -88,8 +88,8 @@ std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
   return *move.number;
 }
 
-/// Both locks are held at entry and at return. After an exception the mutex is held, and perhaps
-/// the log.
+/// The caller holds both locks, and holds them again at return. After an exception the mutex is
+/// held, and possibly the log.
 void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
                                        runtime::Deadline deadline) {
   const runtime::Reason reason{"room in element", name(), log_.numbers().last};
@@ -98,37 +98,38 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
   const auto take = [&] {
     hold.take();
     if (!move.number && log_.is_deleted()) throw waiters_.deleted();
-    log_.numbers();  // throws if they were overwritten
+    log_.numbers();  // throws if the numbers were overwritten
   };
   bool may_look = true, is_settled = false, is_late = false;
   for (; !move.number && !move.error; take()) {
     if (!std::exchange(is_settled, true) || !is_waiting()) {
       runtime::DeferredWakes wakes;
       settle(wakes);
-      hold.let_go();  // before the wakes are carried out
+      hold.let_go();  // before the wake-ups in `wakes` are carried out
     } else if (is_late) {
-      throw DeadlinePassed(no_room());  // while locked, no process can admit it any more
+      throw DeadlinePassed(no_room());  // while it is locked, no process can admit the move
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
     } else if (const auto error = log_.why_no_room_comes()) {
-      std::rethrow_exception(error);  // it may have arisen during polling, without a ring
+      std::rethrow_exception(error);  // polling may have found the error, without a ring
     } else {
       is_late = wait(move.waiting, hold, deadline, reason) == runtime::Woken::expired;
     }
   }
 }
 
-/// Takes the log if it can; a failure is no error here. May release the mutex meanwhile.
+/// Takes the lock of the log if possible; a failure is not an error here. May unlock the mutex
+/// meanwhile.
 void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
   try {
     if (!hold.has_log()) hold.try_take(patience);
   } catch (const ElementError&) {
-    // Operations that need the log find the error themselves.
+    // Operations that need the log detect the error themselves.
   }
 }
 
-/// Withdraws a move from the line.
-/// Requires: the mutex is held, and the log unless it could not be taken.
+/// Withdraws a move from the line. If the log is not held, its place is freed later.
+/// Requires: the mutex is held. So is the log, unless the caller could not take it.
 void SharedElement::withdraw(std::uint32_t place, const Hold& hold) {
   orphans_.push_back(place);
   if (hold.has_log())
@@ -146,13 +147,13 @@ void SharedElement::drop_orphans() const {
     is_deleted ? log_.forget_line(place) : log_.leave_line(place);
   if (is_deleted) return;
   try {
-    if (log_.admit()) come_back();  // to settle the rest
+    if (log_.admit()) come_back();  // settle() must complete the admitted moves
   } catch (const ElementError&) {
-    // Waiters find the error themselves.
+    // Waiters detect the error themselves.
   }
 }
 
-/// Causes a call of on_ring() soon.
+/// Makes the thread that handles rings call on_ring() soon.
 void SharedElement::come_back() const {
   log_.listen();
   mapping_->ring(std::uint32_t{1} << mapping_->me());
@@ -175,8 +176,8 @@ void SharedElement::begin_move(Access& access, Incoming incoming, runtime::Defer
   settle(wakes);
 }
 
-/// Ends moves that were admitted or overwritten. Returns whether one more has memory and waits for
-/// room.
+/// Ends the wait of moves that were admitted or overwritten. Returns whether one of the other moves
+/// just got memory and now waits for room.
 bool SharedElement::answer_moves(runtime::DeferredWakes& wakes) {
   bool is_one_ready = false;
   for (std::size_t i = 0; i < waiters_.moves().size();) {
@@ -201,7 +202,7 @@ bool SharedElement::answer_moves(runtime::DeferredWakes& wakes) {
   return is_one_ready;
 }
 
-/// Fails the moves in line, for which there is no room.
+/// Ends the waiting moves with the error, because there will be no room for them.
 void SharedElement::fail_moves(const std::exception_ptr& error, runtime::DeferredWakes& wakes) {
   while (!waiters_.moves().empty()) {
     Waiters::Move& move = *waiters_.moves().front();

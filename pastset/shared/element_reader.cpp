@@ -33,7 +33,8 @@ SharedElementReader::~SharedElementReader() {
 
 // ---- reading ---------------------------------------------------------------------------------
 
-/// Returns nullopt if the tuple is gone, even if it was dropped during the copy.
+/// Returns a copy of a tuple; nullopt if it does not exist any more, also if it was dropped during
+/// the copy.
 std::optional<Stored> SharedElementReader::glance(std::uint64_t number) const {
   std::optional<base::Payload> copied = log_.glance(number);
   refuse_deleted();
@@ -58,8 +59,8 @@ Stored SharedElementReader::read_kept(std::uint64_t number) const {
   throw waiters_.expired(number, log_.numbers_now().oldest);
 }
 
-/// Retries if the tuple is dropped during the copy, because then there is a newer one. Returns
-/// nullopt if there is none or if all 1000 attempts fail.
+/// Copies the newest tuple. If it is dropped during the copy, there is a newer one, so the function
+/// retries. Returns nullopt if there is no tuple or if all 1000 attempts fail.
 std::optional<Stored> SharedElementReader::newest_now(std::uint64_t from) const {
   for (int tried = 0; tried < 1000 && has_newest(from); ++tried)
     if (auto stored = glance(log_.numbers_now().last - 1)) return stored;
@@ -155,14 +156,15 @@ bool SharedElementReader::on_ring(runtime::DeferredWakes& wakes) {
   try {
     refuse_deleted();
     const std::uint32_t changes = log_.element().changes;
-    const bool is_orphan = log_.why_orphaned() != nullptr;  // not counted in `changes`
+    // `changes` does not count the death of the owner.
+    const bool is_orphan = log_.why_orphaned() != nullptr;
     bool has_changed = std::exchange(seen_changes_, changes) != changes;
     has_changed |= std::exchange(seen_orphan_, is_orphan) != is_orphan;
     if (has_changed) waiters_.notify_changed(wakes);
     waiters_.serve_reads(*this, wakes);
     if (const auto error = log_.why_none_comes()) waiters_.fail_reads(error, wakes);
   } catch (const ElementError&) {
-    waiters_.notify_changed(wakes);  // readers find the error themselves
+    waiters_.notify_changed(wakes);  // readers detect the error themselves
     waiters_.fail_reads(std::current_exception(), wakes);
   }
   return waiters_.has_any();

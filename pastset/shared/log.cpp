@@ -17,12 +17,12 @@ using shared::Waiting;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-/// Words of Slot::inside for a larger tuple.
+/// Indexes into Slot::inside for a larger tuple.
 enum Inside : std::size_t { its_place, its_extent };
 
 bool is_large(const Slot& slot) { return slot.bytes.load(relaxed) > base::Payload::inline_bytes; }
 
-/// Returns at most extents_max; the extent need not exist.
+/// Returns the extent of the slot's tuple, at most extents_max. It need not exist.
 std::uint32_t extent_of(const Slot& slot) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(slot.inside[its_extent].load(relaxed), shared::extents_max));
@@ -113,8 +113,8 @@ SharedLog::Numbers SharedLog::numbers() const {
   return it;
 }
 
-/// Repairs the element that is there now, which may be a newer one than this view's. No other view
-/// learns that the holder died.
+/// Repairs the element that has this index now. It may be newer than the one of this view, but no
+/// other view is told that the holder died.
 void SharedLog::mend_present() {
   if (!is_deleted()) return mend();
   SharedLog present(mapping_, index_);
@@ -122,13 +122,13 @@ void SharedLog::mend_present() {
   to_ring_ |= present.to_ring_;
 }
 
-/// Repairs what a process that died with the lock left half done.
+/// Completes or undoes the changes that a dead holder of the lock left unfinished.
 void SharedLog::mend() {
   if (element_.first < element_.oldest) element_.first = element_.oldest.load();
   const Numbers it = numbers();
   share_->mend(it.last);
   drop_beyond_newest();
-  // In line, at most the mover of the last tuple was appended and is not yet marked admitted.
+  // At most one move in line is appended but not yet marked as admitted: that of the last tuple.
   const std::uint64_t newest = it.last > 0 ? slot_of(it.last - 1).ticket.load() : 0;
   std::uint32_t count = 0;
   for (std::uint64_t i = 0; i < sizes_.line; ++i) {
@@ -178,7 +178,7 @@ bool SharedLog::append(std::span<const std::byte> tuple, std::optional<Room>& ro
   element_.next_ticket.store(ticket, relaxed);
   slot.ticket.store(ticket, relaxed);
   element_.last.store(last + 1, std::memory_order_release);
-  room.reset();  // before others look for memory
+  room.reset();  // dropped before others look for memory
   drop_beyond_newest();
   note_change();
   return true;
@@ -250,14 +250,14 @@ std::optional<ElementArena::Place> SharedLog::place(std::span<const std::byte> t
   return place;
 }
 
-/// Returns how many tuples the element has yet to keep, without the next one.
+/// Returns how many tuples besides the next one the element will keep.
 std::uint64_t SharedLog::tuples_to_keep() const {
   const Numbers it = numbers();
   const std::uint64_t keeps = std::min(element_.keep_newest.load(relaxed), sizes_.slots);
   return keeps - std::min(keeps, it.last - it.oldest);
 }
 
-/// Returns the bytes of a slot: a copy of a small tuple, a view of a larger one.
+/// Returns the bytes of a slot's tuple: a copy of a small tuple, a view of a larger one.
 SharedLog::Bytes SharedLog::bytes_of(const Slot& slot) const {
   const std::uint64_t bytes = slot.bytes.load(relaxed);
   if (bytes <= base::Payload::inline_bytes) {
@@ -282,7 +282,8 @@ base::Payload SharedLog::read(std::uint64_t number,
                               [mapping, extent = it.extent] { mapping->arena().let_go(extent); });
 }
 
-/// The numbers change one by one meanwhile. Each only grows, and none overtakes the next.
+/// Reads the numbers without a lock, while they may change. Each of them only grows, and none
+/// exceeds the next, so the order of the loads keeps the result valid.
 SharedLog::Numbers SharedLog::numbers_now() const {
   for (int tried = 0; tried < 1000; ++tried) {
     const Numbers it{element_.oldest, element_.first, element_.last};
@@ -291,7 +292,8 @@ SharedLog::Numbers SharedLog::numbers_now() const {
   return numbers();
 }
 
-/// The contents of a slot and of an extent stay as long as the tuple is not older than `oldest`.
+/// Copies a tuple without a lock. The contents of its slot and extent stay unchanged until `oldest`
+/// exceeds its number.
 std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
   const auto is_there = [&] { return element_.oldest <= number && !is_deleted(); };
   if (!is_there()) return std::nullopt;
@@ -301,7 +303,7 @@ std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
     std::atomic_thread_fence(std::memory_order_acquire);
     if (is_there()) return copy;
   } catch (const SharedSpaceError&) {
-    if (is_there()) throw;  // otherwise the slot had another tuple by then
+    if (is_there()) throw;  // otherwise the slot already belonged to another tuple
   }
   return std::nullopt;
 }
@@ -314,7 +316,8 @@ SharedSpaceError SharedLog::overwritten(std::uint64_t number, const std::string&
 
 // ---- the line --------------------------------------------------------------------------------
 
-/// Returns the first in line. First come, first served: no mover gets memory while one before it
+/// Returns the place of the first mover in line. Movers get memory in the same order: none gets it
+/// while an earlier one has none.
 /// has none.
 std::optional<std::uint32_t> SharedLog::head_of_line() const {
   std::optional<std::uint32_t> head;
@@ -368,8 +371,8 @@ void SharedLog::leave_line(std::uint32_t place) {
   held_in_line_.erase(place);
 }
 
-/// Movers that are still in line keep their memory, because other processes may yet append their
-/// tuples.
+/// Keeps the memory of movers that are still in line, because other processes may still append
+/// their tuples.
 SharedLog::~SharedLog() {
   for (auto& [place, held] : held_in_line_) held.keep();
 }
@@ -378,7 +381,7 @@ void SharedLog::remove_from_line(Waiting& one) {
   const std::uint32_t was = one.state.exchange(Waiting::nobody);
   if (was == Waiting::nobody || was == Waiting::admitted || element_.line_count == 0) return;
   --element_.line_count;
-  note_change();  // it may have blocked the next mover
+  note_change();  // this place may have blocked the next mover
 }
 
 bool SharedLog::find_memory(std::uint32_t place, std::span<const std::byte> tuple) {
@@ -402,7 +405,7 @@ bool SharedLog::admit() {
     Waiting& one = line_[*head];
     if (one.state != Waiting::ready) break;
     if (is_large(one.slot) && !arena().holds(one.process, extent_of(one.slot))) {
-      remove_from_line(one);  // its process died; its memory may have a new user
+      remove_from_line(one);  // its process died, and its memory may be in use by another tuple
       continue;
     }
     const std::uint64_t last = numbers().last;
@@ -459,8 +462,9 @@ void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
 }
 
 void SharedLog::forget(std::uint32_t process, const std::string& who) {
-  if (element_.generation != generation_) return;  // a newer element, which the process never used
-  if (is_deleted()) return;                        // its memory may be in use again
+  // The process never used a newer element; the memory of a deleted one may be in use again.
+  if (element_.generation != generation_) return;
+  if (is_deleted()) return;
   const auto leave = [&](shared::Word& all, shared::Who& lost) {
     const std::uint32_t bit = std::uint32_t{1} << process;
     if (all == bit) write_text(lost, who);

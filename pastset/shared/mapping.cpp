@@ -128,7 +128,7 @@ std::shared_ptr<SharedMapping> SharedMapping::map_own(const std::string& name,
                                          found[1].name, found[1].path));
     base::Descriptor memory = shared::open_found(found[0], O_RDWR);
     if (memory) return map(std::move(memory), options);
-    // The process that the path belongs to may have just ended; others may still map the space.
+    // The process to which the path belongs may have just ended. Others may still map the space.
     if (tried == 20) fail_with(fmt::format("shared space '{}', {}", name, found[0].path));
   }
 }
@@ -145,7 +145,7 @@ std::shared_ptr<SharedMapping> SharedMapping::map(base::Descriptor memory, uid_t
     throw SharedSpaceError(
         fmt::format("a shared space of user {}; expected one of user {}", status.st_uid, user));
   const int found = fcntl(memory.get(), F_GET_SEALS);
-  // If memory could shrink, it would kill its readers.
+  // If another process could shrink the memory, a read beyond its end would kill the reader.
   if (found < 0 || (found & segment_seals) != segment_seals)
     throw SharedSpaceError("memory that is no shared space: its size may change");
   const auto bytes = static_cast<std::size_t>(status.st_size);
@@ -182,7 +182,8 @@ SharedMapping::SharedMapping(base::Descriptor memory, std::size_t mapped_bytes,
   void* const mapped = mmap(nullptr, mapped_bytes_, how, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) fail_with("shared memory cannot be mapped");
   base_ = static_cast<std::byte*>(mapped);
-  madvise(base_ + bytes_, mapped_bytes_ - bytes_, MADV_DONTDUMP);  // a dump would fill it
+  // A core dump would otherwise allocate all pages of the arena.
+  madvise(base_ + bytes_, mapped_bytes_ - bytes_, MADV_DONTDUMP);
   arena_ = std::make_unique<SharedArena>(*this);
 }
 
@@ -191,7 +192,7 @@ SharedMapping::~SharedMapping() {
   try {
     if (me_ < shared::processes_max && is_ours()) leave();
   } catch (const ElementError&) {
-    // The next process that maps the space notices that this one is gone.
+    // The next process that maps the space detects that this process is gone.
   }
   munmap(base_, mapped_bytes_);
 }
@@ -227,7 +228,8 @@ void SharedMapping::join() {
         name(), pid_));
   const Directory held(*this);
   const auto all = processes();
-  for (const runtime::ProcessIdentity& one : all)  // their ends may be unnoticed so far
+  // The ends of some processes may be undetected so far.
+  for (const runtime::ProcessIdentity& one : all)
     if (one.pid != 0 && !one.is_alive()) clear_all_of(one);
   me_ = free_place();
   if (me_ == shared::processes_max)
@@ -252,7 +254,7 @@ std::uint32_t SharedMapping::free_place() const {
 }
 
 bool SharedMapping::lives(std::uint32_t pid) const {
-  // Read first, because the process may be about to release it.
+  // Read before the slots, because the process may be about to unlock it.
   const bool holds_directory = segment().lock.holder() == pid;
   bool has_place = false;
   for (const runtime::ProcessIdentity& one : processes()) {
@@ -284,7 +286,7 @@ std::optional<std::string> SharedMapping::dead_owner() const {
   if (segment().owner_is_dead.load(std::memory_order_acquire) != 0)
     return read_text(segment().owner_died);
   if (may_write_) return std::nullopt;
-  // A read-only process is not notified of deaths, and may be the last one left.
+  // A read-only process is not notified of deaths, and it may be the last one left.
   const std::optional<std::uint32_t> owner = this->owner();
   if (!owner || identity_in(segment(), *owner).is_alive()) return std::nullopt;
   return who(*owner);
@@ -326,8 +328,8 @@ SharedSpaceError SharedMapping::held_for_long(const runtime::SharedLock& lock,
                   lock.holder().value_or(0), of, base::format_time(lock_patience_)));
 }
 
-/// After a dead holder there is nothing to repair: slots and elements are valid only once their
-/// state says so.
+/// Takes the lock. After the death of a holder there is nothing to repair, because slots and
+/// elements count as valid only once their state is set.
 SharedMapping::Directory::Directory(const SharedMapping& mapping) : mapping_(mapping) {
   if (mapping_.may_write()) mapping_.take(mapping_.segment().lock, "the space");
 }
@@ -336,7 +338,8 @@ SharedMapping::Directory::~Directory() {
   if (mapping_.may_write()) mapping_.segment().lock.unlock();
 }
 
-/// Holds the directory from the first check on, so that no other process takes the slot meanwhile.
+/// Holds the directory from the first check to the end, so that no other process takes the slot
+/// meanwhile.
 bool SharedMapping::clear(const runtime::ProcessIdentity& process) {
   const Directory held(*this);
   return clear_all_of(process);
@@ -347,7 +350,7 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] != process || i == me_) continue;
-    if (!lives(process.pid)) {  // neither it nor another process with its pid
+    if (!lives(process.pid)) {  // neither the dead process nor another one uses its pid
       segment().arena_lock.leave_for(process.pid);
       for (shared::Element& element : segment().elements) element.lock.leave_for(process.pid);
     }
@@ -356,8 +359,9 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   return is_all_cleared;
 }
 
-/// Does not hold the directory while it waits for an element, because other processes may die
-/// meanwhile. A slot that cannot be freed is cleared when this process ends.
+/// Detaches this process. Does not hold the directory while it waits for an element, because other
+/// processes may die meanwhile and must be cleared. A slot that cannot be freed now is cleared when
+/// this process ends.
 void SharedMapping::leave() {
   {
     const Directory held(*this);
@@ -367,7 +371,7 @@ void SharedMapping::leave() {
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
     const auto view = [&]() -> std::optional<SharedLog> {
-      const Directory held(*this);  // so that all sizes belong to one element
+      const Directory held(*this);  // ensures that all sizes belong to one element
       if (segment().elements[i].state == shared::Element::nothing) return std::nullopt;
       return SharedLog(*this, i);
     };
@@ -379,7 +383,8 @@ void SharedMapping::leave() {
   if (is_all_cleared) free_place_of(me_);
 }
 
-/// Clears what the process left in one element. Returns false if another process holds the element.
+/// Clears the process's waiting moves and marks in one element. Returns false if another process
+/// holds the element.
 template <class View>
 bool SharedMapping::clear_in(View view, std::uint32_t process, const std::string& who,
                              base::Nanos patience) const {
@@ -401,8 +406,8 @@ void SharedMapping::free_place_of(std::uint32_t process) {
   ring(~std::uint32_t{0});
 }
 
-/// Clears the slot of a dead process. The slot becomes free last. If this process dies on the way
-/// or finds an element held, another attempt does the rest.
+/// Clears the slot of a dead process, and frees the slot last. If this process dies meanwhile, or
+/// if an element is held, another call completes the work.
 /// Requires: the directory is held.
 bool SharedMapping::clear_place(std::uint32_t process) {
   bool is_all_cleared = true;

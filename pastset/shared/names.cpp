@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/names.cpp — search for spaces in `/proc` and behind the doors of other users
+// pastset/shared/names.cpp — search for spaces in `/proc`, and for other users' spaces by their
+// doors
 #include "pastset/shared/names.hpp"
 
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 namespace pastset::shared {
 namespace {
 
-/// Finds spaces in one `/proc/PID/fd`, by the prefix of their memory's name.
+/// Finds the spaces in one `/proc/PID/fd` by the prefix of their memfd names.
 void look_into(const std::filesystem::path& descriptors, std::vector<Found>& found) {
   const std::string before = fmt::format("/memfd:{}", memory_prefix);
   constexpr std::string_view after = " (deleted)";
@@ -44,7 +45,7 @@ void look_into(const std::filesystem::path& descriptors, std::vector<Found>& fou
   }
 }
 
-/// Returns the result of `ask` for the head of the space; false if it has no valid head.
+/// Returns the result of `ask` for the head of the space; false if the head is invalid.
 bool ask_head(const Found& one, const std::function<bool(const Segment&)>& ask) {
   const base::Descriptor memory = open_found(one, O_RDONLY);
   struct stat status {};

@@ -19,7 +19,7 @@ TemplateMismatch wrong_template(std::string_view name, const std::string& presen
       fmt::format("element '{}' has template \"{}\", not \"{}\"", name, present, wanted.text()));
 }
 
-/// Rounds the arena bytes up, so that a tuple of that size fits with its extent.
+/// Rounds the arena bytes up to an extent, so that one tuple of the given number of bytes fits.
 SharedSizes whole_extents(SharedSizes sizes) {
   sizes.arena_bytes = extent_bytes(sizes.arena_bytes);
   return sizes;
@@ -39,7 +39,7 @@ class ElementHeld {
   shared::Element& element_;
 };
 
-/// Throws SharedSpaceFull for an element that no shared space can have.
+/// Throws SharedSpaceFull if no shared space can contain such an element.
 void refuse_what_cannot_be(const SharedMapping& mapping, const std::string& name,
                            const std::string& text, std::uint64_t keep_newest,
                            const SharedSizes& whole) {
@@ -89,7 +89,7 @@ SharedSpace::~SharedSpace() = default;
 std::shared_ptr<Element> SharedSpace::enter(const std::string& name, const Template& tuple_template,
                                             const ElementOptions& options,
                                             const SharedSizes& sizes) {
-  std::shared_ptr<Element> replaced;  // perhaps the last handle: destroyed after the unlock
+  std::shared_ptr<Element> replaced;  // perhaps the last handle, so destroyed after the unlock
   const runtime::Lock lock(mutex_);
   if (std::shared_ptr<Element> present = handle_of(name)) {
     if (present->tuple_template() == tuple_template) return present;
@@ -216,8 +216,8 @@ Region free_region(std::vector<Region> taken, std::uint64_t bytes) {
   return {begin, begin + bytes};
 }
 
-/// Writes all fields except name, template, generation and state. After a death in here, the sizes
-/// fit the region.
+/// Writes all fields except name, template, generation and state. Even if the process dies in this
+/// function, the sizes fit the region.
 void describe(shared::Element& one, const Region& region, const ElementOptions& options,
               const SharedSizes& sizes) {
   const std::uint32_t changes = one.changes;
@@ -283,7 +283,7 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
         "slots and places in line and {} for larger tuples, and it has at most {} elements",
         mapping_->name(), mapping_->bytes(), name, end, arena_bytes, shared::elements_max));
   shared::Element& one = segment.elements[chosen];
-  const ElementHeld locked(*mapping_, one, name);  // handles of a deleted element may read it
+  const ElementHeld locked(*mapping_, one, name);  // old handles of a deleted element may read it
   segment.regions_end = end;
   describe(one, region, options, whole);
   mapping_->arena().forget_all(chosen);
