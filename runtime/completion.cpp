@@ -11,8 +11,8 @@
 
 namespace runtime {
 
-/// A member of a set. It is in the list of its completion until that has happened, then in the list
-/// of the set.
+/// A member of a set. Until its completion has happened, it is in the list of that completion;
+/// afterwards it is in the list of the set.
 struct Completion::Watch {
   std::shared_ptr<Completion> completion;
   WaitSet* set = nullptr;
@@ -103,7 +103,8 @@ void WaitSet::remove(std::size_t member) {
 void WaitSet::let_go(Members::iterator at) {
   Watch& watch = *at->second;
   {
-    // The completing thread has released this mutex before the last reference can be dropped here.
+    // The completing thread has already unlocked this mutex when the last reference is dropped
+    // here.
     Lock lock(watch.completion->mutex_);
     Lock own_lock(mutex_);
     if (!watch.has_happened) --pending_;
@@ -146,7 +147,7 @@ bool WaitSet::all(Deadline deadline) {
   return true;
 }
 
-/// Makes a thread that the runtime did not start use the runtime's clock while it waits.
+/// While it exists, a thread that the runtime did not start can wait on the runtime's clock.
 class WaitSet::OnClock {
  public:
   explicit OnClock(Executor& executor) : self_(Context::current()) {

@@ -168,7 +168,7 @@ void Task::join() {
   if (!error) return;
   try {
     std::rethrow_exception(error);
-  } catch (const Cancelled&) {  // cancelled by the joiner or by the end of the run
+  } catch (const Cancelled&) {  // by cancel() or by the end of the run
   }
 }
 
@@ -191,7 +191,7 @@ void TaskCanceller::cancel(std::exception_ptr reason) { state_->stop(std::move(r
 
 namespace {
 
-/// Prints the exception of work without an owner, which no thread will ever join.
+/// Prints the exception of work that has no owner, because no thread will ever join it.
 void say_unowned(const std::exception_ptr& thrown) {
   std::string what = "an exception that is not a std::exception";
   try {
@@ -209,7 +209,7 @@ void say_unowned(const std::exception_ptr& thrown) {
 
 void Task::State::ended(std::exception_ptr thrown) {
   const auto held = std::move(self);
-  work = nullptr;  // destroys the captures, which may use objects of the joiners
+  work = nullptr;  // destroys the captures, which may use objects of the joining context
   if (thrown && held.use_count() == 1) say_unowned(thrown);
   DeferredWakes wakes;
   Lock lock(mutex);

@@ -113,8 +113,8 @@ SharedLog::Numbers SharedLog::numbers() const {
   return it;
 }
 
-/// Repairs the element that has this index now. It may be newer than the one of this view, but no
-/// other view is told that the holder died.
+/// Repairs the element that has this index now, which may be newer than the one of this view. Only
+/// this view detects that the holder died.
 void SharedLog::mend_present() {
   if (!is_deleted()) return mend();
   SharedLog present(mapping_, index_);

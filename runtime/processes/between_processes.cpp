@@ -28,8 +28,8 @@
 namespace runtime {
 namespace {
 
-/// Sleeps while the futex is `seen`. Returns false if `at_most` has passed. Callers check their
-/// condition after any return.
+/// Sleeps while the futex is `seen`, for at most `at_most`. Returns false if that time has passed.
+/// It may return early, so callers check their condition after it returns.
 bool sleep_at(std::atomic<std::uint32_t>& futex, std::uint32_t seen, Nanos at_most) {
   timespec span{};
   span.tv_sec = at_most.count() / 1'000'000'000;
@@ -50,7 +50,8 @@ std::uint64_t start_of(std::uint32_t pid) {
   const std::size_t bytes = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);
   text[bytes] = '\0';
-  const char* at = std::strrchr(text, ')');  // the name before it may hold any characters
+  // The process name ends here; it may contain any characters.
+  const char* at = std::strrchr(text, ')');
   unsigned long long started = 0;
   constexpr const char* format =
       ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu";
@@ -60,10 +61,11 @@ std::uint64_t start_of(std::uint32_t pid) {
 /// Result of opening a process: a descriptor that is readable once the process has ended.
 struct Opened {
   base::Descriptor descriptor;
-  bool is_gone = false;  // ended, or its pid is reused; false without descriptor = unknown
+  bool is_gone = false;  // ended, or its pid is reused; without a descriptor, false means unknown
 };
 
-/// Opens a process. A missing descriptor or missing permission does not count as dead.
+/// Opens a process. A process counts as ended only if that is certain. It does not count as ended
+/// if there is no free descriptor or no permission.
 Opened open_process(const ProcessIdentity& process) {
   base::Descriptor opened(static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0)));
   if (!opened && (errno == ESRCH || errno == EINVAL || errno == ENOENT)) return {{}, true};
@@ -74,11 +76,12 @@ Opened open_process(const ProcessIdentity& process) {
 }
 
 constexpr std::uint32_t sleepers = std::uint32_t{1} << 31, died = std::uint32_t{1} << 30;
-// Sleep before a waiter checks whether the holder lives; BellThreads usually detects it earlier.
+// A waiter sleeps for this long before it checks whether the holder is alive. BellThreads usually
+// detects a death earlier.
 constexpr Nanos doubt{20'000'000};
-// Interval before a retry for a process that had no descriptor or could not be cleared.
+// Interval before a retry for a process that could not be opened or cleared.
 constexpr int again_ms = 200;
-// Maximum sleep of the thread that handles a bell, even if it does not ring.
+// Maximum sleep of the thread that handles a bell. It then calls `rung` even without a ring.
 constexpr Nanos at_least_every{1'000'000'000};
 
 }  // namespace
@@ -118,7 +121,8 @@ bool ProcessIdentity::is_alive() const {
   return ::poll(&one, 1, 0) != 1;
 }
 
-/// Either ring() sees that the thread is about to sleep, or the kernel sees the new value.
+/// Either ring() sees that the thread is about to sleep, or the sleep sees the new value of
+/// `rings`.
 void SharedBell::ring() {
   rings.fetch_add(1, std::memory_order_seq_cst);
   if (is_asleep.load(std::memory_order_seq_cst) != 0) wake_at(rings, INT_MAX);
@@ -141,7 +145,8 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
   for (int looks = 0;; ++looks) {
     std::uint32_t seen = futex_.load(std::memory_order_relaxed);
     if ((seen & ~sleepers) == 0 || (seen & died) != 0) {
-      // Other processes may sleep. One superfluous wake-up does no harm.
+      // Other processes may sleep, so the bit `sleepers` is set. One superfluous wake-up does no
+      // harm.
       const std::uint32_t mine = (me + 1) | (looks > 64 ? sleepers : seen & sleepers);
       if (futex_.compare_exchange_strong(seen, mine, std::memory_order_acquire))
         return (seen & died) != 0 ? Found::holder_died : Found::clean;
@@ -155,7 +160,7 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
     if ((seen & sleepers) == 0) {
       if (!futex_.compare_exchange_strong(seen, seen | sleepers)) continue;
       seen |= sleepers;
-      holder = 0;  // lock was free since the last check; maybe the same holder again
+      holder = 0;  // the lock was free since the last check, so the patience starts anew
     }
     if (std::exchange(holder, seen) != seen) began = steady_now();
     sleep_at(futex_, seen, doubt);
@@ -279,8 +284,8 @@ BellThreads::BellThreads(SharedBell& bell, std::function<void()> rung,
                          std::function<bool(ProcessIdentity)> ended)
     : state_(std::make_unique<State>(bell, std::move(rung), std::move(ended))) {
   State* const state = state_.get();
-  // The thread that calls no function yet starts first. The caller of the constructor may hold a
-  // lock that the other thread needs.
+  // The thread that does not call `rung` at its start is created first. The caller of the
+  // constructor may hold a lock that `rung` needs.
   state->hearing = OsThread(service_stack_bytes, [state] { state->hear(); });
   try {
     state->answering = OsThread(service_stack_bytes, [state] { state->answer(); });

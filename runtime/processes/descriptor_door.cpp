@@ -30,7 +30,7 @@ namespace runtime {
 namespace {
 
 constexpr int kind = SOCK_SEQPACKET | SOCK_CLOEXEC;
-constexpr int waiting_max = 64;  // backlog; further processes must retry
+constexpr int waiting_max = 64;  // backlog of the socket; if it is full, processes must retry
 constexpr int patience_ms = 1000;
 
 constexpr std::string_view prefix = "paths-door-";
@@ -95,7 +95,7 @@ struct DescriptorDoor::State {
       if (polled[1].revents != 0) return;
       const base::Descriptor who(accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
       if (who) send_descriptor(who.get(), handed_out.get());
-      // Without a free descriptor for the client, it waits before it accepts again.
+      // If there is no free descriptor for the client, pauses before the next accept.
       if (!who && errno != EAGAIN) ::poll(&polled[1], 1, patience_ms);
     }
   }
@@ -131,7 +131,7 @@ DescriptorDoor::~DescriptorDoor() {
 
 base::Descriptor DescriptorDoor::knock(uid_t user, const std::string& name) {
   const base::Descriptor asking(socket(AF_UNIX, kind, 0));
-  const timeval most{patience_ms / 1000, 0};  // a listening process may never reply
+  const timeval most{patience_ms / 1000, 0};  // the listening process may never reply
   setsockopt(asking.get(), SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   const Name address(user, name);
   if (name.size() > name_bytes_max || !asking ||
@@ -146,8 +146,8 @@ base::Descriptor DescriptorDoor::knock(uid_t user, const std::string& name) {
   return receive_descriptor(asking.get());
 }
 
-/// Reads /proc/net/unix, which every user may read: the line of a named socket ends with "@" and
-/// the name.
+/// Reads /proc/net/unix, which every user may read. The line of an abstract socket ends with "@"
+/// and its name.
 std::vector<DescriptorDoor::Named> DescriptorDoor::all() {
   const std::string before = fmt::format("@{}", prefix);
   std::set<Named> doors;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/processes/machine.cpp — limits read from the kernel; an unknown one is no bound
+// runtime/processes/machine.cpp — limits read from the kernel; an unknown limit is no bound
 #include "runtime/processes/machine.hpp"
 
 #include <fmt/format.h>
@@ -77,7 +77,7 @@ rlim_t raised(const rlimit& limit) {
 }  // namespace
 
 Machine machine() {
-  constexpr std::uint64_t mappings_of_thread = 2;  // its stack and the guard below
+  constexpr std::uint64_t mappings_of_thread = 2;  // the thread's stack and the guard below it
   Machine machine;
   bound_by_available(machine.memory_bytes);
   bound_by_groups(machine);
@@ -109,7 +109,7 @@ std::uint64_t open_descriptors() {
   std::error_code error;
   const std::filesystem::directory_iterator all("/proc/self/fd", error);
   if (error == std::errc::too_many_files_open) return raise_descriptor_limit();
-  // One of them is the descriptor of the folder.
+  // One of the entries is the descriptor of the folder itself.
   return static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(
       std::distance(begin(all), std::filesystem::directory_iterator()) - 1, 0));
 }
@@ -119,8 +119,8 @@ std::uint64_t steady_clock_identity() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   std::error_code error;
-  // Kernels before 5.6 have no time namespaces. A /proc without our process provides no
-  // information.
+  // Kernels before 5.6 have no time namespaces: the link is then missing. If /proc does not show
+  // our process, nothing is known about its namespace.
   const bool is_notified = !boot.empty() && fs::exists("/proc/self/ns/pid", error);
   const fs::path clocks = fs::read_symlink("/proc/self/ns/time", error);
   if (!is_notified) return 0;

@@ -35,8 +35,9 @@ void at_exit() {
   if (is_in_run()) refuse_exit();
 }
 
-/// Detects exit() inside application code. exit() destroys thread_locals before it runs handlers,
-/// the youngest first. This one must therefore be younger than the fibers of its thread.
+/// Detects exit() inside application code. exit() destroys thread_locals, the youngest first,
+/// before it calls exit handlers. This thread_local must therefore be younger than the fibers of
+/// its thread.
 struct ExitWatch {
   int inside = 0;
   ~ExitWatch() {
@@ -46,7 +47,8 @@ struct ExitWatch {
                             describe_current_context()));
   }
 };
-/// Created at its first use, and not together with other thread_locals, as a compiler may do.
+/// Creates the watch at its first use. A compiler might create a plain thread_local together with
+/// others, and thus too early.
 ExitWatch& exit_watch() {
   thread_local ExitWatch watch;
   return watch;

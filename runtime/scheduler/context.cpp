@@ -18,14 +18,14 @@
 namespace runtime {
 namespace {
 
-// Maximum number of Stops that one context may catch. Stack unwinding may have to wait again for
-// each object that it destroys, and each wait throws.
+// Maximum number of Stops that one context may receive. During stack unwinding each destructor may
+// wait again, and each wait throws.
 constexpr int stops_max = 10'000;
 
 thread_local Context* current_context = nullptr;
 
-// Contexts of OS threads, which are never freed. A thread that the runtime did not start, such as
-// main, takes its context on first use. It gives the context back when it ends.
+// The context of an OS thread that the runtime did not start, such as main. The thread gets it on
+// first use and gives it back when it ends. Contexts are never freed.
 struct ForeignThread {
   Context* context = nullptr;
   ~ForeignThread();
@@ -41,8 +41,8 @@ ForeignThread::~ForeignThread() {
 thread_local ForeignThread foreign_thread;
 thread_local bool in_callbacks = false;
 
-/// Ends the process, because nothing else can end a context that keeps waiting, and its objects
-/// must outlive it.
+/// Ends the process. A context that keeps waiting cannot be ended otherwise, and its objects must
+/// exist until it ends.
 [[noreturn]] void end_process(const ContextName& name, const std::exception_ptr& reason) {
   std::string why = "cancelled";
   try {
@@ -109,7 +109,8 @@ void Context::give_back_of_ended(Context& context) {
 
 void Context::set_current(Context* context) {
   current_context = context;
-  // An executor sets nullptr for a callback, which must be distinct from a foreign thread.
+  // An executor sets nullptr for a callback. A thread that the runtime did not start has nullptr
+  // too, so callbacks have a flag of their own.
   in_callbacks = context == nullptr;
 }
 
@@ -139,11 +140,11 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
   return !timed_out_;
 }
 
-/// Makes the caller ready through the inbox: the executor handles descriptors only when no fiber is
-/// ready.
+/// Makes the caller ready through the inbox, not directly. Otherwise a fiber would always be ready,
+/// and the executor handles descriptors only when none is.
 void Context::yield() {
   if (cancelled_.load(std::memory_order_acquire)) return;
-  token_ = false;  // stale wake-up of an ended wait
+  token_ = false;  // discards a wake-up for a wait that has already ended
   executor->post_unpark(*this);
   const Reason reason{"its turn behind other services"};
   park_fiber(Nanos::max(), reason);
@@ -155,8 +156,8 @@ bool Context::park_thread(Nanos until, const Reason& reason, bool may_poll) {
   return in_time;
 }
 
-/// The sequentially consistent store pairs with cancel(): either this thread sees the cancel, or
-/// cancel() sees where this thread waits.
+/// The store is sequentially consistent and pairs with cancel(). Either this thread sees the
+/// cancel, or cancel() sees where this thread waits.
 bool Context::park_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason) {
   waits_at_.store(&futex, std::memory_order_seq_cst);
   const bool in_time = wait_at(futex, seen, until, reason, true);
@@ -228,7 +229,7 @@ void Context::cancel(std::exception_ptr reason) {
   unpark();
 }
 
-/// Sequentially consistent because of the store before it in park_at().
+/// The load is sequentially consistent because of the store before it in park_at().
 bool Context::sees_cancel() const {
   return cancelled_.load(std::memory_order_seq_cst) && shields_ == 0;
 }

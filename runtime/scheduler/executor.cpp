@@ -42,7 +42,7 @@ Nanos Executor::now() const {
 Nanos Executor::roughly_now() const {
   if (is_virtual()) return clock_.now();
   timespec last_tick{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &last_tick);  // value of steady_clock at that tick
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &last_tick);  // value of steady_clock at the last tick
   return std::chrono::seconds(last_tick.tv_sec) + Nanos(last_tick.tv_nsec) -
          origin_.time_since_epoch();
 }
@@ -70,7 +70,7 @@ Task Executor::spawn_with(ContextRole role, ContextName name, std::size_t stack_
     state->self = nullptr;
     throw;
   }
-  Task task;  // created only now: its destructor waits for the end of started work
+  Task task;  // created last, because its destructor waits for the end of started work
   task.state_ = state;
   return task;
 }
@@ -98,14 +98,15 @@ void Executor::begin_fiber(ContextRole role, ContextName name, std::size_t stack
   notify();
 }
 
-/// Launches contexts begun by other threads before any context that is begun here later. Frames
-/// that different threads receive one after the other are therefore processed in that order.
+/// Launches the contexts that other threads have begun before any context that this thread begins
+/// later. If different threads receive frames one after the other, the frames are therefore
+/// processed in that order.
 void Executor::launch_begun() {
   if (!inbox_.has_begun() || !on_own_thread()) return;
   inbox_.take_begun([this](Context& context) { scheduler_.launch(context); });
 }
 
-/// Runs the work in the fiber of an ended service. Returns false if there is none.
+/// Runs the work in a fiber whose service has ended. Returns false if there is none.
 bool Executor::begin_again(ContextName name, Work& work) {
   Context* const context = on_own_thread() ? scheduler_.take_idle() : nullptr;
   if (context == nullptr) return false;
@@ -135,7 +136,7 @@ std::exception_ptr Executor::run(Work& work) {
 }
 
 void Executor::begin_os_thread(ContextRole role, ContextName name, Work& work) {
-  os_threads_.join_ended();  // makes their contexts reusable
+  os_threads_.join_ended();  // so that their contexts can be reused
   Context& context = *Context::take_for_thread();
   context.executor = this;
   context.name = name;
@@ -191,8 +192,8 @@ void Executor::wake_in_order(std::vector<Context*> services, DeferredWakes::Thre
     });
     return;
   }
-  // An application thread completed the round. It also waits for its turn after the services.
-  // Otherwise its computation would delay their replies on a busy machine.
+  // An application thread completed the round. It also waits until the services have run. Otherwise
+  // its computation would delay their replies on a busy machine.
   std::atomic<bool> my_turn{false};
   post([this, &my_turn, self, services = std::move(services), threads = std::move(threads)] {
     for (Context* service : services) service->unpark_fiber();
@@ -257,7 +258,8 @@ void Executor::poll() {
         cancel_as_deadlock(scheduler_.live.standstill_report(clock_));
     } else {
       timers_.fire(now());
-      // Fibers that are always ready would starve the sockets, which otherwise only idle() handles.
+      // Otherwise fibers that are always ready would starve the sockets, because idle() would not
+      // run.
       if (scheduler_.has_ready()) reactor_->look();
     }
     wake_later();
@@ -283,7 +285,7 @@ void Executor::jump_to_next_timer() {
   }
   if (scheduler_.live.empty()) return;
   const std::string report = scheduler_.live.deadlock_report(clock_);
-  if (deadlock_ || ending_.load())  // possible with Tasks that destroy each other
+  if (deadlock_ || ending_.load())  // possible if Tasks destroy each other
     base::report_bug(__FILE__, __LINE__, "contexts that were cancelled wait: " + report);
   cancel_as_deadlock(report);
 }

@@ -22,7 +22,7 @@ namespace {
 std::mutex free_mutex;
 Futex* free_futexes = nullptr;
 
-/// The futex that this thread gave back last, kept for its next wait.
+/// The futex that this thread used last, kept for its next wait.
 struct Spare {
   ~Spare() {
     has_ended = true;
@@ -68,7 +68,8 @@ void Mutex::wake_one(const void* state) {
   syscall(SYS_futex, state, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-/// Either this thread sees the sleeper, or the kernel sees the new value before the waiter sleeps.
+/// Either this thread sees the waiter asleep, or the kernel sees the new value before the waiter
+/// sleeps.
 void Futex::change() {
   value_.fetch_add(1, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) == 0) return;

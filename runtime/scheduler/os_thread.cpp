@@ -31,14 +31,14 @@ struct Given {
 void* run(void* given) {
   const std::unique_ptr<Given> own(static_cast<Given*>(given));
   const AlternateStack for_signals(std::move(own->for_signals));
-  // Timers emulate links and computations; the kernel would delay them by another 50 us.
+  // Timers emulate links and computations. By default the kernel may delay them by another 50 us.
   prctl(PR_SET_TIMERSLACK, 1UL);
   own->work();
   return nullptr;
 }
 
-/// Address space that must remain for running threads. A missing thread is reported as an error,
-/// but a failed allocation would stop every thread.
+/// Address space that must stay free for running threads. If a thread cannot start, that is
+/// reported as an error. A failed allocation would instead stop every thread.
 constexpr std::size_t left_bytes = std::size_t{16} << 20;
 
 bool is_room_for(std::size_t stack_bytes) {
@@ -72,7 +72,7 @@ OsThread::OsThread(std::size_t stack_bytes, std::function<void()> work) {
   joinable_ = true;
 }
 
-/// Creates all threads before it ends any, because the threads of the program will also run at the
+/// Creates all threads before it ends the first one, because the program's threads also run at the
 /// same time.
 void check_threads_can_begin(std::size_t count) {
   pthread_attr_t attributes;

@@ -19,14 +19,14 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 
 constexpr Nanos pausing{1'000}, pausing_for_processes{3'000};
-// Budget for yields. With less than one round of threads that must all be woken, polling would
-// never succeed.
+// Time for polling with yields. It must cover one round in which every thread has to be woken;
+// otherwise polling would never succeed.
 constexpr Nanos yielding{100'000}, yielding_for_each{8'000};
-// Extra budget if messages arrive from other processes, whose number is unknown.
+// Additional time if messages arrive from other processes, whose number is unknown.
 constexpr Nanos yielding_for_processes{300'000};
 
-// Polls after an arrival. Messages of several processes arrive close together, and a yield would
-// take longer than the rest of them.
+// Number of polls without a yield after a message has arrived. Messages of several processes arrive
+// close together, and a yield would take longer than the arrival of the others.
 constexpr int looks_after_some = 40;
 
 constexpr std::uint32_t misses_max = 2, skip_min = 4, skip_max = 64;
@@ -59,7 +59,7 @@ void pause_core() {
 Nanos steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 SpinHistory& SpinHistory::of(const Reason& reason) {
-  static std::array<SpinHistory, 256> sites;  // places that collide by chance learn less well
+  static std::array<SpinHistory, 256> sites;  // reasons that collide by chance share an entry
   const std::hash<const char*> hash;
   return sites[(hash(reason.what.data()) / 8 + hash(reason.subject.data()) / 32) % sites.size()];
 }
@@ -92,7 +92,7 @@ void CoreContention::note_yield(Nanos began, Nanos ended) {
   if (ended - began <= long_yield) return;
   const Nanos::rep until = rest_until_.load(relaxed);
   if (ended.count() < until) return;  // another thread has seen the same yield
-  // A yield as long soon after the last rest means that the program still runs.
+  // If a yield lasts as long again soon after the last rest, the program still runs.
   const Nanos::rep rest = rest_.load(relaxed);
   const bool again = rest != 0 && began.count() - until < rest;
   const Nanos::rep now = again ? std::min(2 * rest, longest_rest.count()) : first_rest.count();
@@ -124,7 +124,7 @@ Pollers::Looking::Looking(Pollers* pollers) {
   for (std::size_t i = 0; i < used; ++i) {
     Place& place = pollers->places_[i];
     if (place.poller.load(relaxed) == nullptr) continue;
-    place.lookers.fetch_add(1);  // pairs with remove(): one of the two sees the other
+    place.lookers.fetch_add(1);  // either remove() sees the count, or this thread sees nullptr
     Poller* const poller = place.poller.load();
     if (poller != nullptr)
       looked_at_[count_++] = {poller, &place.lookers};
@@ -146,7 +146,7 @@ bool Pollers::Looking::poll() {
   return has_arrived;
 }
 
-/// Ends the process on an exception, because a poller has no caller that could handle it.
+/// Calls `act`, and ends the process if it throws, because a poller has no caller that could react.
 template <class Act>
 void Pollers::Looking::at_each(Act act) {
   Context* const self = Context::current();

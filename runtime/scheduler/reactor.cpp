@@ -21,8 +21,8 @@
 namespace runtime {
 namespace {
 
-/// Falls back to milliseconds if the kernel has no epoll_pwait2 (before Linux 5.11, and under some
-/// tools).
+/// Waits for events. Falls back to a limit in milliseconds if the kernel has no epoll_pwait2
+/// (before Linux 5.11, and under some tools).
 int wait_for_events(int epoll, std::span<epoll_event> events, const timespec* limit) {
   const int most = static_cast<int>(events.size());
   const int count = epoll_pwait2(epoll, events.data(), most, limit, nullptr);
@@ -87,7 +87,7 @@ void Reactor::sleep(Nanos longest) {
   limit.tv_sec = longest.count() / 1'000'000'000;
   limit.tv_nsec = longest.count() % 1'000'000'000;
   int expected = running;
-  // From now on notify() finds the state `sleeping` and writes the event.
+  // From now on notify() sees the state `sleeping` and writes the event.
   if (state_.compare_exchange_strong(expected, sleeping))
     handle(longest == Nanos::max() ? nullptr : &limit);
   state_.store(running);
@@ -108,7 +108,7 @@ void Reactor::handle(const timespec* limit) {
     }
     const auto watched = watched_.find(descriptor);
     if (watched == watched_.end()) continue;
-    const auto on_readable = watched->second;  // copy, because it may unwatch itself
+    const auto on_readable = watched->second;  // copy, because the call may unwatch it
     run_callback(on_readable);
   }
 }

@@ -9,7 +9,8 @@
 
 namespace runtime {
 
-/// A continuation that runs in a context. Reused, so that resuming allocates no memory.
+/// Work that resumes one continuation in a context. Objects are reused, so resuming allocates
+/// nothing.
 class Resumptions::Resumption final : public Work {
  public:
   explicit Resumption(Resumptions& all) : all_(all) {}
@@ -22,7 +23,7 @@ class Resumptions::Resumption final : public Work {
   void run() override { std::exchange(continuation_, nullptr)->resume(); }
   void ended(std::exception_ptr) override {
     let_go();
-    if (continuation_ != nullptr) run();  // the run is ending, and no work begins any more
+    if (continuation_ != nullptr) run();  // the run is ending, and the context never started
     all_.idle_.emplace_back(this);
   }
 
@@ -35,14 +36,15 @@ Resumptions::~Resumptions() = default;
 
 void Resumptions::resume(Continuation& continuation) {
   const bool may_run_here = !executor_.is_virtual() || !executor_.on_own_thread();
-  if (may_run_here) return continuation.resume();  // on the virtual clock only after the run
+  if (may_run_here)
+    return continuation.resume();  // on the virtual clock only after the end of the run
   if (idle_.empty()) idle_.push_back(std::make_unique<Resumption>(*this));
   std::unique_ptr<Resumption> resumption = std::move(idle_.back());
   idle_.pop_back();
   try {
     resumption->begin(continuation);
-    resumption.release();            // owned by its context until it has ended
-  } catch (const std::exception&) {  // no stack for a context is available
+    resumption.release();            // its context owns it until it has ended
+  } catch (const std::exception&) {  // there is no stack for another context
     continuation.resume();
   }
 }

@@ -19,9 +19,9 @@
 
 namespace runtime {
 
-/// Runs fibers in the order in which they became ready. The dispatcher of Boost.Fiber does the
-/// housekeeping. It runs if nothing else is ready, and after every `picks_max` fibers; otherwise
-/// sockets would starve.
+/// Runs fibers in the order in which they became ready. The dispatcher of Boost.Fiber is a context
+/// of its own, in which the owner is called. It runs if no fiber is ready, and after every
+/// `picks_max` fibers; otherwise sockets would starve.
 class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
  public:
   explicit Algorithm(Scheduler* scheduler) : scheduler_(scheduler) { scheduler->algorithm_ = this; }
@@ -34,7 +34,7 @@ class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
     }
   }
 
-  /// Excluded from the thread sanitizer, because it returns in another fiber (StackSwitch).
+  /// Not instrumented by the thread sanitizer, because it returns in another fiber (StackSwitch).
   __attribute__((no_sanitize("thread"))) boost::fibers::context* pick_next() noexcept override {
     const bool on_dispatcher =
         boost::fibers::context::active()->is_context(boost::fibers::type::dispatcher_context);
@@ -50,7 +50,7 @@ class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
     } else {
       next = std::exchange(dispatcher_, nullptr);
     }
-    const bool is_switch = scheduler_->algorithm_ == this;  // false when the ready fibers move out
+    const bool is_switch = scheduler_->algorithm_ == this;  // false while detach() moves the fibers
     if (next != nullptr && is_switch)
       scheduler_->switch_.leave_for(next, next->is_context(boost::fibers::type::main_context));
     return next;
@@ -76,7 +76,7 @@ class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
 
 namespace {
 
-/// Free contexts. Contexts outlive their fibers (see Context), so they are kept and reused.
+/// Contexts for reuse. Contexts outlive their fibers (see Context) and are never freed.
 class FreeContexts {
  public:
   static Context* take() {
@@ -147,8 +147,8 @@ void Scheduler::run_fiber(Context& context) {
   } while (wait_for_work(context));
 }
 
-/// Returns false if the fiber must end. A context begun by another thread ends at once; otherwise
-/// each one would add an idle fiber.
+/// Waits for other work for the calling fiber. Returns false if the fiber must end. A fiber that
+/// another thread started ends at once; otherwise each such start would add an idle fiber.
 bool Scheduler::wait_for_work(Context& context) {
   const bool may_wait = !context.from_outside_ && context.role == ContextRole::service;
   if (!may_wait || is_stopped_ || idle_.size() >= idle_max) return false;
@@ -199,7 +199,8 @@ void Scheduler::stop() {
 
 void Scheduler::suspend_current() {
   boost::fibers::context* self = boost::fibers::context::active();
-  // The C++ runtime keeps handled exceptions per OS thread, but they belong to the fiber.
+  // The C++ runtime keeps the exceptions being handled per OS thread. They belong to the fiber, so
+  // each fiber saves its own.
   struct Handled {
     void* caught;
     unsigned int uncaught;

@@ -40,8 +40,8 @@ std::uintptr_t stack_pointer(const void* machine_state) {
 #endif
 }
 
-/// Whether the fault is a stack overflow. That is an access to the guard, or a stack pointer below
-/// the stack. The latter occurs after a frame that is larger than the guard.
+/// Whether the fault is a stack overflow. It is if it accessed the guard, or if the stack pointer
+/// is below the stack. The stack pointer is below it after a frame that is larger than the guard.
 bool is_overflow(const StackBounds& stack, const siginfo_t& fault, const void* machine_state) {
   if (stack.guard_bytes == 0) return false;
   const auto bottom = reinterpret_cast<std::uintptr_t>(stack.bottom);
@@ -71,7 +71,7 @@ void on_fault(int signal, siginfo_t* fault, void* machine_state) {
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, fault, machine_state);
   if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
     return before.sa_handler(signal);
-  // The access fails again with the default action, which ends the process and leaves a core file.
+  // The access is repeated with the default action, which ends the process and leaves a core file.
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
   sigaction(signal, &usual, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/stack_pool.cpp — stacks carved out of large mappings, and the free ones
+// runtime/scheduler/stack_pool.cpp — stacks in large mappings, and lists of the free ones
 #include "runtime/scheduler/stack_pool.hpp"
 
 #include <fmt/format.h>
@@ -23,10 +23,10 @@ namespace {
 
 constexpr std::size_t mapping_bytes_most = std::size_t{64} << 20;
 constexpr std::size_t stacks_per_mapping_most = 64;
-/// Maximum number of free stacks per size that keep their memory.
+/// Maximum number of free stacks per size whose pages stay in memory.
 constexpr std::size_t warm_stacks_most = 1024;
 
-/// A row of stacks, either each with its guard below it or all without one.
+/// Adjacent stacks in one mapping. Either each of them has a guard below it, or none has.
 struct Mapping {
   StackBounds first;
   std::size_t stacks = 0;
@@ -42,7 +42,7 @@ struct Pool {
   bool is_reported = false;
 };
 
-// Never destroyed: a fiber of a static object may end after all destructors of ours.
+// Never destroyed: a fiber of a static object may end after the destructors of our static objects.
 Pool& pool() {
   static Pool& the_pool = *new Pool;
   return the_pool;
@@ -60,7 +60,7 @@ char* map(std::size_t bytes) {
   void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
-  // With huge pages every stack would use memory for all of its address space.
+  // With huge pages each stack would use memory for its whole address space.
   madvise(mapping, bytes, MADV_NOHUGEPAGE);
   return static_cast<char*>(mapping);
 }
@@ -115,8 +115,8 @@ StackBounds StackPool::allocate(std::size_t bytes) {
 void StackPool::deallocate(const StackBounds& stack) {
   std::lock_guard lock(pool().mutex);
   auto& free = pool().free[stack.bytes];
-  // At the end of a fiber, Boost.Fiber's locking touches 5 KiB of the stack, more than many fibers
-  // touch before.
+  // Stacks normally keep their pages. At the end of a fiber, Boost.Fiber's locking touches 5 KiB of
+  // the stack, more than many fibers touched before.
   if (free.size() >= warm_stacks_most)
     madvise(const_cast<char*>(stack.bottom), stack.bytes, MADV_DONTNEED);
   free.push_back(stack);

@@ -8,8 +8,8 @@
 
 namespace runtime {
 
-/// Allocates everything that the thread needs to begin and to end, because only here an exception
-/// reaches the caller.
+/// Allocates everything that the thread needs to begin and to end. Only here an exception from an
+/// allocation can reach the caller.
 void ThreadPool::begin(Context& context, std::function<void()> body) {
   try {
     std::list<Worker> made(1);
@@ -32,14 +32,14 @@ void ThreadPool::run(Worker& worker) {
   context.stack = stack_of_this_thread();
   worker.body();
   {
-    const std::lock_guard lock(mutex_);  // end_all() does not cancel it from here on
+    const std::lock_guard lock(mutex_);  // from here on end_all() does not cancel this context
     ended_.splice(ended_.end(), running_, worker.place);
     changed_.notify_all();
   }
   forget(context);
 }
 
-/// Resets a context whose OS thread has ended, or never started.
+/// Resets the context of an OS thread that has ended, or that could not start.
 void ThreadPool::forget(Context& context) {
   context.forget_cancel();
   context.executor = nullptr;
@@ -52,8 +52,8 @@ std::list<ThreadPool::Worker> ThreadPool::take_ended() {
   return std::exchange(ended_, {});
 }
 
-/// Joins threads. Requires: mutex_ is not held, because destructors at the end of a thread may
-/// start another one.
+/// Joins threads. Requires: mutex_ is not held, because destructors that run at the end of a thread
+/// may start another thread.
 void ThreadPool::join(std::list<Worker> ended) {
   for (Worker& worker : ended) worker.thread.join();
 }

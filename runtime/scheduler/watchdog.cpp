@@ -37,7 +37,8 @@ void install_handler() {
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     sigaction(signal_number(), &ours, nullptr);
     void* first = nullptr;
-    backtrace(&first, 1);  // loads its library now, because a signal handler may not
+    // This call loads the library of backtrace(), which a signal handler must not do.
+    backtrace(&first, 1);
   });
 }
 
