@@ -85,9 +85,11 @@ struct Element {
   Word is_guest;  ///< 1 = has tuples in extents that are charged to other elements
   Long oldest, first, last, delta, keep_newest;
   Long next_ticket;
-  Word chunk;         ///< extent for the next smaller tuple, plus 1; 0 = none
-  Long chunk_used;    ///< bytes used in the chunk
-  Long chunk_newest;  ///< newest tuple in the chunk; its Newest is infinite until the chunk closes
+  Word chunk;       ///< extent for the next smaller tuple, plus 1; 0 = none
+  Long chunk_used;  ///< bytes used in the chunk
+  /// Number of the newest tuple in the chunk, plus 1. Newest has it only once the chunk is closed;
+  /// until then the entry of the chunk is infinite.
+  Long chunk_newest;
   Word movers, takers;         ///< bits of processes that moved; that observed or axed
   Who lost_mover, lost_taker;  ///< the last process of them, if it died and none is left
   std::array<std::atomic<char>, mark_bytes> mark;

@@ -60,9 +60,9 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   static std::shared_ptr<SharedMapping> make(const std::string& name, const Options& options);
   /// Makes the space visible to the processes that `access` allows.
   void open(SharedAccess access);
-  /// Maps the existing space of that name. If there is none, the name may be the part before a dot
-  /// of exactly one other name, such as of a run. "alice/solver" is the space `solver` of another
-  /// user, who must allow others to map it.
+  /// Maps the existing space of that name. If there is none, maps the only space whose name is that
+  /// name, a dot and more text; runs have such names. "alice/solver" is the space `solver` of the
+  /// user alice, who must allow other users to map it.
   /// Throws: SharedSpaceError if no space or several match, if the version or user differs, or if
   ///   the maximum number of processes map it.
   static std::shared_ptr<SharedMapping> map(const std::string& name, const Options& options);
