@@ -266,8 +266,8 @@ void SharedArena::release_pages(const Range& range) const {
               static_cast<off_t>(from), static_cast<off_t>(to - from));
 }
 
-/// Frees a free extent whose addresses or memory another request needs. Returns false if no extent
-/// is free.
+/// Returns the memory of one free extent to the kernel, because another request needs its memory or
+/// its addresses. Returns false if no extent is free.
 /// Requires: the arena is locked.
 bool SharedArena::give_back_one(const Survey& now) const {
   const auto found =
