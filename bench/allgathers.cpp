@@ -73,8 +73,8 @@ std::vector<Bytes> read_sizes(const Options& options) {
   return sizes;
 }
 
-/// Returns the contenders, fastest first. Min³+ contributes only its fastest, and none with half
-/// duplex.
+/// Returns the compared algorithms and planners, fastest first. Only the fastest variant of Min³+
+/// is compared, and none if links are half duplex.
 std::vector<Contender> compared(const pricing::Network& network, const Counts& counts,
                                 const Options& options) {
   std::vector<Contender> all =
@@ -95,7 +95,7 @@ std::vector<Contender> compared(const pricing::Network& network, const Counts& c
   return all;
 }
 
-/// Returns the bytes between clusters, and the times of each message on a link.
+/// Returns the number of bytes between clusters, and the start and end of each message on a link.
 Json crossings_of(const Contender& one, const pricing::Network& network, const Counts& counts) {
   const collectives::CollectiveSpec task{collectives::Collective::allgather, network.topology,
                                          counts};
@@ -107,7 +107,7 @@ Json crossings_of(const Contender& one, const pricing::Network& network, const C
   return {{"bytes", price.across.bytes}, {"on_links_ms", std::move(on_links)}};
 }
 
-/// Returns microseconds of CPU time, the least of twenty tries.
+/// Returns the CPU time in microseconds: the minimum of twenty tries.
 template <class Make>
 double time_of(const Make& make) {
   double least = std::numeric_limits<double>::max();

@@ -28,7 +28,8 @@ struct Options {
   std::size_t stack_kib = 32;
 };
 
-/// Returns a config in which each cluster has a link to the first one, which has the tree's root.
+/// Returns a config in which each cluster has a link to the first one. The tree's root is in the
+/// first cluster.
 std::string config(const Options& options) {
   std::string text = "clusters:\n";
   for (std::uint32_t i = 0; i < options.clusters; ++i)
@@ -40,8 +41,8 @@ std::string config(const Options& options) {
   return text + "collectives:\n  sum: {operation: sum, template: i64, algorithm: sequential}\n";
 }
 
-/// Wall seconds since the last lap. It has a steady clock of its own while the run uses the virtual
-/// one.
+/// Measures wall seconds since the last lap. The run uses the virtual clock, so this class has a
+/// steady clock of its own.
 class StopWatch {
  public:
   double lap() {

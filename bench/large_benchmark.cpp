@@ -27,10 +27,10 @@ std::shared_ptr<const paths::Plan> plan_of(std::int64_t threads, std::size_t cou
       paths::read_plan(base::parse_settings(config, "large.yaml"), wrappers::all_kinds()));
 }
 
-/// Handling of a program's arrays in a round.
+/// How a round uses the program's arrays.
 enum class Arrays {
   copied,   ///< copied to the contribution and from the result, as in MPI_Allreduce
-  adopted,  ///< array used as the contribution, and the result read in place
+  adopted,  ///< array used as the contribution, result read where it is
 };
 
 double round_of(paths::Path& path, Arrays arrays, const std::vector<double>& mine,

@@ -81,7 +81,8 @@ void print_blocks() {
     print_best(collective, mebibyte, network);
 }
 
-/// Prints results for canonical sums, which all operations support.
+/// Prints results for sums in the canonical order. Every operation permits this order, also one
+/// that is neither commutative nor associative.
 void print_canonical() {
   const Network network = network_of({4, 4}, 100e6, 1e9);
   for (const Count bytes : {64 * kibibyte, 256 * kibibyte, mebibyte, 32 * mebibyte})

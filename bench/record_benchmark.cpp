@@ -26,7 +26,8 @@ void take_all(eventspace::Recorder& recorder) {
   });
 }
 
-/// Measures add() alone. Removing the records is another thread's work and is not counted.
+/// Measures add() alone. Another thread removes the records; the time that this takes is not
+/// counted.
 void add(benchmark::State& state) {
   static eventspace::Recorder recorder(lane_records);
   eventspace::EventRecord record;
@@ -58,8 +59,8 @@ double percentile(std::vector<std::int64_t>& values, double share) {
   return static_cast<double>(*place);
 }
 
-/// Measures single records as a collector makes them: two clock readings and add(). The reading for
-/// the measurement is one of the two.
+/// Measures single records as a collector makes them, with two clock readings and add(). One of the
+/// two readings also serves the measurement.
 void stamp_and_add(benchmark::State& state) {
   static eventspace::Recorder recorder(lane_records);
   std::vector<std::int64_t> spans;

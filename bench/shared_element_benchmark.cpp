@@ -41,7 +41,7 @@ std::unique_ptr<SharedSpace> make_space(std::size_t bytes = std::size_t{64} << 2
   return SharedSpace::make("benchmark-" + std::to_string(getpid()), {.bytes = bytes});
 }
 
-/// Another process. It runs until its function returns, or until this object kills it.
+/// Another process. It ends when its function returns, or when this object kills it.
 class Other {
  public:
   explicit Other(const std::function<void()>& act) : pid_(fork()) {
@@ -69,7 +69,7 @@ class Other {
   bool is_over_ = false;
 };
 
-/// Returns a tuple of zeros, written in the memory of the element or path.
+/// Returns a tuple of zeros that is written directly in the memory of the element or path.
 template <class Where>
 base::Payload built_in(Where& where, std::int64_t bytes) {
   base::Buffer buffer = where.buffer(static_cast<std::size_t>(bytes));
@@ -80,7 +80,7 @@ base::Payload built_in(Where& where, std::int64_t bytes) {
 enum Makes : std::int64_t { copied, written_in_place, handed_on };
 constexpr std::array<const char*, 3> made{"copied", "written in place", "handed on"};
 
-/// Reads one byte of every cache line.
+/// Reads one byte of each cache line.
 void touch(std::span<const std::byte> bytes) {
   std::size_t sum = 0;
   for (std::size_t at = 0; at < bytes.size(); at += 64) sum += static_cast<std::size_t>(bytes[at]);
@@ -117,7 +117,7 @@ void move_observe_and_axe_alone(benchmark::State& state) {
 }
 BENCHMARK(move_observe_and_axe_alone);
 
-/// Counts the moves of both processes.
+/// Measures moves by both processes at once, and counts them together.
 void two_movers(benchmark::State& state) {
   const auto space = make_space();
   const auto element = space->enter("e", any_value, {.keep_newest = 1});
@@ -173,8 +173,9 @@ void there_and_back(benchmark::State& state) {
 }
 BENCHMARK(there_and_back)->ArgName("waiting")->Arg(0)->Arg(1)->Arg(2)->UseRealTime();
 
-/// One process copies a large tuple in, writes it in place, or passes on one that lies in the
-/// element. The other process reads every cache line in place.
+/// Sends large tuples. One process copies a tuple into the element, writes it there directly, or
+/// forwards one that is already in the element. The other process reads each cache line of the
+/// tuple there.
 void large_tuples(benchmark::State& state) {
   const std::int64_t makes = state.range(0), bytes = state.range(1);
   const auto any = *pastset::Template::parse("u8[" + std::to_string(bytes) + "]");

@@ -120,7 +120,8 @@ void write_files(const Options& options, const Solver& solver,
                         {changes.begin(), changes.end()});
 }
 
-/// A sum of changes is never below zero, nor below NaN. Such an epsilon requires --iterations.
+/// Returns the epsilon. If it is 0 or NaN, no sum of changes is ever below it, so --iterations is
+/// required.
 double epsilon_of(const Options& options, const bench::DataSet& data) {
   const double epsilon = options.epsilon.value_or(data.epsilon());
   if (epsilon > 0 || options.iterations) return epsilon;

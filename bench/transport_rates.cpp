@@ -20,7 +20,8 @@ namespace {
 
 using namespace paths;
 
-/// Counts arriving frames. At the far end it replies to each frame, or to the last of a batch.
+/// Counts arriving frames. In the other process it replies to each frame, or to the last frame of a
+/// batch.
 class Counter final : public Receiver {
  public:
   Transport* transport = nullptr;

@@ -28,13 +28,13 @@ struct CollectiveOptions {
   bool checks = false;
   bool prices_only = false;
   bool overlaps = false;
-  bool shares_arrays = false;  ///< all threads lend the same memory; values do not matter
+  bool shares_arrays = false;  ///< all threads use the same arrays; values do not matter
   std::string schedule = "best";
   std::string links = {};  ///< file from `paths measure`
   std::string operation = "sum";
   std::string root = "0";  ///< rank, or "each"
   std::size_t window = 0;  ///< as in groups::Call
-  std::size_t ports = 0;   ///< receiving ports, as in groups::Call
+  std::size_t ports = 0;   ///< number of receiving ports, as in groups::Call
   std::string json;
 };
 
@@ -63,12 +63,12 @@ class CollectiveTimes {
     collectives::Collective collective;
     std::uint64_t bytes = 0;
     std::vector<std::string> algorithms = {};  ///< indexed by root
-    std::vector<base::Nanos> times = {};       ///< equally many per root; empty if only predicted
-    std::vector<double> overlapped = {};  ///< with an equally long computation, in multiples of it
-    std::vector<pricing::Price> prices = {};  ///< predicted times, by root
-    base::Nanos bound{0};                     ///< lower bound; the mean over roots
-    base::Nanos price() const;                ///< predicted time; the mean over roots
-    std::string algorithm() const;            ///< common part over roots
+    std::vector<base::Nanos> times = {};       ///< equally many per root; empty with prices_only
+    std::vector<double> overlapped = {};       ///< with an equally long computation; relative to it
+    std::vector<pricing::Price> prices = {};   ///< predicted times, by root
+    base::Nanos bound{0};                      ///< lower bound; the mean over roots
+    base::Nanos price() const;                 ///< predicted time; the mean over roots
+    std::string algorithm() const;             ///< common part of the algorithms of all roots
     std::uint64_t wan(std::uint64_t pricing::Flow::*what) const;  ///< total over all roots
   };
   class Arrays;
@@ -80,7 +80,7 @@ class CollectiveTimes {
   static void compute(paths::Thread& thread, base::Nanos time);
   static base::Nanos agree(groups::Group& group, base::Nanos mine);
   static void check_operation(const std::string& name);
-  /// Returns the first root and the one after the last.
+  /// Returns the range of roots: the first one, and one more than the last.
   std::pair<std::uint32_t, std::uint32_t> roots(collectives::Collective collective) const;
   std::shared_ptr<const groups::Selection> choose(collectives::Collective collective,
                                                   std::uint64_t bytes, std::uint32_t root) const;

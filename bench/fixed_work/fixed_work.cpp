@@ -36,7 +36,8 @@ Nanos sum(std::span<const Detour> detours) {
   return total;
 }
 
-/// Treats the excess of a piece over the shortest one as a detour at the start of the piece.
+/// Treats the additional time of a piece over the shortest piece as a detour at the start of the
+/// piece.
 void analyze_pieces(const Samples& samples, const Options& options, Findings& findings) {
   std::vector<Nanos> times;
   Nanos begin{0};
@@ -52,11 +53,12 @@ void analyze_pieces(const Samples& samples, const Options& options, Findings& fi
   findings.periods = periods(lost_by_bin(lost, samples.span, options.interval), options.interval);
 }
 
-/// Joins lost times to detours. A detour may span intervals without any work. It then extends from
-/// the first of them into the next, which determines its start in the first.
+/// Combines the lost times of intervals to detours. A detour may cover whole intervals without any
+/// work. It then begins in the interval before them or ends in the interval after them. The start
+/// in the first of these intervals follows from the total duration.
 std::vector<Detour> joined(const Samples& samples, Nanos interval, const std::vector<Nanos>& lost) {
   std::vector<Detour> detours;
-  bool goes_on = false;  // whether the last detour continues
+  bool goes_on = false;  // whether the last detour may continue in this interval
   for (std::size_t i = 0; i < lost.size(); ++i) {
     const Nanos begin = interval * static_cast<std::int64_t>(i);
     if (lost[i] == Nanos(0)) {
@@ -73,7 +75,7 @@ std::vector<Detour> joined(const Samples& samples, Nanos interval, const std::ve
   return detours;
 }
 
-/// The time lost in an interval is its deficit of work against the best interval.
+/// Computes the time lost in an interval: the work missing compared with the best interval.
 void analyze_units(const Samples& samples, const Options& options, Findings& findings) {
   const double most = *std::max_element(samples.done.begin(), samples.done.end());
   const auto interval = static_cast<double>(options.interval.count());

@@ -35,13 +35,14 @@ struct Options {
   std::optional<Nanos> work = std::nullopt;
   /// Interval of ftq's grid, and resolution of the search for periods.
   Nanos interval = std::chrono::milliseconds(1);
-  /// Shortest detour. Default: a hundredth of the shortest piece (fwq); a hundredth of the
-  /// interval, at least two units (ftq); nine times the shortest clock reading (detour).
+  /// Shortest detour that counts. Defaults: for fwq a hundredth of the shortest piece; for ftq a
+  /// hundredth of the interval, but at least two units; for detour nine times the shortest clock
+  /// reading.
   std::optional<Nanos> threshold = std::nullopt;
   std::uint32_t threads = 1;
 
   Nanos work_or_default() const;
-  Nanos gap_threshold(Nanos shortest_look) const;  ///< threshold of the method detour
+  Nanos gap_threshold(Nanos shortest_look) const;  ///< threshold of the method `detour`
   std::size_t samples() const;                     ///< per thread; for fwq and ftq
   std::string mistake() const;                     ///< error in the options; "" if there is none
 };
@@ -49,11 +50,11 @@ struct Options {
 /// Measured numbers of one thread.
 struct Samples {
   std::uint32_t processor = 0;
-  Nanos span{0};                    ///< from its start to its end
+  Nanos span{0};                    ///< time from the start to the end of the measurement
   std::vector<Nanos> ends;          ///< fwq: end of each piece, and start of the next
   std::vector<std::uint32_t> done;  ///< ftq: units of work in each interval
-  std::vector<Detour> gaps;         ///< detour: gaps between clock readings above the threshold
-  Nanos shortest_look{0};           ///< detour: length of an empty gap
+  std::vector<Detour> gaps;         ///< detour: gaps above the threshold, between clock readings
+  Nanos shortest_look{0};           ///< detour: shortest time between two clock readings
   bool is_full = false;             ///< detour: ended early, as there was no room for more gaps
 };
 
@@ -96,9 +97,9 @@ Findings analyze(const Samples& samples, const Options& options);
 Distribution distribution(std::vector<Nanos> durations);
 /// Returns the time lost in each bin. A detour counts in every bin that it overlaps.
 std::vector<double> lost_by_bin(std::span<const Detour> detours, Nanos span, Nanos bin);
-/// Returns at most three periods, from two bins to a tenth of the measured time. Periods that
-/// chance explains are omitted (except in one run of a thousand), and so are fractions of a period
-/// found.
+/// Returns at most three periods of lost time, from two bins to a tenth of the measured time.
+/// Periods that chance may explain are omitted; one run in a thousand reports such a period
+/// wrongly. Fractions of a found period are omitted too.
 std::vector<Period> periods(std::vector<double> lost, Nanos bin);
 
 nlohmann::ordered_json to_json(const Options& options, std::span<const Findings> threads);
@@ -106,8 +107,8 @@ nlohmann::ordered_json to_json(const Options& options, std::span<const Findings>
 std::string to_text(const nlohmann::ordered_json& json);
 /// Returns the samples, one line each.
 std::string to_csv(const Options& options, std::span<const Samples> threads);
-/// Returns lines "start_ns<tab>duration_ns". The last one has duration 0 and marks the end of the
-/// measurement, where a replay starts over.
+/// Returns lines "start_ns<tab>duration_ns". The last line has duration 0 and marks the end of the
+/// measurement. A replay continues there with the first line.
 std::string to_noise(const Findings& findings);
 
 }  // namespace bench::fixed_work

@@ -15,13 +15,13 @@
 namespace bench::fixed_work {
 namespace {
 
-using Clock = std::chrono::steady_clock;  // tidy: real time
+using Clock = std::chrono::steady_clock;  // tidy: real time (mark for scripts/tidy.py)
 
 constexpr std::size_t gaps_max = 1'000'000;
 constexpr Nanos head_start = std::chrono::milliseconds(50);
 
-/// Does dependent steps in registers only. Their time depends on nothing but the processor and its
-/// other users.
+/// Computes dependent steps in registers only. Therefore the time of the steps depends only on the
+/// processor and on other programs that use it.
 void work(std::uint64_t steps) {
   std::uint64_t value = steps;
   for (std::uint64_t i = 0; i < steps; ++i) {
@@ -40,8 +40,9 @@ Nanos shortest_time(std::uint64_t steps, int tries) {
   return std::max(shortest, Nanos(1));
 }
 
-/// Returns the number of steps that take `target` without disturbance. It is corrected until the
-/// shortest of many tries is within 0.5 %, as in netgauge. Long pieces get fewer tries.
+/// Returns the number of steps that take `target` without disturbance. The number is corrected
+/// until the shortest of many tries is within 0.5 % of `target`, as in the program netgauge. Long
+/// pieces get fewer tries.
 std::uint64_t calibrated_steps(Nanos target) {
   const Nanos budget = std::chrono::milliseconds(100);
   const int tries = static_cast<int>(std::clamp<std::int64_t>(budget / target, 5, 200));
@@ -57,7 +58,7 @@ std::uint64_t calibrated_steps(Nanos target) {
   return steps;
 }
 
-/// Returns the shortest clock reading; stops after a hundred readings without a shorter one.
+/// Returns the shortest clock reading. Stops after a hundred readings of which none was shorter.
 Nanos shortest_look() {
   Nanos shortest = Nanos::max();
   auto last = Clock::now();
@@ -80,7 +81,7 @@ void stay_on(std::uint32_t processor) {
     throw std::runtime_error(fmt::format("cannot stay on processor {}", processor));
 }
 
-/// Spins until then, so that the processor is awake and at full speed. Returns the actual time.
+/// Spins until `when`, so that the processor is awake and at full speed. Returns the actual time.
 Clock::time_point spin_until(Clock::time_point when) {
   auto now = Clock::now();
   while (now < when) now = Clock::now();
@@ -99,7 +100,8 @@ void measure_pieces(Samples& samples, std::uint64_t steps, Nanos duration,
   samples.ends.resize(pieces);
 }
 
-/// A unit counts in the interval in which it began. Intervals without a unit are possible.
+/// Counts units of work for each interval. A unit counts in the interval in which it began. An
+/// interval may have no unit.
 void measure_units(Samples& samples, std::uint64_t steps, Nanos interval, Clock::time_point begin) {
   begin = spin_until(begin);
   auto end = begin + interval;
@@ -181,7 +183,8 @@ std::vector<Samples> measure(const Options& options) {
   std::vector<Samples> samples(options.threads);
   runtime::Runtime runtime;
   runtime.run([&] {
-    // A start time replaces a barrier, so that no thread waits for a failed one.
+    // All threads begin at a given time instead of at a barrier. A thread that fails then blocks no
+    // other.
     const auto begin = Clock::now() + head_start;
     std::vector<runtime::Task> tasks;
     for (std::uint32_t i = 0; i < options.threads; ++i)

@@ -56,13 +56,14 @@ double variation(const std::vector<double>& values) {
 }
 
 struct Spectrum {
-  std::vector<double> power;  ///< indexed by frequency: index / size, in turns per bin
+  std::vector<double> power;  ///< power of frequency `index / size`, in periods per bin
   std::size_t size = 0;
-  std::size_t spread = 0;  ///< places over which one frequency spreads on each side
+  std::size_t spread = 0;  ///< number of indices over which one frequency spreads on each side
 };
 
-/// Returns the power at four times as many frequencies as there are, so that none falls between
-/// two. A Hann window keeps a strong frequency from hiding others.
+/// Returns the power at four times as many frequencies as the numbers determine. A frequency
+/// between two of those is therefore not missed. A Hann window keeps a strong frequency from hiding
+/// others.
 Spectrum spectrum(const std::vector<double>& values) {
   const double middle = mean(values);
   std::vector<Complex> padded(std::bit_ceil(4 * values.size()));
@@ -76,16 +77,16 @@ Spectrum spectrum(const std::vector<double>& values) {
   return found;
 }
 
-/// Returns the power that chance alone stays below, for each octave, because noise is rarely white.
-/// The power of a frequency by chance is distributed exponentially. The median, which peaks do not
-/// affect, gives its scale.
+/// Returns the upper limit of the power that chance explains, for each octave. The limit differs by
+/// octave because noise is rarely white. The power of a frequency by chance is distributed
+/// exponentially. Its scale follows from the median, which peaks do not affect.
 std::vector<double> chance_limits(const Spectrum& spectrum, std::size_t first) {
   const double factor =
       std::log(static_cast<double>(spectrum.power.size()) / chance_of_false_period) /
       std::numbers::ln2;
   std::vector<double> limits(spectrum.power.size(), 0);
   for (std::size_t begin = first; begin < limits.size(); begin *= 2) {
-    // The last octave may have few places, so its sample extends back.
+    // The last octave may have few frequencies, so its sample includes lower ones.
     const std::size_t end = std::min(2 * begin, limits.size());
     const std::size_t from = std::max(first, std::min(begin, end - end / 2));
     std::vector<double> octave(spectrum.power.begin() + static_cast<std::ptrdiff_t>(from),
@@ -98,8 +99,8 @@ std::vector<double> chance_limits(const Spectrum& spectrum, std::size_t first) {
   return limits;
 }
 
-/// Returns the position of a peak's top: that of a parabola through the logarithms of its
-/// neighbours.
+/// Returns the position of the top of a peak. A parabola through the logarithms of the peak and its
+/// two neighbours determines the position.
 double top(const Spectrum& spectrum, std::size_t peak) {
   const auto level = [&](std::size_t i) {
     return std::log(std::max(spectrum.power[i], std::numeric_limits<double>::min()));
@@ -110,9 +111,9 @@ double top(const Spectrum& spectrum, std::size_t peak) {
   return static_cast<double>(peak) + (bend < 0 ? (left - right) / (2 * bend) : 0);
 }
 
-/// Returns the fundamental frequency. Short detours have harmonics nearly as strong as it, so the
-/// strongest may be any of them. The fundamental is the lowest frequency whose multiples up to the
-/// strongest are all strong.
+/// Returns the fundamental frequency. Short detours have harmonics that are nearly as strong as the
+/// fundamental, so any of these may be the strongest. The fundamental is the lowest frequency whose
+/// multiples up to the strongest are all strong.
 double fundamental(const Spectrum& spectrum, std::size_t first, std::size_t strongest) {
   const double frequency = top(spectrum, strongest);
   const auto is_strong = [&](double at) {
@@ -127,8 +128,8 @@ double fundamental(const Spectrum& spectrum, std::size_t first, std::size_t stro
   return frequency;
 }
 
-/// Subtracts the mean course of a period. Returns the share of the variation that this removes,
-/// less the share that any course with as many places would remove.
+/// Subtracts the mean course of lost time over one period. Returns the share of the variation that
+/// this removes. The share that any course of that many bins would remove is subtracted.
 double take_off(std::vector<double>& lost, double period) {
   const auto places = static_cast<std::size_t>(std::max(2.0, std::round(period)));
   const auto place_of = [&](std::size_t i) {

@@ -12,18 +12,18 @@
 namespace bench {
 
 struct LaneRoundsOptions {
-  /// `opposite`: each host of the first cluster sends to its counterpart in the second. `incast`:
-  /// all others send to the first host.
+  /// `opposite`: each host of the first cluster sends to its counterpart in the second cluster.
+  /// `incast`: all hosts except the first send to the first host.
   std::string pattern;
   std::uint64_t bytes = std::uint64_t{1} << 20;
   std::uint64_t rounds = 11;
 };
 
 /// Measures the time from a common start until the last byte has arrived. The first host chooses
-/// the start, so all hosts need the same clock: that of the machine, or the virtual one.
+/// the start. All hosts therefore need the same clock: that of the machine, or the virtual one.
 ///
-/// Thread-safe: one object serves all threads of a process; the first thread of each host takes
-///              part.
+/// Thread-safe: one object serves all threads of a process. The first thread of each host takes
+/// part.
 class LaneRounds {
  public:
   explicit LaneRounds(const LaneRoundsOptions& options) : options_(options) {}
@@ -31,8 +31,8 @@ class LaneRounds {
   /// suitable hosts.
   void prepare(const paths::Plan& plan);
   void run(paths::Thread& thread);
-  /// Returns the times of the rounds in milliseconds, sorted; empty except in the process of the
-  /// first host.
+  /// Returns the times of the rounds in milliseconds, sorted. The list is empty except in the
+  /// process of the first host.
   const std::vector<double>& took() const { return took_; }
 
  private:

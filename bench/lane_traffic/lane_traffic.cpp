@@ -47,7 +47,8 @@ void LaneTraffic::prepare(const paths::Plan& plan) {
   }
 }
 
-/// Returns bytes of the pattern. They outlive the run, so the payload needs no owner.
+/// Returns the message's bytes, a part of the pattern. The pattern outlives the run, so the payload
+/// needs no owner.
 base::Payload LaneTraffic::payload_of(const Message& message) const {
   return base::Payload::adopt(std::span(pattern_).subspan(message.offset, message.bytes), [] {});
 }

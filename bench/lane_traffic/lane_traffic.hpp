@@ -28,8 +28,8 @@ class LaneTraffic {
   explicit LaneTraffic(const LaneTrafficOptions& options);
   /// Must be called before any thread runs.
   void prepare(const paths::Plan& plan);
-  /// Sends this thread's messages and checks those that arrive: each once, in the order of its
-  /// channel, with the right bytes. Throws std::runtime_error otherwise.
+  /// Sends this thread's messages and checks those that arrive. Each message must arrive once, in
+  /// the order of its channel, with the right bytes. Throws std::runtime_error otherwise.
   void run(paths::Thread& thread);
 
   struct Figures {
@@ -45,7 +45,7 @@ class LaneTraffic {
   struct Message {
     std::uint32_t from = 0, to = 0;  ///< ranks
     std::uint64_t bytes = 0;
-    std::uint64_t offset = 0;  ///< start of its bytes in the pattern
+    std::uint64_t offset = 0;  ///< where the message's bytes start in the pattern
   };
   struct HostGroup {
     std::shared_ptr<paths::MessageGroup> group;

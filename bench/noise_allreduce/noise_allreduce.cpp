@@ -72,7 +72,7 @@ double process_cpu_seconds() {
 
 }  // namespace
 
-/// Checks the memory for the durations: each thread keeps one per iteration.
+/// Checks that the memory holds the durations: each thread keeps one per iteration.
 void NoiseAllreduce::check_durations(const paths::Plan& plan, const paths::RunOptions& run) const {
   const std::uint64_t threads =
       run.is_one_host ? plan.hosts[run.host].threads : plan.thread_count();
@@ -166,8 +166,8 @@ void NoiseAllreduce::iterate(paths::Thread& thread, ThreadFigures& mine) {
   mine.spread = spread_of(std::move(durations));
 }
 
-/// Moves a value. If it fails after Ctrl-C, which may end other hosts first, the figures are
-/// written.
+/// Moves a value into the path. Ctrl-C may end other hosts first, so that the move fails. The
+/// figures are then written.
 paths::Result NoiseAllreduce::move(paths::Path& path, std::uint32_t rank, std::uint64_t iteration,
                                    const std::vector<Nanos>& durations) {
   try {
@@ -259,7 +259,7 @@ void NoiseAllreduce::decode_report(const base::Payload& tuple) {
   by_host_[report.at("host")] = std::move(threads);
   cpu_seconds_[report.at("host")] = report.at("cpu");
   for (const auto& entry : report.at("wan")) {
-    // Several hosts report the same gateway; the latest count is the largest.
+    // Several hosts report the traffic of the same gateway. The latest count is the largest.
     paths::Traffic& wan = wan_[entry.at(0)];
     wan.messages = std::max(wan.messages, entry.at(1).get<std::uint64_t>());
     wan.bytes = std::max(wan.bytes, entry.at(2).get<std::uint64_t>());

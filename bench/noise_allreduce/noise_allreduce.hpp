@@ -22,14 +22,14 @@ struct NoiseOptions {
   std::uint64_t iterations = 1000;
   /// Warm-up rounds. Default: none on the virtual clock, 10 on the steady one.
   std::optional<std::uint64_t> warmup;
-  std::string compute;  ///< default: declared on the virtual clock, sort otherwise
+  std::string compute;  ///< default: `declared` on the virtual clock, otherwise `sort`
   std::string compute_time = "30ms";
   std::string replay;
   std::vector<std::string> noise;  ///< noise to inject: InjectedNoise
   double variation_percent = 0;
   std::string values = "best";
   std::string json;
-  std::string decisions;  ///< file of the decision of each round in each cluster
+  std::string decisions;  ///< file with the decision of each round in each cluster
 };
 
 /// The noise-allreduce microbenchmark of Bongo et al. 2004, §V-A.
@@ -47,9 +47,9 @@ class NoiseAllreduce {
   void run(paths::Thread& thread);
   /// Returns the figures known in this process after all its threads have ended.
   Figures figures(const paths::RunSummary& summary) const;
-  /// Prints the table and writes the JSON in the process of thread 0; elsewhere does nothing.
-  /// Throws std::runtime_error if threads learned different conditions, or if the file cannot be
-  /// written.
+  /// Prints the table and writes the JSON in the process of thread 0. Does nothing in other
+  /// processes. Throws std::runtime_error if threads learned different conditions, or if the file
+  /// cannot be written.
   void finish(const paths::RunSummary& summary) const;
 
  private:

@@ -18,21 +18,23 @@ namespace bench {
 /// - relax_border(black), after the neighbours' red cells have arrived.
 class Block {
  public:
-  /// `above` and `below`: whether there is a neighbour, not the fixed edge of the grid.
+  /// `above` and `below`: whether a neighbour is on that side; otherwise the fixed edge of the grid
+  /// is.
   Block(const DataSet& data, RowRange rows, double omega, bool above, bool below);
 
   RowRange rows() const { return rows_; }
   GridRows& cells() { return cells_; }
   const GridRows& cells() const { return cells_; }
 
-  /// Both functions return the number of half rows that they relaxed.
+  /// Both relax functions return the number of half rows that they relaxed.
   std::size_t relax_border(Colour colour);
-  /// Black cells follow the red ones by one row, so each row is read and written once while it is
-  /// in the processor's cache. The values equal those of two passes.
+  /// Relaxes black cells one row behind the red ones. Each row is therefore read and written only
+  /// once, while it is in the processor's cache. The values equal those of one pass for each
+  /// colour.
   std::size_t relax_inside();
 
-  /// Returns the sum of changes in the iteration: for each row its red and its black changes, rows
-  /// in order.
+  /// Returns the sum of changes in the iteration. It adds the rows in order, and for each row first
+  /// the red and then the black changes.
   double change() const { return change(rows_); }
   double change(RowRange rows) const;
 
@@ -44,7 +46,7 @@ class Block {
   double omega_;
   bool above_, below_;
   GridRows cells_;
-  std::array<std::vector<double>, 2> changes_;  // indexed by colour and row
+  std::array<std::vector<double>, 2> changes_;  // indexed by colour, then by row
 };
 
 }  // namespace bench

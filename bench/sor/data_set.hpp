@@ -31,7 +31,8 @@ class DataSet {
   std::size_t size() const { return size_; }  ///< number of rows and of columns
   /// Requires: `cells` holds a whole row.
   void fill_row(std::size_t row, std::span<double> cells) const;
-  /// Returns the sum of absolute changes below which the paper's solver stops: 1e-8 per cell.
+  /// Returns 1e-8 times the number of cells. The paper's solver stops if the sum of absolute
+  /// changes is below this number.
   double epsilon() const;
   /// Returns the relaxation factor that converges fastest for Poisson's equation on this size.
   double best_omega() const;

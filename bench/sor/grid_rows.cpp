@@ -32,7 +32,8 @@ GridRows::GridRows(const DataSet& data, RowRange rows)
 std::span<const double> GridRows::half(std::size_t row, Colour colour) const {
   ENSURE(rows_.contains(row));
   const std::size_t line = ((row - rows_.begin) * 2 + (colour == Colour::red ? 0 : 1)) * lines_;
-  // Places a cell of the grid's left edge at the end of a line, so that the others start a line.
+  // A cell of the grid's left edge is stored at the end of a cache line, so that the next cell
+  // starts a line.
   const bool has_edge = first_column(row, colour) == 0;
   return {cells_[line].cells + (has_edge ? line_cells - 1 : 0), half_size()};
 }
@@ -61,9 +62,9 @@ void GridRows::get_row(std::size_t row, std::span<double> cells) const {
 HalfRow GridRows::points(std::size_t row, Colour colour) {
   const std::size_t column = first_column(row, colour);
   const Colour around = other(colour);
-  // Cell k of a half row is in column 2k or 2k + 1, like those above and below. The first cell to
-  // relax is in column 2 or 1; its left neighbour is cell 0 of the other half. The last column is
-  // fixed.
+  // Cell k of a half row is in column 2k or 2k + 1, and so are the cells above and below it. The
+  // first cell to relax is in column 2 or 1. Its left neighbour is cell 0 of the other colour. The
+  // last column is fixed.
   const std::size_t first = 1 - column;
   return {half(row, colour).data() + first, half(row - 1, around).data() + first,
           half(row + 1, around).data() + first, half(row, around).data(),

@@ -15,7 +15,7 @@ namespace bench {
 /// other colour.
 enum class Colour : std::uint8_t { red, black };
 
-/// The rows begin to end - 1.
+/// The rows from `begin` to `end - 1`.
 struct RowRange {
   std::size_t begin = 0, end = 0;
   std::size_t size() const { return end - begin; }
@@ -55,7 +55,7 @@ class GridRows {
 
   std::size_t columns_;
   RowRange rows_;
-  std::size_t lines_;  // lines per half row
+  std::size_t lines_;  // cache lines per half row
   std::vector<Line> cells_;
 };
 

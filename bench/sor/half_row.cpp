@@ -11,8 +11,8 @@ namespace {
 
 using Lanes = double[change_lanes];
 
-/// Distance of prefetches, for cells that the row before did not use. The hardware prefetcher alone
-/// restarts at each page.
+/// Distance at which cells are prefetched. It serves cells that the relaxation of the previous row
+/// did not read. The hardware prefetcher is not sufficient, because it restarts at each page.
 constexpr std::size_t cells_ahead = 256;
 
 /// Relaxes the points from `begin` on. Requires: `begin` is a multiple of change_lanes.
@@ -33,8 +33,9 @@ struct Wide {
   using Bits [[gnu::vector_size(width * sizeof(double))]] = std::int64_t;
 };
 
-/// This function and its callers are inlined into functions for one kind of processor. Vectors are
-/// never passed by value, because their calling convention depends on that kind.
+/// This function and its callers are inlined into functions that are compiled for one kind of
+/// processor. Vectors are never passed by value, because the calling convention for vectors depends
+/// on the kind of processor.
 template <class Vector>
 [[gnu::always_inline]] inline void load(Vector& vector, const double* cells) {
   std::memcpy(&vector, cells, sizeof vector);
@@ -84,8 +85,8 @@ template <std::size_t width, class Vector = typename Wide<width>::Vector>
   std::memcpy(upper.own + at, &upper_own, sizeof upper_own);
 }
 
-/// Sums of all lanes. They are named members, because array elements would stay in memory without
-/// much optimization. A width ignores the members that it does not need.
+/// Sums of all lanes. They are named members, because the compiler may keep an array in memory
+/// instead of in registers. Wide vectors need only some of the members.
 template <std::size_t width>
 struct Sums {
   typename Wide<width>::Vector first = {}, second = {}, third = {}, fourth = {};
@@ -108,7 +109,7 @@ double sum_of(const Lanes& lanes) {
          ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
 
-/// Relaxes whole groups of lanes.
+/// Relaxes the points that fill whole groups of `change_lanes`.
 template <std::size_t width>
 [[gnu::always_inline]] inline void relax_groups(const HalfRow& points, double omega, Lanes& lanes) {
   const std::size_t end = whole_groups(points);
@@ -155,8 +156,8 @@ constexpr Kernels narrowest = {
        Lanes& upper_lanes) { relax_groups<2>(lower, upper, omega, lower_lanes, upper_lanes); }};
 
 #if defined(__x86_64__)
-// Each function clears the upper halves of the registers at its end, which the compiler does not do
-// here. Otherwise every later scalar operation would wait for them.
+// Each function clears the upper halves of the vector registers at its end, because the compiler
+// does not do so here. Otherwise each later scalar operation would be delayed by them.
 [[gnu::target("avx2")]] void relax_avx2(const HalfRow& points, double omega, Lanes& lanes) {
   relax_groups<4>(points, omega, lanes);
   __builtin_ia32_vzeroupper();

@@ -19,8 +19,8 @@ struct HalfRow {
 /// Number of partial sums of changes. Point k belongs to sum k modulo this number.
 inline constexpr std::size_t change_lanes = 8;
 
-/// Choice of vector instructions: the widest of this processor, or those of every processor of its
-/// kind.
+/// Choice of vector instructions: the widest that this processor has, or those that every processor
+/// of this architecture has.
 enum class Vectors : std::uint8_t { widest, narrowest };
 
 /// Sets each point to old + omega * ((((above + below) + left) + right) / 4 - old). Returns the sum
@@ -28,10 +28,9 @@ enum class Vectors : std::uint8_t { widest, narrowest };
 /// 5) + (3 + 7)). The result has the same bits on every machine and with all vectors.
 double relax(const HalfRow& points, double omega, Vectors vectors = Vectors::widest);
 
-/// Relaxes two half rows at once, with the same values and sums as one after the other. `lower`
-/// comes first, then `upper`, the half of the other colour in the row above; lower.above is
-/// upper.own, and upper.below is lower.own. Shared cells are read once, and memory is read at an
-/// even rate.
+/// Relaxes two half rows at once. Values and sums are the same as if `lower` was relaxed first and
+/// then `upper`. `upper` is in the row above and has the other colour: lower.above is upper.own,
+/// and upper.below is lower.own. Shared cells are read only once.
 struct Changes {
   double lower = 0, upper = 0;
 };

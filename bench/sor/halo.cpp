@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/halo.cpp — latency and bandwidth of borders, from the wrappers of a plan
+// bench/sor/halo.cpp — cost of sending border rows, from the links that a plan emulates
 #include "bench/sor/halo.hpp"
 
 #include <fmt/format.h>
@@ -19,11 +19,11 @@ namespace {
 using base::Nanos;
 
 constexpr std::string_view link_kind = "emulate_link", row_template = "f64[]";
-constexpr std::uint32_t role_down = 0;  // role of a link's stages for data sent one way
+constexpr std::uint32_t role_down = 0;  // stages that delay data, not replies
 constexpr std::uint64_t iterations_max = 1'000'000'000;
 constexpr std::size_t rows_per_iteration_of_latency = 4;  // if the period equals the latency
 
-/// Share of time in which a link from a trace may be slower than planned.
+/// Share of the time in which a link with a recorded trace may be slower than assumed here.
 constexpr double slower_share = 0.01;
 
 /// Cost of the links along a path.
@@ -68,7 +68,7 @@ std::vector<std::uint32_t> cluster_by_rank(const paths::Plan& plan) {
   return clusters;
 }
 
-/// Requires rows of any length, because a hidden halo travels in many rows at a time.
+/// Checks that tuples hold rows of any length, because a hidden halo sends many rows at once.
 void check_template(const paths::Plan& plan, const std::string& exchange,
                     const std::string& inbox) {
   const auto element = std::find_if(plan.elements.begin(), plan.elements.end(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/halo.hpp — depth of the halo between neighbours in different clusters
+// bench/sor/halo.hpp — number of border rows to send between clusters so that latency is hidden
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,24 +13,26 @@ namespace bench {
 
 /// A border between two threads of different clusters, and the cost of an exchange over it.
 struct FarBorder {
-  std::uint32_t above = 0;  ///< rank above the border; the other rank is the next one
-  /// One-way latency of the slower direction. A trace rarely exceeds it.
+  std::uint32_t above = 0;  ///< rank of the block above the border; the other one is the next rank
+  /// One-way latency of the slower direction. The latency of a recorded link rarely exceeds this
+  /// value.
   base::Nanos latency{0};
-  base::Nanos row_passage{0};  ///< time for one row's cells on the links of the slower direction
+  base::Nanos row_passage{0};  ///< time of one row's cells on the links of the slower direction
   std::size_t rows = 0;        ///< rows of the larger block
-  /// Greatest number of halo iterations that the smaller block has rows for.
+  /// Greatest latency in iterations for which the smaller block has enough rows.
   std::uint64_t latency_max = 0;
 
-  /// Time per iteration: of the slowest of all threads, and of the slower one at this border,
-  /// without its work for the neighbour.
+  /// Time per iteration: of the slowest of all threads, and of the slower thread at this border.
+  /// The latter excludes redundant work for the neighbour.
   struct Pace {
     base::Nanos of_all{0}, of_border{0};
   };
-  /// Whether a state arrives within `depth.latency` iterations. Includes the time for redundant
-  /// rows and for sending the state's rows.
+  /// Returns whether border rows arrive within `depth.latency` iterations. The time includes the
+  /// relaxation of redundant rows and the transfer of all rows of a message.
   bool hides(HaloDepth depth, Pace pace) const;
-  /// Returns the smallest depth that hides the latency, plus one iteration of reserve, limited by
-  /// the available rows. Period and latency are equal, which minimizes the redundant rows.
+  /// Returns the smallest depth that hides the latency, plus one iteration of reserve. The depth is
+  /// limited by the available rows. Its period equals its latency, which minimizes the redundant
+  /// rows.
   HaloDepth hiding(Pace pace) const;
 };
 

@@ -114,7 +114,7 @@ void FarNeighbour::receive_state(std::uint64_t iteration) {
   state_ = next_ = 2 * iteration;
 }
 
-/// Returns the rows that are still correct after that half-sweep.
+/// Returns the rows that are still correct after half-sweep `sweep`.
 RowRange FarNeighbour::right_after(std::uint64_t sweep) const {
   const auto lost = static_cast<std::size_t>(sweep - state_ + 1);
   ENSURE(lost < theirs_.size());
@@ -125,7 +125,7 @@ RowRange FarNeighbour::right_after(std::uint64_t sweep) const {
 std::size_t FarNeighbour::relax_until(std::uint64_t sweep) {
   std::size_t half_rows = 0;
   for (; next_ <= sweep; ++next_) {
-    if (next_ > 0) {  // our row then still has its initial cells
+    if (next_ > 0) {  // until then, our row has its initial cells
       const std::vector<double>& ours = told(next_ - 1);
       std::copy(ours.begin(), ours.end(), cells_.half(our_border_, colour_of(next_ - 1)).begin());
     }

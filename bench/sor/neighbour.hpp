@@ -20,8 +20,8 @@ class RowChannel {
   RowChannel(paths::Thread& thread, paths::Path& to, paths::Path& from)
       : thread_(thread), to_(to), from_(from) {}
   void send(std::span<const double> cells);
-  /// Returns the oldest row not received yet. Throws std::runtime_error if it has not `count`
-  /// cells.
+  /// Returns the oldest row that this function has not returned yet. Throws std::runtime_error if
+  /// the row does not have `count` cells.
   std::vector<double> receive(std::size_t count);
   base::Nanos waited() const { return waited_; }
   paths::Path& to() { return to_; }
@@ -33,22 +33,22 @@ class RowChannel {
   base::Nanos waited_{0};
 };
 
-/// The block above or below ours. Half-sweeps are numbered: the red one of iteration i is 2i, the
-/// black one 2i + 1. Neighbours send each other the cells of their border rows that a half-sweep
-/// changed.
+/// The block above or below ours. A half-sweep relaxes all cells of one colour. Iteration i has
+/// half-sweep 2i for red and 2i + 1 for black. After each half-sweep, neighbours send each other
+/// the changed cells of their border rows.
 class Neighbour {
  public:
   virtual ~Neighbour() = default;
   /// Prepares an iteration.
   virtual void begin(std::uint64_t /*iteration*/, const Block& /*block*/) {}
   virtual void tell(std::uint64_t sweep, std::span<const double> border) = 0;
-  /// Reads the neighbour's border after that half-sweep into `border`.
+  /// Reads the cells that half-sweep `sweep` changed in the neighbour's border into `border`.
   virtual void ask(std::uint64_t sweep, std::span<double> border) = 0;
   /// Returns the number of the neighbour's half rows that were also relaxed here.
   virtual std::uint64_t redundant_half_rows() const { return 0; }
 };
 
-/// A neighbour that receives each border unchanged, and whose border is awaited.
+/// A near neighbour: sends its border after each half-sweep and waits for the other border.
 class PlainNeighbour final : public Neighbour {
  public:
   explicit PlainNeighbour(RowChannel& channel) : channel_(channel) {}
@@ -59,24 +59,26 @@ class PlainNeighbour final : public Neighbour {
   RowChannel& channel_;
 };
 
-/// Exchange with a distant neighbour: every `period` iterations the state of `rows` rows is sent.
-/// It is used `latency` iterations later.
+/// Settings of the exchange with a distant neighbour. Every `period` iterations, each side sends a
+/// state: the present cells of `rows` border rows. The other side uses the state `latency`
+/// iterations later.
 struct HaloDepth {
   std::uint64_t latency = 1, period = 1;
-  /// Returns the rows of a state. Each half-sweep leaves one row less that is correct, because the
-  /// outermost row lacks a neighbour. A state must serve until the next one has caught up.
+  /// Returns the number of rows in a state. Each half-sweep makes one more row of it incorrect,
+  /// because the neighbours of the outermost row are missing. Two half-sweeps in each of `latency +
+  /// period` iterations pass until the next state replaces this one.
   std::size_t rows() const { return static_cast<std::size_t>(2 * (latency + period)); }
-  /// Returns the mean number of redundantly relaxed rows per iteration. A state's rows shrink by
-  /// one in each half-sweep until the next state is used.
+  /// Returns the mean number of rows per iteration that both sides relax. The number shrinks by one
+  /// in each half-sweep until the next state is used.
   std::size_t redundant_rows() const {
     return static_cast<std::size_t>(rows() * (rows() - 1) / (4 * period));
   }
 };
 
-/// A distant neighbour. Its nearest rows are also relaxed here, so its borders are available at
-/// once. For that the neighbour sends the state of many rows at intervals. A state is some
-/// iterations old when it arrives. It is brought up to date with our own border rows of each
-/// half-sweep since then.
+/// A distant neighbour. Its nearest rows are relaxed here too, so its border is available without
+/// waiting. The neighbour sends the cells of these rows at intervals, as a state. A state is some
+/// iterations old when it is used. Those iterations are then repeated on its rows, with our border
+/// row of each half-sweep since then.
 class FarNeighbour final : public Neighbour {
  public:
   /// `ours` are the rows of our block; `is_above` is whether the neighbour is above them.
@@ -101,8 +103,8 @@ class FarNeighbour final : public Neighbour {
   const RowRange theirs_;
   const std::size_t our_border_, their_border_;
   GridRows cells_;                         // neighbour's rows and our border row
-  std::uint64_t state_ = 0;                // half-sweeps done when the neighbour sent its rows
-  std::uint64_t next_ = 0;                 // next half-sweep of the neighbour's rows
+  std::uint64_t state_ = 0;                // half-sweeps done before the state was sent
+  std::uint64_t next_ = 0;                 // number of the next half-sweep on the neighbour's rows
   std::vector<std::vector<double>> told_;  // our border row after the latest half-sweeps
   std::uint64_t relaxed_ = 0;
 };

@@ -15,9 +15,9 @@ struct ReferenceThread {
   std::size_t row_begin = 0, row_end = 0;
 };
 
-/// A solver with one thread, one array and scalar numbers. It shares only the data set with the
-/// parallel solver, none of the computation. It adds all changes of an iteration in the order of
-/// every algorithm: within a thread, a host, a cluster, then over clusters.
+/// A solver with one thread, one array and scalar numbers. It shares the data set with the parallel
+/// solver, but no code of the computation. It adds the changes of an iteration in the same order as
+/// every algorithm: within a thread, then a host, then a cluster, and last over the clusters.
 class ReferenceSolver {
  public:
   /// Requires: `threads` is in order of rank.

@@ -30,19 +30,21 @@ std::uint64_t iterations_of(const Parts& parts) {
   return parts.empty() ? 0 : parts.begin()->second.iterations;
 }
 
-/// Keeps the larger counts. Several hosts report the same gateway; the latest count is the largest.
+/// Keeps the larger counts. Several hosts report the traffic of the same gateway; the latest count
+/// is the largest.
 void keep_most(paths::Traffic& known, const paths::Traffic& other) {
   known.messages = std::max(known.messages, other.messages);
   known.bytes = std::max(known.bytes, other.bytes);
 }
 
-/// Traffic between clusters. A process with all hosts reads its own counts. Otherwise threads
-/// queried the hosts. Counts for the exchange cover one border each and are added; counts for the
-/// collective overlap.
+/// Traffic between clusters. A process with all hosts reads its own counts. Otherwise threads have
+/// queried the other hosts. Each count for the exchange covers one border, so these counts are
+/// added. Counts for the collective overlap, so they are not added.
 struct WanTraffic {
   std::map<std::uint32_t, paths::Traffic> collective;
   paths::Traffic exchange;
-  std::vector<std::uint32_t> collective_unknown, exchange_unknown;  ///< unknown senders
+  std::vector<std::uint32_t> collective_unknown,
+      exchange_unknown;  ///< hosts without counts
 
   WanTraffic(const SorRun& run, const Parts& parts, const paths::RunSummary& summary) {
     for (const paths::Host* host : summary.hosts)

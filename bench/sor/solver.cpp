@@ -87,8 +87,8 @@ HaloDepth SorThread::depth_of(const FarBorder& border, RowChannel& channel) {
   return depth;
 }
 
-/// Returns the time to relax our rows once they are cached. The minimum of several tries is the
-/// undisturbed one.
+/// Returns the time to relax our rows once they are in the cache. It is the shortest of several
+/// tries, which other programs disturb least.
 Nanos SorThread::measured_iteration() {
   constexpr int tries = 4;
   Block block(task_.data, rows_, task_.omega, false, false);

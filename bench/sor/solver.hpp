@@ -31,14 +31,15 @@ struct SorTask {
   /// Declared time of each thread's rows; empty unless costs are declared.
   std::vector<base::Nanos> iteration_times = {};
   bool keeps_changes = false, keeps_cells = false;
-  /// Whether to query the traffic of the hosts that the borders pass, which are other processes.
+  /// Whether threads query the traffic of other host processes that border rows pass.
   bool asks_for_traffic = false;
-  /// Called by rank 0 before each iteration, and after a failure, with the durations so far.
+  /// Called by rank 0 before each iteration and after a failure. The argument holds the durations
+  /// of the iterations so far.
   std::function<void(const std::vector<base::Nanos>&)> watch = {};
 };
 
-/// A decision that a thread learned, and its iteration. Under a relaxation it may be older than the
-/// thread's last iteration.
+/// A decision that a thread learned, and the iteration to which it applies. Under a relaxation, the
+/// decision may be for an earlier iteration than the thread's last one.
 struct SorDecision {
   std::uint64_t iteration = 0;  ///< counted from 0
   bool is_stop = false;
@@ -47,23 +48,24 @@ struct SorDecision {
 /// Results of one thread.
 struct SorPart {
   ThreadFigures figures = {};
-  base::Nanos exchange{0};  ///< wait for border rows
+  base::Nanos exchange{0};  ///< time spent waiting for border rows
   std::uint64_t iterations = 0;
   std::optional<std::uint64_t> stop_iteration = std::nullopt;  ///< counted from 1
   std::uint64_t half_rows = 0, redundant_half_rows = 0;
-  std::uint64_t halo = 0;  ///< halo depth in iterations: how long a border may be under way
+  std::uint64_t halo = 0;  ///< halo depth: iterations until border rows are used
   RowRange rows = {};
   std::vector<base::Digest> row_digests = {};
   std::vector<SorDecision> decisions = {};  ///< rank 0 only
   std::vector<base::Nanos> durations = {};  ///< rank 0 only: duration of each iteration
   std::vector<double> changes = {};         ///< contributions, if kept
   std::vector<double> cells = {};           ///< cells row by row, if kept
-  /// Traffic between clusters by host, if queried: of the thread's borders, and of the collective
-  /// (reported by one thread of a host).
+  /// Traffic between clusters, by host: of the thread's borders, and of the collective. Empty if it
+  /// was not queried. One thread of each host reports the traffic of the collective.
   std::map<std::uint32_t, paths::Traffic> exchange_wan = {}, collective_wan = {};
 };
 
-/// The part of one thread in solving. It ends when a result stops it, or after `iterations_max`.
+/// One thread's part of the solver. It ends when a result of the collective stops it, or after
+/// `iterations_max`.
 class SorThread {
  public:
   SorThread(paths::Thread& thread, const SorTask& task);

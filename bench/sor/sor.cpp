@@ -43,7 +43,8 @@ std::optional<double> constant_of(const Collective& collective) {
   return constant == nullptr ? std::nullopt : std::optional(*constant);
 }
 
-/// Warns if the config's stop condition does not fit the size; it may be written for another size.
+/// Warns if the config's stop condition does not fit the size. It may have been written for another
+/// size.
 void warn_of_epsilon(const Collective& collective, const DataSet& data) {
   const auto constant = constant_of(collective);
   if (!constant || std::abs(*constant - data.epsilon()) <= epsilon_may_differ_by * data.epsilon())
@@ -120,8 +121,8 @@ void Sor::watch() {
   };
 }
 
-/// Checks the memory of the rows: one copy in this process, one more for a file, and the whole grid
-/// for --check.
+/// Checks that the memory holds the rows: one copy in this process, one more copy for an output
+/// file, and the whole grid for --check.
 void Sor::check_grid(const paths::Plan& plan, const paths::RunOptions& run) const {
   std::uint64_t rows = 0;
   const auto& host = plan.hosts[run.host];
@@ -275,8 +276,8 @@ void Sor::write_files() const {
                by_rank);
 }
 
-/// Returns "" if an independent solver gets the same cells, and its sums have the same outcome in
-/// every iteration whose outcome ours learned.
+/// Runs an independent solver and compares. Returns "" if the cells are equal and the stop
+/// condition has the same outcome in every iteration whose outcome our threads learned.
 std::string Sor::check(const paths::Plan& plan) const {
   const SorPart& ours = parts_.at(0);
   ReferenceSolver reference(task_->data, task_->omega, reference_threads(plan, task_->blocks));

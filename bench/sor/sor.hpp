@@ -44,9 +44,9 @@ class Sor {
   void prepare(const paths::Plan& plan, const paths::RunOptions& run);
   /// Runs one thread of the application.
   void run(paths::Thread& thread);
-  /// Compares and prints the results and writes the files, in the process of thread 0; elsewhere
-  /// does nothing. Throws std::runtime_error if threads learned different conditions, if the check
-  /// finds a difference, or if a file cannot be written.
+  /// Compares and prints the results and writes the files, in the process of thread 0. Does nothing
+  /// in other processes. Throws std::runtime_error if threads learned different conditions, if the
+  /// check finds a difference, or if a file cannot be written.
   void finish(const paths::RunSummary& summary);
 
   /// Returns the results known in this process after all its threads have ended, without

@@ -10,7 +10,7 @@
 
 namespace bench {
 
-/// Source of the time that relaxing takes for the threads.
+/// How the clock advances while a thread relaxes rows.
 struct WorkCost {
   enum class Kind : std::uint8_t {
     real,      ///< actual time, on the steady clock

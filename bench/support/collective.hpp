@@ -15,8 +15,8 @@ struct Collective {
   std::string algorithm;  ///< as in paths::algorithm_text(); "unknown" if the plan has none
   paths::Reduction reduction;
   std::optional<paths::ConditionSpec> condition;
-  /// Returns the outcome that some of the contributions can prove, whether or not the algorithm
-  /// uses it; nullopt if there is none.
+  /// Returns the outcome of the condition that some of the contributions alone can prove; nullopt
+  /// if there is none. It does not depend on whether the algorithm uses such proofs.
   std::optional<bool> provable_outcome() const;
 };
 

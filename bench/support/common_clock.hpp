@@ -10,8 +10,8 @@ namespace bench {
 base::Nanos common_clock(const paths::Thread& thread);
 
 /// Blocks until the common clock shows `moment`, which another host has just chosen. Throws
-/// std::runtime_error if `moment` is more than a minute away: the hosts' clocks then differ, and
-/// times between hosts would be meaningless.
+/// std::runtime_error if `moment` is more than a minute away. The clocks of the hosts then differ,
+/// so times measured across hosts would be meaningless.
 void sleep_until_common(paths::Thread& thread, base::Nanos moment);
 
 }  // namespace bench

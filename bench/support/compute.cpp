@@ -210,9 +210,9 @@ void Compute::sort() {
   std::sort(integers_.begin(), integers_.end());
 }
 
-/// Finds the number of integers. Sort time is nearly proportional to it, so two corrections
-/// suffice. The shortest of several tries is the undisturbed one. Only processor time counts,
-/// because all threads of a machine tune at once.
+/// Finds the number of integers. Sort time is nearly proportional to this number, so two
+/// corrections suffice. Each try is repeated; the shortest time counts, because it is disturbed
+/// least. Only processor time is measured, because all threads of a machine do this at once.
 void Compute::tune() {
   const auto measured = [this](std::size_t count) {
     integers_.resize(std::clamp(count, integers_min, integers_max));

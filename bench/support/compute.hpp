@@ -27,12 +27,13 @@ class Noise {
   /// Reads recorded delays: lines "start_ns duration_ns" in order of start. Throws
   /// base::ConfigError.
   explicit Noise(const std::string& file);
-  Noise(Nanos duration, Nanos period);            ///< one delay at the end of each period
-  static Noise once(Nanos duration, Nanos when);  ///< one delay at that time, repeated after a year
+  Noise(Nanos duration, Nanos period);  ///< one delay at the end of each period
+  static Noise once(Nanos duration,
+                    Nanos when);  ///< delay at `when`, and again after a year
   Nanos period() const { return period_; }
-  /// Returns how long a computation of `span` takes that begins at `from` in the recording. Each
-  /// delay that begins meanwhile adds its duration. A delay under way at the beginning adds its
-  /// rest.
+  /// Returns how long a computation of length `span` takes that begins at time `from` of the
+  /// recording. Each delay that begins during the computation adds its duration. A delay that is
+  /// under way at `from` adds its remaining time.
   Nanos stretched(Nanos from, Nanos span) const;
 
  private:
@@ -44,8 +45,9 @@ class Noise {
   Nanos period_{0};
 };
 
-/// Noise for one thread or, with *, for all. "HOST/THREAD=5ms/100ms" delays by 5 ms in each period
-/// of 100 ms, with a random phase. "HOST/THREAD=10s@20s" delays once, at that time.
+/// Noise for one thread, or for all if HOST or THREAD is *. "HOST/THREAD=5ms/100ms" delays by 5 ms
+/// in each period of 100 ms, with a random phase. "HOST/THREAD=10s@20s" delays once, by 10 s at
+/// time 20 s.
 struct InjectedNoise {
   std::string thread;
   std::shared_ptr<const Noise> noise;
@@ -54,32 +56,34 @@ struct InjectedNoise {
   static InjectedNoise parse(const std::string& text, const paths::Plan& plan);
 };
 
-/// Computation time of each thread of a traced run before each of its moves on a collective.
+/// Computation times from the trace of an earlier run: of each thread, before each of its moves on
+/// a collective.
 class ComputationTimes {
  public:
   /// Throws std::runtime_error if the directory holds no trace. Throws std::invalid_argument if the
   /// trace has another number of threads than the plan, or lacks a thread's computations.
   ComputationTimes(const std::string& directory, const std::string& collective,
                    std::uint32_t threads);
-  /// Returns the time of the thread's computation `iteration`; starts over after the last one.
+  /// Returns the thread's computation time in iteration `iteration`. After the last one, the first
+  /// one follows.
   Nanos of(std::uint32_t rank, std::uint64_t iteration) const;
 
  private:
   std::vector<std::vector<std::int64_t>> nanos_;  // indexed by rank
 };
 
-/// Kind, length and disturbance of the computation, for all threads.
+/// Kind, length and disturbance of the computation; equal for all threads.
 struct ComputeOptions {
   enum class Kind : std::uint8_t {
-    sort,      ///< sorts as many integers as take the time on an idle processor
+    sort,      ///< sorts integers; as many as take the time on an idle processor
     spin,      ///< calculates until the time has passed
     sleep,     ///< sleeps for the time
-    declared,  ///< sleeps; the name describes its meaning on the virtual clock
-    replay,    ///< sleeps, with recorded delays or for the times of a traced run
+    declared,  ///< sleeps like `sleep`; the name fits the virtual clock
+    replay,    ///< sleeps, with the delays of `noise` or for the times of `times`
   };
   Kind kind = Kind::declared;
   Nanos time{0};
-  std::shared_ptr<const Noise> noise = nullptr;  ///< source of `replay`: this or `times`
+  std::shared_ptr<const Noise> noise = nullptr;  ///< `replay` uses this or `times`
   std::shared_ptr<const ComputationTimes> times = nullptr;
   double variation = 0;  ///< standard deviation as a share of the time; ignored by sort
   std::vector<InjectedNoise> injected = {};
@@ -88,7 +92,7 @@ struct ComputeOptions {
 /// The computation of one thread. The time is divided by the speed of its host.
 class Compute {
  public:
-  /// For `sort`, measures how many integers take the time.
+  /// With `sort`, measures how many integers can be sorted in the time.
   Compute(paths::Thread& thread, const ComputeOptions& options);
   void run();
 

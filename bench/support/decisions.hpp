@@ -14,8 +14,8 @@
 
 namespace bench {
 
-/// Counts of a thread's rounds: those that ended unchecked, and the others by the origin of their
-/// results (paths::Origin).
+/// Counts of a thread's rounds: rounds that ended without a check, and the other rounds by the
+/// origin of their results (paths::Origin).
 struct Decisions {
   std::uint64_t unchecked = 0, joined = 0, local = 0, cached = 0, waited = 0;
   /// Waits for tuples of other clusters, by the cluster whose tuple ended the wait.
@@ -24,18 +24,20 @@ struct Decisions {
     base::Nanos total{0}, longest{0};
   };
   std::map<std::uint32_t, Waits> waits;
-  /// The first round whose condition held, and the round that brought that result; both counted
-  /// from 1. Results about warm-up rounds do not count.
+  /// `stop`: the first round whose condition held. `stop_known`: the round whose result told the
+  /// thread of it. Both count from 1. Results about warm-up rounds do not count.
   std::optional<std::uint64_t> stop, stop_known;
 
-  /// Adds the result that round `round` brought. `first` is the sequence number of round 1.
+  /// Adds the result that the thread received in round `round`. `first` is the sequence number of
+  /// round 1.
   void add(std::uint64_t round, std::uint64_t first, const paths::Result& result);
-  /// Returns the rounds that the cluster's own values did not decide, as in Bongo et al. 2004,
-  /// §VI-C.
+  /// Returns the number of rounds that the cluster's own values did not decide, as in Bongo et al.
+  /// 2004, §VI-C.
   std::uint64_t remote() const { return cached + waited; }
 };
 
-/// Returns the number, from 1, of the round with that sequence. `first` is the sequence of round 1.
+/// Returns the number of the round with this sequence number. `first` is the sequence number of
+/// round 1.
 std::int64_t number_of(std::uint64_t sequence, std::uint64_t first);
 
 nlohmann::json to_json(const Decisions& decisions);
@@ -48,7 +50,7 @@ std::vector<std::string> computing_clusters(const paths::Plan& plan);
 /// The result of one round, for a CSV file of lines "cluster,round,about,origin,from,nanos".
 struct Decided {
   std::uint64_t round = 0;
-  std::int64_t about = 0;  ///< round of the result; 0 or less is before round 1
+  std::int64_t about = 0;  ///< round that the result is about; below 1: before round 1
   bool is_unchecked = false;
   paths::Origin origin;
 };

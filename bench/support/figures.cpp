@@ -21,11 +21,12 @@ struct Sums {
   Nanos compute{0};
   Nanos allreduce{0};
   Nanos longest{0};
-  Spread slowest;  // p50 and p99 from one thread, max from all
+  Spread slowest;  // p50 and p99 of the slowest thread, max of all threads
   std::uint64_t proved = 0;
   paths::Traffic wan;
   std::vector<std::uint32_t> wan_unknown;
-  // Decisions of one thread: all threads of a cluster learn the same.
+  // Decisions of one thread. All threads of a cluster learn the same decisions, so one thread
+  // suffices.
   const Decisions* decisions = nullptr;
 
   void add(const ThreadFigures& thread) {
@@ -67,7 +68,8 @@ std::uint32_t host_of(const paths::Plan& plan, std::uint32_t rank) {
   const auto after = std::upper_bound(
       plan.hosts.begin(), plan.hosts.end(), rank,
       [](std::uint32_t number, const auto& host) { return number < host.first_thread; });
-  // If several hosts begin at the same rank, only the last one has threads.
+  // The last of these hosts has the thread. Hosts before it that begin at the same rank have no
+  // threads.
   return static_cast<std::uint32_t>(after - plan.hosts.begin()) - 1;
 }
 

@@ -36,7 +36,7 @@ struct ThreadFigures {
   Nanos allreduce{0};
   Nanos elapsed{0};  ///< from the start of the first iteration to the end of the last
   Spread spread = {};
-  std::uint64_t proved = 0;  ///< iterations whose result a part of the contributions proved
+  std::uint64_t proved = 0;  ///< iterations whose result was proved by some of the contributions
   base::Digest conditions;   ///< digest of the conditions of all iterations
   Decisions decisions = {};
 };
@@ -73,8 +73,8 @@ struct Figures {
   std::map<std::uint32_t, double> cpu_seconds = {};  ///< CPU time of host processes
 };
 
-/// Returns the hosts that send operations of this graph, or replies to them, to another cluster,
-/// and that `known` lacks.
+/// Returns the hosts whose traffic between clusters is missing in `known`. Only hosts that send
+/// operations of this graph, or replies to them, to another cluster count.
 std::vector<std::uint32_t> hosts_with_unknown_wan(
     const paths::Plan& plan, std::string_view graph,
     const std::map<std::uint32_t, paths::Traffic>& known);

@@ -28,8 +28,9 @@ class Progress {
   std::uint64_t next_ = 0;
 };
 
-/// Handler of Ctrl-C in a process that has figures: it may print those measured so far. A second
-/// Ctrl-C ends the process at once. So do five seconds without a call of is_asked().
+/// Handles Ctrl-C in a process that has figures, so that it can print the figures measured so far.
+/// A second Ctrl-C ends the process at once. So does the first one if is_asked() is not called
+/// within five seconds.
 class Interruption {
  public:
   Interruption();  ///< handles Ctrl-C from here on, unless the process ignores it

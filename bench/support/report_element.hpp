@@ -15,10 +15,9 @@ inline constexpr std::string_view report_element = "report";
 std::uint32_t first_host(const paths::Plan& plan);
 /// Returns the hosts whose threads reach the element `report`, in order.
 std::vector<std::uint32_t> reporting_hosts(const paths::Plan& plan);
-/// Whether all hosts with threads reach it.
+/// Returns whether all hosts with threads reach the element `report`.
 bool do_all_report(const paths::Plan& plan);
-/// Throws std::invalid_argument if the config has an element of that name that cannot take or keep
-/// the reports.
+/// Throws std::invalid_argument if the config's element `report` cannot accept or keep the reports.
 void check_report_element(const paths::Plan& plan);
 
 }  // namespace bench

@@ -20,8 +20,9 @@ struct Sites {
   }
 };
 
-/// Returns a network in which hosts send and receive at their site's rate. A way between two sites
-/// has `streams` streams, each at that way's rate; 0 = unlimited. A stream carries a whole message.
+/// Returns a network in which each host sends and receives at its site's rate. Two sites are
+/// connected by `streams` streams in each direction; 0 = unlimited. Each stream has the rate of
+/// that connection and carries a whole message.
 inline pricing::Network network_of(const Sites& sites, std::size_t streams) {
   pricing::Network network;
   network.topology =
@@ -45,7 +46,8 @@ inline pricing::Network network_of(const Sites& sites, std::size_t streams) {
   return network;
 }
 
-/// Deterministic distributions. Those of the standard library differ between machines.
+/// Deterministic distributions. Those of the standard library give different numbers on different
+/// platforms.
 inline std::uint64_t below(std::mt19937_64& chance, std::uint64_t end) { return chance() % end; }
 inline double between(std::mt19937_64& chance, double least, double most) {
   return least + (most - least) * static_cast<double>(chance() >> 11) / 9007199254740992.0;
@@ -69,7 +71,8 @@ inline Sites random_sites(std::mt19937_64& chance, std::size_t sites, std::size_
   return all;
 }
 
-/// Returns a network of five sites with 2 to 8 hosts each, and 1, 2, 4 or 8 streams per way.
+/// Returns a network of five sites with 2 to 8 hosts each. Two sites are connected by 1, 2, 4 or 8
+/// streams in each direction.
 inline pricing::Network random_network(std::uint64_t seed) {
   std::mt19937_64 chance(seed);
   const std::size_t streams = std::size_t{1} << below(chance, 4);

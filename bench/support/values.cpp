@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t mistakes_shown_max = 20;
 constexpr std::string_view separators = " \t\r,;";
 
-/// Returns 0 and 1, and values next to and equal to a condition's constant.
+/// Returns values to try: 0, 1, and the condition's constant with the values next to it.
 std::vector<base::Payload> candidates(const paths::ConditionSpec& spec) {
   return base::with_scalar(spec.scalar, [&](auto sample) {
     using T = decltype(sample);
@@ -61,7 +61,7 @@ bool is_allowed(const paths::Reduction& reduction, const base::Payload& value) {
   }
 }
 
-/// Appends the bytes of the number in `text` to `table`. Returns false if it is not one.
+/// Appends the number in `text` to `table`, as bytes. Returns false if `text` is not a number.
 bool append_number(base::Scalar scalar, std::string_view text, std::vector<std::byte>& table) {
   return base::with_scalar(scalar, [&](auto sample) {
     using T = decltype(sample);
@@ -131,8 +131,8 @@ void Values::choose(const Collective& collective) {
         paths::sign_name(reduction.sign)));
   proving_ = *proving;
   turning_ = *turning;
-  // With a sum, the result is rank 0's contribution, as the others add 0. Other operations get
-  // equal values.
+  // With a sum, rank 0's contribution is the result, because the others contribute 0. With other
+  // operations, all contribute the same value.
   turning_others_ = reduction.operation->name == "sum" ? zero : *turning;
 }
 

@@ -31,8 +31,8 @@ class Values {
          std::uint32_t threads);
 
   base::Payload of(std::uint32_t rank, std::uint64_t iteration) const;
-  /// Returns the contribution to rounds before the first iteration. All clusters must wait for it,
-  /// so they begin together. With a file, it is the first row.
+  /// Returns the contribution to warm-up rounds. It makes all clusters wait for each other, so that
+  /// they begin the first iteration together. With a file, it is the first row.
   base::Payload warming_up(std::uint32_t rank) const;
 
  private:
@@ -45,9 +45,9 @@ class Values {
   Set set_ = Set::best;
   std::uint64_t iterations_;
   base::Scalar scalar_;
-  base::Payload proving_;         // every thread
-  base::Payload turning_;         // rank 0
-  base::Payload turning_others_;  // other ranks
+  base::Payload proving_;         // contribution of every thread that proves the condition
+  base::Payload turning_;         // contribution of rank 0 if the condition changes
+  base::Payload turning_others_;  // contribution of other ranks if the condition changes
   std::vector<std::byte> table_;
   std::size_t rows_ = 0;
   std::size_t columns_ = 0;
