@@ -27,9 +27,8 @@ class Noise {
   /// Reads recorded delays: lines "start_ns duration_ns" in order of start. Throws
   /// base::ConfigError.
   explicit Noise(const std::string& file);
-  Noise(Nanos duration, Nanos period);  ///< one delay at the end of each period
-  static Noise once(Nanos duration,
-                    Nanos when);  ///< delay at `when`, and again after a year
+  Noise(Nanos duration, Nanos period);            ///< one delay at the end of each period
+  static Noise once(Nanos duration, Nanos when);  ///< once, or after a year
   Nanos period() const { return period_; }
   /// Returns how long a computation of length `span` takes that begins at time `from` of the
   /// recording. Each delay that begins during the computation adds its duration. A delay that is

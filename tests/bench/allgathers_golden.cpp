@@ -47,7 +47,7 @@ TEST_CASE(
   CHECK(contender(half, min3).at("ms").get<double>() == Approx(4555).margin(4.5));
   CHECK(contender(blocking, min3).at("ms") > contender(full, min3).at("ms"));
   for (const nlohmann::json& one : {contender(full, min3), contender(half, min3)}) {
-    // The three sites miss 12, 16 and 12 blocks of 256 KiB.
+    // The hosts of the three sites need 12, 16 and 12 blocks of 256 KiB from other sites.
     CHECK(one.at("wan").at("bytes") == 40 * 256 * 1024);
     CHECK(one.at("wan").at("on_links_ms").size() == 40);
     for (const auto& [begin, end] :

@@ -34,7 +34,7 @@ Options options(Method method) {
   return options;
 }
 
-/// Returns equal detours, one per `period`, from `first` on.
+/// Returns detours of one duration. One begins every `period`; the first begins at `first`.
 std::vector<Detour> every(Nanos period, Nanos duration, Nanos first, Nanos span = seconds(10)) {
   std::vector<Detour> detours;
   for (Nanos start = first; start + duration <= span; start += period)
@@ -42,8 +42,8 @@ std::vector<Detour> every(Nanos period, Nanos duration, Nanos first, Nanos span 
   return detours;
 }
 
-/// Returns the samples of fwq on a processor with this noise. Each detour begins together with a
-/// piece of work.
+/// Returns the samples of the method fwq on a processor with this noise. Each detour begins
+/// together with a piece of work.
 Samples pieces(const std::vector<Detour>& noise, Nanos piece, Nanos span) {
   Samples samples;
   auto next = noise.begin();
@@ -55,7 +55,7 @@ Samples pieces(const std::vector<Detour>& noise, Nanos piece, Nanos span) {
   return samples;
 }
 
-/// Returns the samples of ftq, in units of a thousandth of an interval.
+/// Returns the samples of the method ftq, in units of a thousandth of an interval.
 Samples units(const std::vector<Detour>& noise, Nanos interval, Nanos span) {
   Samples samples;
   samples.span = span;
@@ -224,7 +224,7 @@ TEST_CASE("periods: two simultaneous periods are both found") {
     noise.push_back(one);
   const auto found = periods_of(noise);
   REQUIRE(found.size() == 2);
-  // If a share p of the bins loses h, the variance is h h p (1 - p).
+  // If a period loses time h in a share p of the bins, the variance is h h p (1 - p).
   const double first = 0.25 / 7 * 6 / 7, second = 3.0 / 130 * 127 / 130;
   CHECK(found[0].nanos == Approx(7e6).epsilon(0.01));
   CHECK(found[0].explains == Approx(first / (first + second)).margin(0.02));

@@ -76,8 +76,9 @@ class Drawing {
     clusters_[where] += fmt::format(", speed: {{{}: 100/{}}}", name, percent);
     drawn_.causes["slow_host " + name] = static_cast<double>(percent) / 100;
   }
-  /// Takes at least a hundredth of the time. It occurs less often than the thread computes: noise
-  /// that delays nearly every computation only makes the thread look slow.
+  /// Adds noise that takes at least a hundredth of the thread's time. The noise occurs less often
+  /// than the thread computes. Noise that delays nearly every computation only makes the thread
+  /// look slow.
   void noisy_thread() {
     const std::int64_t duration = random_.between(1, 10);
     const std::int64_t period = random_.between(80, std::min<std::int64_t>(300, 100 * duration));
@@ -167,7 +168,8 @@ std::string text(const Causes& causes) {
   return all;
 }
 
-/// Compute times vary by half a percent, and the analysis separates noise from that by the median.
+/// Returns whether the two sizes agree. Compute times vary by half a percent, and the analysis uses
+/// the median to separate noise from this variation.
 bool is_near(double found, double injected) {
   return std::abs(found - injected) <= 0.05 * injected;
 }

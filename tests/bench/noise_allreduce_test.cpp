@@ -148,7 +148,8 @@ TEST_CASE(
   std::vector<Nanos> elapsed;
   for (const auto& thread : result.threads) elapsed.push_back(thread.elapsed);
   CHECK(elapsed == hundredths({16156, 16156, 16161, 16161, 15049, 15056}));
-  // Alpha's threads take longest, because of their last iteration. The pace is that of beta.
+  // Alpha's threads have the longest total time, because of their last iteration. That iteration
+  // waits for beta, so the pace is beta's.
   CHECK(is_near(result.figures["ms_per_iteration"]["mean"], 161.61 / 4));
   CHECK(is_near(result.figures["ms_per_iteration"]["p50"], 37.64));
   CHECK(is_near(result.figures["ms_per_iteration"]["max"], 161.61 - 90.30));

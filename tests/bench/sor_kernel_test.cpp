@@ -93,7 +93,7 @@ TEST_CASE("sor kernel: vectors of every width give the same bits for any number 
 }
 
 TEST_CASE("sor kernel: two half rows relaxed together equal two relaxed one after the other") {
-  constexpr std::size_t size = 61, rows = 6, runs = 300;  // four of one colour, two of the other
+  constexpr std::size_t size = 61, rows = 6, runs = 300;  // four rows of one colour
   runtime::Random random(8);
   for (std::size_t run = 0; run < runs; ++run) {
     INFO("run " << run);
@@ -101,8 +101,8 @@ TEST_CASE("sor kernel: two half rows relaxed together equal two relaxed one afte
     for (double& cell : cells) cell = 1e4 * random.unit() - 5e3;
     std::vector<double> wide = cells, narrow = cells;
     const std::size_t count = random.below(size + 1);
-    // Order of rows in memory: above the upper row, upper, lower, below the lower row; then the
-    // side neighbours of upper and of lower.
+    // The rows are in memory in this order: above `upper`, `upper`, `lower`, below `lower`. Then
+    // follow the side neighbours of `upper` and of `lower`.
     const auto half = [&](std::vector<double>& all, std::size_t row, std::size_t beside) {
       double* const own = all.data() + row * (size + 1);
       return bench::HalfRow{own, own - (size + 1), own + (size + 1),

@@ -145,8 +145,8 @@ Run checked_run(const Clusters& clusters, const std::string& algorithm, SorOptio
   return result;
 }
 
-/// `prompt`: algorithms that decide each iteration before the next one begins. `late`: algorithms
-/// that decide later or not in each iteration.
+/// `prompt` lists algorithms that decide each iteration before the next one begins. `late` lists
+/// algorithms that decide later, or that skip the decision in some iterations.
 const std::vector<std::string> prompt = {"sequential",
                                          "magpie",
                                          "exact",
@@ -156,7 +156,8 @@ const std::vector<std::string> prompt = {"sequential",
                                          "conditional:subscribe:4"};
 const std::vector<std::string> late = {"periodic:5", "lagged:3", "budget:6,3"};
 
-/// Runs a config in which every thread proves in every iteration that it is not the last one.
+/// Runs a config without any stop. In each iteration, each thread's own value proves that the run
+/// continues.
 Run unwatched_run(const Clusters& clusters, const std::string& link, SorOptions options) {
   options.data = "random";
   return run(config(clusters, 1e-300, link), "conditional", options);
@@ -298,14 +299,14 @@ TEST_CASE("sor: the halo depth follows from latency and bandwidth and the time o
   };
   CHECK(iterations(10ms, 10ms) == 2);
   CHECK(iterations(4ms, 4ms) == 4);   // 3 * 4 ms, and one more
-  CHECK(iterations(4ms, 1ms) == 4);   // another thread is slower than these
+  CHECK(iterations(4ms, 1ms) == 4);   // no change: another thread is slower than these two
   CHECK(iterations(1us, 1us) == 20);  // limited by the number of rows
   border.rows = 40;
-  // With 8 rows, 7 are redundant in each iteration. 2 * (4.4 + 0.77) ms suffices, and one more is
-  // added.
+  // A state of 8 rows makes 7 rows redundant in each iteration. 2 * (4.4 + 0.77) ms hides the
+  // latency, and one more iteration is added.
   CHECK(iterations(4400us, 4400us) == 3);
   border.rows = 1000;
-  border.row_passage = 1ms;  // 4 rows take longer than an iteration: more rows hide nothing
+  border.row_passage = 1ms;  // sending 4 rows exceeds an iteration: more rows hide nothing
   CHECK(iterations(3ms, 3ms) == 20);
   CHECK(iterations(5ms, 5ms) == 10);  // 9 * 5.175 ms exceed 10 ms plus 36 ms of 36 rows
 }

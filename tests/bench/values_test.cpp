@@ -55,9 +55,9 @@ std::vector<std::byte> reduced(const Collective& collective, const Values& value
   return all;
 }
 
-/// Checks that with `best`, each contribution proves the outcome alone in every iteration except
-/// the last. In the last one, all contributions together have the other outcome. With `worst`, that
-/// holds in every iteration.
+/// Checks the values of `best` and `worst`. With `best`, each contribution alone proves the outcome
+/// in every iteration except the last. In the last one, all contributions together have the other
+/// outcome. With `worst`, all contributions together change the outcome in every iteration.
 void check_values(const Collective& collective) {
   const auto outcome = collective.provable_outcome();
   REQUIRE(outcome.has_value());
@@ -214,8 +214,8 @@ TEST_CASE(
   CHECK(noise.stretched(Nanos(0), Nanos(101)) == Nanos(111));
   CHECK(noise.stretched(Nanos(105), Nanos(10)) == Nanos(15));  // half of the delay remains
   CHECK(noise.stretched(Nanos(110), Nanos(95)) == Nanos(145));
-  CHECK(noise.stretched(Nanos(230), Nanos(30)) == Nanos(50));    // end of the second delay
-  CHECK(noise.stretched(Nanos(230), Nanos(130)) == Nanos(160));  // then the first again
+  CHECK(noise.stretched(Nanos(230), Nanos(30)) == Nanos(50));    // ends with the second delay
+  CHECK(noise.stretched(Nanos(230), Nanos(130)) == Nanos(160));  // and the next first delay
   CHECK(noise.stretched(Nanos(250), Nanos(101)) == Nanos(111));
   const File full("0 100\n");
   CHECK_THROWS_WITH(bench::Noise(full.name()), Catch::Contains("leave no time for computing"));

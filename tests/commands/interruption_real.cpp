@@ -12,9 +12,9 @@ namespace {
 
 using Catch::Contains;
 
-/// Runs a program and sends Ctrl-C after two seconds. Repeats with a longer time on a busy machine,
-/// until the output contains `wanted`. None of these programs ends earlier. They may write `$file`,
-/// which is printed.
+/// Runs a program and sends Ctrl-C after two seconds. If the output lacks `wanted`, it repeats with
+/// a longer time, because the machine may be busy. None of these programs ends earlier without
+/// Ctrl-C. A program may write to `$file`, whose content is appended to the output.
 test_support::Said interrupted(const std::string& words, const std::string& wanted) {
   test_support::Said said;
   for (const int seconds : {2, 8, 32}) {

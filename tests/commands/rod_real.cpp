@@ -71,7 +71,7 @@ TEST_CASE("rod: results are equal on the virtual clock and in threads and in pro
   const std::string in_processes = said({"paths", "run", config, "--", "rod_solver"});
   CHECK_THAT(in_processes, Catch::StartsWith("300 steps, heated 0 times, changes by "));
   CHECK(said({"rod_solver", "--config", config, "--clock", "virtual"}) == in_processes);
-  // It also prints that its host was not given.
+  // The program also prints that no host was given to it.
   CHECK_THAT(said({"rod_solver", "--config", config}), Catch::EndsWith(in_processes));
 }
 

@@ -101,7 +101,7 @@ TEST_CASE("paths run: hosts read the config from standard input or from a pipe")
 
 TEST_CASE("paths run: concurrent runs on one machine use different ports") {
   const Folder folder;
-  // Sockets instead of shared memory, and long enough that both runs overlap.
+  // The config uses sockets instead of shared memory. Each run is long enough that both overlap.
   const std::string config =
       folder.file("two.yaml", std::string(two_clusters) + "shared_memory: false\n");
   const std::string line = fmt::format(
@@ -137,7 +137,7 @@ TEST_CASE("paths run: without shared memory frames use sockets and a warning is 
   const Folder folder;
   const std::string config = folder.file("two.yaml", two_clusters);
   const std::string words = "no shared memory: `ulimit -f` forbids shared memory";
-  // `ulimit -f 0` on all hosts or on some of them, whichever host initiates a link.
+  // `ulimit -f 0` holds on all hosts or on some. It must not matter which host initiates a link.
   for (const char* const of : {"a-0 a-1 b-0", "a-0", "b-0", "a-0 b-0"}) {
     const auto outcome = said(fmt::format(
         "paths run {} -- sh -c 'case \" {} \" in *\" $PATHS_HOST \"*) ulimit -f 0;; esac; exec {}'",
@@ -165,7 +165,8 @@ TEST_CASE("paths run: hosts with too few descriptors for their connections fail 
   const Folder folder;
   const std::string config =
       folder.file("two.yaml", std::string(two_clusters) + GENERATE("", "shared_memory: false\n"));
-  // The host with the fewest connections needs 17 descriptors, more if the shell passes some on.
+  // The host with the fewest connections needs 17 descriptors, or more if the shell leaves some
+  // open.
   for (const int most : {10, 13, 16}) {
     const auto outcome =
         said(fmt::format("paths run {} -- sh -c 'ulimit -n {}; exec {}'", config, most, noise));

@@ -60,7 +60,7 @@ struct Line {
   int code = 0;
   bool prints = true;
   std::string lost = "standard output could not be written";
-  bool is_filter = true;  ///< ends silently by SIGPIPE when its reader has ended
+  bool is_filter = true;  ///< if its reader has ended, SIGPIPE ends it silently
 };
 
 class Folder {
@@ -123,8 +123,9 @@ Ended run(const Folder& folder, const std::string& words, const Ends& ends) {
           ends.err == End::good ? test_support::read_text(err) : ""};
 }
 
-/// Checks the rule: results that could not be written are a failure with a message, unless their
-/// reader has ended. Nothing else changes the outcome of a program.
+/// Checks the rule for output: if results could not be written, the program fails with a message. A
+/// filter whose reader has ended is the exception. The state of the streams changes the outcome of
+/// a program in no other way.
 void check_line(const Folder& folder, const Line& line) {
   const Ended good = run(folder, line.words, {"good", End::good, End::good, End::good});
   INFO(line.words << "\n" << good.err);

@@ -53,7 +53,7 @@ class Drawn {
   std::uint64_t iterations = 0;
   std::set<std::string> names;  ///< names of the causes
 
-  /// Adds the noise to the causes if it fell into a computation of its thread.
+  /// Adds the noise to the causes if it delayed any computation of its thread.
   void met(const sample::Run& run) {
     if (options.noise.empty()) return;
     noise_met = run.noise_met(options.noise[0].thread);
@@ -197,7 +197,8 @@ TEST_CASE(
 TEST_CASE(
     "analysis: a host is slow, and a thread noisy, if the noise takes about as long as the "
     "slowness") {
-  // The slowness is 10 % of 30 ms: 3 ms. The noise takes from a third of that to a third more.
+  // The slowness is 10 % of 30 ms, which is 3 ms. The noise is between a third shorter and a third
+  // longer than that.
   for (const std::uint32_t threads : {1u, 2u, 4u}) {
     for (const std::int64_t noise : {1'000 * us, 1'500 * us, 2 * ms, 3 * ms, 4 * ms}) {
       sample::Options options;
@@ -228,10 +229,10 @@ TEST_CASE(
 
 namespace {
 
-/// Returns the findings of a run whose thread alpha-0/1 is slow by 3 ms and has noise of 3 ms with
-/// this period. All its iterations take 40.306 ms, because cluster beta arrives later. Therefore a
-/// shorter period, whose noise falls once or twice into each computation, predicts late ones nearly
-/// as well.
+/// Returns the findings of a run in which thread alpha-0/1 is slow by 3 ms. The thread also has
+/// noise of 3 ms with this period. All its iterations take 40.306 ms, because cluster beta arrives
+/// later. A period so short that noise falls once or twice into each computation therefore predicts
+/// the late computations nearly as well.
 std::set<std::string> named_with_period(std::int64_t period) {
   sample::Options options;
   options.noise = {{1, 3 * ms, period, 10 * ms}};
@@ -253,8 +254,8 @@ TEST_CASE("analysis: a thread is slow and noisy if its noise is as long as its s
 }
 
 TEST_CASE("analysis: noise is rare if its period predicts better by 0.1 than frequent noise") {
-  // The correlations of predicted and late computations differ by 0.13 in the first case and by
-  // 0.08 in the second.
+  // Each period predicts which computations are late. The correlations of the two predictions
+  // differ by 0.13 in the first case and by 0.08 in the second.
   CHECK(named_with_period(94'290 * us) ==
         std::set<std::string>{"noisy_thread alpha-0/1", "slow_thread alpha-0/1"});
   CHECK(named_with_period(97'700 * us) == std::set<std::string>{"noisy_thread alpha-0/1"});

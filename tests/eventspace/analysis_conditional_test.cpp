@@ -13,8 +13,8 @@ using namespace eventspace;
 using sample::ms;
 using sample::us;
 
-/// Thread a-0/0, a condition check that combines clusters a, b and c, and a prefetch from b over
-/// one forward. The forward takes 10 ms in both directions together.
+/// Thread a-0/0, and a condition check that combines clusters a, b and c. A prefetch from b crosses
+/// one forward, which takes 10 ms for both directions together.
 class Checked {
  public:
   Checked() {
@@ -53,7 +53,7 @@ class Checked {
     record.bytes = ahead;
     add(0, record);
   }
-  /// Adds a prefetch. The far host has its own clock, and the read blocks there.
+  /// Adds a prefetch. The far host has its own clock. The read blocks there for `blocks`.
   void prefetch(std::uint64_t sequence, std::int64_t at, std::int64_t blocks) {
     EventRecord far = operation(9, sequence, 77'000 * ms + at, 77'000 * ms + at + blocks, 0);
     EventRecord near = operation(7, sequence, at, at + blocks + 10 * ms, 0);
@@ -162,7 +162,8 @@ TEST_CASE("analysis: values are ordered by their arrival and not by their slots"
 }
 
 TEST_CASE("analysis: values that arrived before they were requested count as needed") {
-  // On the virtual clock their reads take no time, and only the count shows their use.
+  // On the virtual clock, reads of cached values take no time, so only their number shows their
+  // use.
   Checked run;
   for (std::uint64_t number = 0; number < 5000; ++number) {
     const auto at = static_cast<std::int64_t>(number + 1) * ms;
@@ -200,8 +201,8 @@ TEST_CASE("analysis: sets of clusters that were needed together are kept up to a
 }
 
 TEST_CASE("analysis: at most one one-way latency of a wait for another cluster is WAN time") {
-  // In every second round thread a-0/0 is 3 ms late. In those rounds, 3 ms of WAN time could have
-  // been hidden.
+  // In every second round, thread a-0/0 is 3 ms late. That lateness could have hidden 3 ms of the
+  // wait for other clusters.
   Checked run;
   std::int64_t at = 0;
   for (std::uint64_t number = 0; number < 100; ++number) {

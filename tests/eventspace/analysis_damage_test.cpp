@@ -31,7 +31,8 @@ std::vector<Records> records_of(sample::Run& run, std::uint64_t rounds, bool has
   return all;
 }
 
-/// Removes single records, ranges and the end, and repeats or reorders others, as damaged files do.
+/// Removes single records, ranges of records and the last ones, and repeats or reorders others, as
+/// in damaged files.
 void lose_and_mix(Records& records, Random& random) {
   const double lost = random.chance(0.3) ? random.unit() * random.unit() : 0;
   std::erase_if(records, [&](const EventRecord&) { return random.chance(lost); });
@@ -191,8 +192,9 @@ sample::Options drawn(Random& random) {
   return options;
 }
 
-/// Whether a round is left out as contradictory. `first`, `second` and `third` are its durations at
-/// three nested collectors: two on host a-0, and one on host b-0, which has a clock of its own.
+/// Returns whether the analysis omits a round as contradictory. `first`, `second` and `third` are
+/// its durations at three nested collectors. Two of them are on host a-0; the third is on host b-0,
+/// which has a clock of its own.
 bool is_left_out(std::int64_t first, std::int64_t second, std::int64_t third) {
   Structure structure;
   structure.clusters = {"a"};
@@ -227,8 +229,8 @@ bool is_left_out(std::int64_t first, std::int64_t second, std::int64_t third) {
 }  // namespace
 
 TEST_CASE("analysis: times of two hosts may contradict each other by 1 ms and 0.1%") {
-  // An inner part of an operation seems to take longer than the operation, because the clocks
-  // differ.
+  // An inner part of an operation seems to take longer than the whole operation. Differences
+  // between clocks can be the reason.
   CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 2 * ms));
   CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 2 * ms + 990 * us));
   CHECK(is_left_out(2 * ms, 2 * ms, 2 * ms + 1'010 * us));

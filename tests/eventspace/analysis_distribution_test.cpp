@@ -115,8 +115,8 @@ TEST_CASE("distribution: negative numbers are kept and are the smallest") {
 }
 
 TEST_CASE("period: noise that is met only during computations gives its period") {
-  // 30 ms of computation in every 68.6 ms: less than half of the noise falls into computations.
-  // Half the rate of computations is less than the rate of the noise.
+  // Computations of 30 ms begin every 68.6 ms, so less than half of the noise falls into them. Most
+  // noise here occurs more often than every second computation.
   for (const std::int64_t period : {100 * ms, 45 * ms, 333 * ms}) {
     std::vector<Computed> computed;
     for (std::int64_t begin = 0; begin < 600'000 * ms; begin += 68'634'700) {

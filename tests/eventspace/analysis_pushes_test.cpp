@@ -16,8 +16,8 @@ namespace {
 using namespace eventspace;
 using sample::ms;
 
-/// Thread a-0/0 and a condition check that combines `sum.result.a` and `sum.cache.b2`. Host b-0
-/// pushes values into the latter, and pushes requests into another element of host a-0.
+/// Thread a-0/0, and a condition check that combines `sum.result.a` and `sum.cache.b2`. Host b-0
+/// pushes values into `sum.cache.b2`. It pushes requests into another element of host a-0.
 class Pushes {
  public:
   explicit Pushes(const std::string& asked) {
@@ -83,7 +83,8 @@ class Pushes {
     pass(stage + 1, sequence, move_operation, 0, 0, event_one_way);
     pass(stage + 3, sequence, move_operation, one_way, one_way, event_one_way);
   }
-  /// Adds a pass. Each sequence begins 100 ms after the previous one.
+  /// Adds an operation that passes the stage. The operation of each sequence begins 100 ms after
+  /// the previous one.
   void pass(std::uint32_t stage, std::uint64_t sequence, std::uint64_t kind, std::int64_t down,
             std::int64_t up, std::uint8_t flags) {
     const std::int64_t begin = static_cast<std::int64_t>(sequence + 1) * 100 * ms;
@@ -102,8 +103,8 @@ class Pushes {
   std::unique_ptr<Analysis> analysis_;
 };
 
-/// Returns the report on values of cluster b after `values` pushed values and `asks` requests
-/// pushed into element `asked`.
+/// Returns the report on the values of cluster b. Before that, `values` values and `asks` requests
+/// were pushed; the requests went into element `asked`.
 ConditionalReport::Remote pushed(const std::string& asked, std::uint64_t values,
                                  std::uint64_t asks) {
   Pushes pushes(asked);

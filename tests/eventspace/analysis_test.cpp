@@ -143,8 +143,8 @@ TEST_CASE("analysis: waits and departures and last arrivers of a join match the 
   check_all_equal(root.through, 1000, 1 * us);
   check_all_equal(root.below, 1000, 3 * us);
   check_all_equal(root.departure_spread, 1000, 0);
-  // In the first round all threads begin at once. Later, beta's threads begin later by the way
-  // back.
+  // In the first round all threads begin at the same time. In later rounds beta's threads begin
+  // later, because results reach them later.
   CHECK(root.contributors[0].arrival_wait.min == 5 * ms + 100 * us);
   CHECK(root.contributors[0].arrival_wait.max == 10 * ms + 200 * us);
   CHECK(root.contributors[0].arrival_wait.p50 == 10 * ms + 200 * us);
@@ -261,7 +261,7 @@ TEST_CASE("analysis: a slow host is named with its percentage and its threads ar
     CHECK(finding.place.host == "beta-2");
     CHECK(finding.place.cluster == "beta");
     CHECK(finding.figure == Approx((factor - 1) * 100).epsilon(1e-6));
-    // All others wait for this host.
+    // All other hosts wait for this host.
     const auto more = static_cast<std::int64_t>(30.0 * ms * factor) - 30 * ms;
     CHECK(finding.cost_nanos == 1000 * more);
     CHECK(thread_of(report, "beta-2/0").outliers == 0);
@@ -450,8 +450,9 @@ TEST_CASE(
   const LatenessReport& lateness = report.lateness[0];
   CHECK(lateness.iterations == 1000);
   CHECK(lateness.over == std::array<std::uint64_t, 4>{110, 100, 10, 10});
-  // Beta is critical, which hides alpha's noise. The exception is the first iteration: all begin at
-  // once, and 7 ms exceed beta's way by 1.9 ms. 15 other threads wait for the late thread.
+  // Beta is critical, so alpha's noise is hidden. The first iteration is the exception: all threads
+  // begin at once, and 7 ms exceed beta's delay by 1.9 ms. The 15 other threads then wait for the
+  // late thread.
   CHECK(lateness.noise_nanos == 700 * ms + 400 * ms + 20 * ms);
   CHECK(lateness.effective_noise_nanos == 401'900 * us);
   CHECK(lateness.absorbed_noise_nanos == 718'100 * us);
@@ -525,8 +526,9 @@ TEST_CASE("analysis: the critical path of an iteration attributes all its time t
   options.slow_hosts = {{"beta-2", 1.2}};
   const Report report = analyse(options);
   const CriticalReport& critical = report.critical.at(0);
-  // beta-2/0: 36 ms, four joins of 1 us, three forwards of 100 us, two links of 5 ms, the store.
-  // The last arriver of the host is its thread 0, whose first computation is known too late.
+  // The path from beta-2/0 consists of 36 ms of computation, four joins of 1 us, three forwards of
+  // 100 us, two links of 5 ms, and the store. Thread 0 is the last arriver of its host. The start
+  // of its first computation is known too late.
   const auto cause = [&](Cause one) { return critical.by_cause[static_cast<std::size_t>(one)]; };
   CHECK(cause(Cause::computation) == 999 * 36 * ms);
   CHECK(cause(Cause::noise) == 0);
@@ -557,9 +559,9 @@ TEST_CASE("analysis: the WAN share of a path is its two-way time between cluster
 }
 
 TEST_CASE("analysis: noise whose period is a multiple of the iteration resonates") {
-  // An iteration takes 40.306 ms: 30 ms of computation, two links, three forwards, joins, the
-  // store. Beta determines it. Alpha's noise is hidden; otherwise it would change the iteration and
-  // therefore the phase.
+  // An iteration takes 40.306 ms: 30 ms of computation, two links, three forwards, the joins and
+  // the store. Beta determines this time. Alpha's noise is hidden. Otherwise it would change the
+  // length of the iteration, and so the phase of the noise.
   sample::Options options;
   options.noise = {
       {.thread = 1, .nanos = 5 * ms, .period_nanos = 2 * 40'306 * us, .first_nanos = 10 * ms}};
@@ -575,8 +577,9 @@ TEST_CASE("analysis: noise whose period is a multiple of the iteration resonates
 }
 
 TEST_CASE("analysis: a period is expressed in iterations of mean length") {
-  // Beta is critical. Each hit makes an iteration of 40.306 ms longer by 10 ms. Noise every 5 *
-  // 40.306 + 10 ms therefore hits every fifth iteration at the same place.
+  // Beta is critical. Each occurrence of the noise makes an iteration of 40.306 ms longer by 10 ms.
+  // Noise with a period of 5 * 40.306 + 10 ms therefore hits every fifth iteration at the same
+  // point.
   sample::Options options;
   options.noise = {{.thread = 8,
                     .nanos = 10 * ms,

@@ -41,7 +41,7 @@ bool is_fit_for_terminal(std::string_view text) {
   return true;
 }
 
-/// Runs one step. A refusal with a message is correct for any trace. Any other exception is a bug.
+/// Runs one step. A refusal with a message is correct for any trace; another exception is a bug.
 template <typename Step>
 std::string attempt(const char* name, const Step& step) {
   try {
@@ -63,7 +63,7 @@ class Analyzed {
   Analyzed(fs::path directory, fs::path output)
       : directory_(std::move(directory)), output_(std::move(output)) {}
 
-  /// Runs one kind of clocks without files and JSON, which take longest.
+  /// Runs the analysis with one kind of clock, without files and JSON, which take longest.
   std::string run_part(bool is_best) { return run({is_best}, false); }
   std::string run_all() { return run({false, true}, true); }
   const std::optional<TraceReport>& report() const { return report_; }

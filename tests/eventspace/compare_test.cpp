@@ -96,8 +96,8 @@ TEST_CASE("compare: a change is a difference whose interval contains it") {
 }
 
 TEST_CASE("compare: means equal those of the report including the last rounds") {
-  // 300 rounds are rows of two rounds, 601 are rows of four. The last of these has one round, which
-  // is the longest here.
+  // A stored row holds two rounds if there are 300 rounds, and four if there are 601. The last row
+  // of 601 has one round, which is the longest here.
   for (const int rounds : {300, 601}) {
     sample::Options options;
     options.jitter = [rounds](std::uint32_t, std::uint64_t iteration) -> std::int64_t {
@@ -115,7 +115,7 @@ TEST_CASE("compare: means equal those of the report including the last rounds") 
     REQUIRE(iteration != nullptr);
     CHECK(iteration->before == Approx(report.critical.at(0).iteration.mean).epsilon(1e-12));
     CHECK(iteration->before > 50.0 * ms);
-    // A single such round gives no certainty.
+    // One round with a difference gives no certainty.
     CHECK(iteration->low < -9.0 * ms);
     const Difference* thread =
         find(comparison, "computation", report.threads[3].name + " before sum");

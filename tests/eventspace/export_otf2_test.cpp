@@ -99,7 +99,8 @@ TEST_CASE("otf2: otf2-print finds every record nested and in order and all messa
   CHECK(printed.regions.at("sum") == 8 * 20);
   CHECK(printed.regions.at("store") == 20);
   CHECK(printed.regions.at("forward to alpha-0") == 2 * 20);
-  // Four crossings in both directions: alpha-1, beta-1, beta-0 to the gateway, and the gateway.
+  // Four paths cross between hosts, each in both directions: alpha-1, beta-1, beta-0 to the
+  // gateway, and the gateway.
   CHECK(printed.events.at("MPI_SEND") == 8 * 20);
   for (const auto& [message, unmatched] : printed.messages) {
     INFO(message);

@@ -158,7 +158,8 @@ TEST_CASE(
   CHECK(seen.slices.at("beta-1/0: thread / sum / sum.join.beta-1") == 10);
   CHECK(seen.slices.at("sum.join.beta-1: forward to beta-0") == 10);
   CHECK(seen.slices.at("sum.join: store") == 10);
-  // Four crossings. Each flow goes from the sending slice to the receiving one.
+  // There are four crossings in each round. Each flow goes from the sending slice to the receiving
+  // one.
   CHECK(seen.flow_ends == 4 * 10);
   CHECK(seen.flows.size() == 4 * 10);
   for (const auto& [flow, open] : seen.flows) CHECK(open == 0);

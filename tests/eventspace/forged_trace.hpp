@@ -103,8 +103,8 @@ inline void write(const fs::path& directory, const Trace& trace) {
 
 // Seeds ------------------------------------------------------------------------------------------
 
-/// A run with records of every kind, either on one virtual clock or on steady clocks that hosts
-/// compare.
+/// A run with records of every kind. Hosts have either one virtual clock, or steady clocks whose
+/// offsets they measure.
 class EveryKind {
  public:
   EveryKind(bool is_virtual, int rounds) : is_virtual_(is_virtual), rounds_(rounds) {
@@ -271,8 +271,9 @@ class EveryKind {
 
 // Mutations --------------------------------------------------------------------------------------
 
-/// Returns a number that is small or near a power of two. Counts that would only take memory are
-/// left out: a structure of millions of threads is valid, and refused only above a limit.
+/// Returns a number that is small or near a power of two. Counts so large that they would only use
+/// up memory are left out. A structure of millions of threads is valid, and is refused only above a
+/// limit.
 inline std::uint64_t number_to_try(runtime::Random& random) {
   const auto near = [&](std::uint64_t number) { return number + random.below(3) - 1; };
   switch (random.below(7)) {
@@ -333,7 +334,7 @@ inline void change_record(Chunk& chunk, runtime::Random& random) {
   chunk.set(place, record);
 }
 
-/// Replaces whole fields, so that numbers stay numbers.
+/// Changes whole fields, so that each field still holds a number.
 inline void change_head(Chunk& chunk, runtime::Random& random) {
   const std::uint64_t value = number_to_try(random);
   switch (random.below(8)) {

@@ -68,7 +68,7 @@ TEST_CASE("group records: a name is complete when all its pieces have arrived in
   CHECK(*texts.find(text_number(text)) == text);
   CHECK(group_operation_of(text) == operation);
   CHECK(group_operation_of("") == GroupOperation());
-  // Pieces beyond the end are damage.
+  // A piece beyond the end of the text is damage, and is ignored.
   EventRecord beyond = records.front();
   beyond.slot = 1000;
   texts.add(beyond);

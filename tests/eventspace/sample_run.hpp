@@ -25,8 +25,9 @@ struct Noise {
   std::int64_t first_nanos = 0;
 };
 
-/// A sequential tree: joins of hosts, of clusters, and one of all on the first host of the first
-/// cluster. Other clusters send through a gateway, over one emulated link per direction.
+/// A sequential tree. Each host has a join, each cluster has one, and the first host of the first
+/// cluster has one of all clusters. Other clusters send through a gateway, over one emulated link
+/// per direction.
 struct Options {
   std::vector<std::string> clusters = {"alpha", "beta"};
   std::uint32_t hosts = 4;  ///< hosts per cluster without the gateway
@@ -37,7 +38,7 @@ struct Options {
   std::int64_t wan = 5 * ms;   ///< one-way, as declared
   std::int64_t join = 1 * us;
   std::int64_t store = 3 * us;
-  // Causes, by name.
+  // Injected causes, by name.
   std::map<std::string, double> slow_hosts = {};
   std::vector<Noise> noise = {};
   std::map<std::string, double> slow_links = {};           ///< "wan.beta.alpha": factor
@@ -115,7 +116,7 @@ class Run {
     std::uint32_t thread = 0;
     std::vector<Step> steps;
     std::int64_t turned = 0;            // time at the bottom
-    std::uint32_t waits_in = no_stage;  // or the join at which the walk stopped
+    std::uint32_t waits_in = no_stage;  // join at which the walk stopped, if any
     std::uint32_t slot = 0;             // slot in that join
   };
   struct Arrivals {
@@ -311,7 +312,8 @@ class Run {
     records_[host].push_back(record);
     return records_[host].size() - 1;
   }
-  /// Whether this walk is the one that continues, at the time of the last arrival.
+  /// Returns whether this walk continues from the join at `stage`. It does if it arrives last;
+  /// `time` is then the time of its arrival.
   bool arrive(Walk& walk, std::uint32_t stage, std::uint32_t slot, std::int64_t& time) {
     Arrivals& arrivals = arrived_[stage];
     const std::uint32_t host = wrapper(stage).host;

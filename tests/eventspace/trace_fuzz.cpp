@@ -87,8 +87,8 @@ void mutate(std::string& bytes, runtime::Random& random) {
   }
 }
 
-/// Changes a head and corrects its checksum, as only a faulty writer would. The reader must
-/// tolerate its content.
+/// Changes the head of a chunk and corrects its checksum, as only a faulty writer would do. The
+/// reader must tolerate any content of such a head.
 void forge(std::string& bytes, runtime::Random& random) {
   const std::size_t at = bytes.find(chunk_mark, random.below(bytes.size()));
   if (at == std::string::npos || at + sizeof(ChunkHead) > bytes.size()) return;

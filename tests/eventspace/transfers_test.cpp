@@ -62,7 +62,8 @@ TransfersReport report_of(const Structure& structure, const std::vector<Transfer
   return analysis.finish().transfers;
 }
 
-/// Returns the largest number of intervals that share a moment. Ends count before beginnings.
+/// Returns the largest number of transfers under way at one moment. A transfer that ends at a
+/// moment does not overlap one that begins then.
 std::uint64_t most_of(const std::vector<Transfer>& transfers) {
   std::uint64_t most = 0;
   for (const Transfer& one : transfers)

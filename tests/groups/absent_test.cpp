@@ -150,7 +150,7 @@ lanes:
     const SimResult result = Sim(config).run([&](paths::Thread& thread) {
       std::optional<groups::Group> world(thread);
       if (thread.rank() == 1) {
-        // The values of the other host are still under way when this host loses it.
+        // When this host loses the other host, the values of that host are still under way.
         runtime::Task losing = thread.deployment().services().spawn("loses a host", [&] {
           thread.deployment().runtime().sleep_for(105ms);
           thread.host().lanes().host_lost(0, "the test says so");

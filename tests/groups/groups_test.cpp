@@ -88,7 +88,7 @@ TEST_CASE("groups: different calls of members are an error for all and none wait
       for (const std::string& one : all) CHECK(one != "");
       for (const std::string& one : all) CHECK(one != "did not come");
     }
-  // Members of one host learn which call each of them made.
+  // Each member of a host learns which call the other members made.
   const std::string told = endings(differ(1, max))[1];
   CHECK_THAT(told, Catch::Contains("thread alpha-0/1 calls 'allreduce max i64, 8 by best'"));
   CHECK_THAT(told, Catch::Contains("thread alpha-0/0 calls 'allreduce sum i64, 8 by best'"));
@@ -207,7 +207,7 @@ TEST_CASE("groups: invalid calls are refused before any message is sent and the 
     refused(groups::broadcast(in, members), "expected a root below 6, found 6");
     refused(groups::allreduce(in, all, "sum"), "expected 4 elements in `out`, found 24");
     refused(groups::allgather(in, out), "expected 24 elements in `out`, found 4");
-    // If no values are given, none can arrive. This is an error and not ignored.
+    // A call without values is an error; it is not ignored.
     const Values nothing;
     refused(groups::allreduce(nothing, out, "sum"), "expected 0 elements in `out`, found 4");
     refused(groups::allgather(nothing, all), "expected 0 elements in `out`, found 24");
@@ -379,7 +379,7 @@ TEST_CASE("groups: members of a split are ranked by key and then by previous ran
     CHECK_THROWS_WITH(reversed->run(groups::by("chain_scan", groups::scan(in, out, "sum"))),
                       Catch::Contains("scan of these members is allgather between hosts; ") &&
                           Catch::Contains("chain_scan"));
-    // The even ranks first.
+    // The new group numbers the even ranks first.
     const auto by_parity = world.split(1, world.rank() % 2);
     CHECK(by_parity->rank() == world.rank() / 2 + world.rank() % 2 * members / 2);
     for (groups::Group* group : {reversed.get(), same.get(), by_parity.get()}) {

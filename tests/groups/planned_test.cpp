@@ -41,7 +41,7 @@ lanes: {{frame: unlimited}}
 constexpr base::Nanos begin = 100ms;
 constexpr std::size_t words = 4096;
 
-/// Returns the time in which all threads gather their ranks. Checks the received values.
+/// Returns the time of an allgather of all threads' ranks. Checks the received values.
 base::Nanos time_of(const Sim& sim, const std::string& algorithm) {
   base::Nanos end{0};
   std::uint64_t wrong = 0;
@@ -60,7 +60,7 @@ base::Nanos time_of(const Sim& sim, const std::string& algorithm) {
   return end - begin;
 }
 
-/// Returns the time that the plan of the group predicts.
+/// Returns the time that the group's plan predicts for the allgather.
 base::Nanos predicted(const Sim& sim, const std::string& algorithm) {
   groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
   groups::SelectionKey question;

@@ -89,7 +89,7 @@ void compare(std::uint64_t seed, bool has_ports) {
     ++unequal;
     others += fmt::format("{}{} {} of {} from {}: {}, not {}\n", config, algorithm.name,
                           name_of(call.collective), count, call.root, time.count(), price.count());
-    // Messages that meet at an exit at the same moment may pass in either order.
+    // Messages that reach an exit at the same time may pass it in either order.
     const bool has_exits = std::any_of(network.exits.begin(), network.exits.end(),
                                        [](const auto& exit) { return exit.has_value(); });
     const double ratio = static_cast<double>(time.count()) / static_cast<double>(price.count());

@@ -69,8 +69,8 @@ Drawn draw(std::mt19937_64& random, std::uint32_t members, Collective collective
   return drawn;
 }
 
-/// Draws an algorithm from the list in half of the cases, if one is suitable. `between`: collective
-/// between hosts.
+/// In half of the cases, draws an algorithm from the list, if one is suitable. `between` is the
+/// collective that runs between hosts.
 void draw_algorithm(std::mt19937_64& random, Drawn& drawn, Collective between,
                     const collectives::Topology& topology, std::uint32_t root) {
   if (random() % 2 == 0) return;
@@ -101,7 +101,8 @@ void draw_all(std::mt19937_64& random, test_support::RandomGroup& group, const p
   test_support::draw_operations(random, group, plan, some);
 }
 
-/// Draws few colours, none for some threads, and keys that are equal for some.
+/// Draws colours and keys for a split. Colours are few, some threads have none, and some threads
+/// have equal keys.
 void draw_split(std::mt19937_64& random, test_support::RandomRun& run, std::uint32_t threads) {
   const std::uint64_t colours = 1 + random() % 3;
   const bool are_reversed = random() % 4 == 0;
@@ -120,7 +121,7 @@ void draw_split(std::mt19937_64& random, test_support::RandomRun& run, std::uint
 
 struct Arrays {
   std::vector<std::int64_t> in, out, expected;
-  std::shared_ptr<pastset::Element> from, into;  // tuples instead of arrays, or nullptr
+  std::shared_ptr<pastset::Element> from, into;  // tuples used instead of arrays; nullptr = arrays
 };
 
 const pastset::Template numbers = *pastset::Template::parse("i64[]");

@@ -21,9 +21,10 @@ struct RandomGroup {
   std::vector<Drawn> drawn;
 };
 
-/// A run of up to 3 clusters of up to 4 hosts with up to 3 threads. They do a number of operations
-/// together, and between these the operations of groups into which they split. Collectives, sizes,
-/// counts, roots and schedules are random, and so are the members of groups and their ranks.
+/// A random run of up to 3 clusters with up to 4 hosts each and up to 3 threads per host. All
+/// threads run a number of operations together. In between, they split into groups, which run
+/// operations of their own. Collectives, sizes, counts, roots, schedules, members and ranks are
+/// random.
 struct RandomRun {
   std::uint64_t seed = 0;
   std::string config;
@@ -34,8 +35,8 @@ struct RandomRun {
 };
 RandomRun random_run(std::uint64_t seed, std::size_t operations);
 
-/// Adds an operation of each of these collectives to the group, whose threads are set. Everything
-/// else is drawn.
+/// Adds one operation of each of these collectives to the group. The group's threads must be set.
+/// Everything else about an operation is drawn.
 void draw_operations(std::mt19937_64& random, RandomGroup& group, const paths::Plan& plan,
                      std::span<const collectives::Collective> all);
 /// Runs a member's part of all operations of a group. Returns the number of wrong results.

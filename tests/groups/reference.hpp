@@ -34,8 +34,9 @@ inline std::int64_t value(const Drawn& drawn, std::uint32_t rank, std::uint64_t 
   return static_cast<std::int64_t>(mixed >> 56) - 128;
 }
 
-/// Simplest reduction that depends on the order of ranks. A number stands for the function x -> ax
-/// + b, with a in its lower half and b in its upper half. Two numbers combine to the composition.
+/// The simplest reduction that depends on the order of ranks. A number stands for the function x ->
+/// ax + b; a is its lower half and b its upper half. Two numbers combine to the composition of
+/// their functions.
 inline constexpr const char* composition = "composition_of_test";
 inline std::int64_t composed(std::int64_t first, std::int64_t second) {
   const auto a = [](std::int64_t one) { return static_cast<std::uint32_t>(one); };

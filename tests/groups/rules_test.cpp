@@ -175,7 +175,7 @@ TEST_CASE("groups: four groups on the same hosts work if threads enter them in o
       "clusters: {a: {hosts: 2, threads: 4, network: {latency: 50us, bandwidth: 100Mbit}}}\n"
       "lanes: {inbox: 0B}\n");
   const SimResult result = sim.run([&](paths::Thread& thread) {
-    // Each thread enters the groups in the opposite order of the thread on the other host.
+    // Each thread creates the groups in the opposite order of the thread on the other host.
     std::vector<std::unique_ptr<groups::Group>> all;
     for (std::uint32_t i = 0; i < 4; ++i) {
       const std::uint32_t number = thread.host().index() == 0 ? i : 3 - i;

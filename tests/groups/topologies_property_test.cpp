@@ -25,7 +25,8 @@ using Threads = std::vector<std::uint32_t>;
 
 constexpr std::size_t hosts_max = 12;
 
-/// Returns the value of `hosts` with this depth of groups: a number, or nested groups.
+/// Returns the config's value of `hosts`, with up to this depth of groups: a number, or nested
+/// groups.
 std::string random_hosts(std::mt19937_64& random, std::size_t depth, std::size_t& left) {
   if (depth == 0) {
     const std::size_t hosts = 1 + random() % std::min<std::size_t>(3, left);
@@ -66,8 +67,8 @@ Threads threads_of(const paths::Plan& plan, const IsMeant& is_meant) {
   return threads;
 }
 
-/// Returns a whole cluster, a part of one, a group, one host, hosts of several clusters, or some
-/// threads, ranked in the order of the config or in another one.
+/// Returns random members: a whole cluster, part of one, a group, one host, hosts of several
+/// clusters, or some threads. Their ranks follow the order of the config or another order.
 Threads random_members(std::mt19937_64& random, const paths::Plan& plan) {
   const paths::Plan::PlanHost& some = plan.hosts[random() % plan.hosts.size()];
   const auto is_near = [&](const paths::Plan::PlanHost& host) {
@@ -120,7 +121,7 @@ std::vector<std::uint32_t> hosts_of(const paths::Plan& plan, const Threads& thre
   return {hosts.begin(), hosts.end()};
 }
 
-/// Runs all collectives by all threads and by three groups of a random config.
+/// Runs all collectives in a random config, with the group of all threads and with three others.
 void try_topology(std::uint64_t seed) {
   INFO("PATHS_SEED=" << seed);
   test_support::add_composition();

@@ -43,8 +43,8 @@ std::string three_clusters(const std::string& alpha_to_beta) {
 }
 constexpr const char* usual_link = "latency: 10ms, bandwidth: 100Mbit";
 
-/// Returns a program of `times` allreduces. Before each of them, a thread computes for a given
-/// time.
+/// Returns a program that runs `times` allreduces. Before each of them, each thread computes for a
+/// given time.
 std::function<void(paths::Thread&)> sums(
     int times, std::size_t values,
     const std::function<base::Nanos(const std::string& thread)>& computes,

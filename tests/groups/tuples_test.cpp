@@ -55,7 +55,8 @@ TEST_CASE("groups: the input is the newest tuple and the result is a tuple of it
     CHECK(fixed->last() == 3);
     CHECK(std::memcmp(given.bytes().data() + 16, fixed->observe(1).payload.bytes().data() + 16,
                       8) == 0);  // the input is unchanged
-    // Arrays and tuples together, started, and waited for in the opposite order.
+    // The calls mix arrays and tuples. They are started together, and waited for in the opposite
+    // order.
     std::vector<double> all(6);
     const auto sums = element("f64[1]", space);
     const std::vector<double> mine{5};
@@ -66,7 +67,7 @@ TEST_CASE("groups: the input is the newest tuple and the result is a tuple of it
     CHECK(numbers(*sums) == std::vector<double>{10});
     first.wait();
     CHECK(all == std::vector<double>{2, 4, 1, 2, 4, 1});
-    // The destructor of a handle waits.
+    // The destructor of a handle waits for its operation.
     world.start(groups::allreduce(mine, into(*sums), "max"));
     CHECK(numbers(*sums) == std::vector<double>{5});
   });

@@ -21,7 +21,7 @@ using test_support::SimResult;
 
 using Bytes = std::vector<std::byte>;
 
-/// Returns the fold of the whole contributions of all members.
+/// Returns the fold of all members' contributions, each folded as one piece.
 Bytes folded(const base::ReduceOperation& operation, const base::ReduceShape& shape,
              const std::vector<Bytes>& given) {
   Bytes all = given.front();
@@ -48,7 +48,8 @@ std::vector<Bytes> drawn(const base::ReduceShape& shape, std::uint32_t members) 
   return all;
 }
 
-/// Compares allreduces of several scalars, with and without locations, with a fold of the whole.
+/// Compares allreduces with a fold of the whole vectors, for several scalars, with and without
+/// locations.
 void check_every_size(const std::string& config, const std::vector<std::size_t>& counts) {
   const Sim sim(config);
   const std::uint32_t members = sim.plan().thread_count();
@@ -162,7 +163,8 @@ TEST_CASE("groups: a NaN in a checked reduction is refused at its source and nam
               std::vector<double> in(size, 1.0 + group.rank()), out(size);
               if (group.rank() == contributor) in[bad] = std::nan("");
               group.run(with_nan(collective, operation, in, out, is_in_place));
-              // A rank 0 that neither sends nor receives values may have ended long before.
+              // A rank 0 that neither sends nor receives values might otherwise have ended long
+              // before.
               group.run(groups::barrier());
             });
             for (const std::string& one : all)

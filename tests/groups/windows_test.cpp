@@ -17,7 +17,7 @@ Sim hosts(std::size_t count) {
   return Sim(fmt::format("clusters: {{a: {{hosts: {}}}}}\nlanes: {{inbox: 0B}}\n", count));
 }
 
-/// Checks that each member gets a UsageError with this end.
+/// Checks that the call fails on every member with a UsageError whose message ends with `why`.
 void check_refused(const Sim& sim, const std::function<groups::Call(Values&, Values&)>& make,
                    const std::string& why) {
   std::size_t refused = 0;

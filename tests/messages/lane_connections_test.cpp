@@ -31,7 +31,7 @@ class Narrow final : public paths::Transport {
   void drop(paths::ConnectionId connection) override { below_->drop(connection); }
   void stop() override { below_->stop(); }
   paths::ConnectionId asked_for = 0;
-  /// Called with each lane frame; may change it.
+  /// Called with each lane frame that is sent; may change the frame.
   std::function<void(paths::LaneFrame&)> on_lane;
 
  private:
@@ -75,8 +75,8 @@ struct Network {
   std::vector<std::unique_ptr<One>> one;
 };
 
-/// Returns the travel time of a message from host 0 to host 1 over a link of 1 ms, if `change`
-/// alters the lane frames of host 0. Throws if the message does not arrive within 30 s.
+/// Returns how long a message from host 0 to host 1 takes over a link of 1 ms. `change` may change
+/// the lane frames of host 0. Throws if the message does not arrive within 30 s.
 base::Nanos time_of_message(const std::function<void(paths::LaneFrame&)>& change) {
   const auto plan = test_support::lane_plan({1, 1}, "", "{latency: 1ms}");
   plan->deadline = 30s;

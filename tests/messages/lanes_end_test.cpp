@@ -19,8 +19,8 @@ struct Ending {
   std::size_t told_between = 0;  ///< end frames that the exits send to each other
 };
 
-/// Runs one host in each cluster. The threads end at random times within a second, except that
-/// `late` ends after `last` and `victim` dies at half a second.
+/// Runs one host per cluster. The threads end at random times within a second. Two hosts are
+/// exceptions: `late` ends after `last`, and `victim` dies after half a second.
 Ending ends_of(std::shared_ptr<paths::Plan> plan, std::uint32_t late, Nanos last,
                std::optional<std::uint32_t> victim = {}) {
   plan->lanes.is_written = true;
@@ -59,7 +59,8 @@ TEST_CASE("lanes: the end of a host is delivered after messages that arrive at t
     LaneHosts hosts(runtime, lane_plan({1, 1}, "", "{latency: 100ms}"));
     const auto here = hosts[0].group("all", hosts.all()),
                there = hosts[1].group("all", hosts.all());
-    // This context wakes before the context that delivers frames, which goes to sleep later.
+    // This context wakes before the context that delivers frames, because that one goes to sleep
+    // later.
     runtime::Task says = runtime.spawn(runtime::ContextRole::thread, {"says", {}, 0}, [&] {
       runtime.sleep_until(400ms);
       hosts[1].host_ended(0);

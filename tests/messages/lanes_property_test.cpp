@@ -14,9 +14,9 @@ namespace {
 using namespace std::chrono_literals;
 using test_support::LaneHosts;
 
-/// Random messages in one order for all hosts. Each host follows that order, with at most `sends`
-/// sends and `receives` receives under way. In that order no message needs a buffer, so the
-/// programs must end with any amount of credit.
+/// Random messages, listed in one order for all hosts. Each host follows that order, with at most
+/// `sends` sends and `receives` receives under way. In this order no message needs a buffer. The
+/// programs must therefore end with any amount of credit.
 struct Case {
   struct Message {
     std::uint32_t from = 0, to = 0, group = 0;
@@ -51,7 +51,8 @@ struct Case {
     }
     draw_links();
   }
-  /// Draws switches, receiving sides and streams.
+  /// Draws which clusters have switches, which hosts have limited receiving sides, and the number
+  /// of streams.
   void draw_links() {
     for (paths::Ways::Cluster& cluster : plan->ways->clusters) {
       cluster.receives = draw(1) == 1;
@@ -79,8 +80,8 @@ base::Payload payload_of(const Case::Message& message, std::size_t index) {
   });
 }
 
-/// Runs one host. A step may begin after the steps before it have begun, if fewer than the limit of
-/// its kind are under way.
+/// Runs one host. A step may begin when all steps before it have begun and fewer steps of its kind
+/// than the limit are under way.
 void run_host(const Case& one, std::uint32_t host, LaneHosts& hosts) {
   std::vector<std::unique_ptr<paths::MessageGroup>> groups;
   for (std::uint32_t group = 0; group < one.groups; ++group)

@@ -32,7 +32,8 @@ void on_virtual_clock(const std::function<void(runtime::Runtime&)>& use) {
 
 Payload numbered(std::uint64_t number) { return Payload::of(number); }
 
-/// 100 MB/s on each link: 10 ns a byte. Latency 50 us inside clusters and 10 ms between them.
+/// Each link carries 100 MB/s, which is 10 ns per byte. The latency is 50 us inside clusters and 10
+/// ms between them.
 constexpr const char* network = "{latency: 50us, bandwidth: 800Mbit}";
 constexpr const char* wan = "{latency: 10ms, bandwidth: 800Mbit}";
 
@@ -109,7 +110,8 @@ TEST_CASE(
     "lanes: a message crosses its own network then both exits then the network of its receiver") {
   FourHosts t;
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
-    // 1 KB takes 10 us on each link and is forwarded while it arrives: 2 x 50 us + 10 ms + 10 us.
+    // 1 KB takes 10 us on each link and is forwarded while it arrives. The total is 2 x 50 us + 10
+    // ms + 10 us.
     if (host == 1) group.send(3, 0, zeros(1000)).wait();
     if (host == 1) CHECK(t.now() == 10us);
     if (host == 3) {
@@ -232,8 +234,9 @@ TEST_CASE("lanes: a requested message overtakes unread messages of other channel
 TEST_CASE(
     "lanes: a window of the product of rate and round trip costs nothing and a part of it costs "
     "its share") {
-  // 100 Mbit, 10 ms each way. A message of 1000 bytes costs 1128 bytes of credit. The receiver has
-  // one request under way at a time, which is granted.
+  // The link carries 100 Mbit/s with 10 ms each way. A message of 1000 bytes costs 1128 bytes of
+  // credit. The receiver has one request under way at a time, and the message for it is sent by a
+  // grant.
   const std::uint64_t messages = 5000;
   const auto seconds = [&](std::uint64_t window) {
     auto plan = lane_plan({1, 1}, "", "{latency: 10ms, bandwidth: 100Mbit}");
@@ -257,7 +260,7 @@ TEST_CASE(
   CHECK(seconds(0) == Approx(wire).epsilon(0.001));
   const std::uint64_t product = 282'000;  // charges of 250 messages
   CHECK(seconds(product) == Approx(wire).epsilon(0.01));
-  // Each round trip of 20 ms carries the messages that fit the window, and the granted one.
+  // Each round trip of 20 ms carries the messages that fit the window, plus the granted message.
   for (const std::uint64_t window : {product / 2, product / 10}) {
     const double per_round_trip = static_cast<double>(window / 1128) + 1;
     CHECK(seconds(window) == Approx(messages / per_round_trip * 20e-3).epsilon(0.05));
@@ -324,7 +327,7 @@ TEST_CASE("lanes: a host logs refused frames once for each of at most 32 senders
       });
     });
   };
-  const std::vector<Said> logs = {log_of(LaneKind::data, 1'000'000, 0),  // no way
+  const std::vector<Said> logs = {log_of(LaneKind::data, 1'000'000, 0),  // no link leads there
                                   log_of(LaneKind::data, 0, 77),         // no group
                                   log_of(LaneKind::refused, 0, 77)};
   for (const Said& said : logs) {

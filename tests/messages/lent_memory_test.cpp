@@ -53,7 +53,7 @@ LentMemory lent(Bytes& bytes, std::uint64_t seed = 1) {
 
 NamedMessage named(std::uint64_t name) { return {.channel = 3, .name = name, .order = name}; }
 
-/// 8 ns a byte, so that a frame takes half a millisecond; 1 ms latency between the hosts.
+/// A byte takes 8 ns, so a frame takes half a millisecond. The latency between the hosts is 1 ms.
 struct Pair {
   Pair() { plan->lanes.inbox_bytes = 1 << 20; }
   template <class Use>

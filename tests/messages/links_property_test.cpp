@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using test_support::LaneHosts;
 using Time = std::int64_t;  // nanoseconds
 
-/// One direction of a link: times of a byte; 0 = the byte takes no time.
+/// One direction of a link. Its rates are given as times per byte; 0 = a byte takes no time.
 struct LinkCase {
   Time latency = 0, byte = 0, stream_byte = 0;
   std::size_t streams = 0;
@@ -148,8 +148,8 @@ class Simulation {
     }
   }
   const std::vector<Time>& arrivals() const { return arrivals_; }
-  /// Whether frames of two hosts entered or left a link at one instant, in which case their order
-  /// is undefined.
+  /// Returns whether frames of two hosts entered or left a link at one instant. The order of such
+  /// frames is undefined.
   bool has_ties() const { return has_ties_; }
 
  private:

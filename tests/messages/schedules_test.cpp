@@ -44,8 +44,8 @@ std::shared_ptr<paths::Plan> plan_of(const std::string& config, std::uint64_t fr
   return plan;
 }
 
-/// Returns the time of a collective over all hosts of a plan, for vectors or blocks of `count`
-/// bytes and windows that hold them.
+/// Returns the time of a collective over all hosts of a plan. Vectors or blocks have `count` bytes,
+/// and windows are large enough to hold them.
 std::int64_t time_over_lanes(const std::shared_ptr<paths::Plan>& plan, Collective collective,
                              const std::string& name, const std::string& parameters,
                              const std::vector<std::size_t>& clusters, Count count = mebibyte) {

@@ -23,8 +23,8 @@ std::shared_ptr<paths::Plan> switched(const std::vector<std::uint32_t>& sizes,
   return plan;
 }
 
-/// Lets every host receive from every other one while nothing is sent, until a place is gone.
-/// Returns the error of each receiver. A receiver without an error within 1 s has no entry.
+/// Lets every host receive from every other host, while nothing is sent, until a host or switch is
+/// gone. Returns the error of each receiver. A receiver without an error within 1 s has no entry.
 using Waiter = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
 Waiter told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t victim) {
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};

@@ -50,7 +50,7 @@ TransfersReport across(const std::string& config, std::size_t bytes) {
   return run.report().report.transfers;
 }
 
-/// KiB of each message, by sender and receiver.
+/// Sizes of messages in KiB, by sender and receiver.
 using Traffic = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::size_t>>;
 
 Traffic random_traffic(std::mt19937_64& random, std::uint32_t hosts) {
@@ -133,8 +133,8 @@ TEST_CASE("transfers of a run: three messages share two streams through switches
 }
 
 TEST_CASE("transfers of a run: frames take turns on streams and count as one message") {
-  // 4096 bytes are four frames of 1 ms. Two pairs have a stream each, and the third pair waits for
-  // both.
+  // 4096 bytes are four frames of 1 ms each. Two pairs of hosts have one stream each. The third
+  // pair waits for both.
   const TransfersReport report =
       across(two_clusters("latency: 10ms, stream_rate: 8.192Mbit, streams: 2", ", uplink: switch",
                           "frame: 1KiB"),
@@ -179,7 +179,8 @@ TEST_CASE(
 }
 
 TEST_CASE("transfers of a run: without streams a message is under way until it has arrived") {
-  // Each message occupies the link for 4 ms, in turn, and has arrived 10 ms later.
+  // The messages occupy the link one after another, for 4 ms each. Each has arrived 10 ms after
+  // that.
   for (const std::string frame : {"frame: unlimited", "frame: 1KiB"}) {
     INFO(frame);
     const TransfersReport report =

@@ -81,7 +81,8 @@ TEST_CASE("page: hosts whose clocks differ by seconds are aligned within the sta
   const auto& stretch = report.stretches.front();
   CHECK(stretch.error_nanos >= 0);
   CHECK(stretch.error_nanos <= 500 * us);
-  // Threads wait only for others: all return within the time of the way back.
+  // Threads wait only for other threads. All of them return within the time that results take from
+  // the root.
   const eventspace::Shape shape(run.structure);
   const auto& round = stretch.rounds[10];
   for (std::size_t place = 0; place < round.passes.size(); ++place) {

@@ -39,7 +39,7 @@ TEST_CASE("a figure is the lowest median of its batches") {
   CHECK(one.figure() == 0);
   one.add({{30us, 10us, 20us}});
   CHECK(one.figure() == 20'000);
-  one.add({{19us, 1us, 90us, 95us}});  // lower middle value of an even number of samples
+  one.add({{19us, 1us, 90us, 95us}});  // the lower of the two middle values counts
   CHECK(one.figure() == 19'000);
   one.add({{500us}});
   CHECK(one.figure() == 19'000);
@@ -72,7 +72,7 @@ TEST_CASE(
 TEST_CASE("a small difference of large times requires times that are close together") {
   Measurement difference({-1, 1});
   for (int i = 0; i < 5; ++i)
-    difference.add({{100ms + i * 100us}, {102ms + i * 100us}});  // 0.1 % of each, 10 % of it
+    difference.add({{100ms + i * 100us}, {102ms + i * 100us}});  // 10 % of the change
   CHECK(difference.spread() == Approx(0.1));
   CHECK(difference.state() == State::more);
   CHECK(difference.is_usable());
@@ -117,7 +117,7 @@ TEST_CASE("stolen time and forced switches and lost core time mark a batch as di
   CHECK_FALSE(Interference{.wall = 20ms, .involuntary_switches = 1}.disturbs());
   CHECK(Interference{.wall = 39ms, .involuntary_switches = 2}.disturbs());
   CHECK(Interference{.wall = 1s, .steal_ticks = 1}.disturbs());
-  CHECK_FALSE(Interference{.wall = 20ms, .cpu = 1ms}.disturbs());  // it waits for other hosts
+  CHECK_FALSE(Interference{.wall = 20ms, .cpu = 1ms}.disturbs());  // the rest waits for other hosts
   CHECK(Interference{.wall = 20ms, .cpu = 17ms, .never_waits = true}.disturbs());
   CHECK_FALSE(Interference{.wall = 20ms, .cpu = 18ms, .never_waits = true}.disturbs());
 }

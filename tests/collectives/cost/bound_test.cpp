@@ -36,7 +36,7 @@ TEST_CASE("bound: a time beyond the range of the clock is its largest time") {
 
 TEST_CASE("bound: all bytes cross a slow link and both of two parallel links") {
   CHECK(bound(Collective::broadcast, network_of({4, 4}, 50e6), mebibyte) == 177'772'160);
-  // Two links from the first cluster to the other two work in parallel.
+  // The first cluster has a link to each of the other two clusters. Both links work in parallel.
   CHECK(bound(Collective::allgather, network_of({1, 1, 1}, 50e6), mebibyte) ==
         10'000'000 + 2 * 83'886'080);
 }
@@ -49,7 +49,8 @@ TEST_CASE("bound: an allreduce takes 2 (P - 1) transfers of each element") {
 
 TEST_CASE(
     "bound: blocks of far hosts arrive after their latency and near ones fill the time before") {
-  // Three near blocks and four far ones: either the far ones after 10 ms, or all after 50 us.
+  // A host receives three blocks of its cluster and four of the other one. The bound is the greater
+  // of two times: the four after 10 ms, and all seven after 50 us.
   const std::int64_t block = 83'886'080;
   CHECK(bound(Collective::gather, network_of({4, 4}), mebibyte) == 50'000 + 7 * block);
   CHECK(bound(Collective::scatter, network_of({4, 4}), mebibyte) == 50'000 + 7 * block);
@@ -66,7 +67,7 @@ TEST_CASE("bound: summed contributions arrive as one block") {
 TEST_CASE("bound: a barrier waits for the farthest host over the shortest route") {
   Network network = network_of({1, 1, 1});
   CHECK(bound(Collective::barrier, network, 0) == 10'000'000);
-  network.links[1].model = tuning::LinkModel(100ms, 1e9);  // shorter: 0 to 2 to 1
+  network.links[1].model = tuning::LinkModel(100ms, 1e9);  // now 0 to 2 to 1 is shorter
   CHECK(bound(Collective::barrier, network, 0) == 20'000'000);
 }
 
@@ -94,7 +95,7 @@ TEST_CASE(
   pair.exits = {0, 1};
   CHECK(bound(Collective::broadcast, pair, mebibyte) == 10'000'000 - 50'000 + 8'388'608);
 
-  // Four hosts behind an exit each have 1 MiB for the other cluster.
+  // Four hosts behind an exit have 1 MiB each for the other cluster.
   Network exits = network_of({5, 1}, 10e9);
   exits.exits = {0, 5};
   CHECK(bound(Collective::gather, exits, mebibyte, 5) == 10'000'000 + 4 * 83'886'080);

@@ -49,7 +49,7 @@ Part receives(Rank from, Block what) {
 }  // namespace
 
 TEST_CASE("evaluator: frames of two senders share the receiving side") {
-  // Heads arrive after 100 ns, then 800 bytes pass.
+  // The heads of both messages arrive after 100 ns. Then 800 bytes pass in 800 ns.
   const std::vector<Part> parts{sends(2, cells(0, 400)), sends(2, cells(0, 400)), [](Steps& steps) {
                                   steps.receive(0, cells(0, 400));
                                   steps.receive(1, cells(400, 400));
@@ -58,9 +58,9 @@ TEST_CASE("evaluator: frames of two senders share the receiving side") {
 }
 
 TEST_CASE("evaluator: an older step that is ready goes before the next frame of a younger one") {
-  // 100 bytes of host 1 reach host 0 at 200 ns. Host 0 forwards them to host 2, which forwards them
-  // to host 1. With one message under way, they wait for the 1000 bytes that host 0 has begun to
-  // send to host 3.
+  // Host 0 has 100 bytes of host 1 at 200 ns. Host 0 forwards them to host 2, which forwards them
+  // to host 1. Host 0 has already begun to send 1000 bytes to host 3. With one message under way at
+  // a time, the forwarded bytes wait for those.
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.receive(1, cells(0, 100));
                                   steps.send(2, cells(0, 100));
@@ -97,14 +97,16 @@ TEST_CASE("evaluator: a message without credit waits one latency for its grant")
   const Network network = nanoseconds({2});
   CHECK(time_of(parts, network) == 1100);
   CHECK(time_of(parts, network, {.credit = 0}) == 1200);
-  // One frame of 100 bytes and its overhead of 128. The grant is sent when the frame has left.
+  // The credit is one byte less than one frame of 100 bytes and its overhead of 128 need. The grant
+  // is sent when the frame has left.
   CHECK(time_of(parts, network, {.credit = 227}) == 1200);
   CHECK(time_of(parts, network, {.credit = 228}) == 1100);
   CHECK(time_of(parts, network, {.credit = 100'000}) == 1100);
 }
 
 TEST_CASE("evaluator: credit returns only when a step takes the bytes") {
-  // Host 1 takes the bytes of host 0 after all bytes of host 2, and only then grants the rest.
+  // Host 1 receives the bytes of host 0 only after all bytes of host 2. Only then does it grant the
+  // rest.
   const std::vector<Part> parts{sends(1, cells(0, 300)),
                                 [](Steps& steps) {
                                   steps.receive(2, cells(0, 900));
@@ -112,15 +114,16 @@ TEST_CASE("evaluator: credit returns only when a step takes the bytes") {
                                 },
                                 sends(1, cells(0, 900))};
   const Network network = nanoseconds({3});
-  // All bytes wait at host 1 and are taken at once.
+  // With much credit, all bytes of host 0 wait at host 1 and are received at once.
   CHECK(time_of(parts, network, {.credit = 10'000}) == 1300);
-  // A frame of host 0 passes first, then all frames of host 2. At 1100 ns the rest is granted, and
-  // it arrives 400 ns later.
+  // First one frame of host 0 passes, then all frames of host 2. The rest of host 0 is granted at
+  // 1100 ns and arrives 400 ns later.
   CHECK(time_of(parts, network, {.credit = 228}) == 1100 + 100 + 200 + 100);
 }
 
 TEST_CASE("evaluator: a message without credit yields to one that has a grant") {
-  // Host 1 takes message A of host 0 only after C of host 2. Host 2 sends C only after B of host 0.
+  // Host 1 receives message A of host 0 only after message C of host 2. Host 2 sends C only after
+  // it has received message B of host 0.
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.send(1, cells(0, 100));
                                   steps.send(2, cells(100, 100));
@@ -133,7 +136,8 @@ TEST_CASE("evaluator: a message without credit yields to one that has a grant") 
                                   steps.receive(0, cells(0, 100));
                                   steps.send(1, cells(0, 100));
                                 }};
-  // Grant and message: 300 ns for B, 200 for C, whose grant arrived earlier, and 300 for A.
+  // B takes 300 ns with its grant. C takes 200 ns, because its grant arrived earlier. A takes 300
+  // ns with its grant.
   CHECK(time_of(parts, nanoseconds({3}), {.under_way = 1, .credit = 0}) == 800);
 }
 
@@ -169,7 +173,8 @@ TEST_CASE("evaluator: frames wait for a stream of their hosts and streams take t
   CHECK(time_of(one, network) == 700 + 200 + 1000);
   network.striping = 2;
   CHECK(time_of(one, network) == 400 + 200 + 1000);
-  // Two hosts with one stream each. Both streams can send at once, or the stream of one host can.
+  // Two hosts send, with one stream each. The link has a stream for each of them, and then only one
+  // for both.
   const std::vector<Part> two{sends(2, cells(0, 200)), sends(3, cells(0, 200)),
                               receives(0, cells(0, 200)), receives(1, cells(0, 200))};
   Network pairs = nanoseconds({2, 2});
@@ -183,7 +188,7 @@ TEST_CASE("evaluator: messages cost their hosts processor time one after the oth
   Network network = nanoseconds({3});
   network.message_cost = 10ns;
   CHECK(time_of({sends(1, cells(0, 1000)), receives(0, cells(0, 1000)), idle}, network) == 1120);
-  // Two messages that arrive at 200 + 10 and 300 + 10 ns.
+  // Two messages arrive, at 200 + 10 and 300 + 10 ns.
   network.message_cost = 150ns;
   const std::vector<Part> parts{sends(2, cells(0, 100)), sends(2, cells(0, 100)), [](Steps& steps) {
                                   steps.receive(0, cells(0, 100));
@@ -193,7 +198,7 @@ TEST_CASE("evaluator: messages cost their hosts processor time one after the oth
 }
 
 TEST_CASE("evaluator: a host whose folds take time folds one block after the other") {
-  // 100 bytes of each of two hosts arrive at 200 and 300 ns. A fold accesses 300 bytes in 30 ns.
+  // 100 bytes arrive from each of two hosts, at 200 and 300 ns. A fold accesses 300 bytes in 30 ns.
   Network network = nanoseconds({3});
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.receive(1, cells(0, 100));
@@ -277,8 +282,8 @@ TEST_CASE("evaluator: a receiving port grants one message at a time in the order
   CHECK(time_of(parts, network, {.ports = {.receiving = 2}}) == 900);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1000);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_grants_carried = true}}) == 1200);
-  // Host 1 is granted first. It can send only when it has 300 bytes of host 0, at 400 ns. Then host
-  // 0 may send.
+  // Host 2 grants host 1 first. Host 1 can send only when it has received 300 bytes of host 0, at
+  // 400 ns. Only then may host 0 send.
   const std::vector<Part> late{[](Steps& steps) {
                                  steps.send(1, cells(0, 300));
                                  steps.send(2, cells(0, 100));
@@ -304,8 +309,8 @@ TEST_CASE("evaluator: receiving ports for other clusters do not affect those of 
   const Network network = nanoseconds({2, 1});
   CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1200 + 200);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_apart = true}}) == 1200);
-  // Two messages of 400 bytes from another cluster: one after the other, or with one receiving side
-  // both at once.
+  // Two messages of 400 bytes arrive from another cluster. With one receiving port they arrive one
+  // after the other, with two at once.
   const std::vector<Part> far{[](Steps& steps) {
                                 steps.receive(1, cells(0, 400));
                                 steps.receive(2, cells(400, 400));
@@ -341,7 +346,8 @@ TEST_CASE("evaluator: a sending port is held until the message is sent and for i
   CHECK(time_of(parts, network, {.ports = {.sending = 1}}) == 300);
   CHECK(time_of(parts, network, {.ports = {.sending = 1, .cost = 50ns}}) == 350);
   CHECK(time_of(parts, network, {.ports = {.sending = 2, .cost = 50ns}}) == 300);
-  // A blocking host waits for the link, which carries the first 100 bytes from 100 to 300 ns.
+  // A host that blocks while it sends waits for the link, which carries the first 100 bytes from
+  // 100 to 300 ns.
   Network far = nanoseconds({1, 1, 1});
   for (Link& link : far.links) link.model = tuning::LinkModel(1000ns, 4e9);
   CHECK(time_of(parts, far, {.ports = {.sending = 1}}) == 100 + 100 + 1000 + 200);
@@ -359,7 +365,8 @@ TEST_CASE("evaluator: with half duplex a host either sends or receives") {
   CHECK(time_of(parts, network, {.ports = ports}) == 500);
   ports.is_half_duplex = true;
   CHECK(time_of(parts, network, {.ports = ports}) == 1000);
-  // Two hosts that exchange data take turns. In order, both would wait to receive first.
+  // Two hosts exchange data by sending alternately. With steps in order, both would wait to receive
+  // first.
   const std::vector<Part> exchange{[](Steps& steps) {
                                      steps.receive(1, cells(0, 100));
                                      steps.send(1, cells(100, 100));
@@ -375,8 +382,8 @@ TEST_CASE("evaluator: with half duplex a host either sends or receives") {
 }
 
 TEST_CASE("evaluator: in order a step that cannot proceed holds up the later ones") {
-  // Host 2 takes the message of host 1 before that of host 0. Host 1 sends it after 300 bytes to
-  // host 3.
+  // Host 2 receives the message of host 1 before that of host 0. Host 1 sends this message only
+  // after 300 bytes to host 3.
   const std::vector<Part> parts{[](Steps& steps) {
                                   steps.send(2, cells(0, 100));
                                   steps.send(3, cells(0, 100));
@@ -395,10 +402,10 @@ TEST_CASE("evaluator: in order a step that cannot proceed holds up the later one
                                 }};
   const Network network = nanoseconds({4});
   Ports ports{.sending = 1, .receiving = 1};
-  // Host 0 begins with host 3 and host 1 with host 2, which take these messages first: 200 and 400
-  // ns. The bytes of host 1 for host 3 leave at 300 ns.
+  // Host 0 first sends to host 3, and host 1 first sends to host 2. Hosts 3 and 2 receive these
+  // messages first, at 200 and 400 ns. The bytes of host 1 for host 3 leave at 300 ns.
   CHECK(time_of(parts, network, {.ports = ports}) == 300 + 400);
-  // 0 waits for 2, which waits for 1, which waits for 3, which waits for 0.
+  // Host 0 waits for host 2, host 2 for host 1, host 1 for host 3, and host 3 for host 0.
   ports.are_in_order = true;
   CHECK_THROWS_AS(time_of(parts, network, {.ports = ports}), std::invalid_argument);
 }

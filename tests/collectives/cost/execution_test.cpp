@@ -17,8 +17,8 @@ using namespace pricing;
 
 namespace {
 
-/// Value of an element: an expression of an operation that neither commutes nor associates, and a
-/// sum of one that does both.
+/// Value of an element. It consists of an expression and a sum. The operation of the expression
+/// neither commutes nor associates; that of the sum does both.
 struct Value {
   std::uint64_t expression = 0, sum = 0;
   friend bool operator==(const Value&, const Value&) = default;
@@ -40,7 +40,8 @@ Value given(Rank rank, Count at) {
 
 using Memory = std::map<Buffer, std::map<Count, Value>>;
 
-/// Executes all participants one step at a time. Each time, a random permitted step is chosen.
+/// Executes the steps of all participants one at a time. Each time, it chooses a random permitted
+/// step.
 class Execution {
  public:
   Execution(const Algorithm& algorithm, const CollectiveSpec& task, const Parameters& parameters,
@@ -165,7 +166,7 @@ Value canonical(const Topology& group, std::size_t level, std::size_t number, Co
 }
 
 struct Expected {
-  std::vector<Value> cells;  // expressions only if they are known
+  std::vector<Value> cells;  // expressions only; empty until they are known
   bool is_exact = true;
 };
 

@@ -36,7 +36,7 @@ bool ends(const MakePrograms& make, const Network& network, std::size_t window,
   }
 }
 
-/// Tries every window upwards from 1 and returns the first that suffices. None if even a huge
+/// Tries every window upwards from 1 and returns the first that suffices; nullopt if even a huge
 /// window does not suffice.
 std::optional<std::size_t> first_that_ends(const MakePrograms& make, const Network& network,
                                            const Ports& ports) {

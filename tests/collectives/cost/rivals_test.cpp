@@ -14,9 +14,9 @@ using test_support::Sites;
 
 namespace {
 
-constexpr std::uint64_t any_number = 0;  // streams: unlimited
+constexpr std::uint64_t any_number = 0;  // number of streams: unlimited
 constexpr pricing::Bytes block_bytes = 256 * 1024;
-constexpr base::Nanos cost = 50us;  // cost of a port
+constexpr base::Nanos cost = 50us;  // time for which each message occupies a port
 
 /// Returns the predicted time; an element is one block.
 Price price_of(const std::string& name, const Network& network, pricing::Bytes bytes,
@@ -32,7 +32,8 @@ Network three_sites(std::size_t streams) {
   return network_of(test_support::three_sites(), streams);
 }
 
-/// Returns a network whose streams are held until the message arrives, for messages of one length.
+/// Returns a network in which a message holds its stream until it arrives. All messages must have
+/// the same length.
 Network held_to_arrival(Network network) {
   for (pricing::Link& link : network.links) {
     if (!link.has_streams()) continue;
@@ -55,7 +56,7 @@ TEST_CASE("rivals: blocks of a megabyte among five hosts of three sites match to
     CHECK(time("magpie", streams) == 4150ms);
     CHECK(time("mpich_g2", streams) == 4140ms);
   }
-  // Dissemination, as for elements of one byte.
+  // This is the dissemination algorithm, which MPICH uses for elements of one byte.
   CHECK(time("mpich", any_number) == 4150ms);
   CHECK(time("mpich", 1) == 6100ms);
   CHECK(time("spreading", any_number) == 4200ms);
@@ -75,7 +76,8 @@ TEST_CASE(
   }
 }
 
-// In the specification a stream is held until the message has arrived, here until it has left.
+// In the paper's specification a message holds its stream until it has arrived. Here it does so
+// until it has left.
 TEST_CASE("rivals: spreading uses all streams because it sends more than necessary") {
   const std::vector<std::pair<std::size_t, double>> rows{
       {1, 159.8}, {2, 81.9}, {4, 45.6}, {8, 34.3}};
@@ -92,7 +94,7 @@ TEST_CASE("rivals: spreading uses all streams because it sends more than necessa
 }
 
 TEST_CASE("rivals: first members of sites exchange exactly the blocks that the other sites lack") {
-  // The sites lack 12, 16 and 12 blocks.
+  // The three sites need 12, 16 and 12 blocks from other sites.
   for (const std::string name : {"magpie", "mpich_g2"})
     CHECK(price_of(name, three_sites(8), block_bytes, cost).across.bytes == 40 * block_bytes);
 }

@@ -65,7 +65,7 @@ TEST_CASE("executed plans: times at three sites by the number of streams per pat
           executed(plan, network, in_order(with_ports(overhead, is_half_duplex)));
       INFO(row.streams << " streams" << (is_half_duplex ? ", half duplex" : ""));
       CHECK(std::chrono::duration<double>(time).count() == Approx(seconds).margin(0.0006));
-      if (row.streams >= 8) CHECK(time - plan->time() < 1us);  // plans round less
+      if (row.streams >= 8) CHECK(time - plan->time() < 1us);  // plans have smaller rounding errors
     };
     check(pools_by_bandwidth(costs), false, row.full);
     check(pools_by_bandwidth(costs), true, row.half);

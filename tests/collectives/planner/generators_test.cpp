@@ -31,7 +31,8 @@ const std::vector<std::string> generators = {"min3:pools=declared",
                                              "clustered_sa:merging=in_turn,segments=2",
                                              "clustered_sa:ports=half"};
 
-/// Whether a block crosses into each other cluster exactly once, for any bandwidths.
+/// Returns whether this planner lets each block cross into each other cluster exactly once, for any
+/// bandwidths.
 bool crosses_once(const std::string& generator) {
   return generator.starts_with("clustered_sa") ||
          (generator.starts_with("min3") && generator.find("bandwidth") == generator.npos);
@@ -46,7 +47,7 @@ Bytes least_across(const PairCosts& costs, const Counts& counts, Bytes element_b
   return sum;
 }
 
-/// Returns few elements, because the verifier checks each of them.
+/// Returns random counts. They are small, because the verifier checks each element.
 Counts random_counts(std::mt19937_64& chance, std::size_t hosts) {
   if (below(chance, 2) == 0) return Counts::each(1 + below(chance, 4), hosts);
   std::vector<collectives::Count> counts{1};

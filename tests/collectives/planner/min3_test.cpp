@@ -33,7 +33,7 @@ std::vector<std::string> rows(const Plan& plan) {
   return rows;
 }
 
-/// Plans by definition: searches everything before each transfer.
+/// Makes a plan directly by the definition: searches all candidates before each transfer.
 void plan_slowly(const Pool& pool, std::vector<Rank> holders, PortState& state,
                  std::vector<Transfer>& transfers) {
   std::vector<std::vector<Rank>> parts;
@@ -136,8 +136,8 @@ TEST_CASE("ports: two blocks in a cluster take 4 units by one tree and 2 by two 
               {{0, 2, 0}, {0, 1, 0}, {2, 3, 0}, {0, 2, 1}, {0, 1, 1}, {2, 3, 1}}) == 4us);
   CHECK(units(Counts::listed({1, 1, 0, 0}),
               {{0, 2, 0}, {1, 3, 1}, {0, 1, 0}, {2, 3, 0}, {1, 0, 1}, {3, 2, 1}}) == 2us);
-  // The greedy planner breaks ties by rank. It makes both hosts send their blocks to each other
-  // first.
+  // The greedy planner breaks ties by rank. Therefore both hosts first send their blocks to each
+  // other.
   const Counts both = Counts::listed({1, 1, 0, 0});
   CHECK(planned(declared_pools(costs), costs, both, full_duplex).time() == 3us);
 }

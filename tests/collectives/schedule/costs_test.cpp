@@ -76,7 +76,8 @@ TEST_CASE("costs: messages between three sites of two machines of four with root
 }
 
 TEST_CASE("costs: messages of broadcasts and allreduces of 1 MiB over two clusters of four") {
-  // Elements of 1 KiB, because only their number matters here: segments of 16 and stretches of 64.
+  // Elements have 1 KiB, but only their number matters here. Segments have 16 elements, stretches
+  // have 64.
   const auto group = clustered({4, 4});
   const auto check = [&](Collective collective, const std::string& algorithm,
                          const std::string& values, Count messages, Count across, Count elements) {
@@ -116,7 +117,7 @@ TEST_CASE("costs: composites send one message per segment in each direction") {
   // Three messages per stretch up the binomial tree of four.
   CHECK(messages("gather_operate", "segment=2", Collective::reduce, 8) == 4 * 3);
   CHECK(messages("gather_operate", "segment=3,allgather=ring", Collective::allreduce, 8) == 3 * 12);
-  // Rows of 8 elements arrive as 8, 8 and 16 elements, and leave as 8 each.
+  // Each row of 8 elements arrives in the given pieces and leaves in pieces of 8 elements.
   CHECK(messages("gather_scatter", "segment=4", Collective::alltoall, 2) == 2 + 2 + 4 + 3 * 2);
   CHECK(messages("gather_broadcast", "shapes=chain,segment=4", Collective::allgather, 4) ==
         1 + 2 + 3 + 3 * 4);

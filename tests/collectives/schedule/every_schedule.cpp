@@ -29,7 +29,7 @@ std::vector<std::string> candidates(const Parameter& parameter) {
   return numbers;
 }
 
-/// Returns 1, 0, 3, 2, 1, ...: neighbours differ, and some counts are 0.
+/// Returns the counts 1, 0, 3, 2, 1, and so on. Adjacent counts differ, and some are 0.
 std::vector<Count> ragged(std::size_t blocks) {
   std::vector<Count> counts;
   for (std::size_t index = 0; index < blocks; ++index) counts.push_back((index * 3 + 1) % 4);

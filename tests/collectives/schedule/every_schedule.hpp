@@ -17,18 +17,20 @@ using collectives::Parameters;
 using collectives::Rank;
 using collectives::Topology;
 
-/// Returns every split of this many participants into 1 to `clusters` clusters, ranks in order.
+/// Returns every division of the participants into 1 to `clusters` clusters, with ranks in order.
 std::vector<std::vector<std::size_t>> splits(std::size_t participants, std::size_t clusters);
 
-/// Returns combinations of all relevant parameters: each word, and default and small numbers.
+/// Returns combinations of all relevant parameters. Each parameter takes all its words, or its
+/// default and small numbers.
 std::vector<Parameters> variants(const Algorithm& algorithm, Collective collective);
 
-/// Returns tasks of the collective on the group: every root; vectors that do not divide evenly or
-/// are shorter than the group; different counts of blocks, some zero.
+/// Returns tasks of the collective on the group, with every rank as the root. The lengths of
+/// vectors are not divisible by the group's size, or are below it. Blocks have different lengths,
+/// some zero.
 std::vector<CollectiveSpec> tasks(Collective collective, std::shared_ptr<const Topology> group);
 
-/// Calls `see` for each combination of algorithm, task and parameters on the group that is not
-/// refused.
+/// Calls `see` for each valid combination of an algorithm, a task on the group, and parameters.
+/// Skips the combinations that the algorithm refuses.
 using See = std::function<void(const Algorithm&, const CollectiveSpec&, const Parameters&)>;
 void for_every_schedule(const std::shared_ptr<const Topology>& group, const See& see);
 

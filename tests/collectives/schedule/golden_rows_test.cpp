@@ -35,7 +35,8 @@ std::string tree_text(const Tree& tree, const Topology& group) {
   return lines;
 }
 
-/// 10 | 5 + 5: one machine at the first site, two at the second.
+/// Returns a site with one machine of 10 processes, and a site with two machines of 5 processes
+/// each.
 Topology twenty_processes() {
   std::vector<Topology::Path> paths(10, {0, 0});
   paths.insert(paths.end(), 5, {1, 0});

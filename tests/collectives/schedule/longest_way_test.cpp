@@ -26,7 +26,8 @@ Way way_of(const std::string& name, const std::string& parameters, const Collect
                      });
 }
 
-/// Returns the largest number of crossings of any chain over all roots.
+/// Returns the largest number of crossings between clusters in a chain of messages, over all chains
+/// and roots.
 long crossings(const std::string& name, std::size_t clusters, std::size_t participants) {
   long most = 0;
   for (Rank root = 0; root < participants; ++root)
@@ -38,8 +39,8 @@ long crossings(const std::string& name, std::size_t clusters, std::size_t partic
   return most;
 }
 
-/// Returns the same for a binomial tree. The parent of the v-th participant after the root is v
-/// without its lowest bit.
+/// Returns the same number for a binomial tree. The parent of the v-th participant after the root
+/// is the participant whose number is v without its lowest set bit.
 long binomial_crossings(std::size_t clusters, std::size_t participants) {
   long most = 0;
   for (std::size_t root = 0; root < participants; ++root)
@@ -58,7 +59,8 @@ long binomial_crossings(std::size_t clusters, std::size_t participants) {
 }  // namespace
 
 TEST_CASE("longest way: levels save all crossings except one for any root") {
-  // Karonis et al. 2002: in a binomial tree, up to the logarithm of the number of clusters.
+  // Karonis et al. 2002: in a binomial tree the number of crossings is up to the logarithm of the
+  // number of clusters.
   struct Row {
     std::size_t clusters, participants;
     long binomial;

@@ -19,7 +19,7 @@ using namespace collectives;
 
 namespace {
 
-/// Counts the schedules of many groups, group by group.
+/// Collects counts and failures of the schedules of many groups.
 class Tally {
  public:
   void begin(const std::shared_ptr<const Topology>& group) {
@@ -50,7 +50,7 @@ class Tally {
 
   std::unique_ptr<Proofs> proofs_;
   std::size_t schedules_ = 0, verified_ = 0;
-  std::map<std::string, std::string> failures_;  // first failure by algorithm and collective
+  std::map<std::string, std::string> failures_;  // first failure of each algorithm and collective
 };
 
 void verify_all(std::size_t smallest, std::size_t largest) {
@@ -64,7 +64,8 @@ void verify_all(std::size_t smallest, std::size_t largest) {
   tally.check(largest);
 }
 
-/// Returns a random group with ranks in no order. With probability 1/2 it lies in one cluster.
+/// Returns a random group whose ranks are in random order. With probability 1/2 it lies in one
+/// cluster.
 std::shared_ptr<const Topology> random_group(std::mt19937_64& random, std::size_t largest) {
   const auto below = [&](std::size_t limit) { return random() % limit; };
   std::vector<Topology::Path> paths(1 + below(largest), Topology::Path(below(4)));
