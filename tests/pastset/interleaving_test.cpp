@@ -30,13 +30,14 @@ struct Tuple {
 };
 
 struct Moved {
-  std::uint64_t called;  // number of earlier calls of move(), if known
+  std::uint64_t called;  // number of earlier calls of move(); meaningful only if it is known
   std::uint64_t number;
   Tuple tuple;
 };
 
-/// Several movers and observers of one element whose delta keeps changing, with the tuples that
-/// they saw. Each context writes to its own place. The places are read after all have ended.
+/// Several movers and observers of one element whose delta keeps changing. They record the tuples
+/// that they saw. Each context writes to a place of its own. These places are read after all
+/// contexts have ended.
 class Interleaving {
  public:
   Interleaving(ClockKind clock, std::uint64_t seed)
@@ -89,12 +90,13 @@ class Interleaving {
                                    std::move(work)));
   }
 
-  /// Sleeps at random to shuffle contexts on the virtual clock. The kernel shuffles OS threads.
+  /// Sleeps at random, which changes the order of contexts on the virtual clock. For OS threads the
+  /// kernel changes the order.
   void pause(Random& random) {
     if (runtime_.is_virtual()) runtime_.sleep_for(runtime::Nanos(random.between(0, 20)));
   }
 
-  /// Returns sometimes an early deadline, so that some calls time out and are repeated.
+  /// Returns an early deadline at random, so that some calls time out and are repeated.
   Deadline patience(Random& random) const {
     if (!random.chance(0.3)) return Deadline::never();
     return Deadline::written_at(runtime_.now() + runtime::Nanos(random.between(0, 30)));

@@ -110,7 +110,7 @@ TEST_CASE("shared access: with read access other users read and wait but cannot 
     element->move(tuple_of(6));
     CHECK(stranger.wait() == 0);
     CHECK(element->first() == 0);
-    CHECK(space->mapping().processes().at(1).pid == 0);  // it takes no slot of a process
+    CHECK(space->mapping().processes().at(1).pid == 0);  // a read-only mapping has no slot
   });
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("shared access: with write access other users act like any process") {
       CHECK(value_of(stored) == i);
       back->axe(stored.number);
     }
-    // The owner dies, and the waiter gets that error.
+    // The process that owns the element dies. The waiting read then ends with an error.
     kill(static_cast<pid_t>(space->mapping().processes().at(1).pid), SIGKILL);
     CHECK_THROWS_AS(back->observe(soon(runtime)), pastset::ProcessDied);
     CHECK(stranger.wait() == 128 + SIGKILL);
@@ -185,7 +185,7 @@ TEST_CASE("shared access: a space is not found before its initial elements exist
   std::vector<SharedSpace::Entered> elements;
   for (int i = 0; i < 40; ++i)
     elements.push_back({"element " + std::to_string(i), values, {.delta = 7}, {.slots = 16'000}});
-  // It takes time to clear the slots.
+  // Clearing that many slots takes time, in which the other process may find the space.
   const auto space = SharedSpace::make(name, {.bytes = std::size_t{256} << 20}, elements);
   CHECK(finder.wait() == 0);
 }

@@ -58,7 +58,7 @@ class SequenceQueue {
   std::vector<Forked> processes_;
 };
 
-/// Error that `wait` throws, and its time.
+/// A wait: the error that it throws, and the time until then.
 struct Waiter {
   std::string what;
   base::Nanos at{0};
@@ -80,7 +80,8 @@ runtime::Task told_by(runtime::Runtime& runtime, runtime::ContextRole role, Wait
   });
 }
 
-/// Kills the process while `waits` wait. Returns the time until the last of them got its error.
+/// Kills the process while `waits` are waiting. Returns the time until the last of them got its
+/// error.
 base::Nanos kill_while(runtime::Runtime& runtime, Forked& process, std::vector<Waiter>& told,
                        std::vector<runtime::Task>& waits) {
   runtime.sleep_for(5ms);  // most waits have begun by then
@@ -258,7 +259,7 @@ TEST_CASE("shared space: after the death of the last observer movers without roo
     const auto element = space->enter("e", values, {.delta = 2});
     for (std::uint64_t i = 0; i < SequenceQueue::all; ++i) {
       Forked& consumer = consumers.begin();
-      // The previous process has died: blocked movers get errors until the next one observes.
+      // The previous process has died. Blocked movers get errors until the next process observes.
       for (std::uint64_t moved = 0; moved < 3;) {
         try {
           element->move(tuple_of(moved), soon(runtime));
@@ -291,8 +292,8 @@ TEST_CASE("shared space: a death while a mover polls for room is also an error")
   runtime.run([&] {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 1});
-    // The time of polling grows with the number of threads. With 300 it covers the notification of
-    // a death.
+    // A thread polls longer if there are more threads. With 300 threads it still polls when the
+    // notification of a death arrives.
     std::vector<runtime::Task> asleep;
     for (int i = 0; i < 300; ++i)
       asleep.push_back(runtime.spawn(runtime::ContextRole::thread, {"sleeps"},
@@ -303,7 +304,7 @@ TEST_CASE("shared space: a death while a mover polls for room is also an error")
         try {
           element->move(tuple_of(1), soon(runtime));
         } catch (const ProcessDied&) {
-          runtime.sleep_for(1ms);  // death of the previous one
+          runtime.sleep_for(1ms);  // until the death of the previous one is noticed
         }
       }
       consumers.await_done(runtime);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/pastset/shared_holders_real.cpp — elements whose lock another process holds or has just
-// released. A second mapping stands for the other process if no process has to die.
+// released. In cases in which no process has to die, a second mapping stands for the other process.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -32,7 +32,8 @@ void wait_until(runtime::Runtime& runtime, const Is& is) {
     REQUIRE(runtime.now() < end);
 }
 
-/// Holds the lock of an element in an X-function until let_go(). The tuple stays unobserved.
+/// Holds the lock of an element until let_go() is called, by blocking in an X-function. The tuple
+/// stays unobserved.
 class Holder {
  public:
   Holder(runtime::Runtime& runtime, SharedSpace& space) : runtime_(runtime) {
@@ -144,7 +145,8 @@ TEST_CASE("shared space: memory freed while a move joins the queue is available 
     Served served([&] { others->axe(0); });
     element->begin(served);
     runtime.sleep_for(20ms);  // all earlier notifications have arrived
-    // Pretends that there are no listeners: the move must serve the read and then notice the axe.
+    // The count of listeners is set to 0. The move must then serve the read itself, and must
+    // afterwards notice the axe.
     space->mapping().segment().elements[0].listeners = 0;
     others->move(tuple_of(1, 1));
     CHECK(element->move(tuple_of(2, 900), soon(runtime, 5s)) == 2);
@@ -357,7 +359,7 @@ TEST_CASE(
   CHECK(space->show().at(0).arena_bytes_used == 0);
   CHECK(left.lock.lock(nobody, space->mapping(), 0ms) == runtime::SharedLock::Found::clean);
   left.line_count = 5;
-  // The dead process was about to move a tuple, or to let others move into the extent.
+  // The dead process was about to move a tuple, or to free the extent for other movers.
   space->mapping().segment().newest[0][0] = GENERATE(2ULL, ~0ULL);
   left.lock.leave_for(nobody);
   CHECK_THROWS_AS(before->last(), pastset::Deleted);

@@ -21,16 +21,16 @@ struct Tally {
   std::array<std::atomic<std::uint8_t>, values_max> seen{};
 };
 
-/// Enters the element; the first process creates it.
+/// Sizes of the element. Each process enters it, and the first one creates it.
 inline constexpr pastset::SharedSizes sizes{.slots = 64, .arena_bytes = 64 << 10};
 inline std::shared_ptr<pastset::Element> enter(SharedSpace& space) {
   return space.enter("e", values, {.delta = 8}, sizes);
 }
-/// Returns a size so small that memory of free extents is soon reused.
+/// Returns a size of the space so small that the memory of free extents is soon reused.
 inline std::size_t bytes_of_space() { return SharedSpace::bytes_of(std::span(&sizes, 1)); }
 
-/// Observes the remaining tuples when no other process is left. The memory exists as long as a
-/// process maps it.
+/// Observes the remaining tuples when all other processes have ended. The memory exists as long as
+/// any process maps it.
 inline void observe_the_rest(runtime::Runtime& runtime, const std::string& name, Tally& tally) {
   const auto space = map_when_there(runtime, name);
   const auto element = enter(*space);
@@ -40,7 +40,8 @@ inline void observe_the_rest(runtime::Runtime& runtime, const std::string& name,
   if (space->show().at(0).blocked_movers != 0) throw std::runtime_error("a dead one in line");
 }
 
-/// Returns the blocks of the memory as the process maps it, or none if it does not map it yet.
+/// Returns the number of blocks of the memory that a process maps; nullopt if the process does not
+/// map it yet.
 inline std::optional<blkcnt_t> blocks_of(pid_t pid) {
   const auto mapped = static_cast<off_t>(pastset::SharedArena::mapped_bytes(bytes_of_space()));
   std::error_code gone;
@@ -52,8 +53,8 @@ inline std::optional<blkcnt_t> blocks_of(pid_t pid) {
   return std::nullopt;
 }
 
-/// Returns false if the work failed because no live process could serve it. Other processes are
-/// starting.
+/// Does some work that needs other processes. Returns false if it failed because no live process
+/// could serve it. In that case other processes are starting.
 inline bool with_others(const std::function<void()>& work) {
   try {
     work();
@@ -91,7 +92,7 @@ inline void observe_for_ever(runtime::Runtime& runtime, const std::string& name,
   }
 }
 
-/// Prints the state of the space, for people, when nothing happens any more.
+/// Prints the state of the space, so that a person can find out why no process progresses.
 inline void say_state(const std::string& name) {
   Forked([&](runtime::Runtime& runtime) {
     const auto space = map_when_there(runtime, name, {.lock_patience = 1s});
@@ -157,10 +158,10 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
     others[which] = start(which);
     expect_progress();
     if (i + 1 < kills / 2) continue;
-    // Touched memory stays. After half of the kills, no more may be added.
+    // Memory that was used once stays allocated. After half of the kills, no more may be added.
     if (const auto now = blocks_of(others[(which + 1) % others.size()].pid()); !blocks && now) {
       blocks = now;
-      tally->keeper_ends = true;  // the space exists without its maker
+      tally->keeper_ends = true;  // the space must exist without the process that made it
       CHECK(keeper.wait() == 0);
     } else if (now) {
       CHECK(*now <= *blocks + 64);

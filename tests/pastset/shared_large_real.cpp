@@ -108,7 +108,7 @@ TEST_CASE("shared space: a tuple written in it is moved and read without a copy"
     CHECK(used(*space) == mib);
     CHECK(mover.wait() == 0);
     element->axe(0);
-    CHECK(used(*space) == mib);  // it is being read
+    CHECK(used(*space) == mib);  // its memory is kept while it is read
     CHECK(value_of(stored) == 7);
   });
 }

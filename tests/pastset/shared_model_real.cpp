@@ -82,8 +82,8 @@ class Remote {
   Forked process_;
 };
 
-/// Subject in several processes. Reads wait in the first process, so that their order is known. Any
-/// process does the other operations.
+/// An element that several processes share, as the subject. Reads wait in the first process, so
+/// that their order is known. Other operations run in any of the processes.
 class InProcesses final : public Subject {
  public:
   InProcesses(const ElementOptions& options, std::size_t processes, std::uint64_t seed)
@@ -103,7 +103,7 @@ class InProcesses final : public Subject {
   bool cancel(std::uint64_t id) override {
     return begun_at_.at(id)->ask(about(Asked::What::cancel, id)).is_so;
   }
-  /// Another process may be notified a little later.
+  /// Waits a little for an access that is due, because another process may be notified later.
   bool is_done(std::uint64_t id, bool is_due) override {
     for (int tried = 0;; ++tried) {
       if (begun_at_.at(id)->ask(about(Asked::What::is_done, id)).is_so) return true;

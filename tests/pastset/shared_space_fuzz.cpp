@@ -10,8 +10,8 @@ namespace {
 
 constexpr pastset::SharedSizes sizes{.slots = 32, .arena_bytes = 32 << 10};
 
-/// Returns the offset of a word, mostly in use: the head with its first elements, the part after
-/// it, and the extents of the arena.
+/// Returns the offset of a word, usually one that is in use. It lies in the head with its first
+/// elements, in the part after the head, or in the extents of the arena.
 std::size_t some_place(const SharedSpace& space, runtime::Random& random) {
   const pastset::shared::Segment& segment = space.mapping().segment();
   const auto place_of = [&](const auto& what) {
@@ -79,7 +79,7 @@ void work(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed
   }
 }
 
-/// Uses a read-only mapping in the same way.
+/// Uses a read-only mapping, with the same rule as work().
 void look_on(runtime::Runtime& runtime, const std::string& name, std::uint64_t seed,
              const std::atomic<bool>& is_over) {
   alarm(60);

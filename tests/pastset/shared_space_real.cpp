@@ -301,7 +301,8 @@ TEST_CASE("shared space: repeated mapping and leaving leaves nothing behind") {
     if (i == 100) fstat(space->descriptor(), &first);
   }
   fstat(space->descriptor(), &last);
-  // The watcher of the last process releases it on another thread.
+  // The watcher of the last process is released on another thread, so its descriptors may close
+  // later.
   for (int i = 0; i < 2000 && descriptors() != before; ++i) pause(5ms);
   CHECK(descriptors() == before);
   CHECK(last.st_blocks <= first.st_blocks + 64);

@@ -44,10 +44,10 @@ inline void pause(base::Nanos span) {
   clock.run([&] { clock.sleep_for(span); });
 }
 
-/// Returns a second descriptor of the same memory.
+/// Returns a second descriptor for the memory of `descriptor`.
 inline base::Descriptor again(int descriptor) { return base::Descriptor(dup(descriptor)); }
 
-/// Maps the same memory read-only.
+/// Returns a read-only mapping of the memory of `space`.
 inline std::unique_ptr<SharedSpace> for_reading(const SharedSpace& space) {
   const std::string path = "/proc/self/fd/" + std::to_string(space.descriptor());
   return SharedSpace::map(base::Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)));
@@ -55,8 +55,8 @@ inline std::unique_ptr<SharedSpace> for_reading(const SharedSpace& space) {
 
 inline const Template values = *Template::parse("u64[]");
 
-/// Returns a tuple of one value, or of up to 900 equal ones. By size, tuples are stored in their
-/// slots, in shared extents, or, if an element has little memory, in extents of their own.
+/// Returns a tuple of `count` values, all equal to `value`. By its size, a tuple is stored in its
+/// slot, in shared extents, or, if the element has little memory, in extents of its own.
 inline base::Payload tuple_of(std::uint64_t value, std::size_t count) {
   const std::vector<std::uint64_t> all(count, value);
   return pastset::TupleWriter(values).put_array<std::uint64_t>(all).payload();
@@ -65,14 +65,15 @@ inline base::Payload tuple_of(std::uint64_t value) {
   return tuple_of(value, value % 4 == 0 ? 1 + value % 900 : 1);
 }
 
-/// Returns the same tuple, written in the element's memory.
+/// Returns a tuple with the same bytes, written directly in the element's memory.
 inline base::Payload built_in(pastset::Element& element, const base::Payload& tuple) {
   base::Buffer buffer = element.buffer(tuple.size());
   std::memcpy(buffer.bytes().data(), tuple.bytes().data(), tuple.size());
   return std::move(buffer).freeze();
 }
 
-/// Returns the value. Throws if the values are not equal, as in every moved tuple.
+/// Returns the value that a tuple repeats. In each tuple of these tests all values are equal;
+/// throws if they are not.
 inline std::uint64_t value_of(const pastset::Stored& stored) {
   const auto all = pastset::TupleReader(values, stored.payload).get_array<std::uint64_t>(0);
   if (all.empty() || std::count(all.begin(), all.end(), all[0]) != std::ssize(all))
@@ -80,7 +81,7 @@ inline std::uint64_t value_of(const pastset::Stored& stored) {
   return all[0];
 }
 
-/// Maps a space that another process is about to make.
+/// Maps a space that another process is about to make. Waits until the space exists.
 inline std::unique_ptr<SharedSpace> map_when_there(runtime::Runtime& runtime,
                                                    const std::string& name,
                                                    const SharedSpace::Options& options = {},

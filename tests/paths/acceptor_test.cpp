@@ -32,8 +32,8 @@ Frame frame_of(FrameKind kind) {
   return frame;
 }
 
-/// Returns the number of labels that a host remembers after `greetings` of a peer, each for another
-/// deployment.
+/// Returns the number of labels that a host remembers after a peer has sent `greetings` greetings,
+/// each for another deployment.
 std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
   std::size_t labels = 0;
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});

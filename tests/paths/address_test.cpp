@@ -11,8 +11,8 @@
 
 namespace {
 
-/// Resolves names as Debian's /etc/hosts does on the machine node-a. Its own name there is a
-/// loopback address.
+/// Resolves names as /etc/hosts of Debian does on the machine node-a. There, the machine's own name
+/// is a loopback address.
 std::string debian(const std::string& address) {
   const std::pair<const char*, const char*> hosts[] = {{"tcp://node-a:", "tcp://127.0.1.1:"},
                                                        {"tcp://alias-of-a:", "tcp://127.0.1.1:"},

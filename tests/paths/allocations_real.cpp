@@ -69,7 +69,8 @@ elements: {value: {host: alpha-1, template: f64, keep_newest: 1, reach: all}}
   return cost;
 }
 
-/// Tolerance for timers of no operation, which allocate occasionally on a busy machine.
+/// Two allocations, with a tolerance: on a busy machine timers that belong to no operation allocate
+/// occasionally.
 constexpr double at_most_two = 2.01;
 
 }  // namespace

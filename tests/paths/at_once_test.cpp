@@ -21,8 +21,8 @@ struct Passage {
   const void* context;
 };
 
-/// Records the passing operations and their contexts. `at_once` declares the kinds that never wait.
-/// Moves wait here unless they are declared.
+/// Records the passing operations and their contexts. `at_once` lists the kinds of operations that
+/// never wait here. Moves wait here unless `at_once` contains them.
 class Spy final : public BlockingWrapper {
  public:
   Spy(OperationSet at_once, std::vector<Passage>& passages)

@@ -24,7 +24,7 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// Chooses a clock. Called once in a case, which then runs on either clock.
+/// Returns one of both clocks. Called once per case, which then runs on each clock.
 runtime::ClockKind each_clock() {
   return GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
 }
@@ -98,7 +98,7 @@ paths::WrapperKind counter_kind(Passed& passed) {
   return kind;
 }
 
-/// Marks each result as the last arriver's, as a join further down does.
+/// Marks each result as one of the last arriver, as a join further down does.
 class Marker final : public paths::Wrapper {
  public:
   void handle(paths::Operation&& operation, paths::Next next,
@@ -121,8 +121,8 @@ paths::WrapperKind marker_kind() {
   return kind;
 }
 
-/// Returns the config of one host whose thread joins with those of `others` other hosts. Their
-/// contributions pass `counter`, the join and then the stages of `below`.
+/// Returns the config of one host whose thread joins with the threads of `others` other hosts.
+/// Their contributions pass `counter` and the join, and then the stages of `below`.
 std::string star(int others, const std::string& below,
                  const std::string& join = "kind: allreduce, operation: sum, template: u64",
                  const std::string& moved = "u64") {
@@ -229,7 +229,7 @@ TEST_CASE("begun: an incomplete round fails at its deadline and names the missin
       thread.host().runtime().sleep_for(900ms);
       return;
     }
-    if (thread.rank() == 0) thread.host().runtime().sleep_for(600ms);  // late, too
+    if (thread.rank() == 0) thread.host().runtime().sleep_for(600ms);  // this host is late too
     const std::string error = error_of([&] { thread.path("sum").move_value(std::uint64_t{1}); });
     wrongs.contains(error, "round 0: missing at the deadline: ");
     wrongs.contains(error, "far-1");
@@ -294,7 +294,7 @@ TEST_CASE("begun: in a round of an allreduce or barrier only one result is the l
     const char* moved;
     int marked;
   };
-  // 80 kB take long enough to combine that a context leads the round.
+  // Combining 80 kB takes so long that a context leads the round.
   const Case one = GENERATE(
       Case{"kind: allreduce, operation: max, template: u64", "u64", 1},
       Case{"kind: allreduce, operation: max, template: \"u64[10000]\"", "u64[10000]", 1},
@@ -309,7 +309,7 @@ TEST_CASE("begun: in a round of an allreduce or barrier only one result is the l
   const std::size_t values = one.moved == std::string("u64[10000]") ? 10'000 : 1;
   const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < rounds; ++round) {
-      // In every second round another contribution arrives before that of this host.
+      // In every second round, the contribution of another host arrives before that of this host.
       while (thread.rank() == 0 && round % 2 == 1 && passed.without <= int(4 * round))
         thread.host().runtime().sleep_for(50us);
       const paths::Result got = thread.path("sum").move(

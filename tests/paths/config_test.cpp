@@ -104,7 +104,7 @@ TEST_CASE("config: every config that ships and its expansion can be read with ev
         if (!algorithm.empty()) overrides.algorithm = algorithm;
         overrides.instrument = instrument;
         const Plan plan = paths::load_plan(file, wrappers::all_kinds(), overrides);
-        // Traces of its links are relative to the folder.
+        // File names of the links' traces are relative to the folder of the config.
         const auto expanded =
             base::parse_settings(printed(plan), (folder / "expanded.yaml").string());
         CHECK(paths::read_plan(expanded, wrappers::all_kinds()).digest == plan.digest);
@@ -228,14 +228,14 @@ TEST_CASE("condition: ieee values are refused if a part would not prove the cond
                       Values values = Values::ieee) {
     return paths::why_not_provable(operation, sign, comparison, scalar, values);
   };
-  // A sum of integers can wrap round and return below the constant.
+  // A sum of integers can overflow, so that more contributions bring it below the constant again.
   for (const Comparison comparison : {Comparison::less, Comparison::greater, Comparison::equal}) {
     CHECK_THAT(why("sum", Sign::non_negative, comparison, Scalar::u64),
                Catch::Contains("a sum of u64 wraps round"));
     CHECK(why("sum", Sign::non_negative, comparison, Scalar::u64, Values::checked).empty());
     CHECK(why("max", Sign::any, comparison, Scalar::i32).empty());
   }
-  // A NaN undoes a condition that holds and does not change one that fails.
+  // A NaN makes a condition that holds fail. It does not change a condition that fails.
   for (const char* operation : {"sum", "max"}) {
     CHECK_THAT(why(operation, Sign::non_negative, Comparison::greater, Scalar::f64),
                Catch::Contains("holds no more when a NaN is added"));

@@ -26,7 +26,7 @@ inline constexpr std::uint32_t other = 1;
 
 inline constexpr std::uint64_t unsendable = 4711;  // number of an operation that cannot be sent
 
-/// Keeps sent frames for a test that plays the other host. It may reply to a hello at once.
+/// Keeps sent frames for a test that plays the other host. It can reply to a hello at once.
 class Kept final : public Transport {
  public:
   using Answer = std::function<void(ConnectionId)>;
@@ -144,7 +144,7 @@ struct Talk {
     made.deployment = std::make_shared<const DeploymentId>(DeploymentId{"", 1, 2, plan->digest});
     return made;
   }
-  /// Delivers a short frame, in turn by the end of its connection and without it.
+  /// Delivers a short frame. Uses the ShortEnd of its connection and deliver_short() alternately.
   void short_comes(ConnectionId id, ShortFrame&& frame) {
     const auto end = comes_by_end ? connections.short_end(id) : nullptr;
     comes_by_end = !comes_by_end;
@@ -162,7 +162,7 @@ struct Talk {
     greeting.stage = on == second_inbound ? first_stage + 1 : first_stage;
     connections.deliver(on, std::move(greeting));
   }
-  /// Returns an operation for a stage that the first connection leads to.
+  /// Returns an operation for a stage to which the first connection leads.
   Frame operation(FrameKind kind) const {
     Frame made = frame(kind);
     made.stage = first_stage;
@@ -193,7 +193,7 @@ inline void use_up_credits(Talk& talk) {
   REQUIRE(talk.values().size() == CreditWindow::size);
 }
 
-/// Whether beta-0, after its hello, was refused with that reason and is gone.
+/// Returns whether beta-0 was refused after its hello, with that reason, and is gone.
 inline bool is_refused(Talk& talk, const std::string& wrong) {
   const bool is_notified = std::any_of(talk.sent.begin(), talk.sent.end(), [&](const Frame& one) {
     return one.kind == FrameKind::refuse && one.text.find(wrong) != std::string::npos;

@@ -180,7 +180,7 @@ TEST_CASE("connections: credits travel in replies and alone when half of them ar
   CHECK(talk.sent.back().credits == 5);
   const bool are_requests = GENERATE(false, true);
   const FrameKind kind = are_requests ? FrameKind::request : FrameKind::one_way;
-  // A request frees its credit on arrival, a push when it was carried out.
+  // A request returns its credit when it arrives, a push when it has been carried out.
   auto come_in = [&] {
     talk.connections.deliver(Talk::inbound, talk.operation(kind));
     if (!are_requests) talk.connections.sender().end_push(Talk::inbound);

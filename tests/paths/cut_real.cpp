@@ -22,7 +22,7 @@ namespace {
 using namespace paths;
 using namespace std::chrono_literals;
 
-/// A transport whose connections can be lost at any moment, also while a thread sends.
+/// A transport whose connections can be lost at any moment, even while a thread sends.
 class Cable final : public Transport, public Receiver {
  public:
   explicit Cable(std::unique_ptr<Transport> inner) : inner_(std::move(inner)) {}
@@ -61,7 +61,7 @@ class Cable final : public Transport, public Receiver {
 
   std::atomic<std::uint64_t> short_frames{0};  // number of short frames that arrived
 
-  /// Requires: its host lives.
+  /// Requires: the transport's host lives.
   void lose(const std::function<bool(std::uint32_t host)>& is_lost) {
     std::vector<ConnectionId> lost;
     {
@@ -121,8 +121,8 @@ class Run {
  public:
   explicit Run(const test_support::Sim& sim) : sim_(sim), network_(sim.plan().hosts.size(), true) {}
 
-  /// Loses the victim's connections after `after` short frames. Returns the error of each thread,
-  /// by name.
+  /// Loses the connections of host `victim` after `after` short frames. Returns the error of each
+  /// thread, by name.
   std::map<std::string, std::string> go(std::uint32_t victim, std::uint64_t after) {
     runtime_.run([&] {
       make();

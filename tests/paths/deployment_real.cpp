@@ -60,7 +60,7 @@ TEST_CASE(
   const Sim sim(
       config_of(first_hosts(host_count), network_line(transport, host_count) + shared, "60s"));
   const auto all = many_deployments(first + count, host_count, 25, "500ms");
-  // By then all processes have allocated what they allocate once.
+  // After the first deployments, all processes have made the allocations that they make only once.
   const auto thread_function = [&](paths::Thread& thread, const Say& say) {
     std::uint32_t worked = 0, failed = 0;
     for (std::uint32_t i = 0; i < all.size(); ++i) {

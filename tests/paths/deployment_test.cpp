@@ -110,7 +110,7 @@ TEST_CASE("deployment: a host that skips a call fails it for its peers and a lat
         failure = thrown<paths::TravelError>([&] { use(thread, "both", plan); });
       else
         thread.sleep_for(3s);
-      // A host that only connects learns in its first call which deployment is next.
+      // A host that only connects learns the number of the next deployment in its first call.
       double sum = 0;
       for (int tries = 0; tries < 2 && sum == 0; ++tries)
         thrown<paths::TravelError>([&] { sum = use(thread, "both", plan); });

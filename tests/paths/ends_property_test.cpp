@@ -20,7 +20,7 @@ using namespace test_support;
 
 struct Counts {
   std::uint64_t named = 0, went_on = 0;
-  double share = 0;  // longest time as a share of the longest round trip
+  double share = 0;  // longest time until an error, relative to the longest round trip
   Nanos longest{0};  // longest time from the last progress of any thread to an error
 };
 
@@ -103,7 +103,7 @@ class Run {
     if (fate.error.find(culprit) == std::string::npos)
       return fmt::format("an error that does not name {}: {}", culprit, fate.error);
     ++counts.named;
-    // No thread progressed between `*std::prev(after)` and the error.
+    // No thread progressed between `*std::prev(after)` and the error of this thread.
     const auto after = std::upper_bound(got_on_.begin(), got_on_.end(), fate.told);
     const Nanos took = fate.told - (after == got_on_.begin() ? Nanos(0) : *std::prev(after));
     counts.longest = std::max(counts.longest, took);

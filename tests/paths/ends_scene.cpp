@@ -135,8 +135,8 @@ Nanos Scene::round_trip() const {
     network = std::max(network, cluster.network);
     hosts = std::max(hosts, cluster.threads.size());
   }
-  // Down a cluster's tree to its root, to its gateway, across, and from a gateway to a root; and
-  // back.
+  // A message passes these hops: down the tree of its cluster to the root, to the gateway, to the
+  // other gateway, and from there to the root. The reply passes them backwards.
   const auto hops = static_cast<std::int64_t>(fan_out > 0 ? hosts - 1 : 1);
   return 2 * ((hops + 2) * 2 * network + link_max);
 }
@@ -212,7 +212,8 @@ class Solver {
                         got.read<std::uint32_t>()));
   }
 
-  /// Sends to threads of other clusters, when halos are hidden: a state that they use later.
+  /// With hidden halos, sends a state to threads of other clusters, which use it some iterations
+  /// later.
   void tell_far(std::uint64_t i) {
     for (const bool is_above : {true, false})
       if (has(is_above) && hides(is_above)) send(is_above, i);

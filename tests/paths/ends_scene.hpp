@@ -16,17 +16,18 @@ using base::Nanos;
 
 enum class Fault : std::uint8_t { returns, throws, dies };
 
-/// Point in its iteration at which the thread ends.
+/// Point in an iteration at which the thread of the scene ends.
 enum class Moment : std::uint8_t { at_the_beginning, between_half_sweeps, before_reducing, after };
 
-/// All random choices, drawn from the seed before anything runs.
+/// All random choices of a case, drawn from the seed before anything runs.
 struct Scene {
-  /// `hosts_max`: maximum number of hosts of each cluster. A host has at most as many threads.
+  /// `hosts_max`: maximum number of hosts of each cluster, and maximum number of threads of each
+  /// host.
   explicit Scene(std::uint64_t seed, std::uint32_t hosts_max = 4);
 
-  /// Returns the config. `network` adds keys to those of the network that are drawn.
+  /// Returns the config. `network` adds keys to the drawn keys of the network.
   std::string config(const std::string& network = {}) const;
-  /// Returns one line for the reader of a failure.
+  /// Returns a line that describes the scene, for the person who reads a failure.
   std::string text() const;
   std::uint32_t host_count() const;  ///< including gateways
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(cluster_of.size()); }
@@ -37,8 +38,8 @@ struct Scene {
   bool is_far(std::uint32_t above) const { return cluster_of[above] != cluster_of[above + 1]; }
   /// Returns the longest time that a reply to any thread takes while no thread computes.
   Nanos round_trip() const;
-  /// Returns the same time if threads must request what they need. A reply under way may be an
-  /// older one or from another cluster, in which case the thread requests again.
+  /// Returns the same time for threads that must request what they need. A reply under way may be
+  /// too old or from another cluster. The thread then sends another request.
   Nanos longest_answer() const;
 
   std::uint64_t seed;
@@ -77,9 +78,9 @@ struct Fate {
   Nanos told{0};              ///< time of the error
 };
 
-/// Runs one thread's program. Each iteration sends to its neighbours, receives from them and
-/// reduces, as red-black relaxation does. Calls `end` when the scene's thread ends, and returns
-/// when `end` does.
+/// Runs one thread's program. As in red-black relaxation, each iteration sends to the thread's
+/// neighbours, receives from them, and reduces. At the point at which the scene's thread must end,
+/// calls `end`, and returns when `end` returns.
 void run_thread(const Scene& scene, paths::Thread& thread, Fate& fate,
                 const std::function<void()>& end);
 

@@ -48,7 +48,7 @@ struct Received {
   bool operator==(const Received& other) const { return rank == other.rank && at == other.at; }
 };
 
-/// Returns nullopt for a thread without such a neighbour.
+/// Returns the received tuple; nullopt for a thread without a neighbour on that side.
 std::optional<Received> receive(paths::Thread& thread, const std::string& element) {
   if (!thread.has_path(element)) return std::nullopt;
   const pastset::Stored stored = thread.path(element).observe();
@@ -86,7 +86,8 @@ TEST_CASE("exchange: each thread gets the ranks of both neighbours after the del
     if (!previous_first) previous[rank] = receive(thread, from_previous(rank));
   });
   CHECK(run.ended_well());
-  // On the way from rank 3 to 4 the link takes 10 ms, and b's network from gateway to host 1 ms.
+  // From rank 3 to rank 4, the link takes 10 ms, and b's network takes 1 ms from the gateway to the
+  // host.
   const std::vector<base::Nanos> down = {0ms, 0ms, 0ms, 0ms, 11ms, 1ms, 0ms, 21ms, 0ms};
   const std::vector<base::Nanos> up = {0ms, 0ms, 0ms, 11ms, 1ms, 0ms, 6ms, 0ms, 0ms};
   for (std::uint32_t rank = 0; rank < three_ranks; ++rank) {

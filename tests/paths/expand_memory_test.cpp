@@ -17,8 +17,8 @@ struct Cost {
   double allocations = 0, bytes = 0;  // per path
 };
 
-/// Reads clusters of ten hosts, which all have a link to the first, with trees over all of them.
-/// Returns the cost.
+/// Reads a config and returns the cost. Each cluster has ten hosts and a link to the first cluster.
+/// Each collective has a tree over all clusters.
 Cost cost_of(std::uint32_t clusters, std::uint32_t collectives) {
   std::string text = "clusters:\n";
   for (std::uint32_t i = 0; i < clusters; ++i)

@@ -25,7 +25,7 @@ Plan read(const std::string& text, const paths::Overrides& overrides = {}) {
                           overrides);
 }
 
-/// Returns the names of the wrappers on a path of that graph which begins on `host`, as in "join(2)
+/// Returns the names of the wrappers on the path of `graph` that begins on `host`, such as "join(2)
 /// forward store".
 std::string way(const Plan& plan, const std::string& graph, const std::string& host,
                 std::uint32_t nth = 0) {

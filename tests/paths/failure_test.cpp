@@ -57,8 +57,8 @@ double whole_sum(const paths::Plan& plan, std::uint64_t round, double base_value
   return sum;
 }
 
-/// Rounds in which a thread must get the error: from `from` until before `until`. All other rounds
-/// must be right.
+/// Rounds in which a thread must get the error: `from` and later rounds before `until`. The results
+/// of all other rounds must be right.
 struct Expected {
   std::uint64_t from = rounds, until = rounds;
 };
@@ -100,8 +100,8 @@ std::string settings(const std::string& way, int slot = -1) {
 
 constexpr std::uint64_t forever = rounds;
 
-/// A failure on the way down reaches all threads. A failure on the way up reaches the threads
-/// above. Only one round fails.
+/// Returns the expected errors in a tree, where only one round fails. A failure on the way down
+/// reaches all threads. A failure on the way up reaches only the threads above the place.
 std::vector<Expected> expected_in_tree(const Sim& sim, const Sim::Place& place, bool up) {
   const auto above = sim.threads_through(place);
   std::vector<Expected> expected(sim.plan().thread_count());
@@ -110,21 +110,23 @@ std::vector<Expected> expected_in_tree(const Sim& sim, const Sim::Place& place, 
   return expected;
 }
 
-/// Returns the cluster at whose root the path through `place` ends or, for a prefetch, begins.
+/// Returns the cluster at whose root the path through `place` ends. The path of a prefetch begins
+/// at that root.
 std::uint32_t cluster_of_place(const Sim& sim, const Sim::Place& place) {
   for (std::uint32_t path = 0; path < sim.plan().paths.size(); ++path)
     if (sim.passes(path, place)) return sim.plan().hosts[sim.plan().paths[path].host].cluster;
   return 0;
 }
 
-/// Expectation if all clusters need all values. Before the decision a failure is final for its
-/// cluster. It is final for the others once they need a tuple that the cluster never moved.
+/// Returns the expected errors if all clusters need all values. A failure before the decision is
+/// final for its cluster. It becomes final for another cluster when that needs a tuple that the
+/// failed cluster never moved.
 std::vector<Expected> expected_when_all_are_needed(const Sim& sim, const Sim::Place& place,
                                                    bool up) {
   const auto above = sim.threads_through(place);
   const bool is_decided = up && !above.empty() && !sim.kind_above(place, "condition_check");
   if (is_decided) return expected_in_tree(sim, place, true);
-  // A prefetch that fails ends its own cluster, which has moved its tuple by then.
+  // If a prefetch fails, its own cluster gets the error, but has moved its tuple before that.
   const bool has_moved = above.empty() || up;
   const std::uint32_t cluster = cluster_of_place(sim, place);
   std::vector<Expected> expected(sim.plan().thread_count());
@@ -135,7 +137,7 @@ std::vector<Expected> expected_when_all_are_needed(const Sim& sim, const Sim::Pl
   return expected;
 }
 
-/// Expectation if every cluster decides from its own part.
+/// Returns the expected errors if every cluster decides from its own values.
 std::vector<Expected> expected_when_each_decides_alone(const Sim& sim, const Sim::Place& place,
                                                        bool up) {
   const auto above = sim.threads_through(place);

@@ -123,7 +123,8 @@ Bytes body_of(const Frame& frame) {
   return {body.bytes().begin(), body.bytes().end()};
 }
 
-/// Whether a decoded frame encodes to the same bytes again after decoding.
+/// Returns whether a decoded frame, when it is encoded and decoded again, encodes to the same
+/// bytes.
 bool stays(const Frame& read) {
   const Bytes header = encode_header(read);
   const auto again = decode_exactly(header, body_of(read));

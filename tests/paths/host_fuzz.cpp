@@ -126,7 +126,7 @@ class Printed {
   int before_ = -1;
 };
 
-/// Entrance of one of the guest's paths into the victim.
+/// Stage of the victim at which one of the guest's paths enters.
 struct Way {
   std::uint32_t path = 0;
   StageId stage = no_stage;
@@ -135,7 +135,8 @@ struct Way {
   bool has_own_slots = true;
 };
 
-/// The victim's transport: an ordinary one to the honest host, and the test's to the guest.
+/// The victim's transport. It is an ordinary transport to the honest host, and one of the test to
+/// the guest.
 class Split final : public Transport {
  public:
   static constexpr ConnectionId first_of_guest = ConnectionId{1} << 40;
@@ -195,7 +196,7 @@ class Game {
     find_ways();
   }
 
-  /// Returns what was wrong with the end; "" = nothing.
+  /// Returns what was wrong at the end of the game; "" = nothing.
   std::string play() {
     runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
     runtime_ = &runtime;
@@ -450,7 +451,8 @@ class Game {
     const bool is_shared = sim_.plan().connection == Plan::Connection::shared;
     hello.stage = is_shared ? no_stage : way.stage;
     hello.text = "guest";
-    // A second connection for the same entrance is refused unless the first one never arrived.
+    // The victim refuses a second connection for the same stage, unless the first one never
+    // arrived.
     const bool is_there = std::any_of(greeted_.begin(), greeted_.end(),
                                       [&](const auto& one) { return one.second == hello.stage; });
     if (is_there && !random_.chance(wrong_)) return;
@@ -510,8 +512,8 @@ class Game {
     spoil(made);
     send(on->first, made);
   }
-  /// Whether the operation was sent as a short frame. Otherwise it may become the first one of a
-  /// standing call.
+  /// Returns whether the operation was sent as a short frame. If not, it may become the first
+  /// operation of a standing call.
   bool stand(ConnectionId id, Frame& made) {
     const Operation& operation = made.operation;
     std::map<std::pair<StageId, std::uint32_t>, std::uint32_t>& known = standing_[id];
@@ -687,7 +689,8 @@ TEST_CASE("host: whatever a peer sends the run of the others continues and ends 
       INFO(which_game());
       wrong = Game(sims[seed_now % 2], seed_now, figures).play();
       ++figures.games;
-      // The guest is rejected as a source, and gone as a host.
+      // The victim has rejected the guest as a source of connections, and regards it as a dead
+      // host.
       const std::uint64_t lines = printed.lines();
       figures.lines += lines;
       if (wrong.empty() && lines > 2) wrong = fmt::format("{} lines in the log", lines);

@@ -220,7 +220,7 @@ TEST_CASE("thread: a thread that ends early fails the rounds of the others with 
 }
 
 TEST_CASE("host: a busy thread of another host is awaited beyond the deadline") {
-  // beta-gate has no threads: it only serves from the beginning.
+  // beta-gate has no threads. From the beginning, it only serves other hosts.
   const std::string algorithm = GENERATE("sequential", "magpie");
   const Sim sim(config(algorithm, "deadline: 2s"));
   const SimResult run = sim.run([&](paths::Thread& thread) {

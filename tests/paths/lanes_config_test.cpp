@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/lanes_config_test.cpp — lanes and ways in configs.
+// tests/paths/lanes_config_test.cpp — settings of lanes, and routes of messages, in configs.
 #include <catch2/catch.hpp>
 #include <string>
 

@@ -60,7 +60,8 @@ TEST_CASE("lanes in a program: a message passes the gateway and the links of the
     if (thread.rank() == 0) group->send(number(thread, "beta-1"), 0, base::Payload::of(7)).wait();
     if (thread.rank() != 3) return;
     CHECK(group->receive(number(thread, "alpha-0"), 0).wait().read<int>() == 7);
-    // Three links of 40 ns for 4 bytes, forwarded while they arrive.
+    // The 4 bytes take 40 ns on each of three links. They are forwarded while they arrive, so this
+    // time counts once.
     CHECK(thread.now() == 100ms + 50us + 10ms + 50us + 40ns);
   });
   CHECK(result.failures.size() == 2);  // only the threads outside the group fail
@@ -73,7 +74,7 @@ TEST_CASE("lanes in a program: hosts whose threads have ended forward messages o
             .run(
                 [](paths::Thread& thread) {
                   if (thread.rank() == 0 || thread.rank() == 2)
-                    return;  // alpha-0 and beta-0, an exit
+                    return;  // these threads (alpha-0 and beta-0, which is an exit) take no part
                   const auto group = thread.host().lanes().group_of("far", {"alpha-1", "beta-1"});
                   thread.sleep_for(30ms);
                   const std::uint32_t peer =
@@ -172,8 +173,9 @@ TEST_CASE("lanes in a program: through switches every host reaches every other a
     greet_all(thread);
     const auto group = thread.host().lanes().group_of("again", everybody);
     thread.sleep_for(100ms - thread.now());
-    // Both hosts of alpha send 64,000 bytes to beta-1 at once. They take 640 us on each network,
-    // and one after another on the link, which is as fast.
+    // Both hosts of alpha send 64,000 bytes to beta-1 at the same time. Each message takes 640 us
+    // on a network. The link between the clusters is as fast, and carries one message after the
+    // other.
     const std::uint32_t beta = number(thread, "beta-1");
     if (thread.rank() < 2)
       group->send(beta, 0, base::Payload::of(std::array<std::byte, 64'000>())).wait();

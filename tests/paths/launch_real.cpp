@@ -177,7 +177,7 @@ namespace {
 
 std::string own_file() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 
-/// Starts this program with that hidden case.
+/// Returns the launch of this program with the hidden case `name`.
 Launch hidden(std::string host, std::string name) {
   Launch launch;
   launch.host = std::move(host);

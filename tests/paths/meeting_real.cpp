@@ -95,8 +95,8 @@ struct Ended {
   bool says(const std::string& name) const { return text.find(name) != std::string::npos; }
 };
 
-/// Returns the hosts that name the culprit, its cluster, or a host that does, since a failure
-/// passes from host to host.
+/// Returns the hosts that name the culprit, directly or indirectly. A failure passes from host to
+/// host, so a host may name the culprit's cluster, or another host of this set.
 std::set<std::string> those_who_say_why(const std::vector<Ended>& all, const std::string& culprit,
                                         const std::string& cluster) {
   std::set<std::string> saying;

@@ -21,7 +21,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
 )";
 }
 
-/// Returns a function with which thread alpha-0/1 does `wrong` between two rounds.
+/// Returns a thread function in which thread alpha-0/1 calls `wrong` between two rounds.
 HostThread thread_with(const std::function<void()>& wrong) {
   return [wrong](paths::Thread& thread, const Say&) {
     thread.path("sum").move_value(1.0);
@@ -30,7 +30,7 @@ HostThread thread_with(const std::function<void()>& wrong) {
   };
 }
 
-/// Starts a process of all hosts, whose standard error goes to the test.
+/// Starts a process that runs all hosts. The test receives its standard error.
 HostProcess all_hosts(const Sim& sim, runtime::ClockKind clock,
                       const std::function<void()>& wrong) {
   return HostProcess([&](const Say& say) {

@@ -29,7 +29,7 @@ elements:
   work: {host: alpha-0, template: f64, keep_newest: 0, reach: all}
 )";
 
-/// Runs a program in whose second round thread alpha-0/1 does `wrong`.
+/// Runs a program in which thread alpha-0/1 calls `wrong` in the second round.
 SimResult run_with(const std::function<void(paths::Thread&)>& wrong,
                    ClockKind clock = ClockKind::virtual_time) {
   const Sim sim(two_clusters);
@@ -285,7 +285,7 @@ paths:
 }
 
 TEST_CASE("start: it blocks at the limit of started operations until one has ended") {
-  // Each takes 20 ms for both directions, and all are under way together.
+  // Each operation takes 20 ms for both directions. All of them are under way at the same time.
   const Sim sim(two_clusters);
   constexpr std::uint64_t most = paths::Path::started_max;
   const SimResult run = sim.run([&](paths::Thread& thread) {

@@ -32,7 +32,7 @@ class Nobody final : public Receiver {
   void connection_lost(ConnectionId, const std::string&) override {}
 };
 
-/// Counts short frames, separately for those by its end.
+/// Counts short frames. Frames that arrive through its ShortEnd are counted separately.
 class Counts final : public Receiver {
  public:
   void deliver(ConnectionId, Frame&&) override {}

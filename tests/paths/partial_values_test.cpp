@@ -15,8 +15,9 @@ using namespace test_support;
 using base::Payload;
 using paths::Condition;
 
-/// Returns a config with four threads in alpha, whose sum of 4 decides the condition alone, and two
-/// in beta.
+/// Returns a config with four threads in cluster alpha and two in cluster beta. The condition is
+/// that the sum is below 3. If each thread contributes 1, alpha's sum of 4 alone proves that the
+/// condition fails.
 std::string partial_config(const std::string& algorithm) {
   return fmt::format(R"(
 clusters:

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using runtime::ClockKind;
 
 /// Returns the config of an element on alpha-0 that all hosts reach. The link between the clusters
-/// takes 10 ms and, with gateways, the networks inside them 1 ms.
+/// has a latency of 10 ms. With gateways, the networks inside the clusters have one of 1 ms.
 std::string config(bool has_gateways, const std::string& element = "delta: 0, keep_newest: 0",
                    int threads = 1) {
   const std::string inside = "network: {latency: 1ms}";
@@ -164,8 +164,8 @@ TEST_CASE("path: programs on two hosts share tuples and delta blocks a remote mo
   });
   CHECK(run.ended_well());
   CHECK(observed == std::vector<double>{0, 1, 2, 3});
-  // The third tuple arrives at 50 ms and is admitted at 101 ms; its mover learns it at 111 ms. The
-  // fourth takes another round trip.
+  // The third tuple arrives at 50 ms and is admitted at 101 ms. Its mover gets the result at 111
+  // ms. The fourth tuple takes another round trip.
   CHECK(last_move == 131ms);
 }
 
@@ -223,7 +223,7 @@ collectives: {sum: {operation: sum, template: f64, algorithm: sequential}}
   const SimResult run = sim.run([&](paths::Thread& thread) {
     paths::Path& sum = thread.path("sum");
     std::vector<paths::Started> started;
-    // Thread 1 of each host starts its rounds after all those of thread 0.
+    // On each host, thread 1 starts its rounds after thread 0 has finished all of its own.
     if (thread.index() == 1) thread.sleep_for(5ms);
     for (int i = 0; i < 4; ++i) started.push_back(sum.start(base::Payload::of(1.0 + i)));
     for (std::uint64_t i = 0; i < 4; ++i) {
@@ -298,8 +298,8 @@ TEST_CASE("push: a push costs one frame over the link and no wait") {
   for (int i = 0; i < 40; ++i) CHECK(observed[static_cast<std::size_t>(i)] == 1.0 * i);
   CHECK(run.wan_of("work").messages == 40);
   CHECK(run.wan_of("work").bytes == 40 * sizeof(double));
-  // With gateways each push crosses to the own gateway, to the other gateway, and to the element's
-  // host.
+  // With gateways each push crosses three connections: to the sender's gateway, to the other
+  // gateway, and to the element's host.
   CHECK(run.all_of("work").messages == (has_gateways ? 120 : 40));
   CHECK(run.all_of("work").control == (has_gateways ? 3 : 1));  // release of the path
 }
@@ -361,7 +361,7 @@ TEST_CASE("send: everything that is sent arrives in order even if the link takes
 }
 
 TEST_CASE("path: more requests may wait for each other than a connection has credits") {
-  // All contributors of a round wait in the far join, over one connection.
+  // All contributors of a round wait in the join on the other host. They share one connection.
   const int threads = paths::CreditWindow::size + 50;
   const Sim sim(fmt::format(R"(
 network: {{connection: shared}}

@@ -29,8 +29,8 @@ collectives:
                                               algorithm);
 }
 
-/// Returns values of 6 threads whose sums are below 1 in some iterations and at least 1 in others,
-/// sometimes because of one thread.
+/// Returns a thread's value. The sum of all 6 threads is below 1 in some iterations. In the others
+/// it is at least 1, sometimes because of one thread only.
 double value(std::uint32_t rank, int iteration) {
   if (iteration % 7 == 3) return 0.125;
   if (iteration % 3 == 0) return 0.25;

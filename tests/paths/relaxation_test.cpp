@@ -27,7 +27,7 @@ using paths::Condition;
 
 constexpr std::uint64_t iterations = 50;
 
-/// Every n-th run is executed; a sanitizer makes each take ten times as long.
+/// Only every n-th run is executed under a sanitizer, where each run takes ten times as long.
 #if defined(PATHS_ASAN)
 constexpr std::size_t sampled = 16;
 #else
@@ -93,24 +93,25 @@ std::vector<Program> all_programs() {
 
 // ---- the values ------------------------------------------------------------------------------
 
-/// Multiples of 1/1024, so that sums are equal in any order. Most sums are far above the constant.
-/// Some are below it, one of them for certain.
+/// Values are multiples of 1/1024, so that sums are equal in any order. Most sums are far above the
+/// condition's constant. Some are below it, and at least one certainly is.
 struct Values {
   explicit Values(std::uint64_t seed, std::uint64_t rank_count) : ranks(rank_count) {
     runtime::Random random(seed, 5);
     certain = 20 + random.below(20);
     for (std::uint64_t i = 0; i < iterations; ++i) {
       const bool is_small = i == certain || random.chance(0.06);
-      // Some iterations are decided by one cluster alone, some only by all together.
+      // One cluster alone decides some iterations; other iterations need the values of all
+      // clusters.
       kinds.push_back(is_small ? 0 : 1 + static_cast<int>(random.below(3)));
     }
   }
   double of(std::uint64_t rank, std::uint64_t i) const {
     const double unit = 1.0 / 1024;
     if (kinds[i] == 0) return unit * static_cast<double>(rank % 3);
-    if (kinds[i] == 1) return unit * static_cast<double>(1024 / ranks + 1);  // all together
-    if (kinds[i] == 2) return rank == i % ranks ? 2.0 : 0.0;                 // one of them
-    return 1.5;                                                              // each of them
+    if (kinds[i] == 1) return unit * static_cast<double>(1024 / ranks + 1);  // needs all ranks
+    if (kinds[i] == 2) return rank == i % ranks ? 2.0 : 0.0;                 // one rank suffices
+    return 1.5;                                                              // any rank suffices
   }
   double sum(std::uint64_t i) const {
     double sum = 0;
@@ -124,8 +125,8 @@ struct Values {
   std::vector<int> kinds;
 };
 
-/// Returns the iteration whose result a thread must get in iteration `i`; nullopt = an unchecked
-/// result.
+/// Returns the iteration whose result a thread must get in iteration `i`; nullopt if the result
+/// must be unchecked.
 std::optional<std::uint64_t> about(const paths::Algorithm& algorithm, std::uint64_t i) {
   const bool is_periodic = algorithm.word->name == "periodic";
   if (is_periodic && (i + 1) % algorithm.number("every") != 0) return {};
@@ -141,7 +142,7 @@ Condition expected_condition(const paths::Algorithm& algorithm, const Values& va
   return values.holds(*which) ? Condition::holds : Condition::fails;
 }
 
-/// Returns the number of iterations of a program that stops at the first `holds`.
+/// Returns the number of iterations of a program that stops at the first result that holds.
 std::uint64_t expected_stop(const paths::Algorithm& algorithm, const Values& values) {
   for (std::uint64_t i = 0; i < iterations; ++i)
     if (expected_condition(algorithm, values, i) == Condition::holds) return i + 1;
@@ -209,13 +210,13 @@ Ran run_until_it_holds(const Program& program, Speeds speeds, std::uint64_t seed
   return ran;
 }
 
-/// Messages over the wide area: in total, and before the last iteration.
+/// Number of messages over the wide area: in total, and before the last iteration.
 struct Crossed {
   std::uint64_t all = 0, before_last = 0;
 };
 
-/// Runs two clusters of one host and one thread each. `decides_alone`: whether every value is a
-/// proof.
+/// Runs two clusters of one host and one thread each. If `decides_alone`, every value alone proves
+/// the result.
 Crossed cross(const std::string& algorithm, bool decides_alone, std::uint64_t rounds) {
   const Sim sim(Program{algorithm, "", 2, "", "", 1, true}.text());
   Crossed crossed;
@@ -259,8 +260,8 @@ TEST_CASE("relaxation: the expanded text is the same program") {
   }
 }
 
-// For each direction: a push per round; a request and its reply; a batch per `every` rounds; a
-// request and `count` tuples.
+// The messages in each direction are: one push per round; one request and its reply; one batch per
+// `every` rounds; one request and `count` tuples.
 TEST_CASE("relaxation: messages over the wide area match those computed by hand") {
   CHECK(cross("exact", false, 48).all == 2 * 48);
   CHECK(cross("magpie", false, 48).all == 2 * 48 * 2);
@@ -278,15 +279,14 @@ TEST_CASE("relaxation: a cluster that decides alone and pulls sends nothing befo
     INFO(algorithm);
     const Crossed crossed = cross(algorithm, true, 48);
     CHECK(crossed.before_last == 0);
-    CHECK(crossed.all == 2);  // the newest tuple of each, pushed as it ends
+    CHECK(crossed.all == 2);  // one push of each cluster as it ends: its newest tuple
   }
   CHECK(cross("conditional:push", true, 48).all == 2 * 48);
 }
 
 namespace {
 
-/// Returns the end of a program of 40 iterations that compute for that time each. The links take 11
-/// ms.
+/// Returns the end time of a program with 40 iterations of length `compute`. Each link takes 11 ms.
 base::Nanos ends_at(const Program& program, base::Nanos compute) {
   const Sim sim(program.text());
   const SimResult run = sim.run([&](paths::Thread& thread) {
@@ -312,7 +312,7 @@ TEST_CASE("relaxation: a late result costs no time if its rounds outlast the tra
   CHECK(ends_at(lagged, 3ms) > 40 * 3ms);
   CHECK(ends_at(budget, 3ms) == 40 * 3ms);
   CHECK(ends_at(budget, 2ms) > 40 * 2ms);
-  // The run, but no thread, waits for rounds that are under way at the end.
+  // Rounds that are under way at the end delay the end of the run, but no thread waits for them.
   CHECK(ends_at(tree, 8ms) == 40 * 8ms);
   CHECK(ends_at(tree, 7ms) > 40 * 7ms);
 }
@@ -325,8 +325,8 @@ struct Partial {
   std::vector<std::uint64_t> ended;  // number of finished iterations
 };
 
-/// Runs a program in which one cluster leaves after some iterations, by returning or throwing. The
-/// others continue to their end or their first error.
+/// Runs a program in which one cluster stops after some iterations: its threads return or throw.
+/// Other threads continue to their end or to their first error.
 Partial leave(const Program& program, const std::string& who, bool throws) {
   const Sim sim(program.text());
   Partial partial;
@@ -347,8 +347,8 @@ Partial leave(const Program& program, const std::string& who, bool throws) {
   return partial;
 }
 
-/// Checks that all threads of other clusters than `who` ended with an error that contains `text`,
-/// long before the deadline.
+/// Checks that every thread outside cluster `who` ended with an error that contains `text`, long
+/// before the deadline.
 void check_told(const Program& program, const Partial& partial, const std::string& who,
                 const std::string& text) {
   CHECK(partial.run.broke == "");

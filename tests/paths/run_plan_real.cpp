@@ -29,7 +29,7 @@ test_support::Said run(const std::string& name, const std::string& config, runti
   });
 }
 
-/// In a separate function, so that only its callers have the array on the stack.
+/// This is a separate function so that only calls of it put the array on the stack.
 template <std::size_t size>
 [[gnu::noinline]] void fill_grid() {
   volatile double grid[size][size];

@@ -68,7 +68,7 @@ TEST_CASE("shared config: in a shared exchange hosts map the elements into which
   const std::string plain = low_level_of(""), shared = low_level_of(", shared: true");
   CHECK_FALSE(has(plain, "map: "));
   CHECK_FALSE(has(plain, usual));
-  // Rank 1 is the last of the first host.
+  // Rank 1 is the last rank of the first host.
   for (const char* const element : {"rows.2.from_previous", "rows.1.from_next"})
     CHECK(has(shared, std::string("map: {element: ") + element));
   for (const char* const element : {"rows.1.from_previous", "rows.2.from_next"})

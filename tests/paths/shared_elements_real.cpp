@@ -22,8 +22,8 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t moves_each = 500;
 
-/// Returns the config of two hosts that move into an element of the first, which is bounded, and
-/// read sums from another.
+/// Returns the config of three hosts. The first host has two elements that all of them reach: the
+/// bounded `work`, and `sums`.
 std::string mapped_config(const std::string& shared) {
   return network_line("ipc", 3) + "deadline: 20s\n" +
          fmt::format(R"(
@@ -233,7 +233,7 @@ TEST_CASE("shared elements: a waiter gets an error that names a killed host") {
   const bool is_owner = GENERATE(true, false);
   INFO((is_owner ? "the element's host" : "the one that moves"));
   const Sim sim(mapped_config("true"));
-  // The waiting host, and the killed one.
+  // One host waits, the other is killed.
   const std::uint32_t waiter = is_owner ? 1 : 0, killed = is_owner ? 0 : 1;
   const auto work = [&](paths::Thread& thread, const Say& say) {
     paths::Path& path = thread.path("work");

@@ -279,7 +279,7 @@ TEST_CASE("shared memory: descriptors that are no memory of a link are refused")
   CHECK_THROWS_AS(RingArea::of(Descriptor(memfd_create("none", MFD_CLOEXEC))), LinkError);
   const PollingFlag sign = PollingFlag::make();
   CHECK_THROWS_AS(RingArea::of(Descriptor(dup(sign.descriptor()))), LinkError);
-  // The right size, but it may shrink while a host reads it.
+  // The memory has the right size, but its owner could shrink it while a host reads it.
   const RingArea area = RingArea::make();
   const auto bytes = lseek(area.descriptor(), 0, SEEK_END);
   Descriptor shrinks(memfd_create("shrinks", MFD_CLOEXEC | MFD_ALLOW_SEALING));

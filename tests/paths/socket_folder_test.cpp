@@ -65,7 +65,7 @@ std::string refusal(const std::string& address) {
   return "";
 }
 
-/// Binds a socket to that file and leaves it, as a killed process does.
+/// Binds a socket to that file and does not remove the file, as if the process was killed.
 void leave_socket(const fs::path& file) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
@@ -99,7 +99,7 @@ TEST_CASE("socket folder: a folder that others can write or replace is refused")
     CHECK_THAT(refusal(folder.address("open/host")),
                Catch::Contains("others can write the folder " + (folder.path / "open").string()) &&
                    Catch::Contains("chmod go-w") && Catch::Contains("`directory`"));
-    // In a sticky folder, a folder of this user is safe.
+    // In a folder with the sticky bit, another user cannot replace a folder of this user.
     if (mode == 01777)
       CHECK(refusal(folder.address("open/inner/host")).empty());
     else
@@ -264,7 +264,7 @@ TEST_CASE(
 TEST_CASE("run folder: a folder of another program with a similar name is not removed") {
   const Folder folder;
   const Variable session("XDG_RUNTIME_DIR", folder.path.string());
-  // Folders with names like those of a run may contain anything.
+  // Folders with names like those of a run may contain files of a user.
   for (const char* const name : {"paths-run-results", "paths-run-abc123", "paths-run-def456"})
     fs::create_directories(folder.path / name / "inner");
   touch(folder.path / "paths-run-results/inner/data.lock");

@@ -41,7 +41,7 @@ std::string message(const std::string& bytes, bool has_more) {
   return std::string{flags, static_cast<char>(bytes.size())} + bytes;  // up to 255 bytes
 }
 
-/// Returns the first bytes of ZeroMQ 4 as a dealer, as sent when it is not refused.
+/// Returns the first bytes that ZeroMQ 4 sends as a dealer, if it is not refused.
 std::string third_greeting() {
   const std::string mechanism = "NULL" + std::string(16, '\0');
   const std::string ready = "\x05READY\x0bSocket-Type" + std::string("\0\0\0\x06", 4) + "DEALER";
@@ -163,7 +163,8 @@ struct Visit {
     each(third_greeting() + impostor(sim.plan()) + impostor(sim.plan()));
     held_open();
   }
-  /// Sends half a greeting on each of many connections at once, as far as descriptors last.
+  /// Sends half a greeting on each of many connections, and keeps them open. Stops when no more
+  /// descriptors are available.
   void held_open() const {
     std::vector<Stranger> slow;
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -215,7 +216,7 @@ collectives:
   CHECK(other_code == 0);
   CHECK(open_after <= open);
   CHECK(resident_after < resident + 64 * 1024);
-  CHECK(lines <= 2);  // both about the address that they share
+  CHECK(lines <= 2);  // both lines are about the shared address
   if (count != 100)
     fmt::print(
         "{} of each sort: {} to {} KiB resident, {} to {} descriptors, {} lines in the log, {}",

@@ -281,30 +281,30 @@ clusters:
   static const std::vector<std::pair<std::string, std::string>> opposite = {
       {"a-0", "b-0"}, {"a-1", "b-1"}, {"a-2", "b-2"}};
   static const std::vector<Traffic> all = {
-      // 3 x 1 Mbit over one queue of 50 Mbit.
+      // Three messages of 1 Mbit cross one queue of 50 Mbit/s.
       {"a link's queue", two + "links: {all: {latency: 5ms, bandwidth: 50Mbit}}\nlanes:\n",
        opposite, 125'000, 65.1},
-      // Two at a time, 40 Mbit each.
+      // Two messages at a time cross, at 40 Mbit/s each.
       {"streams", two + "links: {all: {latency: 5ms, stream_rate: 40Mbit, streams: 2}}\nlanes:\n",
        opposite, 125'000, 42.5},
-      // 62.5 kB in each round trip of 10 ms: 50 Mbit for each pair.
+      // 62.5 kB in each round trip of 10 ms are 50 Mbit/s for each pair of hosts.
       {"a window", two + "links: {all: {latency: 5ms, window: 62500B, streams: 8}}\nlanes:\n",
        opposite, 125'000, 25.1},
-      // Two streams for the pair, 20 Mbit each.
+      // The pair of hosts has two streams of 20 Mbit/s each.
       {"striping",
        two + "links: {all: {latency: 5ms, stream_rate: 20Mbit, streams: 8}}\n"
              "lanes: {striping: 2, frame: 8KiB}\n",
        {{"a-0", "b-0"}},
        125'000,
        30.1},
-      // Four at once to a host that receives 100 Mbit.
+      // Four messages arrive at the same time at a host that receives 100 Mbit/s.
       {"a host that receives",
        "clusters: {a: {hosts: 5, network: {latency: 100us, bandwidth: 100Mbit, receiving: true}}}\n"
        "lanes:\n",
        {{"a-0", "a-4"}, {"a-1", "a-4"}, {"a-2", "a-4"}, {"a-3", "a-4"}},
        125'000,
        40.1},
-      // Messages of both senders pass a gateway that sends 40 Mbit to the hosts of b.
+      // The messages of both senders pass a gateway that sends 40 Mbit/s to the hosts of b.
       {"a gateway's rate",
        "clusters:\n"
        "  a: {hosts: 2, network: {latency: 100us, bandwidth: 400Mbit}}\n"

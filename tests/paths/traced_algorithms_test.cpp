@@ -209,8 +209,8 @@ TEST_CASE("damaged trace: the error about a truncated structure has its position
 TEST_CASE("damaged trace: of hosts that did not end the one whose records end first is named") {
   const Folder folder;
   traced_into(folder, "sequential");
-  // The end is one chunk: its head, and a total of 16 bytes for the only lane. Results reach beta
-  // 10 ms after alpha, where the join makes them.
+  // The end of the trace is one chunk: its head, and a total of 16 bytes for the only lane. Results
+  // are made in a join of alpha and reach beta 10 ms later than alpha.
   for (const std::string host : {"beta-0", "alpha-1"}) {
     const auto file = folder.path() / (host + ".trace");
     std::filesystem::resize_file(file, std::filesystem::file_size(file) - 72);

@@ -81,8 +81,8 @@ collectives: {sum: {operation: sum, template: f64}}
   return outcome;
 }
 
-/// Whether a frame belongs to a handshake, which is spared: hosts that never connect would be
-/// another test.
+/// Returns whether a frame belongs to a handshake. Handshakes have no faults here, because hosts
+/// that never connect would be another test.
 bool is_handshake(const Frame& frame) {
   return frame.kind == FrameKind::hello || frame.kind == FrameKind::welcome ||
          frame.kind == FrameKind::refuse || frame.kind == FrameKind::goodbye;
@@ -182,7 +182,7 @@ TEST_CASE("faulty transport: frames of an earlier deployment of a label do not r
         ++failed;
       }
     }
-    // From here on no host joins a deployment any more.
+    // No host joins a deployment after this line.
     thread.path("sum").move_value(1.0);
   });
   CHECK(outcome.delays > 0);

@@ -60,7 +60,7 @@ base::Nanos processor_time() {
          std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/// Blocks the caller of its ShortEnd::deliver() until `may_go` is set.
+/// Blocks the caller of ShortEnd::deliver() of this mailbox until `may_go` is set.
 class Holds final : public Mailbox {
  public:
   void deliver_short(ConnectionId, ShortFrame&&) override { FAIL("it has an end"); }
@@ -89,7 +89,7 @@ TEST_CASE("transport: settle waits for active calls of receivers and for nothing
   TransportScene scene("memory", 2);
   const bool is_one_of_several = GENERATE(false, true);
   INFO(is_one_of_several);
-  // Ensures that the services' thread receives and this thread does not.
+  // With this runtime, the services' thread receives frames and this thread does not.
   runtime::Runtime runtime({.waiting = runtime::Waiting::sleep});
   runtime.run([&] {
     Mailbox left;
@@ -312,7 +312,7 @@ TEST_CASE("transport: a killed peer is reported within a second on both kinds of
     CHECK(runtime.now() - killed < 1s);
     CHECK(inbox.lost().at(to_b) == "host alpha-1 has closed the connection or died");
 
-    // A successor at the same address is another run, which no frame of this one reaches.
+    // A new host at the same address belongs to another run. No frame of this run may reach it.
     Mailbox successor;
     auto b = scene.transport(runtime, 1);
     b->start(successor);

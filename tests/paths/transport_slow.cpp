@@ -26,7 +26,7 @@ std::uint64_t asked_for(const char* variable, std::uint64_t usual) {
   return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
 }
 
-/// Counts from /proc/self of descriptors and of mappings of shared memory.
+/// Numbers of descriptors and of mappings of shared memory, from /proc/self.
 struct Held {
   std::size_t descriptors = 0, mappings = 0;
   static Held now() {
@@ -122,7 +122,7 @@ TEST_CASE(
     const auto span = std::chrono::microseconds(random.below(30'000));
     INFO("seed " << seed << ", kill " << kill << " after " << span.count() << " us");
     TransportScene scene("memory", 2);
-    // It is killed while it connects, writes or reads small and large frames, or sleeps.
+    // The peer is killed while it connects, writes or reads frames of any size, or sleeps.
     PeerProcess peer(scene, 1, [](runtime::Runtime& inner, Transport& transport) {
       const ConnectionId to_a = transport.connect(0, 0);
       for (std::uint64_t i = 0;; ++i) {

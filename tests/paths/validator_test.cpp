@@ -18,8 +18,8 @@ namespace {
 using namespace paths;
 using Kind = Validator::Verdict::Kind;
 
-/// Two threads of host "far" reach host "here": each into an element, and both together below a
-/// join of their host.
+/// Two threads of host "far" reach host "here". To element `log`, each of them has a separate path.
+/// To element `sum`, their paths meet in a wrapper on "far": an allreduce or a broadcast.
 const char* const config = R"(
 hosts:
   here: {cluster: alpha, threads: 1, address: "tcp://127.0.0.1:7700"}
@@ -47,7 +47,7 @@ struct Entry {
   const Plan& plan = sim.plan();
   Validator validator{plan, *plan.host_named("here"), sim.kinds()};
 
-  /// Returns a frame as thread 1 of that graph's path on "far" sends it.
+  /// Returns a frame as thread 1 on "far" sends it on its path of `graph`.
   Frame frame(const std::string& graph, OperationKind kind, std::uint64_t sequence = 0) const {
     Frame made;
     made.from_host = *plan.host_named("far");
@@ -245,7 +245,8 @@ TEST_CASE(
   REQUIRE(entry.validate(entry.frame("sum", OperationKind::move, 1)) == "enters");
   CHECK(entry.validate(entry.frame("sum", OperationKind::move, 0)) ==
         "move 0 arrives after move 1");
-  // As many as a path may have under way: first every second one, then the overtaken ones.
+  // Sends as many operations as a path may have under way: first every second one, then those
+  // between.
   for (std::uint64_t sequence = 1; sequence < 256; sequence += 2)
     REQUIRE(move(sequence) == "enters");
   for (std::uint64_t sequence = 0; sequence < 256; sequence += 2)

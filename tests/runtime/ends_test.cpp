@@ -39,7 +39,8 @@ struct Never {
   }
 };
 
-/// Limits further growth of the address space. The sanitizers need too much of it.
+/// Limits further growth of the address space. Sanitizers need too much address space for this
+/// limit.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 void limit_address_space(std::size_t more_bytes) {
   std::size_t pages = 0;

@@ -12,7 +12,7 @@ using namespace runtime;
 
 namespace {
 
-/// Lets contexts run in turn.
+/// Lets contexts run by turns.
 struct SequenceQueue {
   Mutex mutex;
   WaitList waiting;

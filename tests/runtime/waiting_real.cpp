@@ -19,7 +19,7 @@ namespace {
 
 ContextName named(std::uint64_t number) { return {"thread", "test", number}; }
 
-/// Barrier of threads that wait for the last of them.
+/// Barrier at which threads wait for the last of them.
 class Meeting {
  public:
   explicit Meeting(int threads) : threads_(threads) {}
@@ -188,8 +188,8 @@ TEST_CASE("waiting: threads that wait for a late one use little processor time")
         }
       }));
     for (auto& task : tasks) task.join();
-    // A generous bound, because other tests run at the same time. Without the polling history it is
-    // 20 % and more.
+    // The bound of 5 % is generous, because other tests run at the same time. Without the polling
+    // history, threads use 20 % and more of the time.
     CHECK((processor_time() - used) * 20 < runtime.now() - began);
   });
 }

@@ -5,11 +5,12 @@
 
 namespace test_support {
 
-/// Returns the number of calls of `operator new` in the whole process. Stays 0 under sanitizers,
-/// which bring their own.
+/// Returns the number of calls of `operator new` in the whole process. It stays 0 under sanitizers,
+/// which have an `operator new` of their own.
 std::uint64_t allocations();
 
-/// Counts later allocations of the calling OS thread also for `whose`: 0 or 1; -1 = for neither.
+/// Counts later allocations of the calling OS thread for `whose`, in addition to allocations().
+/// `whose` is 0 or 1; -1 = for neither.
 void allocate_for(int whose);
 std::uint64_t allocations_for(int whose);
 std::uint64_t allocated_bytes_for(int whose);  ///< including freed memory

@@ -16,8 +16,9 @@ namespace test_support {
 
 inline constexpr const char* child_variable = "PATHS_TEST_CHILD";
 
-/// Runs `part` in a child process, which runs this test case again, and returns the child's output.
-/// `part` should end its process. Does not return in the child.
+/// Runs `part` in a child process and returns the child's output. The child runs this test case
+/// again up to this call. `part` should end its process. This function does not return in the
+/// child.
 template <class Part>
 Said as_child(const std::string& name, const Part& part) {
   const char* const wanted = std::getenv(child_variable);

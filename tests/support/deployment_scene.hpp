@@ -17,8 +17,8 @@
 
 namespace test_support {
 
-/// Returns the config of one cluster: hosts h0, h1 and so on, with one thread each, that share an
-/// allreduce.
+/// Returns the config of one cluster with hosts h0, h1 and so on. Each host has one thread, and all
+/// threads share an allreduce.
 inline std::string config_of(const std::set<std::uint32_t>& hosts, const std::string& more = "",
                              const std::string& deadline = "2s") {
   std::vector<std::string> names;
@@ -49,8 +49,8 @@ struct PlannedDeployment {
   std::string label;
 };
 
-/// Returns deployments of 2 to 6 hosts each. In every fourth one, a host throws. In one of
-/// `skipped_every`, a host skips the deployment.
+/// Returns deployments of 2 to 6 hosts each. In every fourth deployment, a host throws. In one of
+/// `skipped_every` deployments, a host skips it.
 inline std::vector<PlannedDeployment> many_deployments(std::uint32_t count,
                                                        std::uint32_t host_count,
                                                        std::uint32_t skipped_every,

@@ -19,9 +19,9 @@
 
 namespace test_support {
 
-/// Probabilities for each outgoing frame. A delay keeps the order of its connection, as every
-/// transport does. A cut loses the connection at both ends, with all frames under way. A duplicate
-/// breaks the contract of transports, so that the layers above must detect it.
+/// Probabilities of faults for each outgoing frame. A delay keeps the order of the connection, as
+/// every transport must. A cut loses the connection at both ends, with all frames under way. A
+/// duplicate violates the contract of transports, so the layers above must detect it.
 struct Faults {
   double delays = 0, cuts = 0, duplicates = 0;
   base::Nanos longest_delay = std::chrono::milliseconds(1);
@@ -123,7 +123,8 @@ class FaultyNetwork {
     std::unique_ptr<paths::Transport> sound_;
   };
 
-  /// Notifies the end in a context where no other call of it is active, as other transports do.
+  /// Notifies the receiver of a lost connection, in a context in which no other call of that
+  /// receiver is active.
   void tell(paths::ConnectionId end, const char* reason) {
     runtime_
         .spawn(runtime::ContextRole::service, {"loss"},

@@ -48,8 +48,8 @@ class Forked {
   }
 
   pid_t pid() const { return pid_; }
-  /// Requires: wait() was not called. Afterwards pid_ is -1, and kill(-1) would signal every
-  /// process.
+  /// Sends a signal. Requires: wait() was not called. After wait() pid_ is -1, and kill(-1) would
+  /// signal every process.
   void kill(int signal) const {
     REQUIRE(pid_ > 0);
     ::kill(pid_, signal);

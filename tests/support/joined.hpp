@@ -12,7 +12,7 @@
 
 namespace test_support {
 
-/// Threads in one join above an end that returns each operation's payload.
+/// Threads that meet in one join, above a wrapper that returns each operation's payload.
 struct Joined {
   Joined(const std::string& kind, std::uint32_t threads, const Words& settings) {
     const std::uint32_t join = builder.wrapper(kind, "sum", settings);

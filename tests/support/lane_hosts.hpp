@@ -23,8 +23,8 @@ inline base::Settings link_settings(const std::string& text) {
   return text.empty() ? base::Settings() : base::parse_settings(text, "test");
 }
 
-/// Returns a plan with one cluster for each entry of `sizes`, of that many hosts with one thread
-/// each. The first host of a cluster is its exit. Emulated links connect all clusters.
+/// Returns a plan with one cluster for each number in `sizes`. A cluster has that many hosts with
+/// one thread each, and its first host is its exit. Emulated links connect all clusters.
 inline std::shared_ptr<paths::Plan> lane_plan(const std::vector<std::uint32_t>& sizes,
                                               const std::string& network, const std::string& wan) {
   auto plan = std::make_shared<paths::Plan>();
@@ -77,7 +77,7 @@ class LaneHosts {
   std::function<void(std::uint32_t from, std::uint32_t to, paths::LaneFrame&)> on_frame;
   /// Kind of the frames that never arrive.
   std::optional<paths::LaneKind> swallowed;
-  /// Whether the receiver has room at once. Empty: always.
+  /// Returns whether the receiver has room at once. An empty function means always.
   std::function<bool(std::uint32_t from, std::uint32_t to)> has_room;
 
  private:
@@ -118,7 +118,7 @@ class LaneHosts {
     paths::MessageEndpoint lanes;
   };
   std::shared_ptr<const paths::Plan> plan_;
-  runtime::Mutex meeting_;  // needed because on the steady clock hosts have threads of their own
+  runtime::Mutex meeting_;  // on the steady clock, hosts use this object from several threads
   std::vector<std::unique_ptr<One>> hosts_;
 };
 

@@ -13,7 +13,7 @@ namespace test_support {
 using bench::network_of;
 using bench::Sites;
 
-/// Returns five hosts, A0 A1 | B0 | C0 C1, few enough to compute results by hand.
+/// Returns five hosts (A0 A1 | B0 | C0 C1), so that results can be computed by hand.
 inline Sites five_hosts() {
   using namespace std::chrono_literals;
   const pricing::Side local{0ns, 800e6}, far{50ms, 8e6}, near{10ms, 80e6};
@@ -35,8 +35,8 @@ inline Sites three_sites() {
            {6us, 81.86e6}}};
 }
 
-/// Returns the chosen sites in that order: {1, 2} of three_sites() are the European sites, and {2}
-/// is a single cluster.
+/// Returns the chosen sites in the given order. For example, {1, 2} of three_sites() are the
+/// European sites, and {2} is a single cluster.
 inline Sites some_of(const Sites& all, const std::vector<std::size_t>& chosen) {
   Sites some;
   for (const std::size_t from : chosen) {
@@ -47,7 +47,8 @@ inline Sites some_of(const Sites& all, const std::vector<std::size_t>& chosen) {
 }
 
 /// Returns ports with which a host sends one message and receives one message at a time, in the
-/// order of its steps. Sending occupies the host for a fixed `cost` more. Grants take no time.
+/// order of its steps. Each send occupies its host for an additional time of `cost`. Grants take no
+/// time.
 inline pricing::Execution with_ports(base::Nanos cost, bool is_half_duplex = false) {
   return {.ports = {.sending = 1, .receiving = 1, .cost = cost, .is_half_duplex = is_half_duplex}};
 }

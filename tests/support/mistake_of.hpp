@@ -8,8 +8,8 @@
 
 namespace test_support {
 
-/// Returns the mistake of the UsageError that `call` throws, without the running context, or
-/// "nothing".
+/// Returns the text of the UsageError that `call` throws, or "nothing". The name of the running
+/// context is removed from the text.
 inline std::string mistake_of(const std::function<void()>& call) {
   try {
     call();

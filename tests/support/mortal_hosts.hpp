@@ -15,7 +15,7 @@
 
 namespace test_support {
 
-/// Transport that can die. A dead one sends and delivers nothing, and all its peers receive
+/// Transport that can die. A dead one neither sends nor delivers. All its peers then receive
 /// connection_lost(), as with sockets.
 class Mortal final : public paths::Transport, public paths::Receiver {
  public:
@@ -70,7 +70,7 @@ class Mortal final : public paths::Transport, public paths::Receiver {
   bool is_dead_ = false, is_stopped_ = false;
 };
 
-/// All hosts of a plan. An exception of a thread ends the hosts as in a program
+/// All hosts of a plan. An exception of a thread ends the hosts in the same way as in a program
 /// (paths/run/run_plan.cpp).
 class MortalHosts {
  public:
@@ -81,9 +81,8 @@ class MortalHosts {
         runtime_({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}),
         network_(sim.plan().hosts.size(), true) {}
 
-  /// Returns the error that ended each thread, by host and index; "" = its function returned.
-  /// Blocks until all hosts but the dead ones have ended.
-  /// Throws: Deadlock.
+  /// Returns the error that ended each thread, by host and index; "" = the thread function
+  /// returned. Blocks until all hosts except the dead ones have ended. Throws: Deadlock.
   std::map<std::string, std::vector<std::string>> run(const std::function<void()>& meanwhile = {}) {
     runtime_.run([&] {
       make();

@@ -43,8 +43,9 @@ class Does final : public paths::BlockingWrapper {
   Function function_;
 };
 
-/// Builds the plan of one host "here" in one cluster. The plan accepts all kinds of wrappers, and
-/// those that the test adds. An index identifies a wrapper.
+/// Builds the plan of one host "here" in one cluster. The plan accepts all kinds of wrappers,
+/// including those that the test adds. Functions return the index of a wrapper, which identifies
+/// it.
 class PlanBuilder {
  public:
   PlanBuilder() {

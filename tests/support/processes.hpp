@@ -29,11 +29,11 @@ inline bool can_bind(int family, const sockaddr* address, socklen_t bytes, bool 
   return can;
 }
 
-/// Claims a block of ports for this process, until it ends. Tests run in parallel, and another
-/// process could take a port that is free now.
+/// Claims a block of ports for this process, until it ends. Tests run in parallel, so another
+/// process could otherwise take a port that is free now.
 inline bool claim_block(int block) {
   sockaddr_un address{};
-  address.sun_family = AF_UNIX;  // a name that begins with a zero byte is in no file system
+  address.sun_family = AF_UNIX;  // a name with a first byte of zero is in no file system
   const std::string name = fmt::format("paths-test-ports-{}", block);
   std::copy(name.begin(), name.end(), address.sun_path + 1);
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
@@ -83,7 +83,7 @@ using Say = std::function<void(const std::string& line)>;
 using HostThread = std::function<void(paths::Thread&, const Say&)>;
 using HostFinish = std::function<void(const paths::RunSummary&, const Say&)>;
 
-/// A process that runs one host and prints its failures, each as "failed: ...".
+/// A process that runs one host. It prints each failure of the host as "failed: ...".
 class HostProcess {
  public:
   HostProcess(const Sim& sim, std::uint32_t host, const HostThread& thread,
@@ -119,14 +119,14 @@ class HostProcess {
     waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }
-  /// Requires: the process was not waited for. Afterwards pid_ is -1, and kill(-1) would signal
-  /// every process.
+  /// Sends a signal. Requires: the process was not waited for. After a wait pid_ is -1, and
+  /// kill(-1) would signal every process.
   void signal_it(int number) const {
     if (pid_ <= 0) throw std::logic_error("no process is left to be told");
     ::kill(pid_, number);
   }
-  /// Reads until a line with this beginning arrives. Returns false if the process ends or is silent
-  /// first.
+  /// Reads until a line that begins with `beginning` arrives. Returns false if the process ends, or
+  /// prints nothing for that time, before that.
   bool says(const std::string& beginning, int milliseconds = 120'000) {
     while (("\n" + text_).find("\n" + beginning) == std::string::npos)
       if (!read_more(milliseconds)) return false;

@@ -83,7 +83,8 @@ struct SimResult {
 
 class Sim {
  public:
-  /// Accepts every registered kind, `thrower`, and the kinds of `more`.
+  /// Reads the config. Its wrappers may be of every registered kind, of the kind `thrower`, and of
+  /// the kinds in `more`.
   explicit Sim(const std::string& text, const paths::Overrides& overrides = {},
                const std::vector<paths::WrapperKind>& more = {}) {
     for (const paths::WrapperKind& kind : wrappers::all_kinds().all()) kinds_.add(kind);
@@ -232,7 +233,7 @@ struct RoundOutcome {
   friend bool operator==(const RoundOutcome&, const RoundOutcome&) = default;
 };
 
-/// Moves `value` once. A failure is an outcome like any other.
+/// Moves `value` once. Returns a failure as an outcome too.
 inline RoundOutcome contribute(paths::Thread& thread, const std::string& graph, double value) {
   RoundOutcome outcome;
   try {

@@ -5,8 +5,8 @@
 
 namespace test_support {
 
-/// Marks the current case as skipped, wholly or from here on; the case then returns. The test
-/// program exits with 77 if nothing failed, and `scripts/test` counts the case by its reason.
+/// Marks the current case, or the rest of it, as skipped; the caller must then return. If nothing
+/// failed, the test program exits with 77. `scripts/test` counts skipped cases by reason.
 void skip(std::string_view reason);
 
 }  // namespace test_support

@@ -51,7 +51,7 @@ inline paths::Frame numbered(std::uint64_t number, std::size_t bytes = 8) {
   return frame;
 }
 
-/// Keeps arriving frames. Optionally sends each frame back on its connection.
+/// Keeps arriving frames. It can also send each frame back on its connection.
 class Mailbox : public paths::Receiver {
  public:
   using Arrived = std::pair<paths::ConnectionId, paths::Frame>;
@@ -101,7 +101,7 @@ class Mailbox : public paths::Receiver {
   bool wait_for_loss(runtime::Runtime& runtime, base::Nanos span = 20s, std::size_t count = 1) {
     return wait(runtime, span, [&] { return lost_.size() >= count; });
   }
-  /// Requires: nothing is under way.
+  /// Returns the frames that arrived. Requires: no frame is under way.
   const std::vector<Arrived>& frames() const { return frames_; }
   const std::map<paths::ConnectionId, std::string>& lost() const { return lost_; }
   const std::vector<std::string>& turned_away() const { return turned_away_; }
@@ -122,8 +122,8 @@ class Mailbox : public paths::Receiver {
   bool late_ = false;
 };
 
-/// Returns whether each frame of one connection arrived once, from 0 on, with its bytes. Does not
-/// check each frame with Catch2, which would be slow.
+/// Returns whether each frame of one connection arrived once, numbered from 0, with its bytes.
+/// Catch2 checks only the result, because checking each frame would be slow.
 inline bool in_order(const std::vector<Mailbox::Arrived>& frames, paths::ConnectionId connection) {
   std::uint64_t expected = 0;
   for (const auto& [from, frame] : frames) {
@@ -137,7 +137,7 @@ inline bool in_order(const std::vector<Mailbox::Arrived>& frames, paths::Connect
   return true;
 }
 
-/// Some hosts and the transports between them: "local", "tcp" or "ipc" (ZeroMQ), "memory".
+/// Some hosts and the transports between them: "local", "memory", or ZeroMQ with "tcp" or "ipc".
 class TransportScene {
  public:
   TransportScene(std::string kind, std::uint32_t hosts) : kind_(std::move(kind)), network_(hosts) {

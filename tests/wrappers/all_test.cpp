@@ -19,8 +19,8 @@ namespace {
 using namespace wrapper_tests;
 using paths::WrapperKind;
 
-/// Returns settings with which a kind can be tested between threads and their end. Empty for kinds
-/// that need clusters; their own tests check them.
+/// Returns settings with which a kind can be tested between some threads and the end of a path.
+/// Returns nullopt for kinds that need clusters, which have tests of their own.
 std::optional<std::string> settings_of(const WrapperKind& kind) {
   static const std::map<std::string, std::string> known = {
       {"allreduce", "template: f64"},   {"reduce", "template: f64"},
@@ -33,7 +33,8 @@ std::optional<std::string> settings_of(const WrapperKind& kind) {
   return found->second;
 }
 
-/// Returns the keys that a reader accepts, from its error about an unknown key.
+/// Returns the keys that a kind's settings accept. They are found in the error about an unknown
+/// key.
 std::set<std::string> keys_asked(const std::function<void(base::MapReader&)>& read) {
   const std::string stranger(30, '_');
   base::Mistakes mistakes;
@@ -125,7 +126,7 @@ class Trial {
 
  private:
   void take_part(paths::Deployment& deployment, std::uint32_t thread) {
-    // Thread 0 is alone on the first path; threads 1 and 2 share the second one.
+    // Thread 0 has the first path alone. Threads 1 and 2 share the second path.
     paths::Owner owner(deployment, thread);
     paths::Path path(deployment, thread == 0 ? 0 : 1, thread == 0 ? 0 : thread - 1, owner);
     for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -201,7 +202,8 @@ TEST_CASE("all kinds: an exception at the end reaches all waiters and no other r
     for (std::uint64_t round = 0; round < Trial::rounds; ++round) {
       const auto failed = trial.failed.find(round);
       const std::size_t count = failed == trial.failed.end() ? 0 : failed->second.size();
-      // In these kinds only the operation that continues down gets the error from there.
+      // In these kinds, only the operation that continues down the path gets errors that occur
+      // there.
       const bool one = kind.name == "reduce" || kind.name == "broadcast";
       const std::size_t expected = one ? 1 : Trial::threads;
       if (count != (round % 3 == 1 ? expected : 0)) {

@@ -55,8 +55,9 @@ struct Tree {
   std::vector<Nanos> answered_at;
 };
 
-/// Path 0 has four threads whose root never arrives. The first stage below their join takes 3 ms to
-/// fetch 42. Only failures continue to a barrier, which the thread of path 1 enters as well.
+/// Path 0 has four threads, and the root of its broadcast never arrives. The first stage below
+/// their join takes 3 ms to fetch 42. Only failures continue to a barrier; the thread of path 1
+/// enters this barrier too.
 struct Fetched {
   Fetched() {
     const auto upper = builder.wrapper("broadcast", "upper", Words{});
@@ -74,7 +75,8 @@ struct Fetched {
     builder.path("graph", 1, {lower, end});
     here.emplace(builder);
   }
-  /// Spawns a thread that contributes after `delay`: a value, or a failure in fails().
+  /// Spawns a thread that contributes after `delay`. fetches() contributes a value, fails() a
+  /// failure.
   runtime::Task fetches(Nanos delay, std::uint32_t thread) { return later(delay, thread, nullptr); }
   runtime::Task fails(Nanos delay, std::uint32_t thread) {
     return later(delay, thread,

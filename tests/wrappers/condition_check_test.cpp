@@ -36,9 +36,9 @@ base::Payload tuple(std::uint64_t sequence, double value, ExactPair exact = {}) 
   return writer.payload();
 }
 
-/// The root of cluster b of three, which compares sums of non-negative values with 10. Elements a
-/// and c are caches that the test fills. `less: 10` can be refuted early but never established
-/// early.
+/// The root of cluster b, one of three clusters. It compares sums of non-negative values with 10.
+/// Elements a and c are caches that the test fills. Some of the values can prove that `less: 10`
+/// fails, but only all of them can prove that it holds.
 struct Root {
   explicit Root(std::string relaxation = "conditional", bool is_alone = false,
                 const char* ask_for = nullptr) {
@@ -78,7 +78,8 @@ struct Root {
   }
   void cache(const char* name, const base::Payload& payload) { element(name).move(payload); }
   pastset::Element& element(const char* name) { return *here->host().element(name); }
-  /// Returns the first rounds for which it requested tuples since the last call, as text: "a0 c0".
+  /// Returns the requests since the last call as text: each cluster and the first round that was
+  /// requested, such as "a0 c0".
   std::string asked() {
     std::string all;
     for (const char* name : {"a", "c"}) {
@@ -88,7 +89,7 @@ struct Root {
     }
     return all;
   }
-  /// Runs `what` at that time, while the root waits.
+  /// Runs `what` at time `when`, while the root waits.
   void at(Nanos when, std::function<void()> what) {
     later.push_back(here->spawn([this, when, what] {
       here->runtime().sleep_until(when);
@@ -169,7 +170,7 @@ TEST_CASE(
   t.run([&] {
     t.cache("c", tuple(1, 2, {{0, 7.5}}));
     const Result result = t.move(0, 1);
-    CHECK(result.condition == Condition::holds);  // a larger sequence alone would mean fails
+    CHECK(result.condition == Condition::holds);  // the larger sequence alone would make it fail
     CHECK_FALSE(result.proved);
     CHECK(value_of(result) == 7.5);
     t.move(1, 50);
@@ -269,7 +270,7 @@ TEST_CASE(
     CHECK_FALSE(t.element("b").error_mark());
     t.at(5ms, [&] { t.cache("c", tuple(2, 6)); });
     CHECK_THAT(t.error(2, 1), Catch::Contains("a is broken"));
-    CHECK(t.here->now() == 5ms);  // c could still have proved it
+    CHECK(t.here->now() == 5ms);  // until then, c could have proved it
     CHECK_THAT(*t.element("b").error_mark(), Catch::Contains("a is broken"));
   });
 }
@@ -371,7 +372,7 @@ TEST_CASE(
     t.cache("c", tuple(0, 6));
     t.move(0, 1);  // decided by the cached values
     t.at(5ms, [&] {
-      CHECK(t.asked() == "c1");  // the larger one suffices
+      CHECK(t.asked() == "c1");  // c's last value is larger, and is sufficient
       t.cache("c", tuple(1, 6));
     });
     CHECK(t.move(1, 5).proved);
@@ -421,13 +422,13 @@ TEST_CASE("condition_check: a subscription is used up before the next request") 
     });
     t.move(0, 1);
     t.at(15ms, [&] {
-      CHECK(t.asked().empty());  // one of two tuples has arrived from each
+      CHECK(t.asked().empty());  // each of a and c has sent one tuple of two
       t.cache("a", tuple(1, 9));
     });
     CHECK(t.move(1, 1).proved);
     t.at(25ms, [&] {
-      CHECK(t.asked() == "a2");   // its last value would decide
-      t.cache("c", tuple(1, 1));  // the rest of the request to c, too old
+      CHECK(t.asked() == "a2");   // a's last value, 9, could decide
+      t.cache("c", tuple(1, 1));  // c's second requested tuple, which is too old
     });
     t.at(27ms, [&] {
       CHECK(t.asked().empty());
@@ -553,7 +554,7 @@ TEST_CASE("condition_check: it records the tuples that it read and those that it
     CHECK(t.here->host().recorder().snapshot().empty());
     t.cache("a", tuple(3, 1));
     t.at(5ms, [&] { t.cache("c", tuple(1, 8)); });
-    t.move(1, 3);  // a is two rounds ahead and proves; its tuple arrived before
+    t.move(1, 3);  // a's tuple arrived before; it is two rounds ahead
   });
   const auto records = t.here->host().recorder().snapshot();
   REQUIRE(records.size() == 2);

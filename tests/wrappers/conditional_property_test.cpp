@@ -133,8 +133,9 @@ std::uint64_t first_failure(const Scene& scene, const std::vector<Answer>& answe
   return first;
 }
 
-/// Returns the mistake in the iterations of failures: a cluster must not fail before the fault, or
-/// while the tuples of the others still prove.
+/// Returns the mistake in the iterations in which clusters failed; "" = none. A cluster must not
+/// fail before the fault. It must not fail either while the tuples of the other clusters still
+/// prove the result.
 std::string wrong_failures_in_step(const Scene& scene, const std::vector<std::uint64_t>& failed) {
   const bool is_exactly_known = scene.fault == Fault::contribution || scene.fault == Fault::store;
   const bool has_fault = !is_exactly_known || scene.is_checked(scene.faulty_iteration);
@@ -161,8 +162,8 @@ std::string wrong_failures_in_step(const Scene& scene, const std::vector<std::ui
   return "";
 }
 
-/// Same check for batches, where the iteration of each failure is known exactly. A cluster fails
-/// when an iteration is due whose values it never received.
+/// Does the same for batches, where the iteration of each failure is known exactly. A cluster fails
+/// when it needs the values of an iteration that it never received.
 std::string wrong_failures_of_batches(const Scene& scene,
                                       const std::vector<std::uint64_t>& failed) {
   const std::uint64_t every = scene.relaxation().every, lag = scene.lag();
@@ -199,8 +200,8 @@ std::string wrong_failures_for_good(const Scene& scene, const MultiCluster& mult
                              : wrong_failures_in_step(scene, failed);
 }
 
-/// Checks failures in a tree. A failure affects one round, and all clusters get it when the round
-/// is due. The cluster of a failed contribution gets an error at once, too.
+/// Does the same in a tree. A failure affects one round, and all clusters get the error when that
+/// round is due. The cluster of a failed contribution also gets an error at once.
 std::string wrong_failures_in_tree(const Scene& scene, const MultiCluster& multi_cluster) {
   if (scene.fault == Fault::deadline) return "";
   const std::uint64_t due = scene.faulty_iteration + scene.lag();
@@ -290,7 +291,8 @@ std::string judge(const Scene& scene, ConditionCheckSwitches switches, Counts& c
   return mistake.empty() && scene.asks() ? wrong_asks(scene, multi_cluster, counts) : mistake;
 }
 
-/// Not useful under the thread sanitizer, since the scene uses one OS thread.
+/// Number of seeds by default; lower under a sanitizer. The thread sanitizer is not useful here,
+/// because a scene uses one OS thread.
 constexpr std::uint64_t usual_seeds = test_support::or_fewer(4'000);
 
 struct Seeds {

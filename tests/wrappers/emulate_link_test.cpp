@@ -107,7 +107,8 @@ TEST_CASE("emulate_link: a tuple that returns unchanged costs no bytes") {
     const paths::Result result = t.chain.operate(t.coming_up, move_of(zeros(500)));
     CHECK(result.payload == zeros(500));
     CHECK(t.chain.now() == 10ms);
-    // A small payload is stored in place and not recognised as the same.
+    // A small payload is stored inside the operation, so the link cannot recognise it as the same
+    // payload.
     t.chain.operate(t.coming_up, move_of(zeros(40)));
     CHECK(t.chain.now() == 20ms + 40us);
   });
@@ -116,7 +117,7 @@ TEST_CASE("emulate_link: a tuple that returns unchanged costs no bytes") {
 TEST_CASE("emulate_link: messages in both directions queue for the link") {
   Linked t(LinkModel(10ms, 8e6), Answer(another_tuple));
   t.chain.run([&] {
-    // 1000 bytes each, offered at 0, occupy the link one after another.
+    // Messages of 1000 bytes each are offered at time 0. They occupy the link one after another.
     runtime::Task first = t.chain.spawn([&] {
       t.chain.operate(t.going_down, move_of(zeros(1000)));
       CHECK(t.chain.now() == 11ms);

@@ -17,8 +17,9 @@ TEST_CASE("join: in one process steady rounds of an allreduce allocate no memory
                            "join.yaml"),
       wrappers::all_kinds()));
   constexpr int rounds = 1000;
-  // A thread may start the next round while others are still in this one. The first time, at
-  // random, that allocates one more round, its slots, its entry and its futex.
+  // A thread may start the next round while others are still in this round. When this first
+  // happens, the join allocates one more round with its slots, its entry and its futex. When it
+  // happens is random.
   constexpr std::uint64_t second_round = 6;
   std::uint64_t needed = 0;
   const auto failures = paths::run_plan(plan, wrappers::all_kinds(), {}, [&](paths::Thread& one) {

@@ -25,8 +25,9 @@ struct Kind {
   bool marks_last_arriver = false;
 };
 
-/// Returns by thread whether its result is marked as the last arriver's. Thread 0 arrives last. The
-/// result from below may be marked already, as by a join further down.
+/// Returns for each thread whether its result is marked as the last arriver's. Thread 0 arrives
+/// last. `is_marked_below`: the result comes from below with the mark already, as from another
+/// join.
 std::array<bool, contributors> marked_by(const Kind& kind, bool is_marked_below) {
   PlanBuilder builder;
   const auto join = builder.wrapper(kind.name, "join", kind.settings);

@@ -16,7 +16,8 @@ using paths::TravelError;
 using namespace std::chrono_literals;
 using namespace wrapper_tests;
 
-/// Results two rounds late, above an end that takes 10 ms and fails in one round.
+/// A wrapper that returns results two rounds late. The end below it takes 10 ms and fails in one
+/// round.
 struct Late {
   Result move(std::uint64_t sequence, std::uint32_t slot = 0) {
     paths::Operation moved = move_of(base::Payload::of(100 + sequence), sequence);

@@ -127,8 +127,8 @@ base::Payload Scene::value(double drawn) const {
   });
 }
 
-/// Draws the constant of the condition: the result of a random part of the clusters in a random
-/// iteration, so that equality occurs.
+/// Draws the constant of the condition. It is the result of random clusters in a random iteration,
+/// so that some results equal the constant.
 void Scene::draw_constant(Random& random) {
   if (decision.condition->comparison == Comparison::is_true) return;
   const ClusterSet part =
@@ -214,8 +214,9 @@ namespace {
 
 std::string result_name(std::uint32_t c) { return fmt::format("result.{}", c); }
 
-/// Delays each message at random and keeps the order in each direction. Reports each message to
-/// `saw`. From `fails_from` on, a push arrives as a failed one, and a request fails here.
+/// Delays each message at random and keeps the order in each direction. Passes each message to
+/// `saw`. From message `fails_from` on, a push arrives as a failed operation, and a request fails
+/// in this wrapper.
 class Link final : public paths::BlockingWrapper {
  public:
   Link(const Scene& scene, Random& random, std::uint64_t fails_from, Saw saw)

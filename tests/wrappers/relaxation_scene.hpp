@@ -18,7 +18,7 @@ namespace relaxation_tests {
 using base::Nanos;
 using paths::Condition;
 
-/// How late results may be, and how they are transferred.
+/// A relaxation: how late results may be, and how values are transferred.
 struct Relaxation {
   enum class Kind : std::uint8_t { exact, periodic, lagged, conditional, budget };
   enum class Transfer : std::uint8_t { pull, push, demand };
@@ -30,7 +30,7 @@ struct Relaxation {
   bool all_to_all = true;
 
   bool is_late() const { return kind == Kind::lagged || kind == Kind::budget; }
-  /// Whether none of a cluster's values may be skipped.
+  /// Returns whether a cluster must receive every value of the other clusters.
   bool tells_batches() const { return all_to_all && is_late(); }
 };
 
@@ -58,8 +58,8 @@ struct Scene {
   std::uint32_t clusters() const { return static_cast<std::uint32_t>(threads.size()); }
   ClusterSet everyone() const { return (1u << clusters()) - 1; }
   std::uint64_t contributors(ClusterSet set) const;
-  /// Returns the result that every cluster must compute: combined by thread, then by cluster, in
-  /// order.
+  /// Returns the result that every cluster must compute. It combines the values in order, first
+  /// those of the threads in each cluster, then those of the clusters.
   base::Payload fold(std::uint64_t iteration, ClusterSet set) const;
   base::Payload partial(std::uint64_t iteration, std::uint32_t cluster) const;
   bool is_proved_by(std::uint64_t iteration, ClusterSet set) const;
@@ -124,9 +124,9 @@ struct Transferred {
 /// Called with each operation that leaves over a link.
 using Saw = std::function<void(const paths::Operation&)>;
 
-/// The scene's multi-cluster on one host. Each cluster has an allreduce, the wrappers of the
-/// relaxation and a store. Each pair of clusters has a transfer, whose links delay each message at
-/// random, in order.
+/// The scene's clusters, all on one host. Each cluster has an allreduce, the wrappers of the
+/// relaxation and a store. Each pair of clusters has a transfer. Its links delay each message at
+/// random and keep the order.
 class MultiCluster {
  public:
   MultiCluster(const Scene& scene, wrappers::ConditionCheckSwitches switches);
@@ -139,7 +139,7 @@ class MultiCluster {
   const std::vector<std::vector<Answer>>& answers(std::uint32_t cluster) const {
     return answers_.at(cluster);
   }
-  /// Returns what `into` requested from `from` and received.
+  /// Returns the traffic that `into` requested from `from`, and received.
   const Transferred& transferred(std::uint32_t into, std::uint32_t from) {
     return transferred_[{into, from}];
   }
