@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_modules [root]: holds every #include to the table of who may use whom.
-check_modules --table: each module with its files, its lines, and the modules it really includes.
+"""check_modules [root]: checks each #include against the table of modules below.
+check_modules --table: prints each module with its files, its lines, and the modules that it
+includes.
 
-The same table is in CMakeLists.txt, which links by it; but headers of a module that is not linked
-are still found, so the includes are checked here.
+CMakeLists.txt links modules by the same table. The compiler also finds headers of modules that are
+not linked, so the includes are checked here.
 """
 import pathlib
 import re
 import sys
 
-# module: the other modules whose headers it may include; each must be above it here. A folder of a
-# module that is named here is a module itself; any other folder is part of its module.
+# module: the other modules whose headers it may include. Each of these must be listed before the
+# module. A folder inside a module is part of that module, unless it is listed here too.
 LIBRARIES = {
     "base": "",
     "base/link_model": "base",

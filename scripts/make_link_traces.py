@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """make_link_traces [folder]: writes the traces of configs/multicluster-traces.yaml.
 
-Each is what `ping` from one cluster to another could have shown, a round trip every second for
-five minutes: mostly near a floor, sometimes well above it, and what is slow stays slow for a
-while. The table has the averages and standard deviations.
+Each trace is what `ping` from one cluster to another could have shown: a round trip every second
+for five minutes. Round trips are mostly near a minimum and sometimes well above it. After a slow
+one, the next ones are slow too. The table below has the averages and standard deviations.
 docs/explanation/links.md names their sources.
 The same table and seed give the same bytes.
 """
@@ -16,7 +16,7 @@ import sys
 
 SEED = 2004
 SAMPLES = 300
-PERSISTENCE = 0.6  # fraction of an excess over the floor that remains one second later
+PERSISTENCE = 0.6  # fraction of an excess over the minimum that remains one second later
 SKEW = 0.8         # skewness of the log-normal excess
 
 # from, to: average round trip and its standard deviation in ms. Both directions were recorded.

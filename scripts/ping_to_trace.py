@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ping_to_trace [file] [--interval SECONDS]: a link's trace from what `ping` printed.
+"""ping_to_trace [file] [--interval SECONDS]: makes a link's trace from the output of `ping`.
 
 Reads a file or standard input and writes the trace to standard output:
 
     ping -D -i 0.5 -c 600 far.example.org | scripts/ping_to_trace.py > near-to-far.trace
 
-With -D ping stamps its lines, and the trace has the times at which it got its answers, less the
-round trips, as the times of sending. Otherwise the n-th request counts as sent at n times the
-interval (1 s), which is what ping tries. The values stay round trips: `round_trip` in the trace
-halves them. An answer that never came, came twice or came late leaves the one before in force.
+With -D, ping prints the time of each reply. The time of sending is then that time less the round
+trip. Without -D, the n-th request counts as sent at n times the interval (default 1 s). The trace
+has round trips; its word `round_trip` makes PATHS halve them. If a reply is missing, repeated or
+late, the value of the previous reply holds on.
 """
 import argparse
 import math
@@ -25,7 +25,7 @@ NUMBERS = 1 << 16  # icmp_seq wraps around
 
 
 def answers(lines):
-    """Yields (number, stamp or None, round trip in ms) of every first reply."""
+    """Yields (number, time or None, round trip in ms) of the first reply to each request."""
     turns = last = 0
     seen = set()
     for line in lines:

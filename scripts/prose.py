@@ -164,7 +164,10 @@ SKIPPED = re.compile(r"SPDX-License|clang-format|NOLINT|^!/|^[-=*_/#\s]*$|^\s*\S
 
 
 def comment_units(comments):
-    """`comments` are (line, column, is_trailing, text); runs in one column become paragraphs."""
+    """Returns the units of `comments`, which are (line, column, is_trailing, text).
+
+    Adjacent comments in one column become a paragraph.
+    """
     units, run = [], []
 
     def flush():
@@ -381,7 +384,7 @@ WORD = re.compile(r"[A-Za-z0-9][\w'’.-]*")
 
 
 def hide(found):
-    """Quoted text counts as one word; its length stays, so that offsets do."""
+    """Returns quoted text as one word of the same length, so that offsets stay valid."""
     return "X" + "x" * (len(found.group()) - 1)
 
 
@@ -447,7 +450,7 @@ def git(*arguments):
 
 
 def added_lines(base):
-    """By path: the set of added lines; None stands for a whole file."""
+    """Returns the set of added lines for each path; None stands for a whole file."""
     added, path = collections.defaultdict(set), None
     for line in git("diff", "-U0", "--no-color", "--no-ext-diff", "--relative", "--src-prefix=a/",
                     "--dst-prefix=b/", base).split("\n"):
@@ -502,7 +505,7 @@ EXCEPTED = re.compile(r"prose: ok ([\w-]+)")
 
 
 def counted_hits():
-    """By top folder: the hits. And those in files that may have none, and the exceptions."""
+    """Returns the hits by top folder, the hits in files that may have none, and the exceptions."""
     counts, forbidden, exceptions = collections.Counter(), [], 0
     for path in listed_files([]):
         text = read_text(path)

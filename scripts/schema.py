@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """schema [--check] PATHS_PROGRAM: writes the generated parts of configs/schema/config.schema.json.
 
-`paths kinds` tells them: the kinds of wrappers and collectives, the words of algorithms and
-transports, and their settings. Everything else in the file is written by hand.
+`paths kinds` prints these parts: the kinds of wrappers and collectives, the words of algorithms
+and transports, and their settings. Everything else in the file is written by hand.
 
---check says where the file differs instead, and fails.
+--check prints where the file differs, and fails if it does. It writes nothing.
 """
 import json
 import re

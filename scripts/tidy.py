@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tidy [--shrink] [root]: the house rules that a machine can check.
+"""tidy [--shrink] [root]: checks the rules of this project that a machine can check.
 
 --shrink lowers the figures in scripts/long_functions.txt and scripts/large_classes.txt to what they
-are now. Nothing raises them: split the function or the class instead.
+are now. No option raises them: split the function or the class instead.
 """
 import os
 import pathlib
@@ -57,11 +57,11 @@ def blank(text):
 
 
 def functions(code):
-    """(name, first line, lines) of each outermost function of blanked C++.
+    """Returns (name, first line, lines) of each outermost function of blanked C++.
 
-    A block is a function when what is before it has a parenthesis and does not start a class or
-    namespace. When the header goes on behind it, it was the braces of a member initializer or
-    of a default argument.
+    The header of a block is the text before it. A block is a function if its header has a
+    parenthesis and does not start a class or namespace. If the header continues after the block,
+    the block was a member initializer or a default argument in braces.
     """
     found = []
     header = at = 0  # start of the next block's header; current position
@@ -93,7 +93,7 @@ def without_arguments(text):
 
 
 def declares_function(statement):
-    """Whether a member of a class, up to its ; or {, is a function."""
+    """Returns whether a statement, a member of a class up to its ; or {, declares a function."""
     text = without_arguments(LABEL.sub("", statement)).strip()
     text = re.sub(r"\b(?:alignas|decltype|noexcept)\s*\([^()]*\)|\[\[[^\]]*\]\]", "", text)
     if NO_FUNCTION.match(text) or "(" not in text:
@@ -102,9 +102,9 @@ def declares_function(statement):
 
 
 def classes(code, owner=None, first=1):
-    """(name, line, functions) of each class in blanked C++.
+    """Returns (name, line, number of functions) of each class in blanked C++.
 
-    `owner` is the class whose body `code` is, and `first` the line on which it starts.
+    `code` may be the body of the class `owner`. It starts on line `first`.
     """
     found, count = [], 0
     start = at = 0  # start of the statement; current position

@@ -102,7 +102,7 @@ the config mark the values that are assumed.
 
 
 def parts(runner, options):
-    """Returns the parts of the page in order: the heading, and the function that makes the text."""
+    """Returns {part: (heading, function that makes the text)}, in the order of the page."""
     import gupta
     import karonis
     import matsuda
@@ -123,7 +123,7 @@ def parts(runner, options):
 
 
 def parts_of_before(page, headings):
-    """Returns the present text of the page by part."""
+    """Returns {part: text} of the page as it is now."""
     text = page.read_text() if page.exists() else ""
     begins = sorted((text.find("\n" + heading), name) for name, heading in headings.items()
                     if "\n" + heading in text)

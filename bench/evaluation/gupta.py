@@ -16,7 +16,7 @@ STREAMS = [1, 2, 4, 8, 16]
 BLOCK = 256 * KIB
 SIZES = [KIB << power for power in range(10)]
 SEEDS = (1000, 1099)
-# {the paper's name: contender}
+# {name in the paper: name of the algorithm or planner here}
 FLAT = {"MPICH": "mpich", "simple": "direct", "spreading": "spreading"}
 GRID = {"MagPIe": "magpie", "MPICH-G2": "mpich_g2", "Mateescu": "mateescu",
         "ClusteredSA": "clustered_sa"}
@@ -29,7 +29,7 @@ ALL = HALF_DUPLEX | {PLUS: "min3_plus"}
 HALF = "--half-duplex"
 # {setup: time in µs that the paper adds to Min³}, from its table 3.
 OVERHEADS_US = {THREE: 283010, EUROPE: 166920, ONE: 108990}
-# Part of it for sorting, thresholds and pools.
+# Part of that time which the paper needs for sorting, thresholds and pools.
 POOLS_US = {THREE: 734.86, EUROPE: 145.8, ONE: 65}
 
 
@@ -53,17 +53,17 @@ def fastest(row, names):
 
 
 def gain(row, names=RIVALS):
-    """Returns the average relative gain of Min³ over all of them."""
+    """Returns the relative gain of Min³ over each algorithm of `names`, on average."""
     return statistics.mean(1 - ms(row, MIN3) / ms(row, name) for name in names)
 
 
 def wins(row, overhead_us=0, names=RIVALS):
-    """Whether Min³ is the fastest."""
+    """Returns whether Min³ is faster than every algorithm of `names`."""
     return all(ms(row, MIN3) + overhead_us / 1e3 < ms(row, name) for name in names)
 
 
 def wins_from(rows, overhead_us=0):
-    """Returns the smallest size from which on Min³ is the fastest."""
+    """Returns the smallest size above which Min³ is always the fastest."""
     lost = [row["bytes"] for row in rows if not wins(row, overhead_us)]
     later = [row["bytes"] for row in rows if not lost or row["bytes"] > max(lost)]
     return size_text(min(later)) if later else "none"

@@ -32,7 +32,7 @@ links: {all: {latency: 30ms}}
 
 
 class Places:
-    """Machine of each process. The first machine is one site; all others are the other site."""
+    """Machine of each process. The first machine is one site; the others form the second site."""
 
     def __init__(self, machines):
         self.machine = [number for number, size in enumerate(machines) for _ in range(size)]

@@ -18,7 +18,7 @@ SIZES = [KIB << power for power in range(16)]
 SIZES_SHOWN = [KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB, 4 * MIB, LARGEST]
 RUN_UP_TO = 256 * KIB  # times of larger sizes are predicted
 SENDERS = [1, 2, 4, 8, 16]
-# (name in the paper, schedule) with which the others are compared.
+# (name in the paper, schedule) of the algorithms with which the others are compared.
 SIMPLE = {"broadcast": ("farfirst", "farfirst"), "allreduce": ("two-tier", "two_tier")}
 PLAIN = {"broadcast": ("van de Geijn", "van_de_geijn"),
          "allreduce": ("Rabenseifner", "rabenseifner")}
@@ -32,7 +32,7 @@ COLLECTIVES = ["broadcast", "allreduce"]
 
 
 def schedules(collective):
-    """Returns {name: schedule} of figures 6 and 7, and our own."""
+    """Returns {name: schedule}: the schedules of figures 6 and 7, and `best` of this project."""
     named = [SIMPLE[collective], PLAIN[collective],
              *((f"{n} sender{'s' if n > 1 else ''}", f"{MODIFIED[collective]}:senders={n}")
                for n in SENDERS), ("best", "best")]
@@ -106,8 +106,8 @@ schedules by 20%.
 
     def table_1(self):
         def rows(collective, terms):
-            """`terms`: multiples of M/B in addition to the sending of n hosts, for the simple
-            algorithm and for the modified one."""
+            """`terms`: what the model adds to the time M/B/n in which n hosts send, in multiples of
+            M/B: for the simple algorithm, and for the modified one."""
             simple, schedule = SIMPLE[collective]
             for name, schedule, n, rest in (
                     (simple, schedule, 1, terms[0]),

@@ -8,8 +8,8 @@ ALGORITHMS = ["sequential", "magpie", "exact", "conditional", "conditional:push"
               "conditional:demand", "conditional:subscribe:16", "periodic:10", "lagged:4",
               "budget:16,8"]
 SIZES = [4096, 2896, 2048, 1380]
-# Latency that the halo hides: that of border rows, and the same again for a cluster that is ahead
-# because it waited less for the sums of the other.
+# Latency that the halo hides: 30 ms of border rows, and another 30 ms. A cluster may be that much
+# ahead, because it waited less for the sums of the other cluster.
 HIDDEN_MS = 60.0
 HEADING = "## Processor time of the roots"
 CLUSTERS = {"apart": "clusters:\n  alpha: {hosts: 1, threads: 1}\n  beta: {hosts: 1, threads: 1}\n"
@@ -67,8 +67,8 @@ elements:
                                     "frosty", "--size", size, "--algorithm", algorithm, *more])
 
     def halo(self, size):
-        """Returns the number of iterations that rows may be under way, from the time of an
-        iteration."""
+        """Returns the number of iterations in which rows may be under way. It is computed from the
+        time of an iteration."""
         pace = self.run("together", size, "sequential", "--iterations", 300)
         return max(1, -int(-HIDDEN_MS // pace["ms_per_iteration"]["mean"]))
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""transfers.py FILE.svg NAME=TRACE...: draws how much crosses between clusters at once during the
-first allgather of each trace, a line for each; as in figure 9 of Gupta and Vadhiyar 2007. Says of
-each what was most, the mean, and when the first began. PATHS names the program `paths`.
+"""transfers.py FILE.svg NAME=TRACE...: draws concurrent transfers between clusters, one line
+per trace, as in figure 9 of Gupta and Vadhiyar 2007. A line shows their number during the first
+allgather of its trace. Prints the maximum, the mean and the time of the first transfer of each
+trace. The variable PATHS names the program `paths`.
 """
 import csv
 import json
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 import plots
 
-# Smaller messages belong to the agreement before and after the measured operation.
+# Smaller messages belong to the agreement on times before and after the measured operation.
 LEAST_BYTES = 1024
 
 
@@ -42,7 +43,7 @@ def steps_of_report(report):
 
 
 def steps_of_transfers(file, least_bytes=LEAST_BYTES):
-    """Returns the same from `paths analyze --csv`, for transfers of at least `least_bytes`.
+    """Returns such steps from `paths analyze --csv`, for transfers of at least `least_bytes`.
     Includes all steps; a transfer lasts until all of it has arrived."""
     changes = {}
     with open(file, encoding="utf-8", newline="") as lines:
