@@ -81,7 +81,7 @@ void print_blocks() {
     print_best(collective, mebibyte, network);
 }
 
-/// Prints results for sums in the canonical order. Every operation permits this order, also one
+/// Prints results for sums in the canonical order. Every operation permits this order, even one
 /// that is neither commutative nor associative.
 void print_canonical() {
   const Network network = network_of({4, 4}, 100e6, 1e9);

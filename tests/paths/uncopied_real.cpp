@@ -142,13 +142,14 @@ elements: {work: {host: beta-0, template: bytes, keep_newest: 0, reach: all}}
   });
   Seen &near = seen.at("alpha-0"), &gate = seen.at("gate"), &far = seen.at("beta-0");
   REQUIRE(far.received.size() == sizes.size());
+  // Equal memory means that no copy was made.
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     CHECK(observed[i] == moved[i]);
-    CHECK(shares(near.sent, moved[i]));              // the thread's tuple was sent,
-    CHECK(shares(gate.sent, gate.received[2 * i]));  // the gateway forwarded what it received,
-    CHECK(shares(far.sent, far.received[i]));        // the element returned what it received,
-    CHECK(shares(gate.sent, gate.received[2 * i + 1]));
-    CHECK(shares(near.received, observed[i]));  // and the thread got what its host received
+    CHECK(shares(near.sent, moved[i]));                  // host alpha-0 sent the thread's tuple
+    CHECK(shares(gate.sent, gate.received[2 * i]));      // the gateway forwarded the tuple
+    CHECK(shares(far.sent, far.received[i]));            // the element returned the tuple
+    CHECK(shares(gate.sent, gate.received[2 * i + 1]));  // the gateway forwarded the reply
+    CHECK(shares(near.received, observed[i]));           // the thread got the received tuple
   }
   CHECK(gate.received.size() == 2 * sizes.size());
   CHECK(gate.sent.size() == 2 * sizes.size());
