@@ -51,8 +51,7 @@ struct Case {
     }
     draw_links();
   }
-  /// Draws which clusters have switches, which hosts have limited receiving sides, and the number
-  /// of streams.
+  /// Draws whether each cluster has a switch and limited receiving sides, and numbers of streams.
   void draw_links() {
     for (paths::Ways::Cluster& cluster : plan->ways->clusters) {
       cluster.receives = draw(1) == 1;

@@ -117,7 +117,8 @@ TEST_CASE("costs: composites send one message per segment in each direction") {
   // Three messages per stretch up the binomial tree of four.
   CHECK(messages("gather_operate", "segment=2", Collective::reduce, 8) == 4 * 3);
   CHECK(messages("gather_operate", "segment=3,allgather=ring", Collective::allreduce, 8) == 3 * 12);
-  // Each row of 8 elements arrives in the given pieces and leaves in pieces of 8 elements.
+  // Messages have at most 4 elements. The sums count those for 8, 8 and 16 elements that are
+  // gathered, and those for 8 elements that each of three participants gets.
   CHECK(messages("gather_scatter", "segment=4", Collective::alltoall, 2) == 2 + 2 + 4 + 3 * 2);
   CHECK(messages("gather_broadcast", "shapes=chain,segment=4", Collective::allgather, 4) ==
         1 + 2 + 3 + 3 * 4);
