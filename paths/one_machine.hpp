@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/one_machine.hpp — machines of host addresses, and the addresses of this machine.
+// paths/one_machine.hpp — whether addresses are on one machine, and the addresses of this machine.
 #pragma once
 #include <sys/socket.h>
 
@@ -8,8 +8,8 @@
 
 namespace paths {
 
-/// Returns whether two addresses belong to processes of one machine: Unix sockets, loopback
-/// addresses, or the same TCP host.
+/// Returns whether two addresses belong to processes on the same machine. They do if each is a Unix
+/// socket or a loopback address, or if both have the same TCP host.
 bool are_of_one_machine(const std::string& address, const std::string& other);
 
 /// Returns the numeric form of a socket address, without its port.

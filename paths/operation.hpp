@@ -13,15 +13,14 @@ namespace paths {
 
 /// Kinds of operations. A path carries all operations of PastSet to its element.
 ///
-/// `withdraw` announces to joins and roots the first round without a contributor, as soon as it is
-/// known.
-/// `release` announces to each stage that the path carries no further operations. A path sends it
-/// after all its operations have returned. Emulated links add no delay to either kind, but a
-/// release stays behind earlier pushes.
+/// `withdraw` announces to joins and roots the first round to which its contributor adds nothing. A
+/// path sends it as soon as this round is known. `release` announces to each stage that the path
+/// carries no further operations. A path sends it after all its operations have returned. Emulated
+/// links delay neither `withdraw` nor `release`, but a release never overtakes earlier pushes.
 enum class OperationKind : std::uint8_t {
-  enter,           ///< number: 0; payload: text of the template, checked at the element
+  enter,           ///< number: 0; payload: text of the template, which the element checks
   move,            ///< payload: the tuple, which is a contribution if the path passes a join
-  observe,         ///< oldest unobserved tuple
+  observe,         ///< reads the oldest tuple that was not observed yet
   observe_number,  ///< number: the tuple to read
   newest,          ///< number: the lowest tuple number to accept
   first,
@@ -31,19 +30,19 @@ enum class OperationKind : std::uint8_t {
   axe,        ///< number: the last tuple to discard
   delete_element,
   release,
-  traffic,   ///< number: a graph; every host on the path adds what it has sent for that graph
-  clock,     ///< time of the receiving host; handled by the host itself, not by a stage
-  withdraw,  ///< no contribution from its sequence on; may overtake earlier moves
+  traffic,   ///< number: index of a graph; each host on the path adds its traffic for it
+  clock,     ///< reads the clock of the receiving host; no stage handles it
+  withdraw,  ///< no contributions from round `sequence` on; may overtake earlier moves
 };
 std::string_view operation_name(OperationKind kind);
-/// Returns whether a run issues the operation to end or to measure itself. Such operations are not
-/// part of the program's work.
+/// Returns whether the operation only ends or measures the run. Such an operation is not part of
+/// the program's work.
 constexpr bool is_housekeeping(OperationKind kind) {
   return kind == OperationKind::release || kind == OperationKind::traffic ||
          kind == OperationKind::clock || kind == OperationKind::withdraw;
 }
 /// Returns whether the operation announces that a contributor sends nothing more. Flow control does
-/// not hold it up.
+/// not delay such an operation.
 constexpr bool is_farewell(OperationKind kind) {
   return kind == OperationKind::release || kind == OperationKind::withdraw;
 }
@@ -52,20 +51,21 @@ constexpr bool is_farewell(OperationKind kind) {
 using StageId = std::uint32_t;
 inline constexpr StageId no_stage = ~StageId{0};
 
-/// Description of an operation without its payload and failure.
+/// All fields of an operation except its payload and failure.
 struct OperationHead {
   OperationKind kind = OperationKind::move;
-  bool one_way = false;       ///< push: the sender waits for no result
-  bool kept = false;          ///< push that a newer one must not replace in the send queue
-  std::uint32_t path = 0;     ///< index in the plan of the path on which it began
-  std::uint32_t thread = 0;   ///< index within the threads of that path
-  std::uint32_t slot = 0;     ///< index among the contributors of the next join
-  std::uint32_t segment = 0;  ///< index below `segments`; a large tuple travels in segments
+  bool one_way = false;       ///< whether it is a push, for which the sender gets no result
+  bool kept = false;          ///< whether a newer push must not replace it in the send queue
+  std::uint32_t path = 0;     ///< index (in the plan) of the path on which it began
+  std::uint32_t thread = 0;   ///< index of the sender among the threads of that path
+  std::uint32_t slot = 0;     ///< index of the contributor at the next join
+  std::uint32_t segment = 0;  ///< index of this part of a large tuple, below `segments`
   std::uint32_t segments = 1;
   // always 0; hosts refuse other values
   std::uint32_t epoch = 0;
-  std::uint64_t sequence = 0;       ///< move number on the path, from 0; joins key rounds by it
-  std::uint64_t number = 0;         ///< argument; see OperationKind
+  /// Number of the move on its path, from 0; identifies the round.
+  std::uint64_t sequence = 0;
+  std::uint64_t number = 0;         ///< argument of the operation; see OperationKind
   std::uint64_t contributions = 1;  ///< number of threads whose values are in the payload
 };
 
@@ -73,8 +73,8 @@ struct OperationHead {
 /// copy.
 struct Operation : OperationHead {
   base::Payload payload;
-  /// Failure of the contribution further up, or nullptr. Joins below count it as arrived and fail
-  /// the round for all its contributors.
+  /// Failure of the contribution at an earlier stage; nullptr if it has not failed. Joins below
+  /// count a failed contribution as arrived, and fail the round for all its contributors.
   Failure failure;
 };
 
@@ -118,7 +118,7 @@ enum class Condition : std::uint8_t {
 /// How the cluster that decided a round obtained the result.
 struct Origin {
   enum class Kind : std::uint8_t {
-    joined,  ///< tree of all threads, which all waited for each other
+    joined,  ///< tree of all threads, in which each thread waited for all others
     local,   ///< values of the thread's own cluster
     cached,  ///< tuples of other clusters that had been fetched before
     waited,  ///< tuple of another cluster, after a wait
@@ -139,16 +139,18 @@ struct PathValues;
 ///         if the value is not complete.
 struct Result {
   Condition condition = Condition::unchecked;
-  bool proved = false;  ///< decided from a part of the contributions, whose value is the payload
+  /// Whether a part of the contributions decided the condition; the payload is the value of that
+  /// part.
+  bool proved = false;
   std::uint64_t number = 0;         ///< number of the tuple; result of first, last and delta
-  std::uint64_t sequence = 0;       ///< round of the value
+  std::uint64_t sequence = 0;       ///< round to which the value belongs
   std::uint64_t contributions = 0;  ///< number of threads whose values are in the payload
   base::Payload payload;
   Origin origin;
-  /// Whether its contributor arrived last in the round. Each join on this host overwrites it.
+  /// Whether the contributor that receives this result arrived last in the round. Each join on this
+  /// host sets it again.
   bool last_arriver = false;
-  /// Types of the path that returned it; nullptr on the way up, and for results that no path
-  /// returned.
+  /// Types of the path that returned this result; nullptr until a path has returned it.
   const PathValues* path_values = nullptr;
 
   /// Returns whether the value covers every contribution to its round. Also true if the operation
@@ -180,9 +182,9 @@ struct Result {
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = payload.read<T>(i * sizeof(T));
     return all;
   }
-  /// Reads like read(), but also a value that covers only some of the contributions. Such a value
-  /// may lie on the other side of the condition's constant than the complete value; decide by
-  /// `condition`.
+  /// Returns the value at byte `offset`, even if it covers only some of the contributions. A
+  /// program must not compare such a value with the constant of the condition, because the complete
+  /// value may compare differently. The member `condition` has the outcome.
   template <class T>
   T partial(std::size_t offset = 0) const {
     check<T>(true);

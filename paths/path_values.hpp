@@ -19,7 +19,7 @@ namespace paths {
 ///              ends, because a Result refers to it and may outlive its plan.
 /// Thread-safe: immutable.
 struct PathValues {
-  /// Templates of a path's tuples; nullopt where the plan declares none.
+  /// Templates of a path's tuples; nullopt if the plan declares none.
   struct Templates {
     std::optional<pastset::Template> moved;  ///< the moved tuple and its result
     std::optional<pastset::Template> read;   ///< tuples of the element at the end of the path
@@ -27,8 +27,7 @@ struct PathValues {
 
   std::string path;  ///< name of the path's graph
   Templates templates;
-  /// Contributions that a complete result covers, if results may cover fewer; 0 if all results are
-  /// complete.
+  /// Number of contributions to a complete result; 0 if every result is complete.
   std::uint64_t contributors = 0;
   bool has_rounds = false;  ///< whether moves are contributions that other threads wait for
   base::ValueType moved_type = base::ValueType::unknown;

@@ -24,8 +24,8 @@ class Responder;
 /// State of one operation: the steps for the way up, and the receiver of the outcome.
 ///
 /// There are two kinds. A thread that calls an operation and waits for it has the state on its
-/// stack; the operation owns the context of that thread. A served or started operation has its
-/// state in memory that later operations reuse.
+/// stack; the operation owns the context of that thread. An operation that another host sent, or
+/// that a thread started without waiting, has its state in memory that later operations reuse.
 ///
 /// Thread-safe: no. One context at a time handles an operation and its state.
 class OperationState {
@@ -34,8 +34,9 @@ class OperationState {
   OperationState& operator=(const OperationState&) = delete;
 
  protected:
-  /// Uses `room` for the steps, and allocates those that do not fit. `owns_context` is true if the
-  /// context that begins the operation only waits until the outcome has arrived.
+  /// Stores the steps in `room`, and allocates memory for steps that do not fit. `owns_context`
+  /// must be true if the context that begins the operation then waits for the outcome and does
+  /// nothing else.
   explicit OperationState(std::span<std::byte> room, bool owns_context = false)
       : room_(room), owns_context_(owns_context) {}
   ~OperationState();
@@ -70,8 +71,8 @@ class OperationState {
   const bool owns_context_;
 };
 
-/// Memory for the state of an operation. A class derives from it before it derives from
-/// OperationState.
+/// Memory for the state of an operation. A class must list this base before OperationState, which
+/// uses the memory.
 template <std::size_t Bytes>
 struct StateRoom {
   alignas(std::max_align_t) std::byte room[Bytes];
@@ -97,13 +98,13 @@ class Responder {
     if (state_ != nullptr) fail_dropped();
   }
   explicit operator bool() const { return state_ != nullptr; }
-  /// Returns whether the calling context belongs to the operation. A wrapper may then block. It
-  /// must reply or pass the operation on before it returns.
+  /// Returns whether the calling context belongs to the operation. If so, the wrapper may block,
+  /// and must reply or pass the operation on before it returns.
   bool owns_context() const { return state_->owns_context_; }
 
-  /// Adds a step of the way up. It runs before the steps of the stages above. It is called as
-  /// up(Responder, Outcome&&) and replies, now or later. It runs in the context that has the
-  /// outcome. It must not block or throw.
+  /// Adds `up` as a step of the way up. The step runs before the steps of the stages above, in the
+  /// context that has the outcome. It is called as up(Responder, Outcome&&), and must reply,
+  /// immediately or later. It must not block or throw.
   template <class Up>
   void on_reply(Up up) {
     state_->emplace<OperationState::Step<Up>>(std::move(up));
@@ -119,7 +120,7 @@ class Responder {
   void reply(Outcome&& outcome);
   void reply(Result&& result);
   void fail(Failure failure) { reply(Outcome{{}, std::move(failure)}); }
-  /// Fails the operation because `stop` ended a wait in its own context.
+  /// Fails the operation because `stop` ended a wait in the context that the operation owns.
   void stop(std::exception_ptr stop, Failure failure);
 
  private:

@@ -20,18 +20,19 @@ class Deployment;
 class Next;
 class Wrapper;
 
-/// Place of a wrapper on a path. Paths that meet in a join share its stage and all stages below, so
-/// paths form trees. Immutable after deployment.
+/// Place of a wrapper on a path. Paths that meet in a join share the stage of the join and all
+/// stages below it. Paths therefore form trees. A stage is immutable after deployment.
 struct Stage {
   Wrapper* wrapper = nullptr;
-  const Stage* below = nullptr;  ///< nullptr if the next stage is elsewhere or there is none
+  const Stage* below = nullptr;  ///< next stage; nullptr if it is on another host or there is none
   StageId id = no_stage;
   StageId below_id = no_stage;  ///< id of the next stage, even if it is on another host
   std::uint32_t slot = 0;       ///< first slot of this stage at the stage below
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
   /// Operations that never wait in this stage or in the stages below on this host.
   OperationSet nonblocking = OperationSet::none();
-  /// Whether a served or started operation needs a context from here up to the next join.
+  /// Whether an operation that owns no context needs one in this stage, or in a later one down to
+  /// the next join.
   bool needs_context = true;
 };
 
@@ -52,33 +53,37 @@ class Wrapper {
   /// On the virtual clock an operation that owns no context runs in a service context, after all
   /// contexts that are ready (runtime/continuation.hpp).
   ///
-  /// Blocks: only if responder.owns_context(). The wrapper must not keep the responder then.
-  /// Throws: anything, while it has the responder. The stage converts the exception to a
-  ///         TravelError that names host and wrapper; Stop passes unchanged. If the operation was
-  ///         not passed on, the joins below get this contributor's failure (see begin_stage()).
+  /// Blocks: only if responder.owns_context(). In that case the wrapper must not keep the responder
+  ///         after it has returned.
+  /// Throws: any exception, as long as the wrapper still has the responder. The stage converts the
+  ///         exception to a TravelError that names host and wrapper; Stop passes unchanged. If the
+  ///         operation was not passed on, the joins below get this contributor's failure (see
+  ///         begin_stage()).
   virtual void handle(Operation&& operation, Next next, Responder& responder) = 0;
   /// Returns whether operations need a context of their own here, for example because the wrapper
   /// runs application code. Called once, during deployment.
   virtual bool needs_context() const { return false; }
   /// Fails the operations that wait here without a context and whose deadline has passed at `now`.
-  /// Returns the next deadline, or the maximum if none waits. Called at the time given to
+  /// Returns the next deadline, or the maximum if no operation waits. Called at the time given to
   /// Next::expect(), or earlier.
   virtual base::Nanos end_late(base::Nanos /*now*/) { return base::Nanos::max(); }
   /// Fails all operations that wait here without a context, because the host ends.
   virtual void give_up() {}
 
   /// Returns whether handle() receives failed contributions (operation.failure set). Joins,
-  /// forwards and wrappers with state per round must see them. All other wrappers are skipped.
+  /// forwards and wrappers with state per round must see them. Failed contributions skip all other
+  /// wrappers.
   virtual bool sees_failed_operations() const { return false; }
-  /// Returns the element of this process in which moves end unchanged; nullptr if there is none or
-  /// it is not known yet.
+  /// Returns the element of this process that stores moved tuples unchanged. Returns nullptr if
+  /// there is none, or if it is not known yet.
   virtual pastset::Element* element_here() { return nullptr; }
-  /// Returns whether several slots become one here. All other wrappers keep contributors apart.
+  /// Returns whether several contributors become one in this wrapper. All other wrappers keep
+  /// contributors separate.
   virtual bool joins() const { return false; }
-  /// Returns the operations that never wait in handle() of this wrapper, apart from the stages
-  /// below. If all stages of this host return the kind, an operation from another host runs where
-  /// it arrives, without a context. Called once, during deployment. Operations that run application
-  /// code must not be in the set.
+  /// Returns the operations that never wait in handle() of this wrapper. Waits in stages below do
+  /// not count. If all stages of a path on this host return an operation, the thread that receives
+  /// it from another host runs it, without a context for it. Called once, during deployment.
+  /// Operations that run application code must not be in the set.
   virtual OperationSet nonblocking_operations() const { return OperationSet::none(); }
   /// Returns whether a release may wait here for earlier operations.
   virtual bool holds_releases() const { return false; }
@@ -86,8 +91,8 @@ class Wrapper {
   virtual void start() {}
   /// Called after the last operation.
   virtual void stop() {}
-  /// Blocks until no operation is under way below. Called after every path through the host was
-  /// released.
+  /// Blocks until no operation from this wrapper is under way in the stages below. Called after
+  /// every path through the host was released.
   virtual void drain() {}
 
   const std::string& name() const { return name_; }
@@ -128,9 +133,9 @@ class Next {
   std::uint32_t role() const { return stage_->role; }
   bool at_end() const { return stage_->below_id == no_stage; }
   Deployment& deployment() const { return *deployment_; }
-  /// Marks the operation as handled. For a wrapper that replies or sends the operation on itself,
-  /// such as a forward or a join. After this call the stage does not pass a failure down for the
-  /// wrapper.
+  /// Marks the operation as handled. Called by a wrapper that replies or sends the operation on
+  /// itself, such as a forward or a join. If the wrapper throws after this call, the stage passes
+  /// no failed contribution down.
   void taken() const {
     if (called_ != nullptr) *called_ = true;
   }
@@ -144,7 +149,7 @@ class Next {
 };
 
 /// Runs `stage` and the stages below it. If the wrapper needs a context and the operation owns
-/// none, a service context takes the operation over. If the wrapper throws before it passes the
+/// none, the operation continues in a service context. If the wrapper throws before it passes the
 /// operation on, the joins below get a failed contribution, and then the operation fails.
 void begin_stage(Deployment& deployment, const Stage& stage, Operation&& operation,
                  Responder responder);

@@ -28,14 +28,15 @@ struct SettingHelp {
   std::string help;      ///< one sentence
 };
 
-/// Kind of collective in a high-level config. The collective has the name of the kind of its joins.
+/// Kind of collective in a high-level config. Its name is the name of the wrapper kind of its
+/// joins.
 struct CollectiveKind {
   std::string help;                        ///< one sentence
   std::vector<SettingHelp> settings = {};  ///< its own settings, passed on to its joins
-  /// Reads and checks these settings. Reports mistakes to the reader.
+  /// Reads and checks `settings`. Reports mistakes to the reader.
   void (*read)(base::MapReader&) = nullptr;
-  /// Setting of the joins that selects the slot of the root, if a contributor is the root;
-  /// otherwise "".
+  /// Name of the joins' setting that selects the slot of the root; "" if no contributor is the
+  /// root.
   std::string root_slot = {};
 
   /// Returns the entries of `map` that are settings of this kind, in the order of `settings`.
@@ -51,9 +52,9 @@ class WrapperPlace {
 
   const Plan& plan() const { return was_asked_ = true, plan_; }
   std::uint32_t host() const { return was_asked_ = true, host_; }
-  std::uint32_t slots() const { return was_asked_ = true, slots_; }  ///< contributors that enter
-  /// Returns the wrapper's index in the plan. The new wrapper needs it, but the check of settings
-  /// does not.
+  std::uint32_t slots() const { return was_asked_ = true, slots_; }  ///< number of contributors
+  /// Returns the wrapper's index in the plan. Only the new wrapper needs it, not the check of
+  /// settings, so was_asked() ignores this call.
   std::uint32_t wrapper() const { return wrapper_; }
   /// Returns whether the reader used more than the settings. If false, the result of the check
   /// depends on the settings only.
@@ -79,8 +80,8 @@ struct WrapperKind {
   bool answers_in_kind = false;
   /// Whether its results may cover only some of the contributions to a round.
   bool may_answer_partial_values = false;
-  /// Whether it acts on an element of another host in place of the end of its path. Only crossings
-  /// may be between the two.
+  /// Whether it accesses an element of another host directly, in place of the last wrapper of its
+  /// path. Only crossings may be between it and the last wrapper.
   bool maps = false;
   /// Whether it ends paths and refuses operations that change the element.
   bool only_reads = false;
@@ -88,7 +89,7 @@ struct WrapperKind {
   std::string fetches_into = {};
   std::optional<CollectiveKind> collective = {};
   /// Returns the template of tuples below the wrapper, derived from the settings and the template
-  /// above; nullptr if the setting `template` also holds below.
+  /// above; nullptr if tuples below have the template of the setting `template`, too.
   pastset::Template (*template_below)(const base::Settings& settings,
                                       const pastset::Template& above) = nullptr;
   /// Reads and checks the settings. Reports mistakes to the reader; the caller calls finish().
@@ -96,10 +97,13 @@ struct WrapperKind {
   /// mistakes.
   std::function<MakeWrapper(base::MapReader&, const WrapperPlace&)> read;
 
-  bool joins() const { return job == Job::join; }  ///< its paths must agree on all stages below
-  bool ends() const { return job == Job::store; }  ///< end of a path; required on every path
-  bool crosses() const { return job == Job::crossing; }  ///< crossing to the host in `to`
-  /// Returns whether the wrapper starts operations itself. Such a path has no thread.
+  /// Whether its paths must agree on all stages below.
+  bool joins() const { return job == Job::join; }
+  /// Whether it ends a path; each path needs one.
+  bool ends() const { return job == Job::store; }
+  bool crosses() const { return job == Job::crossing; }  ///< whether it leads to the host in `to`
+  /// Returns whether the wrapper starts operations itself. The path of such a wrapper has no
+  /// thread.
   bool drives_own_path() const { return job == Job::prefetch || job == Job::push; }
 };
 

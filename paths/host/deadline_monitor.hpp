@@ -11,10 +11,10 @@ namespace paths {
 
 /// Fails operations that wait without a context when their deadline passes.
 ///
-/// Why:         such an operation has no context that would wake at its deadline. Nearly all of
-///              them end long before. Deadlines of one host are nearly equal, so one context is
-///              enough. It calls `look` at the earliest expected deadline, and sleeps until the
-///              next.
+/// Why:         such an operation has no context that would wake at its deadline. Nearly all
+///              operations end long before their deadline. All deadlines on a host are nearly
+///              equal, so one context is enough. This context calls `look` at the earliest expected
+///              deadline, and then sleeps until the next one.
 /// Thread-safe: expect() may be called from any thread. It locks only if no earlier deadline is
 ///              expected.
 class DeadlineMonitor {

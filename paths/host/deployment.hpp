@@ -39,8 +39,8 @@ class SharedElements;
 ///
 /// The deployment owns its parts and determines the order in which they begin and end. PlanInstance
 /// has the elements, wrappers and stages. Dispatcher runs operations of other hosts, and
-/// RemoteCalls sends operations to them. Services and PathReleases count what must end first.
-/// TrafficCounts adds up what was sent.
+/// RemoteCalls sends operations to them. Services counts the work, and PathReleases the paths, that
+/// must end before the deployment ends. TrafficCounts adds up the traffic.
 ///
 /// Owns:   its parts and connections. Borrows the host.
 /// Thread-safe.
@@ -48,7 +48,7 @@ class SharedElements;
 class Deployment : public HostView {
  public:
   /// `index` is the index of the host in this plan. `numbers` contains the numbers that the plan's
-  /// hosts have in the run. Greetings of peers are accepted from the constructor on.
+  /// hosts have in the run. The deployment accepts greetings of peers as soon as it is constructed.
   Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const DeploymentId> call,
              std::shared_ptr<const Plan> plan, std::uint32_t index, HostNumbers numbers,
              const WrapperKinds& kinds, std::shared_ptr<const Peers> peers);
@@ -56,7 +56,8 @@ class Deployment : public HostView {
 
   /// Returns the label given to deploy(); "" for the config's plan.
   const std::string& label() const { return call_->label; }
-  /// Returns the number of the call of deploy().
+  /// Returns the number of the call of Host::deploy() that made this deployment. All hosts of the
+  /// plan have the same number for it.
   std::uint64_t number() const { return call_->number; }
 
   Host& host() const { return host_; }
@@ -78,29 +79,31 @@ class Deployment : public HostView {
   PathReleases& releases() { return releases_; }
   TrafficCounts& traffic() const { return *traffic_; }
 
-  /// Connects, then starts the wrappers. Every host of the plan must call start(), in any order.
+  /// Connects to the peers, then starts the wrappers. Every host of the plan must call start(), in
+  /// any order.
   ///
-  /// For the config's plan it does not wait for other hosts. On the steady clock a host that has
-  /// not arrived within the deadline counts as lost. For any other plan it blocks until all hosts
-  /// have arrived that paths connect directly with this one.
+  /// For the config's plan, start() does not wait for other hosts. On the steady clock a host that
+  /// has not arrived within the deadline counts as lost. For any other plan, start() blocks until
+  /// all hosts that paths connect directly with this host have arrived.
   ///
-  /// Throws: TravelError if such a host did not arrive, or not for this call. The other hosts
-  ///         receive the failure. Only the destructor may be called afterwards.
+  /// Throws: TravelError if such a host did not arrive, or arrived for another call of deploy().
+  ///         The other hosts receive the failure. Only the destructor may be called afterwards.
   void start();
   /// Ends the deployment. Serves other hosts until every path through this host was released, then
   /// stops the wrappers and disconnects from peers. A lost host counts as having released its
   /// paths, and so does a host that was silent for the deadline. The threads of this host must have
-  /// released their paths, or be about to.
+  /// released their paths, or release them soon.
   ///
-  /// First it waits for the paths of threads. Then it releases this host's prefetches, which no
-  /// thread here needs any more. Last it waits for prefetches of other hosts that read from here.
-  /// They find the remaining tuples, and then the end of this host. Gateways therefore end last.
+  /// finish() first waits until the paths of threads are released. It then releases the paths of
+  /// this host's prefetches, because no thread on this host needs them any more. At last it waits
+  /// for prefetches of other hosts that read elements of this host. Such a prefetch reads the
+  /// remaining tuples, and then learns that this host has ended. Gateways therefore end last.
   ///
-  /// Calls `before_goodbyes` when paths need nothing here any more. Until it has returned, this
-  /// host counts as present. Returns what went wrong at the end, which are the hosts that did not
-  /// reply; "" if nothing did. Any context may call it, once.
+  /// Calls `before_goodbyes` when no path needs this host any more. Other hosts count this host as
+  /// present until that call has returned. Returns a message about the hosts that did not reply at
+  /// the end; "" if all replied. Any context may call finish(), but only once.
   ///
-  /// Throws: UsageError if it was called before.
+  /// Throws: UsageError if finish() was called before.
   std::string finish(const std::function<void()>& before_goodbyes = {});
   /// Ends the deployment early. Peers receive the reason and count this host as lost. Waits for
   /// operations that are still being served. Does nothing after finish() has begun.
@@ -108,7 +111,7 @@ class Deployment : public HostView {
   EndedThreads& ended_threads() { return ended_threads_; }
 
   /// Sets work that finish() calls after every thread's path through this host was released, before
-  /// it stops anything. For code that sends requests to other hosts all the time.
+  /// it stops anything. Meant for code that sends requests to other hosts all the time.
   /// Requires: called before finish().
   void before_end(std::function<void()> work) { before_end_ = std::move(work); }
 
@@ -123,10 +126,11 @@ class Deployment : public HostView {
   void end_services();
 
   Host& host_;
-  eventspace::Recorder records_;  // records of a further deployment, which has its own stages
+  // Recorder of a further deployment, whose stages have numbers of their own.
+  eventspace::Recorder records_;
   Acceptor& acceptor_;
   const std::shared_ptr<const DeploymentId> call_;
-  std::unique_ptr<Multiplexer::SubTransport> share_made_;  // empty once connections own it
+  std::unique_ptr<Multiplexer::SubTransport> share_made_;  // nullptr once connections_ owns it
   Multiplexer::SubTransport& share_;
   const std::unique_ptr<SharedElements> shared_elements_;
   std::unique_ptr<PlanInstance> instance_;
@@ -137,7 +141,7 @@ class Deployment : public HostView {
   RemoteCalls remote_calls_{*this};
   const std::unique_ptr<Dispatcher> dispatcher_;
   std::unique_ptr<DeadlineMonitor> deadline_monitor_;  // nullptr on the virtual clock by default
-  runtime::Task meeting_;                              // wait for the peers
+  runtime::Task meeting_;                              // waits for the peers
   std::function<void()> before_end_;
   EndedThreads ended_threads_;
   std::atomic<bool> is_ending_{false};

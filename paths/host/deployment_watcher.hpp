@@ -6,8 +6,9 @@ namespace paths {
 
 class Deployment;
 
-/// Observer of a host's further deployments. The functions are called in this order, in the context
-/// that makes or ends the deployment. An exception of made() or wired() fails deploy().
+/// Observer of a host's further deployments, which are those of all plans except the config's. The
+/// functions are called in this order, in the context that makes or ends the deployment. An
+/// exception of made() or wired() fails deploy().
 class DeploymentWatcher {
  public:
   virtual ~DeploymentWatcher() = default;

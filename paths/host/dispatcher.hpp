@@ -34,15 +34,16 @@ class Dispatcher {
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  /// Runs the operation of a request or push. Refuses the peer if the plan does not allow it.
+  /// Runs the operation of a request or push. Refuses the peer if the plan does not allow the
+  /// operation.
   void run(ConnectionId connection, Frame&& frame);
-  /// Runs a request of a standing call in the same way.
+  /// Runs a request of a standing call (standing_calls.hpp) in the same way.
   void run(ConnectionId connection, ShortFrame&& frame);
-  /// Begins a started operation at `stage`, which must need no context. `state` receives the
-  /// outcome.
+  /// Begins an operation that a thread of this host started without waiting. `stage` must need no
+  /// context. `state` receives the outcome.
   void begin(const Stage& stage, Operation operation, OperationState& state);
-  /// Releases a path that a wrapper of this host drives, once. Deployment::finish() calls it for
-  /// the paths that remain.
+  /// Releases a path that a wrapper of this host drives. Later calls for the same path have no
+  /// effect. Deployment::finish() calls this function for the paths that are not released yet.
   /// Blocks: as the path does.
   void release_background(std::uint32_t path, Failure failure);
   /// Releases each path from `peer` that was not released yet, with `reason` as the failure.

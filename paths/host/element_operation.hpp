@@ -16,8 +16,8 @@ namespace paths {
 Result operate_on(pastset::Element& element, const Operation& operation,
                   runtime::Deadline deadline);
 
-/// Returns whether operations on the element need contexts of their own. They do if it runs
-/// application code, or if another process may hold it.
+/// Returns whether operations on the element need contexts of their own. They do if the element
+/// runs application code, or if another process may hold its lock.
 bool needs_context_on(const pastset::Element& element);
 
 /// Returns the operations that never wait on this element, in any state.

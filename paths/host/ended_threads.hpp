@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/ended_threads.hpp — ended threads of a deployment's host.
+// paths/host/ended_threads.hpp — threads of a host that have ended.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -16,7 +16,7 @@ class Deployment;
 
 /// Threads that have ended, by their index on the host.
 ///
-/// Why: a group waits for all its members, and an ended thread never joins.
+/// Why: a group waits until all its members have joined, and an ended thread never joins.
 /// Thread-safe.
 class EndedThreads {
  public:
@@ -24,11 +24,11 @@ class EndedThreads {
   void remove(std::uint32_t thread);  ///< called when the thread begins again
   bool empty() const { return count_.load() == 0; }
   bool has(std::uint32_t thread) const;
-  /// Returns the first thread of a list that has ended; nullopt if none has. Stops at text that is
-  /// not from list_text().
+  /// Returns the first thread of a list_text() that has ended; nullopt if none has. Stops reading
+  /// at text that list_text() never returns.
   std::optional<std::uint32_t> first_of(std::string_view list) const;
-  /// Returns indexes in rising order as text, such as "0-3,7". Cuts a very long list after one of
-  /// the indexes.
+  /// Returns thread indexes in rising order as text, such as "0-3,7". Cuts a very long list after a
+  /// complete index.
   static std::string list_text(const std::vector<std::uint32_t>& threads);
 
  private:

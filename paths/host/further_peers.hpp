@@ -10,7 +10,8 @@
 
 namespace paths {
 
-/// Host numbers and peers of a further plan, the same for every host that deploys it.
+/// Host numbers and peers of a further plan (one that is not the config's). They are the same for
+/// every host that deploys the plan.
 struct FurtherPeers {
   HostNumbers numbers;
   std::shared_ptr<const Peers> peers;  ///< peers with the addresses of the run
@@ -20,8 +21,8 @@ struct FurtherPeers {
 /// makes them. They are shared while a host uses them. `run_plan` and `run` are the plan and the
 /// peers of the run.
 ///
-/// Why:    their size grows with the hosts and paths of the plan. One copy for each host would grow
-///         with the square of the hosts.
+/// Why:    the size of this data grows with the number of hosts and paths of the plan. With one
+///         copy for each host, memory would grow with the square of the number of hosts.
 /// Thread-safe.
 /// Throws: UsageError if the run does not have a host of the plan. `label` is for the message.
 FurtherPeers further_peers(const std::string& label, const Plan& run_plan,

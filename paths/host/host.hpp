@@ -23,16 +23,16 @@
 
 namespace paths {
 
-/// Process, or simulated machine, on which plans are deployed. It has everything that is common to
-/// its deployments. As a HostView it is the host in the config's plan, in which hosts have the
-/// numbers of the run.
+/// Process, or simulated machine, on which plans are deployed. It owns everything that its
+/// deployments have in common. As a HostView it represents the host in the config's plan. The
+/// indexes of hosts in this plan are the host numbers of the run.
 ///
 /// Owns: space, recorder, transport and deployments. Borrows the runtime.
 /// Thread-safe.
 class Host : public HostView {
  public:
-  /// `peers` are those of the plan (peers_of()). With nullptr they are made here, for a host that
-  /// is alone in its process. `kinds` outlives this object.
+  /// `peers` is the result of peers_of() for the plan. A host that is alone in its process may pass
+  /// nullptr; the constructor then makes the peers. `kinds` outlives this object.
   Host(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
        const WrapperKinds& kinds, std::unique_ptr<Transport> transport,
        std::shared_ptr<const Peers> peers = nullptr);
@@ -43,7 +43,7 @@ class Host : public HostView {
   EmulatedLinks& links() { return links_; }
   /// Returns the endpoint for messages to all other hosts of the run.
   MessageEndpoint& lanes() { return *lanes_; }
-  /// Sends the lanes of this host through switches in this process.
+  /// Sends the messages of this host's lanes through switches in this process.
   /// Requires: called before start().
   void join(Switches& switches);
   /// Returns an element of this host by its name in the space.
@@ -54,15 +54,17 @@ class Host : public HostView {
   const Deployment& deployment() const { return *deployment_; }
 
   /// Deploys a further plan on this host. All hosts of the plan call this with the same label and
-  /// plan, in any order. The hosts must be hosts of the run by name, and keep the addresses of the
-  /// config. Afterwards any context may construct a Thread of the deployment. The deployment must
-  /// outlive its Threads. Its finish() ends it while other deployments continue.
+  /// plan, in any order. Each host of the plan must have the name of a host of the run. Hosts keep
+  /// the addresses of the config. Afterwards any context may construct a Thread of the deployment.
+  /// The deployment must outlive its Threads. Deployment::finish() ends it, while other deployments
+  /// continue.
   ///
   /// A label has letters, digits, '_', '-' and '.'.
   ///
-  /// Several labels may be deployed at once, but only one call at a time for each label. Calls for
-  /// one label find each other even if a host skipped a call. The call that remains then fails, and
-  /// the next one succeeds (paths/connections/deployment_table.hpp).
+  /// Calls with different labels may run at the same time, but only one call at a time for each
+  /// label. Calls of several hosts with the same label are matched, even if a host skipped a call.
+  /// The unmatched call then fails, and the next call succeeds
+  /// (paths/connections/deployment_table.hpp).
   ///
   /// Blocks: until this host's peers in the plan are connected, at most for the plan's deadline.
   /// Throws: TravelError if a peer does not arrive, has another plan under the label, or has
@@ -75,13 +77,15 @@ class Host : public HostView {
   /// watcher outlives them.
   void watch_deployments(DeploymentWatcher* watcher) { watcher_ = watcher; }
 
-  /// Returns the watcher that is notified when a thread of this host ends. `make` of the first
-  /// caller makes it. The host owns it.
+  /// Returns the watcher that is notified when a thread of this host ends. The first call makes the
+  /// watcher with `make`. The host owns it.
   ThreadWatcher& thread_watcher(std::unique_ptr<ThreadWatcher> (*make)());
-  /// Notes that a thread of a deployment of this host has ended. It joins no group from then on.
+  /// Notes that a thread of a deployment of this host has ended. The thread joins no group from
+  /// then on.
   void thread_ended(Deployment& deployment, std::uint32_t thread);
-  /// Returns why one of some threads of this host joins no group any more; "" if each of them may.
-  /// `threads` is the label of their deployment, ':', and an EndedThreads::list_text().
+  /// Returns why at least one of several threads of this host can no longer join a group; "" if all
+  /// of them can. `threads` consists of the label of their deployment, ':', and an
+  /// EndedThreads::list_text().
   std::string why_absent(std::string_view threads) const;
 
   /// Listens, then starts the deployment of the config's plan.
@@ -90,8 +94,8 @@ class Host : public HostView {
   /// are processes and the config has the key `lanes` (MessageEndpoint::await_all()).
   void await_all() { lanes_->await_all(); }
   /// Ends the config's deployment. Abandons further deployments that have not ended, and ends the
-  /// lanes. Then disconnects from the peers and stops the transport. Returns what went wrong at the
-  /// end; "" if nothing did.
+  /// lanes. Then disconnects from the peers and stops the transport. Returns a message about
+  /// failures of the end; "" if there were none.
   std::string finish();
 
  private:
@@ -119,7 +123,8 @@ class Host : public HostView {
   std::atomic<DeploymentWatcher*> watcher_ = nullptr;
   mutable runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<Deployment>> further_;  // not ended; keyed by label
-  std::unique_ptr<ThreadWatcher> thread_watcher_;               // uses the members above
+  // Declared last: it uses the other members.
+  std::unique_ptr<ThreadWatcher> thread_watcher_;
 };
 
 }  // namespace paths

@@ -10,7 +10,7 @@ namespace paths {
 
 class Deployment;
 
-/// Application thread that may use its paths, one at a time. The owner is the context that
+/// Owner of the paths of a thread. Only the owner may use them. At first it is the context that
 /// constructs this object.
 ///
 /// Why:         two contexts on one path would give their operations the same numbers, and joins
@@ -23,13 +23,13 @@ class Owner {
   Owner(const Owner&) = delete;
   Owner& operator=(const Owner&) = delete;
 
-  /// Throws UsageError unless the owner calls while its function runs. `what` and `subject`
-  /// describe the use, such as "move" and "path", and `name` is the name of the subject, such as
-  /// "sum".
+  /// Throws UsageError unless the caller is the owner and the thread's function still runs. `what`
+  /// and `subject` describe the use, such as "move" and "path", and `name` is the name of the
+  /// subject, such as "sum".
   void check(std::string_view what, std::string_view subject, std::string_view name = {}) const {
     if (!may_call()) refuse(what, subject, name);
   }
-  bool is_caller() const;  ///< whether the owner calls while its function runs
+  bool is_caller() const;  ///< whether the calling context is the owner
   /// Refuses all callers from now on, because the thread's function has returned.
   void end() { context_ = nullptr; }
   bool has_ended() const { return context_ == nullptr; }
@@ -40,9 +40,9 @@ class Owner {
   void take();
   std::string thread() const;  ///< text such as "thread alpha-0/3"
 
-  /// Span in which the owner uses its paths. The constructor calls check(). It also throws
-  /// UsageError if the owner is inside another use. An operation that a reduction or an X-function
-  /// began would otherwise wait for the operation of which it is part.
+  /// Span of time in which the owner uses its paths. The constructor calls check(). It also throws
+  /// UsageError if the owner is inside another use. Otherwise an operation that a reduction or an
+  /// X-function (pastset/element.hpp) starts would wait for the operation that runs this function.
   class Use {
    public:
     Use(Owner& owner, std::string_view what, std::string_view subject, std::string_view name);

@@ -27,15 +27,16 @@ struct Stage;
 
 /// Operation under way. If this object is destroyed, the operation continues without an observer.
 ///
-/// Thread-safe: no. Only the thread that started it may use it, while its function runs.
+/// Thread-safe: no. Only the thread that started the operation may use this object, and only until
+///              the thread's function returns.
 class Started {
  public:
   Started() = default;
   Started(Started&&) noexcept = default;
   Started& operator=(Started&&) noexcept = default;
   /// Blocks until the operation has ended, and returns its result.
-  /// Throws: the error of the operation. UsageError if it was waited for before, was never started,
-  ///         or belongs to another thread.
+  /// Throws: the error of the operation. UsageError if wait() was called before, if no operation
+  ///         was started, or if the operation belongs to another thread.
   Result wait();
   /// Returns the completion for wait sets (runtime/completion.hpp).
   /// Throws: UsageError if the operation was never started.
@@ -53,29 +54,29 @@ class Started {
 /// Moves are numbered from 0 in the order in which they are started. They enter each wrapper in
 /// that order.
 ///
-/// Types:       a payload made from values has their type (base/payload.hpp), which must be the
-///              type of the path's template. For bytes of unknown type and for structs only the
-///              size is checked, where they are used.
+/// Types:       a payload that is made from values has the type of the values (base/payload.hpp).
+///              It must be the type of the path's template. The type of raw bytes and structs is
+///              unknown, so only their size is checked, when they are used.
 /// Thread-safe: no. A path belongs to one thread while its function runs.
-/// Throws:      TravelError from all operations. UsageError for values of a wrong type or number,
-///              which are not sent; threads that wait for this contribution get the mistake as its
-///              failure. UsageError also after the release, in a forked process, from another
-///              thread, and inside another operation of the thread, such as a reduction or an
-///              X-function.
+/// Throws:      TravelError from all operations. UsageError for values of a wrong type or in a
+///              wrong number. Such values are not sent, and threads that wait for the contribution
+///              receive the mistake as a failure. UsageError also after the release, in a forked
+///              process, from another thread, and inside another operation of the thread, such as a
+///              reduction or an X-function.
 /// Paper:       Bongo et al. 2004, §III-A.
 class Path {
  public:
-  /// `owner` outlives this object. `last_failure` belongs to the thread. It is the failure of its
-  /// last operation on any path; nullptr if the operation succeeded.
+  /// `owner` outlives this object. `last_failure` belongs to the thread. It points to the failure
+  /// of the thread's last operation on any path, which is nullptr if that operation succeeded.
   Path(Deployment& deployment, std::uint32_t path, std::uint32_t thread, Owner& owner,
        std::shared_ptr<Failure> last_failure = std::make_shared<Failure>());
   Path(const Path&) = delete;  // a copy would repeat the numbers of moves
   Path& operator=(const Path&) = delete;
 
-  /// Returns memory for a tuple, to be written, frozen and moved down this path. If the path ends
-  /// in an element that this process maps and that has free memory, the move copies nothing.
-  /// Otherwise it is ordinary memory. Before the first operation of a path the element may be
-  /// unknown, and the memory is ordinary.
+  /// Returns memory for a tuple, to be written, frozen and moved down this path. The move copies
+  /// nothing if the path ends in an element that this process maps, and if that element has free
+  /// memory. Otherwise the buffer is ordinary memory. The element may still be unknown before the
+  /// first operation of the path; the buffer is then ordinary memory, too.
   base::Buffer buffer(std::size_t bytes);
   /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
   Result move(base::Payload payload);
@@ -99,9 +100,10 @@ class Path {
   ///         for.
   Started start(base::Payload payload);
   static constexpr std::uint64_t started_max = 256;
-  /// Moves a tuple without waiting for a reply: one frame per crossing. For values of which only
-  /// the newest counts. While the link is full, a newer push of this path replaces one that has not
-  /// left. Use send() for rows and logs.
+  /// Moves a tuple without waiting for a reply. Each crossing carries one frame. Meant for values
+  /// of which only the newest counts: while the link is full, a newer push of this path replaces a
+  /// push that has not left yet. Use send() for tuples that must all arrive, such as border rows
+  /// and logs.
   void push(base::Payload payload);
   /// Pushes a tuple that no newer push may replace. Tuples that cannot leave yet stay in memory, so
   /// the sender must bound their number.
@@ -123,11 +125,12 @@ class Path {
   /// Throws: UsageError if the plan has no such graph.
   std::vector<HostTraffic> traffic(std::string_view graph);
   /// Announces that this path carries nothing more, after all started operations have ended. Called
-  /// for every path when its thread ends. With a reason, threads that still wait for this one get
-  /// it as their failure.
+  /// for every path when its thread ends. Threads that still wait for this thread receive `reason`
+  /// as their failure, unless it is empty.
   void release(const std::string& reason = {});
   void release(Failure failure);
-  /// Announces the first round without this thread, without waiting for started operations.
+  /// Announces the first round to which this thread does not contribute. Does not wait for started
+  /// operations.
   void withdraw(Failure failure);
   /// Returns whether release() may have to wait for other threads or hosts.
   bool holds_release() const;
@@ -136,7 +139,7 @@ class Path {
   bool has_started() const;
   /// Blocks until all started operations have ended.
   void wait_for_started() { wait_while_started(1); }
-  // Properties. They are not restricted to the owner.
+  // Properties. Any context may read them.
   Deployment& deployment() const { return *deployment_; }
   const std::string& graph() const;
   std::uint64_t moves() const { return sequence_; }

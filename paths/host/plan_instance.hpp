@@ -49,7 +49,8 @@ class PlanInstance {
   /// Fails all operations that wait in wrappers without a context.
   void give_up();
 
-  /// Marks the elements, so that readers of other hosts get the last tuples and then `reason`.
+  /// Marks the elements, so that readers on other hosts get the last tuples, and then `reason` as
+  /// an error.
   void mark_elements(const std::string& reason);
   void delete_elements();
 

@@ -22,7 +22,8 @@ class RemoteCalls {
   /// `deployment` outlives this object.
   explicit RemoteCalls(Deployment& deployment) : deployment_(deployment) {}
 
-  /// Connects to all hosts that the plan joins to this one directly. Does not wait for them.
+  /// Connects to all hosts with which paths connect this host directly. Does not wait until they
+  /// have arrived.
   void connect();
   /// Returns the hosts to which paths of this host lead directly, in rising order.
   std::vector<std::uint32_t> peers() const;
@@ -33,8 +34,8 @@ class RemoteCalls {
   /// Throws: TravelError if the host is lost or late, or Stop. The caller then still has the
   ///         responder.
   void call(std::uint32_t to_host, StageId stage, Operation&& operation, Responder& responder);
-  /// Sends `operation` in one frame, without a reply. Does not block. A newer push of the same path
-  /// replaces a push that waits for credits, unless `kept` is set.
+  /// Sends `operation` in one frame, without a reply. Does not block. While a push waits for
+  /// credits, a newer push of the same path replaces it, unless the waiting push has `kept` set.
   void push(std::uint32_t to_host, StageId stage, Operation operation);
 
   /// Times of one clock request to another host.

@@ -13,7 +13,7 @@
 
 namespace paths {
 
-/// Starts service contexts, and counts operations that run without one.
+/// Starts service contexts, and counts operations that run without a context.
 ///
 /// Why: contexts and operations refer to the wrappers of a deployment. The deployment therefore
 ///      waits for all of them before it destroys its wrappers.
@@ -25,21 +25,23 @@ class Services {
       : runtime_(runtime), host_(host), index_(index) {}
 
   /// Starts `work` in a service context. The caller may detach the task.
-  /// Throws: if the runtime has no memory for a context.
+  /// Throws: std::runtime_error if there is no OS thread or no stack for the context.
   runtime::Task spawn(std::string_view role, std::function<void()> work);
-  /// Returns a number that is unique among the names of this host's services.
+  /// Returns a number that makes the name of a service context unique on this host.
   std::uint64_t take_number() { return next_number_.fetch_add(1); }
 
-  /// Counts an operation that spawn() did not start, until remove_operation().
+  /// Counts an operation as running, until remove_operation() is called. Meant for operations that
+  /// spawn() did not start.
   void add_operation() { operations_.fetch_add(1); }
   void remove_operation();
 
   bool are_running() const;
   /// Cancels the present wait of each context that spawn() started.
   void cancel();
-  /// Blocks until nothing runs. Returns false if `limit` passed first.
+  /// Blocks until no counted context or operation runs. Returns false if `limit` passed first.
   bool wait_for_end(runtime::Deadline limit);
-  /// Blocks until something has ended, or `limit` has passed. Returns immediately if nothing runs.
+  /// Blocks until a context or operation has ended, or `limit` has passed. Returns immediately if
+  /// none runs.
   void wait_for_change(runtime::Deadline limit);
 
  private:

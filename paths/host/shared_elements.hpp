@@ -26,8 +26,8 @@ class SharedElements {
   /// Returns whether hosts of this run share elements. They do if hosts are processes and the plan
   /// allows shared memory.
   bool are_shared() const { return are_shared_; }
-  /// Returns a shared element of this host. The first call makes all of them, so that no other
-  /// process can make one with other options.
+  /// Returns a shared element of this host. The first call makes all shared elements of this host,
+  /// so that no other process can make one of them with different options.
   std::shared_ptr<pastset::Element> make(const Plan::PlanElement& element);
   /// Returns an element of another host, which has already made it. Returns nullptr after a warning
   /// if it cannot be mapped, for example because it is on another machine.

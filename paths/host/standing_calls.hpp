@@ -16,14 +16,14 @@ class Dispatcher::Standing final : ServiceRoom, public OperationState {
   bool is_of(const Frame& request) const;
   /// Returns the request as a whole frame.
   Frame whole(ShortFrame&& frame) const;
-  /// Returns whether a request may enter, as nearly all may. It is then under way. validate()
-  /// checks those that may not. If stages need contexts it returns false, and run() validates the
-  /// whole request instead.
+  /// Returns whether a request may enter, and if so marks it as under way. Nearly all requests may
+  /// enter. After false, validate() returns the verdict. If the stages need a context, admit()
+  /// always returns false, and run() validates the whole request instead.
   /// Requires: the dispatcher's mutex held.
   bool admit(const ShortFrame& frame);
   /// Requires: the dispatcher's mutex held.
   Validator::Verdict validate(const ShortFrame& frame);
-  /// Runs an admitted request, without a context.
+  /// Runs an admitted request, without a context for it.
   void begin(ShortFrame&& frame);
 
   const Stage& stage;

@@ -16,7 +16,7 @@ namespace paths {
 class Host;
 
 /// Thread of a program: its rank, its paths and its clock. A program is one function that takes a
-/// Thread, the same for both clocks. The function must block only through this object and its
+/// Thread. The same function runs on both clocks. It must block only through this object and its
 /// paths.
 ///
 /// The thread ends when the function returns, and fails when it throws. A call of exit() ends the
@@ -31,8 +31,8 @@ class Thread {
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
 
-  // Properties. They are not restricted to the thread itself.
-  std::uint32_t rank() const;     ///< rank in the program; hosts count in config order
+  // Properties. Any context may read them.
+  std::uint32_t rank() const;     ///< rank among all threads, in the config's order of hosts
   std::uint32_t threads() const;  ///< number of threads in the program
   std::uint32_t index() const { return index_; }  ///< index among the threads of its host
   Deployment& deployment() const { return *deployment_; }
@@ -40,13 +40,14 @@ class Thread {
   const std::string& cluster() const;
   double speed() const;
 
-  /// Returns the thread's path of a collective or to an element, by its name in the config.
+  /// Returns the thread's path of a collective or to an element. `graph` is the name of the
+  /// collective or element in the config.
   /// Throws: UsageError that lists the thread's paths if there is no such path.
   Path& path(std::string_view graph);
   bool has_path(std::string_view graph) const;
 
-  /// Throws UsageError unless the thread itself calls while its function runs. The arguments form
-  /// the message, such as "group world: barrier by...".
+  /// Throws UsageError unless the caller is this thread and its function still runs. The arguments
+  /// form the message, such as "group world: barrier by...".
   void check_caller(std::string_view what, std::string_view subject, std::string_view name) const {
     owner_.check(what, subject, name);
   }
@@ -59,13 +60,13 @@ class Thread {
     return random_;
   }
 
-  /// Releases the thread's paths with a failure. Everything that would wait for this thread
-  /// receives it.
+  /// Releases the thread's paths with a failure. All operations that would wait for this thread
+  /// receive the failure.
   void fail(const std::string& reason);
   void fail(const TravelError& error);
   /// Ends the thread after its function has returned, and releases every path. If the last
-  /// operation failed, waiters get its failure, which is probably the cause. Otherwise they get the
-  /// end of this thread. Does nothing if another thread calls, or on later calls.
+  /// operation failed, waiters get its failure, which is probably the cause. Otherwise they get an
+  /// error about the end of this thread. Later calls, and calls by another thread, have no effect.
   void end();
 
  private:

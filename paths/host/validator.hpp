@@ -18,15 +18,15 @@
 namespace paths {
 
 /// Compares operations of other hosts with the plan and with earlier operations. Stages can trust
-/// an operation that passes: it enters where its path leads, has its own slot, and enters no round
-/// twice. Keeps a few words for each slot that was used.
+/// an operation that passes: its path enters at this stage, it has the slot of its contributor, and
+/// it does not contribute to a round twice. The memory grows with the number of slots in use.
 ///
 /// Thread-safe: no. The caller serializes all calls.
 class Validator {
  public:
-  /// Maximum number of operations of one slot that may be inside at once. The `rounds` that
-  /// wrappers on its way allow are added. A path that starts operations without waiting can have
-  /// many.
+  /// Maximum number of operations of one slot that are inside, which means that they have entered
+  /// and not ended. The setting `rounds` of wrappers on the path is added to it. Many operations
+  /// are inside if a path starts them without waiting.
   static constexpr std::uint64_t inside_max = 4096;
 
   static constexpr std::uint32_t segments_max = 4096;  ///< segments of one tuple
@@ -53,8 +53,8 @@ class Validator {
   class Standing;
   /// Requires: `request` was not wrong.
   Standing standing_of(const Frame& request);
-  /// Returns whether a short request enters, as nearly all do. validate() gives the verdict on
-  /// those that do not.
+  /// Returns whether a short request enters. Nearly all short requests do. After false, validate()
+  /// returns the verdict.
   bool admit(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
              std::uint64_t contributions);
   Verdict validate(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
@@ -65,7 +65,7 @@ class Validator {
   std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
   /// Returns true if the result is certainly right. Fast. After false, wrong_answer() must decide.
   bool is_surely_right(StageId stage, const OperationHead& asked, const Result& answer);
-  /// Notes that nothing more enters at this slot. Returns false if that was already known.
+  /// Notes that no further operation enters at this slot. Returns false if that was already known.
   bool release(StageId stage, std::uint32_t slot);
 
  private:
@@ -74,8 +74,9 @@ class Validator {
     std::uint32_t from_host = 0;
     std::uint32_t first_slot = 0;
     std::uint32_t slots = 1;  ///< 1 below a join, otherwise the number of threads of the path
-    /// False below a join that distributes a value from below without a fixed root. Its first
-    /// arriver leads, so rounds may overtake each other.
+    /// Whether moves arrive in order. False below a join that distributes a value from below and
+    /// has no fixed root. The first arriver leads each round of such a join, so rounds may overtake
+    /// each other.
     bool has_order = true;
     std::uint64_t inside_max = Validator::inside_max;
   };
@@ -86,7 +87,8 @@ class Validator {
   /// replaced them.
   class Moves {
    public:
-    /// Notes the move that follows the last one, as most do. Returns false for any other move.
+    /// Notes a move if its number follows that of the last one, as for most moves. Returns false
+    /// for any other move.
     bool note_next(std::uint64_t sequence, bool may_overtake);
     /// Returns what is wrong with a move; empty if nothing is.
     std::string wrong(std::uint64_t sequence, bool may_overtake) const;
@@ -100,24 +102,24 @@ class Validator {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;  // last few gaps below next_
   };
   struct Slot {
-    bool is_released = false;  // released by its path, or by this host after a loss
+    bool is_released = false;  // released by its path, or by this host after the loss of a peer
     bool is_released_by_path = false;
-    std::uint64_t released_from = 0;  // lower moves may still arrive
+    std::uint64_t released_from = 0;  // moves with lower numbers may still arrive
     std::uint64_t inside = 0;
     Moves moves;
-    std::map<std::uint32_t, Moves> further;  // keyed by segment, from 1; each is its own round
+    std::map<std::uint32_t, Moves> further;  // keyed by segment, from 1; each has its own rounds
     Moves& moves_of(std::uint32_t segment) { return segment == 0 ? moves : further[segment]; }
   };
-  /// Stage at which paths enter.
+  /// Stage at which paths of other hosts enter.
   struct Entrance {
     StageId stage = no_stage;
     std::uint32_t first_slot = 0;
     std::vector<std::uint32_t> from_hosts = {};
-    std::vector<std::pair<std::uint32_t, Way>> ways = {};  // keyed by path, once used
+    std::vector<std::pair<std::uint32_t, Way>> ways = {};  // keyed by path; filled on first use
     std::vector<Slot> slots = {};  // first one is first_slot; grows as needed
   };
 
-  /// Operation at a valid place.
+  /// Operation whose stage, path and slot are valid.
   struct Entering {
     OperationKind kind = OperationKind::move;
     std::uint32_t slot = 0;

@@ -13,8 +13,8 @@
 
 namespace paths {
 
-/// Runs operations on the element of one wrapper. An operation waits in its own context. An
-/// operation without a context gets its reply later, when the element notifies it.
+/// Runs operations on the element of one wrapper. An operation that owns a context waits in it. Any
+/// other operation gets its reply later, when the element notifies this object.
 ///
 /// Thread-safe, also for callers without a context.
 class WaitingAccesses {
