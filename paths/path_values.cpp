@@ -19,8 +19,8 @@ std::string text_of(const std::optional<pastset::Template>& known) {
   return known ? known->text() : "?";
 }
 
-/// Returns whether tuples carry values. A template without fields only synchronizes, so the payload
-/// is not checked.
+/// Returns whether tuples carry values. Tuples of a template without fields only synchronize
+/// threads, so their payload is not checked.
 bool has_values(const std::optional<pastset::Template>& known) {
   return known && !known->fields().empty();
 }

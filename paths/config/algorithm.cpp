@@ -114,8 +114,9 @@ Algorithm plain(const AlgorithmWord& word, bool all_to_all) {
   return algorithm;
 }
 
-/// Returns the rule for a word with several numbers: the second is at most the first, because a
-/// batch must not hold more rounds than a result may be late.
+/// Returns the rule for a word with several numbers: the second must not exceed the first.
+/// Otherwise a batch would have more rounds than the number of rounds by which a result may be
+/// late.
 std::string number_rule(const AlgorithmWord& word) {
   if (word.settings.size() < 2) return "";
   return fmt::format(" with {} at most {}", in_capitals(word.settings[1].name),
@@ -164,7 +165,7 @@ std::string parse_parameters(const std::vector<std::string_view>& given, Algorit
   return forms.empty() ? word.name : either_of(forms);
 }
 
-/// Returns the word with the same promise whose default transfer is that of the algorithm.
+/// Returns the word of the same relaxation whose default transfer is that of the algorithm.
 const AlgorithmWord& shortest(const Algorithm& algorithm) {
   for (const AlgorithmWord& word : algorithm_words()) {
     const bool fits = algorithm.all_to_all
@@ -175,9 +176,9 @@ const AlgorithmWord& shortest(const Algorithm& algorithm) {
   return *algorithm.word;
 }
 
-/// Returns the first word of the relaxation `name` that fits the graph. Over all_to_all only the
-/// word with that name fits. If none fits, returns the first word that does not; nullptr for an
-/// unknown name.
+/// Returns the first word of the relaxation `name` that fits the graph. With `graph: all_to_all`,
+/// only the word with the name of the relaxation fits. If none fits, returns the first word of the
+/// relaxation. Returns nullptr for an unknown name.
 const AlgorithmWord* relaxation_named(std::string_view name, bool all_to_all) {
   const AlgorithmWord* found = nullptr;
   for (const AlgorithmWord& word : algorithm_words()) {
@@ -198,7 +199,7 @@ std::vector<std::string_view> relaxation_names(std::string_view collective_kind)
   return names;
 }
 
-/// Reader of `relaxation` and `transfer` of one collective.
+/// Reader of the settings `relaxation` and `transfer` of one collective.
 class RelaxationReader {
  public:
   RelaxationReader(base::MapReader& reader, std::string_view kind, bool all_to_all)
@@ -246,7 +247,8 @@ class RelaxationReader {
     if (!expected.empty()) mistake(fmt::format("expected {}, found '{}'", expected, text));
   }
 
-  /// Reads `relaxation: {lagged: 2}`, `{budget: {horizon: 8, every: 4}}`.
+  /// Reads a map such as `relaxation: {lagged: 2}` or `relaxation: {budget: {horizon: 8, every:
+  /// 4}}`.
   void read_map(const Settings& map) {
     if (map.entries().size() != 1) return mistake("expected one relaxation, such as {lagged: 2}");
     const auto& [name, value] = map.entries().front();
@@ -283,7 +285,7 @@ class RelaxationReader {
     reader.finish();
   }
 
-  /// Reads `transfer: push`, `transfer: {subscribe: 8}`.
+  /// Reads `transfer: push` or `transfer: {subscribe: 8}`.
   void read_transfer() {
     const Settings value = reader_.take("transfer");
     if (value.is_null()) return;

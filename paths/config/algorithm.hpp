@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithm.hpp — descriptions of the algorithm words for collectives made of paths.
+// paths/config/algorithm.hpp — descriptions of the words for algorithms of collectives made of
+// paths.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,34 +18,37 @@ namespace expansion {
 class CollectiveExpansion;
 }
 
-/// Description of a word of `transfer`: how tuples of a cluster reach the others. Passive;
-/// paths/config/algorithms/all.cpp lists them.
+/// Description of a word of the setting `transfer`, which selects how tuples of a cluster reach the
+/// other clusters. paths/config/algorithms/all.cpp lists all words.
 struct TransferWord {
   std::string name;
   std::string help;                        ///< one sentence
-  std::vector<SettingHelp> settings = {};  ///< none, or one: tuples per request
-  std::string with_one = {};               ///< equivalent word if that number is 1
-  bool asks = false;                       ///< a root that cannot decide requests tuples
+  std::vector<SettingHelp> settings = {};  ///< empty, or only the number of tuples per request
+  std::string with_one = {};               ///< equivalent word if that number of tuples is 1
+  bool asks = false;                       ///< whether a root requests tuples if it cannot decide
   /// Writes the paths that carry tuples from the cluster `from` to the cluster `into`.
   void (*expand)(expansion::CollectiveExpansion&, std::uint32_t into, std::uint32_t from) = nullptr;
 };
 
-/// Description of a word of `algorithm`. Passive; paths/config/algorithms/all.cpp lists them.
+/// Description of a word of the setting `algorithm`. paths/config/algorithms/all.cpp lists all
+/// words.
 struct AlgorithmWord {
   std::string name;
   std::string help;                        ///< one sentence
   std::vector<SettingHelp> settings = {};  ///< whole numbers that follow the word after a colon
-  /// Value of `relaxation` for such a collective. Words of one relaxation promise the same, and
-  /// differ in the graph or in their default transfer.
+  /// Value of the setting `relaxation` for which the word stands. Words with the same relaxation
+  /// give the same guarantees. They differ in the graph or in the default transfer.
   std::string relaxation;
-  std::vector<std::string_view> collectives = {};  ///< kinds that may have it; empty: each
-  bool over_tree = false;                          ///< allowed together with `graph: tree`
-  bool over_all_to_all = false;  ///< allowed with `graph: all_to_all`, which selects it
-  /// Whether hosts combine values by a schedule. The algorithms of collectives/ are also words.
+  /// Kinds of collective that may use it; empty = all.
+  std::vector<std::string_view> collectives = {};
+  bool over_tree = false;        ///< allowed together with `graph: tree`
+  bool over_all_to_all = false;  ///< allowed together with `graph: all_to_all`
+  /// Whether hosts combine values by a schedule. The names of the algorithms in collectives/ are
+  /// then valid words, too.
   bool is_schedule = false;
   std::vector<std::string_view> transfers = {};  ///< transfers allowed with this word
   std::string_view transfer = {};                ///< default transfer
-  /// Whether it needs a condition that a part of the contributions can establish.
+  /// Whether it needs a condition that a part of the contributions can decide.
   bool needs_proof = false;
   void (*expand)(expansion::CollectiveExpansion&) = nullptr;  ///< writes the paths
 
@@ -55,28 +59,29 @@ struct AlgorithmWord {
 const std::vector<AlgorithmWord>& algorithm_words();
 const std::vector<TransferWord>& transfer_words();
 
-/// Algorithm of a collective, from `algorithm` or from `graph`, `relaxation` and `transfer`. A
-/// value; its words are those of the lists.
+/// Algorithm of a collective, from `algorithm` or from `graph`, `relaxation` and `transfer`. Points
+/// into algorithm_words() and transfer_words().
 struct Algorithm {
   const AlgorithmWord* word = nullptr;
   bool all_to_all = false;
   std::vector<std::uint64_t> numbers = {};  ///< one for each of the word's settings
-  const TransferWord* transfer = nullptr;   ///< null over a tree
+  const TransferWord* transfer = nullptr;   ///< nullptr over a tree
   std::uint64_t tuples = 1;                 ///< tuples per request
-  std::string schedule = {};  ///< schedule words: "best", "multilevel:shapes=flat/binomial"
+  std::string schedule = {};  ///< schedule, such as "best" or "multilevel:shapes=flat/binomial"
 
-  /// Returns the word's setting of that name; 0 if it has none.
+  /// Returns the value of the word's setting of that name; 0 if the word has no such setting.
   std::uint64_t number(std::string_view setting) const;
 };
 
-/// Returns the default algorithm of a collective: one tree.
+/// Returns the default algorithm of a collective, which is one tree.
 Algorithm sequential_algorithm();
 
 /// Returns whether collectives of the kind can choose between several algorithms.
 bool has_algorithms(std::string_view collective_kind);
-/// Returns every word with its parameters, for messages: "sequential, magpie, periodic:EVERY".
+/// Returns every word with its parameters, for messages, such as "sequential, magpie,
+/// periodic:EVERY".
 std::vector<std::string> algorithm_forms();
-/// Returns the help of the option --algorithm: "of every allreduce: sequential, ...".
+/// Returns the help of the option --algorithm, such as "of every allreduce: sequential, ...".
 std::string algorithm_help();
 
 /// Reads a word with its parameters, such as "lagged:2" or "conditional:subscribe:8". Missing
@@ -84,7 +89,7 @@ std::string algorithm_help();
 /// that kind do not support; `wrong` then describes the expected text.
 std::optional<Algorithm> parse_algorithm(std::string_view word, std::string_view collective_kind,
                                          std::string& wrong);
-/// Returns the shortest word that parse_algorithm() reads as this algorithm: "magpie" for
+/// Returns the shortest word that parse_algorithm() reads as this algorithm, such as "magpie" for
 /// exact:pull.
 std::string algorithm_text(const Algorithm& algorithm);
 

@@ -12,9 +12,8 @@
 namespace paths {
 
 /// Low-level config whose wrappers and paths may be generated from clusters. There may be millions
-/// of them, so they are not written as settings that would be parsed again. They refer to hosts by
-/// index, in the order in which the hosts are written. Equal items of many paths share one
-/// Settings.
+/// of them, so they are not written as settings that would be parsed again. They refer to a host by
+/// its index in the order of the config. Equal items of many paths share one Settings object.
 struct Expansion {
   struct Wrapper {
     base::Settings name;
@@ -26,11 +25,11 @@ struct Expansion {
     base::Settings graph;
     std::uint32_t host = 0;
     std::uint32_t first_thread = 0;
-    std::uint32_t threads = 0;            ///< 0 = no thread: the path drives itself
+    std::uint32_t threads = 0;            ///< 0 if its first wrapper drives it
     std::vector<base::Settings> through;  ///< items as in the low-level config
   };
 
-  base::Settings written{};             ///< all written parts of the low-level config
+  base::Settings written{};             ///< parts of the low-level config that the user wrote
   std::vector<base::Settings> hosts{};  ///< names
   // Generated items, which precede the written wrappers and paths.
   std::vector<Wrapper> wrappers{};

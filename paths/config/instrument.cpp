@@ -46,9 +46,9 @@ std::vector<Settings> with_collectors(const std::vector<Settings>& way, bool has
                                       const std::function<bool(const Settings&)>& is_wanted,
                                       Collectors& collectors) {
   std::vector<Settings> collected;
-  bool is_mapped = false;  // operations rarely pass a map
+  bool is_mapped = false;  // whether a `map` is above, which operations rarely pass
   for (std::size_t place = 0; place < way.size(); ++place) {
-    // A `lagged_check` passes only some rounds, so the others would be half recorded.
+    // A `lagged_check` passes only some rounds on, so a collector below it would miss the others.
     const std::string above = place > 0 ? kind_in_way(way[place - 1], {}) : "";
     is_mapped |= above == "map";
     const bool may_stand_here = (has_threads || place > 0) && above != "lagged_check" && !is_mapped;
@@ -69,7 +69,8 @@ Settings with_collectors(const Settings& low_level) {
   Collectors collectors;
   for (const Settings& path : paths->items()) {
     const Settings* through = path.find("through");
-    if (through == nullptr || !through->is_list()) return low_level;  // a mistake, reported later
+    // A mistake, which the reader of paths reports.
+    if (through == nullptr || !through->is_list()) return low_level;
     const bool has_some = std::any_of(
         through->items().begin(), through->items().end(),
         [&](const Settings& item) { return kind_in_way(item, wrappers) == collector_kind; });

@@ -11,8 +11,8 @@
 
 namespace paths {
 
-/// Event collectors, one for each position in the text, so that paths with a common rest still
-/// share it when instrumented.
+/// Event collectors, one for each position in the text of the config. Paths that share their last
+/// wrappers therefore still share them when collectors are inserted.
 class Collectors {
  public:
   base::Settings at(const base::Position& position);
@@ -21,22 +21,23 @@ class Collectors {
   std::map<std::tuple<int, int, base::FileName>, base::Settings> made_;
 };
 
-/// Returns a `through` list with an event collector before and after each wanted wrapper, one where
-/// two meet, and none after the last wrapper, which ends the path. A wrapper that begins a path (a
-/// prefetch) stays first. There is no collector after `lagged_check`, which passes only some
-/// rounds, or below `map`, which passes almost nothing.
+/// Returns the `through` list `way` with an event collector before and after each wanted wrapper.
+/// Two adjacent wrappers share the collector between them. There is no collector after the last
+/// wrapper, which ends the path. There is none before a wrapper that begins a path without threads
+/// (a prefetch). There is none after `lagged_check`, which passes only some rounds on, or anywhere
+/// below `map`, which passes almost no operation on.
 std::vector<base::Settings> with_collectors(
     const std::vector<base::Settings>& way, bool has_threads,
     const std::function<bool(const base::Settings& wrapper)>& is_wanted, Collectors& collectors);
 
 /// Returns a low-level config with collectors around every wrapper of every path, or the unchanged
-/// config if it already has any.
+/// config if it already has any collector.
 base::Settings with_collectors(const base::Settings& low_level);
 
 /// Returns the first word of an item of a `through` list: the name of a wrapper, or a kind.
 const std::string& name_in_way(const base::Settings& item);
-/// Returns the kind of an item of a `through` list: a name in `wrappers`, alone or with a role, or
-/// a kind written in place. Returns "" if there is no such kind.
+/// Returns the kind of an item of a `through` list. The item has the name of one of `wrappers`,
+/// alone or with a role, or has a kind and settings in place. Returns "" for an unknown name.
 std::string kind_in_way(const base::Settings& item, const base::Settings& wrappers);
 
 }  // namespace paths

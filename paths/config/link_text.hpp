@@ -8,10 +8,10 @@ namespace paths {
 
 /// Settings of an emulated link, checked, and kept as they were written.
 struct LinkText {
-  base::Settings settings;   ///< settings of the link alone
-  bool delays = false;       ///< messages take time on it
-  bool has_streams = false;  ///< frames take longer in streams of it
-  /// Returns the settings without those of streams, which declared paths do not use.
+  base::Settings settings;   ///< settings of the link, without other keys of its map
+  bool delays = false;       ///< whether messages take time on it
+  bool has_streams = false;  ///< whether the link has settings of streams
+  /// Returns the settings without those of streams. Declared paths do not use streams.
   base::Settings path_settings() const;
 };
 
@@ -22,8 +22,8 @@ LinkText read_link_text(base::MapReader& reader, bool is_between_clusters);
 void read_network_text(const base::Settings& network, Ways::Cluster& cluster,
                        base::Mistakes& mistakes);
 
-/// Reads the key `uplink`, `exit` or `switch`, and the exit's `rate`. Requires: the network is
-/// known.
+/// Reads the key `uplink`, whose value is `exit` or `switch`. `rate` is the rate of the exit; null
+/// if the config has none. Requires: the network of the cluster was read.
 void read_uplink_text(base::MapReader& reader, const base::Settings& rate, Ways::Cluster& cluster);
 
 }  // namespace paths

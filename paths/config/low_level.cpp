@@ -54,7 +54,8 @@ void read_elements(const base::Settings& section, Plan& plan, base::Mistakes& mi
     if (check_name(name, "an element", mistakes)) read_element(name, value, plan, mistakes);
 }
 
-/// Reports a repeated name. A text cannot repeat a key, but it may repeat a generated name.
+/// Reports a repeated name. The parser refuses a repeated key in the text, but a key may repeat a
+/// generated name.
 void refuse_second(std::string_view what, const base::Settings& name, const base::Settings& first,
                    PlanText& text, base::Mistakes& mistakes) {
   mistakes.add(name.position(), fmt::format("a second {} is named {}{}", what, name.text(),
@@ -89,7 +90,7 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
                              name.text(), value.describe()));
     return false;
   }
-  // The other keys belong to the kind, which reads them when its surroundings are known.
+  // The other keys belong to the kind. It reads them later, when hosts and paths are known.
   std::vector<base::Settings::Entry> common;
   for (const auto& entry : value.entries())
     if (entry.first.text() == "kind" || entry.first.text() == "host") common.push_back(entry);
@@ -114,7 +115,7 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
   return true;
 }
 
-/// Reads wrappers. Their numbers are positions in the plan, which omits broken wrappers.
+/// Reads wrappers. The number of a wrapper is its index in the plan, which omits broken wrappers.
 void read_wrappers(Expansion& config, const base::Settings& section, const WrapperKinds& kinds,
                    Plan& plan, PlanText& text, base::Mistakes& mistakes) {
   const auto leave_out = [&](const base::Settings& name) {
@@ -138,7 +139,7 @@ void read_wrappers(Expansion& config, const base::Settings& section, const Wrapp
       leave_out(made.name);
       continue;
     }
-    if (!text.whole) numbers[made.name.text()] = number;  // earlier ones were left out
+    if (!text.whole) numbers[made.name.text()] = number;  // differs if broken wrappers were omitted
     plan.wrappers.push_back(
         {made.name.text(), std::move(made.kind), *host, std::move(made.settings), 0});
     text.wrappers.push_back(std::move(made.name));
@@ -231,7 +232,8 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
   const base::Settings settings = config.written;
   Plan plan;
   base::MapReader reader(settings, mistakes, "the config");
-  // Without the section, network defaults still depend on the config's name.
+  // An empty map replaces a missing section `network`. Its position names the config file, on which
+  // network defaults depend.
   const base::Settings network = settings.find("network") != nullptr
                                      ? reader.take("network")
                                      : base::Settings::map({}, settings.position());

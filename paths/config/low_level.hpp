@@ -17,7 +17,7 @@ namespace paths {
 /// Largest number of threads that a config may give one host.
 inline constexpr std::int64_t host_threads_max = 1'000'000;
 
-/// Reads the low-level config as far as each section can be understood on its own.
+/// Reads the low-level config section by section. Does not check the plan as a whole.
 Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides& overrides,
                     PlanText& text, base::Mistakes& mistakes);
 
@@ -31,13 +31,13 @@ std::optional<std::uint32_t> find_host(const Expansion& config, std::uint32_t ho
                                        const Plan& plan, const base::Position& position,
                                        base::Mistakes& mistakes);
 
-/// Read sections into `plan`. Paths need hosts and wrappers, wrappers need hosts, and graphs need
-/// paths.
+/// The following functions each read one section into `plan`. Paths need hosts and wrappers,
+/// wrappers need hosts, and graphs need paths.
 void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan& plan,
                 const Overrides& overrides, base::Mistakes& mistakes);
-/// Reads `lanes` and `ways`. Requires: clusters are known.
+/// Reads `lanes` and `ways`. Requires: clusters were read.
 void read_ways(base::MapReader& reader, Plan& plan, base::Mistakes& mistakes);
-/// Reads `groups` of threads. Requires: hosts are known.
+/// Reads `groups` of threads. Requires: hosts were read.
 void read_groups(const base::Settings& section, Plan& plan, base::Mistakes& mistakes);
 void read_graphs(const base::Settings& section, const WrapperKinds& kinds, Plan& plan,
                  PlanText& text, base::Mistakes& mistakes);

@@ -41,7 +41,8 @@ std::optional<std::uint32_t> search(const std::vector<Named>& all, std::string_v
   return static_cast<std::uint32_t>(found - all.begin());
 }
 
-/// Converts a ratio such as "30/36", because a host's speed may be measured as a ratio of times.
+/// Converts a ratio such as "30/36" to a decimal number. A host's speed may be written as the ratio
+/// of two measured times.
 Settings as_decimal(const Settings& written) {
   const std::string& text = written.text();
   const auto slash = text.find('/');
@@ -121,7 +122,7 @@ class ClusterReader {
     return std::move(list.names);
   }
 
-  /// Reads a number, names, or a map of groups that contain the same.
+  /// Reads the hosts of a cluster or group: a number, a list of names, or a map of nested groups.
   void read_hosts(const Settings& name, const Settings& hosts) {
     if (hosts.is_map()) return read_groups(name, hosts);
     if (!groups_.empty()) check_level(hosts);
@@ -166,7 +167,8 @@ class ClusterReader {
                                 group_path(groups_), also_at(first_groups_.back().position())));
   }
 
-  /// Applies `use` to one setting for all hosts, or to a map of settings for some hosts.
+  /// Applies `use` to the setting of each host. The config has one setting for all hosts, or a map
+  /// from hosts to settings.
   template <class Use>
   void for_hosts(const Settings& value, std::string_view key, Use&& use) {
     if (!value.is_map()) {
@@ -265,7 +267,8 @@ class ClusterReader {
   MultiCluster& all_;
   base::Mistakes& mistakes_;
   std::uint32_t index_ = 0;
-  std::vector<Settings> groups_, first_groups_;  // being read; of the cluster's first host
+  // Groups of the host being read, and of the cluster's first host.
+  std::vector<Settings> groups_, first_groups_;
   std::unordered_map<std::string, std::uint32_t> hosts_;
 };
 
@@ -298,7 +301,8 @@ class LinkReader {
     }
   }
 
-  /// Reads one link for all pairs of clusters, or a file with links and networks of clusters.
+  /// Reads a link that applies to all pairs of clusters, or a file with links and networks of
+  /// clusters.
   void read_map(const Settings& section, const Settings& cluster_section) {
     base::MapReader reader(section, mistakes_, "links");
     const auto file = reader.word("from");
@@ -352,7 +356,7 @@ class LinkReader {
                           mistakes_);
   }
 
-  /// Returns whether the file has exactly the clusters of the config.
+  /// Returns whether the file describes exactly the clusters of the config.
   bool are_clusters_of(const tuning::MeasuredNetwork& network) {
     bool are = true;
     std::set<std::string_view> found;
@@ -431,7 +435,7 @@ void read_element(const Settings& name, const Settings& value, MultiCluster& all
     if (entry.first.text() == "host") element.host = entry.second;
     if (entry.first.text() != "reach") rest.push_back(entry);
   }
-  // Passes on a value that is no map, so that the low level reports it.
+  // Keeps a value that is not a map, so that the reader of the low level reports it.
   element.settings = value.is_map() ? Settings::map(std::move(rest), value.position()) : value;
   if (const Settings* reach = value.find("reach")) {
     if (reach->is_list()) {
@@ -458,7 +462,7 @@ void read_exchange(const Settings& name, const Settings& value, const WrapperKin
   std::string wrong;
   const bool is_written = reader.take("template").is_scalar();
   if (is_written && !pastset::Template::parse(text, &wrong)) reader.mistake("template", wrong);
-  std::vector<std::string_view> on_the_way;  // kinds on its paths
+  std::vector<std::string_view> on_the_way;  // kinds of wrapper on the paths of this collective
   for (const WrapperKind& kind : kinds.all())
     if (kind.ends() || kind.crosses() || kind.job == Job::link) on_the_way.emplace_back(kind.name);
   const Settings shared = reader.take("shared");
@@ -495,7 +499,7 @@ std::uint64_t counted_hosts(const Settings& hosts) {
   return std::min<std::uint64_t>(number, cluster_hosts_max);
 }
 
-/// Counts hosts before they are created, because one line of a config may stand for very many.
+/// Counts hosts before they are created, because one line of a config may declare very many hosts.
 std::uint64_t declared_hosts(const Settings& clusters) {
   std::uint64_t count = 0;
   for (const auto& [name, cluster] : clusters.entries())

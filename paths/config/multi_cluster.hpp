@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/multi_cluster.hpp — parsed high-level config, such as clusters and collectives.
+// paths/config/multi_cluster.hpp — parsed high-level config: clusters, links, collectives and
+// elements.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,7 +21,7 @@
 namespace paths {
 
 /// All declarations of the high-level config. Parts that are passed on unchanged are kept as
-/// Settings, so that mistakes found later point at their text.
+/// Settings, so that messages about later mistakes point at their text.
 struct MultiCluster {
   struct Host {
     base::Settings name;
@@ -33,34 +34,34 @@ struct MultiCluster {
   };
   struct Cluster {
     base::Settings name;
-    std::vector<std::uint32_t> hosts;  ///< a dedicated gateway last
+    std::vector<std::uint32_t> hosts;  ///< indexes of its hosts; a dedicated gateway is last
     Ways::Cluster way;                 ///< connection of its hosts to other clusters
     std::optional<base::Settings> broadcast_delay;
   };
-  using Link = LinkText;  ///< one direction; also declared if it has no delay
+  using Link = LinkText;  ///< one direction of a link; may be declared without a delay
   struct Collective {
     base::Settings name;
     std::string kind;
-    base::Settings settings;           ///< settings of its kind, as its joins take them
+    base::Settings settings;           ///< settings of its kind, which are those of its joins
     base::Settings written_condition;  ///< null when there is none
     pastset::Template value;
     Algorithm algorithm;
-    base::Position algorithm_position;  ///< position of its text, if written
+    base::Position algorithm_position;  ///< position in the config, if it is set there
     std::uint32_t root_cluster = 0;
     std::uint32_t root_host = 0;
     std::uint32_t fan_out = 0;  ///< 0 = all hosts of a cluster meet in one join
-    /// Kinds of wrapper that get event collectors; "true" alone = all kinds.
+    /// Kinds of wrapper that get event collectors; only "true" = all kinds.
     std::vector<std::string> instrumented;
   };
   /// Tuple exchange between neighbours in order of rank.
   struct Exchange {
     base::Settings name, tuple_template;
-    base::Settings shared;  ///< memory of elements that other hosts move into; or null
+    base::Settings shared;  ///< setting `shared` for elements into which other hosts move
     std::vector<std::string> instrumented;  ///< same as in Collective
   };
   struct Element {
     base::Settings name, host;
-    base::Settings settings;           ///< without reach
+    base::Settings settings;           ///< settings except `reach`
     std::vector<std::uint32_t> reach;  ///< hosts whose threads get a path
   };
 
@@ -82,18 +83,18 @@ struct MultiCluster {
   std::vector<std::uint32_t> computing(std::uint32_t cluster) const;
 };
 
-/// Returns a path such as "lan-1/machine-1".
+/// Returns the nested groups of a host as one text, such as "lan-1/machine-1".
 std::string group_path(const std::vector<base::Settings>& groups);
 
 /// Reads the high-level config and reports every mistake. Ignores the contents of other sections.
 MultiCluster read_multi_cluster(const base::Settings& settings, const WrapperKinds& kinds,
                                 const Overrides& overrides, base::Mistakes& mistakes);
-/// Reads the section of collectives. Requires: clusters are known.
+/// Reads the section `collectives`. Requires: clusters were read.
 void read_collectives(const base::Settings& section, const WrapperKinds& kinds,
                       const Overrides& overrides, MultiCluster& multi_cluster,
                       base::Mistakes& mistakes);
 /// Returns the kinds of wrapper that get event collectors: all, none, or some of `kinds`. The
-/// command line overrides the config, even a list.
+/// command line overrides the config, even if the config has a list of kinds.
 std::vector<std::string> read_instrument(base::MapReader& reader, const Overrides& overrides,
                                          const std::vector<std::string_view>& kinds);
 

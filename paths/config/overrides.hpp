@@ -7,16 +7,17 @@
 
 namespace paths {
 
-/// Options that replace parts of the high-level config before it is expanded. A low-level config
-/// allows only those marked so; the others are an error there.
+/// Options that replace parts of the high-level config before it is expanded. Options marked "also
+/// low-level" are allowed with a low-level config, too. Other options are errors there.
 struct Overrides {
-  std::optional<std::string> algorithm;  ///< "magpie", "periodic:50", ...: for every collective
+  std::optional<std::string> algorithm;  ///< algorithm of every collective, such as "magpie"
   std::optional<std::string> root;       ///< "CLUSTER/HOST"
   std::optional<bool> instrument;
-  bool traced = false;                   ///< instruments unless the config decides; either level
-  std::optional<std::uint16_t> port;     ///< base port; also for a low-level config
-  std::optional<std::string> transport;  ///< "tcp" or "ipc"; also for a low-level config
-  std::optional<std::string> stack;      ///< stack size per thread, "8MiB"; also low-level
+  /// Adds event collectors unless the config has `instrument`; also low-level.
+  bool traced = false;
+  std::optional<std::uint16_t> port;     ///< base port; also low-level
+  std::optional<std::string> transport;  ///< "tcp" or "ipc"; also low-level
+  std::optional<std::string> stack;      ///< stack size per thread, such as "8MiB"; also low-level
 };
 
 }  // namespace paths

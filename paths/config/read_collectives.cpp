@@ -42,8 +42,8 @@ class CollectiveReader {
   }
 
  private:
-  /// Reads the settings of the joins. The joins read them again, but would report each mistake once
-  /// per join.
+  /// Reads the settings of the joins, to report each mistake only once. The joins read them again
+  /// later, each on its own.
   void read_settings(base::MapReader& reader) {
     const CollectiveKind& kind = *kinds_.find(collective_.kind)->collective;
     if (kind.read != nullptr) kind.read(reader);
@@ -110,7 +110,7 @@ class CollectiveReader {
     if (!reason.empty()) reader.mistake("condition", reason);
   }
 
-  /// Reads `root`. The default is the first host with threads in the first cluster that has one.
+  /// Reads `root`. The default is the first host of the config that has threads.
   void read_root(base::MapReader& reader) {
     for (std::uint32_t cluster = 0; cluster < all_.clusters.size(); ++cluster) {
       const auto hosts = all_.computing(cluster);

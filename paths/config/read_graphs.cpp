@@ -16,7 +16,7 @@
 namespace paths {
 namespace {
 
-/// Kind of an exchange, which is no collective of joins and has no wrapper's name.
+/// Kind of an exchange. An exchange has no joins, so this is not the name of a kind of wrapper.
 constexpr std::string_view exchange = "exchange";
 
 void read_collective(base::MapReader& reader, const CollectiveKind& kind, Plan::PlanGraph& graph) {
@@ -49,7 +49,7 @@ Plan::PlanGraph read_graph(const base::Settings& name, const base::Settings& val
   graph.of = reader.word("of", graph.name);
   const WrapperKind* kind = kinds.find(graph.kind);
   if (kind != nullptr) read_collective(reader, *kind->collective, graph);
-  if (graph.kind.empty())  // its other keys are then unknown
+  if (graph.kind.empty())  // the other keys depend on the kind, so they cannot be checked
     for (const auto& [key, setting] : value.entries()) reader.has(key.text());
   reader.finish();
   return graph;
@@ -59,17 +59,19 @@ Plan::PlanGraph read_graph(const base::Settings& name, const base::Settings& val
 struct CheckedGraph {
   const Plan::PlanGraph* graph = nullptr;
   bool has_paths = false;
-  const void* right_settings = nullptr;  ///< settings found equal to the graph's; or nullptr
+  const void* right_settings = nullptr;  ///< settings that equal those of the graph; or nullptr
 };
 
-/// Reports a collective that is declared otherwise than its joins and checks work, because the
-/// declaration would mislead. `checked` holds, for each stage, the graph compared there last.
+/// Reports a collective whose declaration differs from the settings of its joins and checks,
+/// because such a declaration would mislead. `checked` has, for each stage, the graph that was
+/// compared with it last.
 void check_what_is_done(const Plan::PlanPath& path, CheckedGraph& known,
                         std::vector<const Plan::PlanGraph*>& checked, const WrapperKinds& kinds,
                         const Plan& plan, base::Mistakes& mistakes) {
   const Plan::PlanGraph& graph = *known.graph;
   for (StageId id = path.stage; id != no_stage; id = plan.stages[id].below) {
-    if (std::exchange(checked[id], &graph) == &graph) return;  // all below was, too
+    // All stages below were compared, too.
+    if (std::exchange(checked[id], &graph) == &graph) return;
     const Plan::PlanWrapper& wrapper = plan.wrappers[plan.stages[id].wrapper];
     const WrapperKind& kind = *kinds.find(wrapper.kind);
     if (!kind.joins() && kind.job != Job::check) continue;

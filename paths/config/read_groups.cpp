@@ -14,7 +14,8 @@ namespace {
 
 using base::Settings;
 
-/// Reader of the members of a group: clusters, groups of their hosts, hosts, and HOST/THREAD.
+/// Reader of the members of a group. A member is a cluster, a group of hosts, a host, or
+/// HOST/THREAD.
 class MemberReader {
  public:
   MemberReader(const Plan& plan, base::Mistakes& mistakes) : plan_(plan), mistakes_(mistakes) {
@@ -100,7 +101,8 @@ class MemberReader {
 
 void read_groups(const Settings& section, Plan& plan, base::Mistakes& mistakes) {
   MemberReader reader(plan, mistakes);
-  // Groups need lanes: hosts between members forward messages as long as any member goes on.
+  // Groups need lanes, with which hosts between members forward messages until all members have
+  // ended.
   if (!section.entries().empty()) plan.lanes.is_written = true;
   for (const auto& [name, members] : section.entries())
     if (check_name(name, "a group", mistakes))

@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::uint16_t port_max = 65535;
 constexpr std::string_view default_interface = "127.0.0.1";
-/// Longest socket path, with room for a file name.
+/// Maximum length of a socket path, which leaves room for a file name.
 constexpr std::size_t ipc_path_bytes_max = 100;
 constexpr std::uint64_t threads_max = std::numeric_limits<std::int32_t>::max();
 
-/// Returns the first port if the config sets none. `paths run` chooses it for its processes, so
+/// Returns the first port for a config that sets none. `paths run` chooses it for its processes, so
 /// that concurrent runs do not collide.
 std::uint16_t usual_port() {
   const auto chosen = base::parse_natural(environment_variable("PATHS_FIRST_PORT"));
@@ -38,8 +38,8 @@ struct Generated {
   bool says_interface = false;
 };
 
-/// Returns whether the interface is loopback. 127.anything counts only as four numbers, because
-/// 127.0.0.1.example.com is another machine.
+/// Returns whether the interface is loopback. A text that begins with "127." must have four
+/// numbers, because 127.0.0.1.example.com is another machine.
 bool is_loopback(const std::string& interface) {
   in_addr address{};
   const bool is_numbers = inet_pton(AF_INET, interface.c_str(), &address) == 1;
@@ -62,8 +62,8 @@ std::string stem(std::string_view file) {
   return std::string(file.substr(0, file.find('.')));
 }
 
-/// Returns a generated address. Loopback has sixteen million addresses, each with ports of its own.
-/// Large configs spill over into them, unless a port was set.
+/// Returns a generated address. Loopback has sixteen million addresses, each with its own ports.
+/// The hosts of large configs use several of these addresses, unless the config sets a port.
 std::string generated_tcp(const Generated& generated, std::uint32_t host) {
   const std::uint32_t ports = 65536u - generated.port;
   if (generated.interface != default_interface || generated.says_port || host < ports)
@@ -90,7 +90,7 @@ std::optional<std::pair<std::string, std::uint64_t>> parse_tcp(std::string_view 
   return std::pair(std::string(address.substr(0, colon)), *port);
 }
 
-/// Returns whether counting from the first port has led beyond the last valid port.
+/// Returns whether a generated port exceeds the last valid port.
 bool counts_beyond(const std::string& address, const base::Settings& written) {
   const auto parts = parse_tcp(address);
   return parts && parts->second > port_max && written.text() != address;
@@ -139,7 +139,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   const std::string transport =
       reader.choice("transport", {words.begin(), words.end()}, std::string(words.front()));
   plan.transport = Plan::transport_named(overrides.transport.value_or(transport))
-                       .value_or(Plan::Transport::tcp);  // a wrong one was reported
+                       .value_or(Plan::Transport::tcp);  // the reader has reported a wrong word
   if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
     plan.connection = Plan::Connection::shared;
   plan.security_plain = reader.choice("security", {"loopback", "plain"}, "loopback") == "plain";
@@ -157,7 +157,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   return generated;
 }
 
-/// Returns a host's address as it was written, as a program option changes it, or a generated one.
+/// Returns a host's address: the one in the config, changed by program options, or a generated one.
 std::string address_of(const base::Settings& written, const Plan& plan, const Generated& generated,
                        std::uint32_t host, const Overrides& overrides) {
   if (!written.is_scalar() || overrides.transport) return generated_address(plan, generated, host);
@@ -165,7 +165,7 @@ std::string address_of(const base::Settings& written, const Plan& plan, const Ge
   if (plan.transport != Plan::Transport::tcp) return address;
   Generated on_it = generated;
   if (address.find("://") == std::string::npos && address.find(':') == std::string::npos) {
-    on_it.interface = address;  // only the interface was written
+    on_it.interface = address;  // the config has only the interface
     return generated_tcp(on_it, host);
   }
   const auto parts = parse_tcp(address);
@@ -218,7 +218,7 @@ void read_hosts(const base::Settings& hosts, const base::Settings& network, Plan
   plan.are_addresses_usual =
       plan.transport == Plan::Transport::tcp && !generated.says_port && !generated.says_interface;
   std::uint64_t threads = 0;
-  std::uint32_t last_beyond = 0;  // port of the last host if invalid
+  std::uint32_t last_beyond = 0;  // port of the last host with an invalid port
   std::unordered_map<std::string, std::uint32_t> clusters;
   std::unordered_map<std::string, base::Position> addresses;
   for (const auto& [name, value] : hosts.entries()) {

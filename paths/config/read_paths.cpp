@@ -17,7 +17,7 @@
 namespace paths {
 namespace {
 
-/// Longest path: its wrappers nest on a context's stack.
+/// Maximum number of wrappers on a path. Their calls nest on the stack of a context.
 constexpr std::size_t path_length_max = 256;
 
 bool same(const base::Settings& a, const base::Settings& b) {
@@ -37,16 +37,17 @@ const base::Position& place_of(const base::Settings& item) { return item.positio
 
 /// Parsed item of a path.
 struct Item {
-  base::Settings item, written;  ///< whole item; the word to report
+  base::Settings item, written;  ///< whole item, and the word in it for messages
   const WrapperKind* kind = nullptr;
-  std::optional<std::uint32_t> wrapper;  ///< named wrapper, or none
+  std::optional<std::uint32_t> wrapper;  ///< index of a named wrapper
   base::Settings settings;               ///< settings of a wrapper written in place
   std::uint32_t host = 0;                ///< host of a wrapper written in place
   std::uint32_t role = 0;
 };
 
-/// Turns paths into stages. Paths share their rest from a joining wrapper on, so each such wrapper
-/// has one stage. The first path creates it, and later paths must continue like the first.
+/// Turns paths into stages. From a joining wrapper on, paths share all stages, so each joining
+/// wrapper has one stage. The first path through the wrapper creates these stages. Later paths must
+/// have the same wrappers below.
 class PathReader {
  public:
   using Numbers = std::unordered_map<std::string_view, std::uint32_t>;
@@ -65,7 +66,8 @@ class PathReader {
 
  private:
   using Items = std::vector<base::Settings>;
-  /// Items of a path. They end at a join if the rest is identical to that of an earlier path.
+  /// Items of a path. The list ends at a join if all items below are identical to those of an
+  /// earlier path.
   struct Way {
     std::vector<Item> items;
     bool goes_on_alike = false;
@@ -103,11 +105,11 @@ class PathReader {
   Plan& plan_;
   PlanText& text_;
   base::Mistakes& mistakes_;
-  std::uint32_t next_number_ = 0;                    ///< one past the highest index found
+  std::uint32_t next_number_ = 0;                    ///< one more than the highest index found
   std::array<std::uint32_t, 4096> numbers_found_{};  ///< indexes by hash of the item
   std::array<const WrapperKind*, 2> last_kinds_{};
   std::vector<StageId> joins_;           ///< stages of joins, by the index of the wrapper
-  std::vector<base::Settings> made_by_;  ///< items of the first paths through the stages
+  std::vector<base::Settings> made_by_;  ///< by stage: item of the first path through it
   std::vector<std::string> graphs_;      ///< graphs that have threads
   std::unordered_map<std::string, std::uint32_t> graph_numbers_;
   std::vector<Range> threads_;
@@ -194,7 +196,7 @@ void PathReader::read(const Expansion::Path& made, const Expansion& config) {
   add(std::move(path), way, true);
 }
 
-/// Adds a path. `whole` is false if some part except its way could not be read.
+/// Adds a path. `whole` is false if a part of the path, apart from its way, could not be read.
 void PathReader::add(Plan::PlanPath path, const std::optional<Way>& way, bool whole) {
   std::optional<StageId> stage;
   if (whole && way && !way->items.empty()) stage = make_stages(*way);
@@ -227,7 +229,7 @@ std::optional<PathReader::Way> PathReader::read_way(const Items& through,
     way.goes_on_alike = whole && goes_on_alike(*item, through, place);
     way.items.push_back(std::move(*item));
     if (way.goes_on_alike) return way;
-    // The kind reads its target host later and reports a wrong one.
+    // The wrapper's kind reads the target host later, and reports a wrong name.
     if (!next_host) {
       whole = false;
       break;
@@ -235,7 +237,8 @@ std::optional<PathReader::Way> PathReader::read_way(const Items& through,
     host = *next_host;
   }
   if (whole) return way;
-  // No path results, but wrappers that are written in place can still be checked.
+  // The path cannot be made. Wrappers that are written in place are created all the same, so that
+  // they are checked.
   for (const Item& item : way.items) wrapper_of(item);
   return std::nullopt;
 }
@@ -268,8 +271,9 @@ std::optional<Item> PathReader::read_item(const base::Settings& written, std::ui
   return read_in_place(written, name, value, host);
 }
 
-/// Returns the index of the wrapper with that name. Wrappers are mostly in the order of the paths,
-/// so it tries the next wrapper first, and then the one that the same item found before.
+/// Returns the index of the wrapper with that name. Wrappers are mostly in the order of the paths.
+/// The search therefore tries the next wrapper first, and then the wrapper that an identical item
+/// found earlier.
 std::optional<std::uint32_t> PathReader::number_of(const base::Settings& written,
                                                    const std::string& name) {
   const auto is_named = [&](std::uint32_t number) {
@@ -366,7 +370,8 @@ std::uint32_t PathReader::wrapper_of(const Item& item) {
   return static_cast<std::uint32_t>(plan_.wrappers.size() - 1);
 }
 
-/// Returns the first stage of the way. Creates stages down to the first join of another path.
+/// Returns the first stage of the way. Creates stages down to the first join that an earlier path
+/// has created.
 std::optional<StageId> PathReader::make_stages(const Way& way) {
   std::optional<StageId> first;
   const auto made_before = static_cast<StageId>(plan_.stages.size());

@@ -17,7 +17,8 @@ constexpr std::uint64_t frame_bytes_min = 1 << 10;
 constexpr std::uint64_t frame_bytes_max = 1 << 30;
 constexpr std::int64_t striping_max = 10'000;
 
-/// Returns the link between clusters as stored: null if there is nothing to emulate.
+/// Returns the settings of a link between clusters for the plan; null if there is nothing to
+/// emulate.
 Settings read_link(const Settings& link, base::Mistakes& mistakes) {
   base::MapReader reader(link, mistakes, "link");
   const LinkText text = read_link_text(reader, true);

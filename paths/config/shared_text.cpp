@@ -21,14 +21,15 @@ constexpr std::int64_t line_min = 1, line_max = std::int64_t{1} << 20;
 constexpr std::uint64_t usual_slots_max = std::uint64_t{1} << 20;
 constexpr std::uint64_t memory_max = pastset::shared_bytes_max;
 
-/// Returns the size of a tuple that does not fit into its slot; 0 if it fits, or if sizes vary.
+/// Returns the size of the element's tuples if they do not fit into slots; 0 if they fit, or if
+/// sizes vary.
 std::uint64_t large_bytes_of(const Plan::PlanElement& element) {
   const std::uint64_t bytes = element.tuple_template.fixed_bytes().value_or(0);
   return bytes <= base::Payload::inline_bytes ? 0 : std::min(bytes, memory_max);
 }
 
-/// Returns the arena size for `tuples` tuples outside their slots; more than memory_max if that is
-/// impossible.
+/// Returns the size of an arena for `tuples` tuples that do not fit into slots. Returns more than
+/// memory_max if there can be no such arena.
 std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tuples) {
   const std::uint64_t one = large_bytes_of(element);
   if (one == 0) return 0;
@@ -36,7 +37,8 @@ std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tup
   return is_too_much ? memory_max + 1 : pastset::arena_bytes_for(tuples, one);
 }
 
-/// Returns the smallest number of tuples in memory: one is stored before the oldest is dropped.
+/// Returns the smallest number of tuples for which memory is needed. It is one more than the
+/// element keeps, because a new tuple is stored before the oldest one is dropped.
 std::uint64_t least_tuples(const Plan::PlanElement& element) { return element.keep_newest + 1; }
 
 bool has_least(const Plan::PlanElement& element) {
@@ -45,9 +47,10 @@ bool has_least(const Plan::PlanElement& element) {
   return one == 0 || pastset::tuples_in(arena, one) >= least_tuples(element);
 }
 
-/// Returns default sizes. Slots suffice for the tuples that the element keeps and a spare one. The
-/// arena also has room for six large tuples beyond those kept: two that wait, and one each that is
-/// written, read, next and spare. They cost memory only when they are written.
+/// Returns default sizes. There are enough slots for the tuples that the element keeps, and two
+/// more. The arena has room for the large tuples that the element keeps, and six more: two that
+/// wait, one that is written, one that is read, the next one and a spare one. Tuples cost memory
+/// only when they are written.
 pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
   constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 6;
   pastset::SharedSizes sizes;
@@ -110,7 +113,7 @@ std::string why_not(const Plan& plan, const Plan::PlanElement& element) {
   return {};
 }
 
-/// Returns the element at the end of a path; nothing if the path has no end.
+/// Returns the index of the element at the end of a path; nullopt if the path has no valid end.
 std::optional<std::uint32_t> end_of(const Plan& plan, const Plan::PlanPath& path) {
   StageId stage = path.stage;
   for (std::size_t steps = 0; stage < plan.stages.size() && steps < plan.stages.size(); ++steps) {

@@ -6,13 +6,13 @@
 
 namespace paths {
 
-/// Reads the setting `shared` of an element: true, false, or its memory size. The default follows
-/// its host's `space`.
+/// Reads the setting `shared` of an element, which is true, false, or a map of sizes. The default
+/// is the setting `space` of the element's host.
 /// Requires: all other settings of the element are read.
 void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& element);
 
-/// Reads the setting `shared_spaces` of a config: which users may map them, and how long a process
-/// may hold their locks.
+/// Reads the setting `shared_spaces` of a config: which users may map these spaces, and how long a
+/// process may hold their locks.
 void read_shared_spaces(base::MapReader& reader, Plan& plan);
 
 /// Reserves waiting places for all threads that may move into an element, and some for programs

@@ -12,7 +12,8 @@ DeadlineMonitor::DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName
 }
 
 void DeadlineMonitor::expect(base::Nanos until) {
-  if (until >= earliest_.load()) return;  // the look at the earlier deadline returns the next
+  // Watch() calls look_ earlier, and gets this deadline from it.
+  if (until >= earliest_.load()) return;
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   if (until >= earliest_.load()) return;
@@ -30,7 +31,7 @@ void DeadlineMonitor::watch() {
       changed_.wait(lock, runtime::Deadline::written_at(earliest), reason);
       continue;
     }
-    earliest_.store(base::Nanos::max());  // reset first: look_() may miss a new deadline
+    earliest_.store(base::Nanos::max());  // reset first, because look_() may miss a new deadline
     lock.unlock();
     const base::Nanos next = look_(now);
     lock.lock();

@@ -55,12 +55,12 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
   acceptor_.open(*call_, connections_, share_);
 }
 
-/// Does the rest of the end. After a regular run, finish() has already done everything.
+/// Completes the end of the deployment. After a regular run, finish() has already done everything.
 Deployment::~Deployment() {
   leave(fmt::format("host {} ended without ending deployment '{}'", name(), label()));
   acceptor_.end(*call_, "it failed");  // no effect unless finish() was cancelled
   connections_.close();
-  meeting_ = {};  // may detect a lost peer, whose paths a service then releases
+  meeting_ = {};  // the task may detect a lost peer, whose paths a service then releases
   end_services();
   ENSURE(!services_.are_running());
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::ended);
@@ -78,7 +78,7 @@ void Deployment::expect(base::Nanos until) {
   if (deadline_monitor_) deadline_monitor_->expect(until);
 }
 
-/// Releases the paths of a lost peer. The release carries the reason to the operations that wait
+/// Releases the paths of a lost peer. The release passes the reason on to the operations that wait
 /// for the peer.
 void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool has_closed) {
   const std::string why = fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason);
@@ -108,7 +108,7 @@ void Deployment::start() {
 }
 
 void Deployment::wait_for_releases(PathReleases::Beginner beginner, const char* what) {
-  const auto next_look = [this] {  // all hosts are present on the virtual clock
+  const auto next_look = [this] {  // on the virtual clock all hosts are present
     return runtime_.is_virtual() ? runtime::Deadline::never()
                                  : runtime::Deadline::written_at(
                                        runtime_.now() + connections_.liveness().look_pause());
@@ -126,8 +126,8 @@ std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
   instance_->stop_wrappers();
   for (const std::uint32_t path : instance_->paths())
     if (plan_->paths[path].threads == 0) dispatcher_->release_background(path, nullptr);
-  // Readers that remain get the last tuples, and then this error. Without the mark they would wait
-  // for tuples that never arrive.
+  // Readers that still wait get the last tuples, and then this error. Without the mark they would
+  // wait for tuples that never arrive.
   instance_->mark_elements(fmt::format("host {} has ended", name()));
   wait_for_releases(PathReleases::Beginner::wrapper, "the release of reads from");
   instance_->drain_wrappers();
@@ -167,9 +167,9 @@ bool Deployment::leave(const std::string& why) {
   return true;
 }
 
-/// Ends all contexts and operations of services. A cancelled context ends its present wait; if it
-/// was about to wait, the next round ends that wait. Each call of give_up() moves operations
-/// without a context at least to the next join.
+/// Ends all contexts and operations of services, in rounds. cancel() ends the present wait of each
+/// context. If a context begins a wait later, the next round ends this wait. In each round,
+/// give_up() moves operations without a context at least to the next join.
 void Deployment::end_services() {
   constexpr base::Nanos pause = std::chrono::milliseconds(10);
   const std::size_t rounds_max = plan_->wrappers.size() + 1;
@@ -186,7 +186,7 @@ void Deployment::end_services() {
                                     ? runtime::Deadline::never()
                                     : runtime::Deadline{runtime_.now() + pause, true});
     else if (is_stuck && runtime_.is_virtual())
-      return;  // no context remains in which they could end
+      return;  // no context remains in which the operations could end
     else if (is_stuck)
       services_.wait_for_change(runtime::Deadline::never());
   }

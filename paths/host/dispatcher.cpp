@@ -17,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Returns whether an operation may run where it arrives: no stage that it passes waits, and it
-/// overtakes no operation of its slot.
+/// Returns whether an operation may run in the thread that received it. No stage on its path may
+/// wait, and the operation must overtake no other operation of its slot.
 bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
   if (frame.operation.kind == OperationKind::clock) return true;
   return is_alone && entered.nonblocking.has(frame.operation);
@@ -29,7 +29,8 @@ bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
 Dispatcher::Dispatcher(Deployment& deployment, const WrapperKinds& kinds)
     : deployment_(deployment), validator_(deployment.plan(), deployment.index(), kinds) {}
 
-/// Operation of another host that is being served. Reused, so that serving allocates no memory.
+/// Operation of another host that is being served. Later operations reuse the object, so that
+/// serving allocates no memory.
 class Dispatcher::Service final : public runtime::Work,
                                   public runtime::Continuation,
                                   ServiceRoom,
@@ -123,7 +124,7 @@ void Dispatcher::run(ConnectionId connection, Frame&& frame) {
     const bool enters = verdict.kind == Verdict::Kind::enters;
     const Stage* const entered = enters ? deployment_.instance().stage(frame.stage) : nullptr;
     if (enters && runs_at_once(frame, *entered, verdict.is_alone)) {
-      validator_.complete(frame);  // ends before a later operation can enter
+      validator_.complete(frame);  // counts as ended before a later operation can enter
     } else if (enters) {
       service = &take_service();
       service->stage = entered;

@@ -11,7 +11,7 @@
 namespace paths {
 namespace {
 
-constexpr std::size_t list_bytes_max = 3000;  // less than the limit of a frame's text
+constexpr std::size_t list_bytes_max = 3000;  // below the size limit of texts in frames
 
 }  // namespace
 

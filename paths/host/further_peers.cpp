@@ -41,8 +41,8 @@ std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& run_
   return numbers;
 }
 
-/// Shared data. It keeps the plan and the peers of the run, so that no other plan can get their
-/// addresses in memory.
+/// Shared data. It owns the plan and the peers of the run, so that no other object can be created
+/// at their memory addresses.
 struct Made {
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<const Peers> run;
@@ -58,7 +58,7 @@ std::shared_ptr<const Made> make(const std::string& label, const Plan& run_plan,
   made->run = run;
   made->numbers = numbers_of(label, run_plan, *plan);
   made->peers = *peers_of(*plan, run->run);
-  for (std::size_t host = 0; host < made->numbers.size(); ++host)  // addresses of the run
+  for (std::size_t host = 0; host < made->numbers.size(); ++host)  // network addresses in the run
     made->peers.hosts[host].address = run->hosts[made->numbers[host]].address;
   return made;
 }

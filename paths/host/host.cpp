@@ -18,7 +18,7 @@
 namespace paths {
 namespace {
 
-/// Returns a number that is different for each host that any process makes.
+/// Returns a number that is different for each Host object of every process.
 std::uint64_t new_incarnation(runtime::Runtime& runtime) {
   static std::atomic<std::uint64_t> made{0};
   const auto begun = runtime.is_virtual() ? 0 : runtime.utc_at_zero().count();
@@ -166,7 +166,8 @@ void Host::peer_lost(std::uint32_t host, const std::string& reason) {
 }
 
 /// Ends the lanes while this host still counts as present. A host whose threads have ended still
-/// carries messages of other hosts. If it dies meanwhile, it has not ended regularly.
+/// carries messages of other hosts. If it dies meanwhile, other hosts must see that it has not
+/// ended regularly.
 std::string Host::finish() {
   std::string left_deployment, wrong_with_lanes;
   std::string wrong = deployment_->finish([&] {
@@ -181,7 +182,7 @@ std::string Host::finish() {
   return wrong;
 }
 
-/// Returns the message about the first of them; "" if there was none.
+/// Returns a message about the first deployment that was left open; "" if there was none.
 std::string Host::abandon_left_open() {
   std::string first;
   for (const auto& deployment : left_open()) {

@@ -49,9 +49,9 @@ struct Started::State final : runtime::Completion,
   std::uint64_t sequence = 0;
   const void* starter = nullptr;  // context that started the operation
   bool taken = false;
-  std::shared_ptr<Failure> last_failure;  // shared with the thread, which alone may access it
+  std::shared_ptr<Failure> last_failure;  // shared with the thread; only the thread may access it
   std::shared_ptr<Path::UnderWay> under_way;
-  std::shared_ptr<State> self;  // keeps this object while the operation is under way
+  std::shared_ptr<State> self;  // keeps this object alive while the operation is under way
 
   void end() {
     const std::shared_ptr<State> mine = std::move(self);
@@ -70,7 +70,7 @@ struct Started::State final : runtime::Completion,
 
 namespace {
 
-/// Has its own stack frame, because it needs much stack and threads wait in the caller.
+/// A separate stack frame, because this work needs much stack, and many threads wait in the caller.
 [[gnu::noinline]] void note(Failure& last_failure, const TravelError& error) {
   last_failure = std::make_shared<TravelError>(error);
 }
@@ -89,7 +89,7 @@ Result noting_failure(Failure& last_failure, Operate operate) {
   }
 }
 
-/// Sets the type of a result's value, and whether it is partial, at the end of its way up.
+/// Sets the type of a result's value, and whether the value is partial, at the end of its way up.
 void describe(Result& result, const PathValues& values) {
   result.path_values = &values;
   const bool is_partial = !result.is_complete();
@@ -150,7 +150,8 @@ Owner::Use Path::use(std::string_view what) const {
   return {*owner_, what, "path", graph()};
 }
 
-/// Runs a check of a move. Rethrows a mistake, after it has reached the other threads of the round.
+/// Runs a check of a move. If the check throws, first sends the mistake to the other threads of the
+/// round, then rethrows it.
 template <class Check>
 void Path::check_move(const Check& check) {
   std::exception_ptr mistake;
@@ -176,7 +177,7 @@ void Path::refuse_memory(base::ValueType wanted) {
   base::report_bug(__FILE__, __LINE__, "memory of another type was not refused");
 }
 
-/// Contributes a failure in place of the refused tuple. Does not wait for the round.
+/// Contributes a failure to the round in place of the refused tuple. Does not wait for the result.
 void Path::fail_round(std::string_view mistake) {
   if (!values_->has_rounds) return;
   Operation operation = next_operation(OperationKind::move, 0, {});
@@ -206,7 +207,7 @@ Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload pay
   return run(next_operation(kind, number, std::move(payload)));
 }
 
-/// Runs an operation after the started ones, which may not have entered yet.
+/// Runs an operation after all started operations have entered, because some may not have yet.
 Result Path::run(Operation&& operation) {
   if (has_started()) return begin(std::move(operation)).wait();
   return noting_failure(
@@ -384,7 +385,7 @@ void Path::withdraw(Failure failure) {
   const Owner::Use used = use("withdraw");
   try {
     run_stage(*deployment_, *first_stage_, farewell(OperationKind::withdraw, std::move(failure)));
-  } catch (const TravelError&) {    // the given failure, or a lost peer
+  } catch (const TravelError&) {    // failure of the argument, or a lost peer
   } catch (const runtime::Stop&) {  // cancelled, as are all threads of the run
   }
 }

@@ -10,8 +10,8 @@
 namespace paths {
 namespace {
 
-/// Adds a peer for each cluster, as switch_number() counts them, up to the last cluster with an
-/// emulated switch.
+/// Adds a peer for the switch of each cluster, in the order of switch_number(). Ends with the last
+/// cluster that has an emulated switch.
 void add_switches(const Plan& plan, Peers& peers) {
   const auto clusters = static_cast<std::uint32_t>(plan.clusters.size());
   std::uint32_t known = 0;  // number of clusters up to the last emulated switch

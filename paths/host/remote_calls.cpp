@@ -16,7 +16,7 @@
 
 namespace paths {
 
-/// Makes all connections at the start, because peers rely on that.
+/// Makes all connections at the start, because peers rely on them.
 void RemoteCalls::connect() {
   Connections& connections = deployment_.connections();
   for (const Stage* exit : deployment_.instance().exits())
@@ -46,7 +46,7 @@ void RemoteCalls::call(std::uint32_t to_host, StageId stage, Operation&& operati
   begin_call(to_host, stage, std::move(operation), responder);
 }
 
-/// Has its own stack frame, because many fibers may wait below call().
+/// A separate stack frame, because many fibers may wait below call() and should use little stack.
 [[gnu::noinline]] void RemoteCalls::begin_call(std::uint32_t to_host, StageId stage,
                                                Operation&& operation, Responder& responder) {
   const runtime::Deadline limit = deployment_.deadline();
@@ -62,7 +62,7 @@ void RemoteCalls::call(std::uint32_t to_host, StageId stage, Operation&& operati
     responder.pop_state();
     throw;
   }
-  // Called after begin_call(), because the monitor does not see a call that has not begun.
+  // Must follow begin_call(), because the deadline monitor does not see calls that have not begun.
   deployment_.expect(runtime::end_of(deployment_.runtime(), limit));
 }
 
@@ -80,7 +80,8 @@ Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const Opera
 }
 
 RemoteCalls::ClockReading RemoteCalls::read_clock(std::uint32_t peer) {
-  StageId entrance = no_stage;  // lowest entrance, for the same connection each time
+  // Stage with the lowest id, so that each reading uses the same connection.
+  StageId entrance = no_stage;
   for (const Stage* exit : deployment_.instance().exits())
     if (deployment_.plan().host_of(exit->below_id) == peer)
       entrance = std::min(entrance, exit->below_id);

@@ -48,7 +48,8 @@ bool Services::are_running() const {
   return are_running_locked();
 }
 
-/// Cancels outside of the lock. A context that ends before its cancellation needs none.
+/// Cancels the contexts without the mutex held. A context may end before its cancellation, which
+/// then has no effect.
 void Services::cancel() {
   std::vector<runtime::TaskCanceller> cancellers;
   {

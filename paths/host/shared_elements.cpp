@@ -19,8 +19,8 @@ SharedElements::SharedElements(const runtime::Runtime& runtime, const Plan& plan
       are_shared_(peers.are_processes && peers.shared_memory && !runtime.is_virtual()),
       run_(peers.run.text().substr(0, 12)) {}
 
-/// Returns the name of a host's space. The run's id makes it unique among runs. A digest keeps
-/// shortened names unique.
+/// Returns the name of a host's space. The run's id makes it unique among runs. A digest in the
+/// name keeps shortened names unique.
 std::string SharedElements::space_of(std::uint32_t host) const {
   constexpr std::size_t host_letters_max = 60;
   const std::string& name = plan_.hosts[host].name;

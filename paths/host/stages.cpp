@@ -43,8 +43,8 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
   std::exception_ptr stop_;
 };
 
-// Many fibers may wait below begin_stage(), each on a stack of which it should touch one page. Rare
-// work of begin_stage() therefore has its own stack frames.
+// Many fibers may wait below begin_stage(), and each should touch only one page of its stack. Rare
+// work of begin_stage() is therefore in functions with separate stack frames.
 
 [[gnu::noinline]] void run_in_context(Deployment& deployment, const Stage& stage,
                                       Operation&& operation, Responder responder) {
@@ -72,8 +72,9 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
   Next(deployment, stage, nullptr).handle(std::move(operation), std::move(responder));
 }
 
-/// Fails an operation with the exception of the wrapper. Stages below get the failed contribution,
-/// unless they have seen the operation (`called`). Their reply is ignored.
+/// Fails an operation with the exception that the wrapper threw. Stages below get a failed
+/// contribution, unless they have already received the operation (`called`). Their reply to it is
+/// ignored.
 [[gnu::noinline]] void fail_here(const Next& next, const OperationHead& head, bool called,
                                  const std::exception_ptr& error, Responder responder) {
   Failure failure;
@@ -127,7 +128,7 @@ void Next::in_context(std::function<void()> work) const {
     return std::make_shared<TravelError>(failure);
   } catch (const runtime::Stop&) {
     throw;
-  } catch (const pastset::Marked& mark) {  // its text names the origin
+  } catch (const pastset::Marked& mark) {  // the text of the mark names the origin
     return std::make_shared<TravelError>("", "", "", mark.what());
   } catch (const pastset::DeadlinePassed& late) {
     return deployment_->failure(wrapper, path, late.what(), FailureCause::deadline);

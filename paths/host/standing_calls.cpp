@@ -12,7 +12,8 @@
 namespace paths {
 namespace {
 
-/// Returns a unique key. Each connection numbers its standing calls separately.
+/// Returns a key that is unique on this host. Each connection numbers its standing calls
+/// separately.
 std::uint64_t key_of(ConnectionId connection, std::uint64_t standing) {
   return connection * standing_max + standing;
 }

@@ -90,8 +90,8 @@ void Thread::fail(const TravelError& error) {
   release_paths(std::make_shared<TravelError>(error));
 }
 
-/// Releases all paths. A path whose release may wait for others withdraws first, so that waiters of
-/// the other paths get the failure without delay.
+/// Releases all paths. A path whose release may wait for other threads or hosts withdraws first.
+/// Threads that wait on the other paths therefore get the failure without delay.
 void Thread::release_paths(const Failure& failure) {
   for (Path& path : paths_) {
     if (path.holds_release())
@@ -103,7 +103,8 @@ void Thread::release_paths(const Failure& failure) {
 }
 
 /// Checks that the thread may detach.
-/// Throws: UsageError if another thread calls, or if an operation that it started is under way.
+/// Throws: UsageError if another thread calls, or if an operation that this thread started is under
+///         way.
 void Thread::check_leaves() {
   if (owner_.has_ended()) return;
   const Owner::Use used(owner_, "detach", "the place", {});
@@ -123,7 +124,7 @@ bool Thread::is_over() const {
 
 void Thread::end() {
   if (!owner_.is_caller()) return;
-  host().thread_ended(*deployment_, index_);  // not after the releases, which may wait
+  host().thread_ended(*deployment_, index_);  // before the releases, because they may wait
   release_paths(*last_failure_);
   owner_.end();
   life_.up_nanos = now().count();

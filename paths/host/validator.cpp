@@ -69,7 +69,7 @@ Validator::Verdict Validator::let_in(const Entering& entering, const Way& way, S
   const bool is_move = entering.kind == OperationKind::move;
   if (is_release && std::exchange(slot.is_released_by_path, true))
     return refused(fmt::format("slot {} is released twice", entering.slot));
-  // A release with a failure may overtake earlier moves.
+  // A release with a failure may overtake moves that were sent earlier.
   if (slot.is_released && !(is_move && entering.sequence < slot.released_from))
     return {.kind = Verdict::Kind::late};
   Moves& moves = slot.moves_of(entering.segment);
@@ -80,7 +80,8 @@ Validator::Verdict Validator::let_in(const Entering& entering, const Way& way, S
   if (is_move && !moves.note_next(entering.sequence, may_overtake)) {
     if (std::string wrong = moves.wrong(entering.sequence, may_overtake); !wrong.empty())
       return refused(std::move(wrong));
-    // At most 256 moves of a path are under way (Path::started_max). Half of them may be overtaken.
+    // At most 256 moves of a path are under way (Path::started_max). Of these, half may be
+    // overtaken.
     moves.note(entering.sequence, may_overtake, way.has_order ? 16 : 128);
   }
   if (is_release) {
@@ -156,7 +157,7 @@ Validator::Slot& Validator::slot_of(Entrance& entrance, std::uint32_t slot) {
   return entrance.slots[place];
 }
 
-/// Checks bounds that hold for all stages and paths.
+/// Checks the fields of the frame against limits that hold for all stages and paths.
 std::string Validator::wrong_form(const Frame& frame) const {
   const Operation& operation = frame.operation;
   if (operation.segment >= operation.segments || operation.segments > segments_max)
@@ -216,8 +217,8 @@ std::string Validator::wrong_place(const Frame& frame, Entrance* entrance, const
   return {};
 }
 
-/// Follows the path down as its operations travel, once for each entrance. Returns nullptr if the
-/// path does not enter there.
+/// Returns the way of the path to the entrance; nullptr if the path does not enter there. The first
+/// call follows the path down and stores the way; later calls find it.
 const Validator::Way* Validator::way_into(Entrance& entrance, std::uint32_t path) const {
   const auto known =
       std::lower_bound(entrance.ways.begin(), entrance.ways.end(), path,
@@ -239,7 +240,8 @@ void Validator::pass(StageId stage, Way& way) const {
   const Plan::PlanStage& passed = plan_.stages[stage];
   const Plan::PlanWrapper& wrapper = plan_.wrappers[passed.wrapper];
   const WrapperKind& kind = *kinds_.find(wrapper.kind);
-  const bool joins = kind.joins();  // a join represents everything above it
+  // A join is one contributor, which represents all paths above it.
+  const bool joins = kind.joins();
   way.first_slot = passed.slot + (joins ? 0 : way.first_slot);
   if (joins) way.slots = 1;
   const bool has_root = kind.collective && !kind.collective->root_slot.empty();

@@ -92,7 +92,8 @@ void WaitingAccesses::handle(Operation&& operation, const Next& next, Responder&
     first_ = &waiting;
   }
   element_.begin(waiting);
-  next.expect(waiting.until);  // not before begin(): end_late() skips what has not begun
+  // After begin(), because end_late() skips operations that have not begun.
+  next.expect(waiting.until);
 }
 
 void WaitingAccesses::told(Waiting& waiting) {
@@ -129,7 +130,7 @@ base::Nanos WaitingAccesses::end_late(base::Nanos now) {
         continue;
       }
       std::string text = element_.lateness(one);
-      if (!element_.cancel(one)) continue;  // the element is about to notify it
+      if (!element_.cancel(one)) continue;  // the element is about to notify this operation
       if (hint_ != nullptr && one.kind != Access::Kind::move)
         text += hint_(one.next_stages.deployment().plan(), one.path);
       one.error = std::make_exception_ptr(pastset::DeadlinePassed(text));

@@ -12,11 +12,11 @@
 namespace paths {
 
 /// Records how long a round waited for the value of each other cluster. A read begins when the
-/// value is wanted. It ends when the value has arrived, or when the round ends without it. The
-/// destructor adds the records. Records nothing while the host's recorder is off.
+/// round first needs the value. It ends when the value has arrived, or when the round ends without
+/// it. The destructor adds the records. Records nothing while the host's recorder is off.
 class AwaitedValues {
  public:
-  /// `own` is the index of the reading cluster among the clusters.
+  /// `own` is the index of the cluster that reads, among all `clusters`.
   AwaitedValues(HostView& view, StageId stage, std::uint64_t sequence, std::size_t clusters,
                 std::size_t own);
   ~AwaitedValues();
@@ -25,7 +25,7 @@ class AwaitedValues {
 
   /// Notes which values have arrived. `sequences` has the round of the newest tuple of each
   /// cluster; nullopt if there is none. A tuple of this round or a later one ends the read. Values
-  /// that the first call finds were cached before.
+  /// that the first call finds count as cached.
   void look(const std::vector<std::optional<std::uint64_t>>& sequences);
 
  private:

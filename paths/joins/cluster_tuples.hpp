@@ -13,8 +13,8 @@ namespace paths {
 /// V, u8, u64, V". The fields are the sequence, the number of contributions, the value of the part,
 /// whether there is an exact pair (0 or 1), its sequence and its value.
 ///
-/// Paper: Bongo et al. 2004, §IV has the result with its sequence. The exact pair is our addition,
-///        because the sequence alone proves too little.
+/// Paper: Bongo et al. 2004, §IV: tuples of a result and its sequence. The exact pair is our
+///        addition, because a result and its sequence alone prove too little.
 pastset::Template partial_template(const pastset::Template& value);
 /// Round whose complete value is known.
 struct ExactPair {

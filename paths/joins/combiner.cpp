@@ -107,8 +107,9 @@ base::Payload Combiner::fold_whole(const Round& round, const Operation& operatio
   });
 }
 
-/// Combines the contributions part by part. Each part combines all slots in order, so the bits
-/// equal those of fold_whole(), and every byte is read once. Returns nullopt if a value is wrong.
+/// Combines the contributions part by part. In each part, the values of all slots are combined in
+/// order. The result therefore has the same bits as that of fold_whole(), and every byte is read
+/// once. Returns nullopt if a value is wrong.
 std::optional<base::Payload> Combiner::fold(Round& round) const {
   if (bytes_ < shared_fold_bytes || view_.runtime().is_virtual()) return fold_alone(round);
   {

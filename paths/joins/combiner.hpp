@@ -16,8 +16,8 @@
 
 namespace paths {
 
-/// Size in bytes of a contribution from which threads that wait for the round help to combine it.
-/// Contributions of this size are freed as soon as they are combined.
+/// Minimum size in bytes of contributions that threads help to combine while they wait for the
+/// round. Contributions of at least this size are freed as soon as they are combined.
 inline constexpr std::size_t shared_fold_bytes = 1 << 20;
 
 /// Checks the contributions of a join and combines them in the order of their slots. The fixed
@@ -39,15 +39,15 @@ class Combiner {
   /// Blocks: while other contexts combine a part.
   /// Throws: TravelError if a value must not be combined.
   void combine(Round& round, Operation& operation) const;
-  /// Returns the failure of the first of `contributions` that has a value which check() would have
-  /// refused; nullptr if there is none.
+  /// Returns the failure of the first contribution whose value should have been refused by check().
+  /// Returns nullptr if there is none.
   Failure first_wrong(std::span<const Contribution> contributions, std::uint64_t sequence) const;
 
   /// Returns whether the calling OS thread can help to combine the round. Threads of services do
   /// not help.
   /// Requires: mutex_ held.
   bool can_help(const Round& round) const;
-  /// Combines parts until all have been begun.
+  /// Combines parts of the values until no part is left to begin.
   /// Requires: mutex_ not held.
   void help(Round& round) const;
 
@@ -65,8 +65,8 @@ class Combiner {
   const std::uint32_t index_;
   const std::optional<Reduction> reduction_;
   const std::size_t bytes_;  // size of a contribution; 0 without a reduction
-  /// Whether values are checked during the combination instead of on arrival. Possible because each
-  /// value meets another one there, and no contributor continues before.
+  /// Whether values are checked while they are combined instead of on arrival. The combination
+  /// reads every value, and no contributor continues before it has ended.
   const bool checks_in_fold_;
   runtime::Mutex& mutex_;
 };

@@ -237,7 +237,8 @@ bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign si
             std::span<const std::byte> part) {
   const auto outcome = provable_outcome(operation, sign, spec.comparison);
   if (!outcome) return false;
-  // A part that equals the constant may still move away from it; a part beyond it cannot return.
+  // A partial value that equals the constant may still change. A partial value beyond the constant
+  // cannot move back to it.
   if (spec.comparison == Comparison::equal)
     return movement(operation, sign) == Movement::grows ? compare(spec, part) > 0
                                                         : compare(spec, part) < 0;
@@ -246,7 +247,7 @@ bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign si
 
 bool is_nearer(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
                std::span<const std::byte> left, std::span<const std::byte> right) {
-  // A NaN stays NaN, so its comparison always fails.
+  // NaN stays NaN when further values are added, so its comparison always fails.
   const bool is_left_nan = is_nan(spec.scalar, left), is_right_nan = is_nan(spec.scalar, right);
   if (is_left_nan || is_right_nan) return is_left_nan && !is_right_nan;
   const int order = base::with_scalar(spec.scalar, [&](auto first) {

@@ -28,8 +28,8 @@ struct ConditionSpec {
   std::variant<std::monostate, std::int64_t, std::uint64_t, double> constant;
 };
 
-/// Reads the setting `key`, written as `{less: 0.01}` or `is_true`. Returns nullopt if it is
-/// absent, or if it is wrong and a mistake was added.
+/// Reads the setting `key`, written as `{less: 0.01}` or `is_true`. Returns nullopt if the setting
+/// is absent. Adds a mistake and returns nullopt if it is wrong.
 std::optional<ConditionSpec> read_condition(base::MapReader& reader, std::string_view key,
                                             base::Scalar scalar);
 /// Reads the setting `contributions`.
@@ -38,35 +38,36 @@ std::string_view sign_name(base::Sign sign);
 /// Reads the setting `values`.
 base::Values read_values(base::MapReader& reader);
 
-/// Returns the outcome that a part of the contributions can establish; nullopt if there is none.
-/// `operation` is a name from base/reduce.hpp.
+/// Returns the outcome of the condition that a part of the contributions can prove; nullopt if a
+/// part can prove neither outcome. `operation` is a name from base/reduce.hpp.
 ///
-/// Sums of non-negative values and all max only grow as contributions are added: a part above the
-/// constant stays above it. Sums of non-positive values and all min only shrink. One true value
-/// decides an `or`, one false value decides an `and`. All other combinations can change in both
-/// directions.
+/// A sum of non-negative values and any `max` can only grow as contributions are added. If a
+/// partial value is above the constant, the complete value is above it, too. A sum of non-positive
+/// values and any `min` can only shrink. One true value decides an `or`, one false value decides an
+/// `and`. All other results can change in both directions.
 ///
 /// Paper: Bongo et al. 2004, §IV names these limits in words.
 std::optional<bool> provable_outcome(std::string_view operation, base::Sign sign,
                                      Comparison comparison);
-/// Returns why a part cannot decide the condition; empty if it can. With Values::ieee, wrapped
-/// integers may return from beyond the constant. A later NaN makes every comparison false, so a
-/// part proves only that a comparison fails.
+/// Returns why a part cannot decide the condition; empty if it can. With Values::ieee, an integer
+/// sum that overflows may move back across the constant. A NaN that arrives later makes every
+/// comparison false, so a part can prove only that a comparison fails.
 std::string why_not_provable(std::string_view operation, base::Sign sign, Comparison comparison,
                              base::Scalar scalar, base::Values values);
-/// Returns why the operation takes no condition of this kind; empty if it does.
+/// Returns why a result of the operation cannot have a condition with this comparison; empty if it
+/// can.
 std::string why_no_condition(std::string_view operation, Comparison comparison);
 
 /// Returns whether a complete result satisfies the condition. `value` has the bytes of one
 /// `spec.scalar`. NaN satisfies no comparison.
 bool holds(const ConditionSpec& spec, std::span<const std::byte> value);
-/// Returns whether the value of a part establishes provable_outcome(); false if there is no such
+/// Returns whether the value of a part proves provable_outcome(); false if there is no such
 /// outcome.
 bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
             std::span<const std::byte> part);
 
-/// Returns whether `left` is closer than `right` to establishing provable_outcome(). Both are
-/// values of parts.
+/// Returns whether `left` is closer than `right` to proving provable_outcome(). Both are values of
+/// parts.
 bool is_nearer(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
                std::span<const std::byte> left, std::span<const std::byte> right);
 

@@ -27,20 +27,22 @@ struct Decision {
   Reduction reduction;
   std::optional<ConditionSpec> condition;
 
-  /// Combines the values from scratch in the given order, which is the order of the clusters, not
-  /// of arrival. The fixed order gives all clusters the same bits and makes rounding monotone.
+  /// Combines the values in the given order, which must be the order of the clusters, not of
+  /// arrival. Keeps nothing from earlier calls. The fixed order gives all clusters the same bits
+  /// and makes rounding monotone.
   ///
   /// Throws: base::BadValue that names the element whose value could not be combined.
-  ///         base::Overflow proves the outcome that a part can establish, if there is one. Values
-  ///         of one sign do not return from beyond the range of the type.
+  ///         base::Overflow if the value leaves the range of its type. An overflow proves the
+  ///         outcome that a part can prove, because further values of the same sign cannot bring
+  ///         the value back.
   base::Payload combine(std::span<const ClusterValue> values) const;
   /// Returns whether the value of a part decides the condition.
   /// Requires: a condition.
   bool proves(const base::Payload& part) const;
-  /// Returns whether `left` is closer to deciding it than `right`.
+  /// Returns whether `left` is closer than `right` to deciding the condition.
   bool is_nearer(const base::Payload& left, const base::Payload& right) const;
-  /// Returns the result of a part that decides the condition, or of a part that some other part
-  /// decided.
+  /// Returns a result whose outcome a part of the contributions has proved. `part` is the value of
+  /// that part, or of another part of the same round.
   Result proved(base::Payload part, std::uint64_t contributions, std::uint64_t sequence) const;
   Result complete(base::Payload value, std::uint64_t contributions, std::uint64_t sequence) const;
 
@@ -48,13 +50,13 @@ struct Decision {
   std::optional<base::Payload> combine_parts(std::span<const ClusterValue> values) const;
 };
 
-/// Reads `condition` for `reduction`. `may_prove` requires a condition that a part can decide.
-/// Reports mistakes to the reader.
+/// Reads `condition` for `reduction`. If `may_prove` is true, a condition must be given, and a part
+/// of the contributions must be able to decide it. Reports mistakes to the reader.
 std::optional<ConditionSpec> read_decided_condition(base::MapReader& reader,
                                                     const Reduction& reduction, bool may_prove);
 
-/// Elements in which the root of a cluster finds the values of a round: one for each cluster in
-/// their order, including its own.
+/// Elements in which the root of a cluster finds the values of a round. There is one element for
+/// each cluster, in the order of the clusters. `own` is that of the root's cluster.
 struct ClusterElements {
   std::string own;
   std::vector<std::string> all;

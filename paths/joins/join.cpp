@@ -18,8 +18,8 @@ namespace paths {
 
 /// Operation that waits in a round without a context.
 ///
-/// Owns: nothing. The round links it until wake() finds its next action; its memory is in the state
-///       of its operation.
+/// Owns: nothing. The round has this object in a list until wake() finds the next action of the
+///       operation. The memory of this object is in the OperationState of the operation.
 class Round::Waiter final : public runtime::Waiter, public runtime::Continuation {
  public:
   Waiter(Join& of, Round& in, const Operation& waiting, const Next& rest)
@@ -39,9 +39,9 @@ class Round::Waiter final : public runtime::Waiter, public runtime::Continuation
   void resume() noexcept override { join.resume(*this); }
 };
 
-/// Appends a waiter. Waiters continue in the order of their arrival. Operations of other processes
-/// usually arrive last, share our core and continue only when we have finished. The others run
-/// meanwhile.
+/// Appends a waiter. Waiters continue in the order of their arrival. Operations of processes that
+/// share our core usually arrive last, and these processes can run only when this thread is done.
+/// Waiters of other processes run earlier.
 void Round::add(Waiter& waiter) {
   (last_waiter != nullptr ? last_waiter->next_waiter : first_waiter) = &waiter;
   last_waiter = &waiter;
@@ -68,8 +68,8 @@ void Join::handle(Operation&& operation, Next next, Responder& responder) {
   }
 }
 
-/// Has its own stack frame: a thread that waits below handle() should touch only one page of its
-/// stack.
+/// A separate stack frame, because a thread that waits below handle() should touch only one page of
+/// its stack.
 [[gnu::noinline]] void Join::note_leaving(Operation&& operation, const Next& next,
                                           Responder& responder) {
   std::optional<Operation> news = leave_open_rounds(operation);
@@ -102,7 +102,7 @@ void Join::contribute(Operation&& operation, const Next& next, Responder& respon
     runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     round = &join_round(operation);
-    // The last arriver wakes the leader but does not wait itself.
+    // The last arriver wakes the leader, and does not wait for the result.
     if (rules_.leader == Leader::fixed_slot_after_all && round->here == slots_) wake(*round, wakes);
     const auto now = action_of(*round, operation.slot, operation.failure != nullptr);
     if (!now && !responder.owns_context()) return park(*round, operation, next, responder);
@@ -116,8 +116,8 @@ void Join::contribute(Operation&& operation, const Next& next, Responder& respon
 /// Requires: mutex_ held.
 Round& Join::join_round(Operation& operation) {
   ENSURE(operation.slot < slots_);
-  // Withdrawals are not delayed. The withdrawal of a host that died may overtake earlier operations
-  // of the host. The round has then already counted the slot out.
+  // The withdrawal of a host that died may overtake operations that the host sent earlier, because
+  // withdrawals are not delayed. The round then no longer expects a contribution from this slot.
   if (withdrawals_.misses(operation.slot, operation.sequence))
     throw TravelError(
         *withdrawals_.failure(view_, name(), operation.slot, operation.sequence, operation.path));
@@ -152,8 +152,8 @@ bool JoinRules::is_ready(const Round& round, std::uint32_t of) const {
   return false;
 }
 
-/// Returns the next action of the contributor; nullopt if it must wait. It leads the round if the
-/// round is ready, or if the round has failed without a leader.
+/// Returns the next action of the contributor; nullopt if it must wait. The contributor leads the
+/// round if the round is ready, or if the round has failed without a leader.
 /// Requires: mutex_ held.
 std::optional<Join::Action> Join::action_of(Round& round, std::uint32_t slot,
                                             bool has_failed) const {
@@ -275,7 +275,8 @@ base::Nanos Join::end_late(base::Nanos now) {
       next = std::min(next, round->until);
       continue;
     }
-    fail_late(*round, round->first_waiter->head.path, wakes);  // one of the waiters leads it
+    // One of the waiters leads the failed round.
+    fail_late(*round, round->first_waiter->head.path, wakes);
   }
   return next;
 }
@@ -298,8 +299,8 @@ void Join::give_up() {
 
 namespace {
 
-// Threads wait below lead(), each on a stack of which it should touch few pages. Rare work
-// therefore has its own stack frames.
+// Many threads may wait below lead(), and each should touch few pages of its stack. Rare work is
+// therefore in functions with separate stack frames.
 
 template <class Lead>
 [[gnu::noinline]] void lead_in_context(const Next& next, Operation&& operation,
@@ -310,8 +311,8 @@ template <class Lead>
   });
 }
 
-/// Returns the failure that a round had before it got a leader, because it was late or lost a
-/// contributor. Otherwise returns the first failure among the contributions that count.
+/// Returns the failure of a round that was late or lost a contributor before it had a leader.
+/// Otherwise returns the first failure among the contributions that the leader carries down.
 Failure failure_before(const JoinRules& rules, const Combiner& combiner, const Round& round,
                        std::uint32_t leader) {
   if (round.failure) return round.failure;
@@ -349,7 +350,7 @@ void Join::lead_here(Round& round, Operation&& operation, const Next& next, Resp
 /// round, or nullptr.
 Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
   const std::uint32_t slot =
-      std::exchange(operation.slot, 0);  // slot at the stage below, which has one slot for the join
+      std::exchange(operation.slot, 0);  // the join has only slot 0 at the stage below
   operation.payload = {};
   if (Failure failure = failure_before(rules_, combiner_, round, slot)) return failure;
   try {
@@ -357,7 +358,8 @@ Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
     if (rules_.leader == Leader::fixed_slot) operation.payload = round.by_slot[slot].payload;
   } catch (const runtime::Stop& stop) {
     return view_.failure(name(), operation.path, stop.what(), FailureCause::ended);
-  } catch (const pastset::Marked& mark) {  // a reduction of the application read a marked element
+    // A reduction of the application has read a marked element.
+  } catch (const pastset::Marked& mark) {
     return view_.failure(name(), operation.path, mark.what());
   } catch (...) {
     return next.failure_of(std::current_exception(), operation.path);
@@ -379,7 +381,7 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
   next.handle(std::move(operation), std::move(responder));
 }
 
-/// Publishes the leader's value, for which the others wait. A failure further down concerns only
+/// Publishes the leader's value, for which the others wait. A failure in stages below concerns only
 /// the leader.
 [[gnu::noinline]] void Join::publish_own(Round& round, const Operation& operation,
                                          Responder& responder) {
@@ -396,8 +398,8 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
   });
 }
 
-/// Publishes the failure and sends it down, unless the joins below no longer wait for the round.
-/// Ignores their reply.
+/// Publishes the failure of the round. Also sends it down, unless the joins below know that this
+/// join does not contribute to the round. Ignores the reply from below.
 void Join::lead_failure(Round& round, Operation&& operation, const Next& next,
                         Responder& responder) {
   const Failure failure = operation.failure;
@@ -453,8 +455,8 @@ void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& w
 // ---- contributors that leave ------------------------------------------------------------------
 
 /// Fails the open rounds that still need the slot of `operation`. Returns the withdrawal to pass
-/// on, if any. The withdrawal counts as announced before the waiters wake, because the leader of a
-/// failed round then sends nothing down.
+/// on, if any. The withdrawal counts as announced before the waiters wake, so that the leader of a
+/// failed round sends nothing down.
 std::optional<Operation> Join::leave_open_rounds(const Operation& operation) {
   std::vector<OpenRounds::Map::node_type> closed;  // destroyed after mutex_ is released
   runtime::DeferredWakes wakes;

@@ -18,12 +18,13 @@
 
 namespace paths {
 
-/// Rule for the leader of a round: the contributor that carries the round further down, and when it
-/// starts. With fixed_slot_after_all the others get an empty result immediately.
+/// Rule that selects the leader of a round, which is the contributor that carries the round further
+/// down, and the time at which it starts. With fixed_slot_after_all the other contributors get an
+/// empty result immediately.
 enum class Leader : std::uint8_t {
   last_arriver,          ///< starts after all have arrived; the others wait for the result
   first_arriver,         ///< starts immediately; the others wait for the result
-  fixed_slot,            ///< starts immediately; the others wait for the tuple that it moves
+  fixed_slot,            ///< starts immediately; the others wait for the leader's tuple
   fixed_slot_after_all,  ///< starts after all have arrived; the others do not wait
 };
 
@@ -31,8 +32,8 @@ enum class Leader : std::uint8_t {
 struct JoinRules {
   Leader leader = Leader::last_arriver;
   std::uint32_t slot = 0;  ///< slot of a fixed leader
-  /// Check and combination of contributions. Without a reduction, payloads are not inspected, and a
-  /// leader that waits for all carries an empty payload.
+  /// Reduction that checks and combines the contributions. Without a reduction, payloads are not
+  /// inspected, and a leader that waits for all carries an empty payload.
   std::optional<Reduction> reduction = {};
   /// Template of the tuple that the fixed slot moves; nullopt if it is not checked here.
   std::optional<pastset::Template> value = {};
@@ -42,7 +43,7 @@ struct JoinRules {
   bool leads_after_all() const {
     return leader == Leader::last_arriver || leader == Leader::fixed_slot_after_all;
   }
-  /// Returns whether a round fails without slot `of`.
+  /// Returns whether a round fails if slot `of` does not contribute.
   bool needs(std::uint32_t of) const {
     return leads_after_all() || (leader == Leader::fixed_slot && of == slot);
   }
@@ -58,15 +59,16 @@ struct JoinRules {
 /// Context: an operation that owns a context waits in it. The round keeps the responder of any
 ///          other operation, and replies to it, or continues it as the leader.
 /// Thread-safe.
-/// Blocks:  until the round is complete, at most for the host's deadline. Then the round fails for
-///          all contributors, the error names those that are missing, and joins below get the
-///          failure. While the leader is below, the others wait without a deadline, because the
-///          leader has its own.
-/// Order:   none between rounds; each goes down when it is complete.
-/// Failure: a contribution that failed above counts as arrived. It fails the round for all, and
-///          still travels down. An error from below reaches all contributors of the round.
+/// Blocks:  until the round is complete, at most for the host's deadline. At the deadline the round
+///          fails for all contributors. The error names the missing contributors, and joins below
+///          get the failure. While the leader waits in stages below, the others wait without a
+///          deadline, because the leader has one.
+/// Order:   rounds have no order; each continues down when it is complete.
+/// Failure: a contribution that failed above counts as arrived. It fails the round for all
+///          contributors, and the failure travels down. An error from below reaches all
+///          contributors of the round.
 /// Ends:    a slot that withdraws or is released fails the rounds that still need it. Joins below
-///          receive immediately the first round without a contribution from here.
+///          are notified immediately of the first round to which this join does not contribute.
 /// Throws:  TravelError with the failure of the round, the same for all contributors. The error of
 ///          a value that must not be combined names its contributor. Cancelled if the wait is
 ///          cancelled; the round then continues without that contributor.
@@ -75,8 +77,8 @@ class Join final : public Wrapper {
  public:
   /// `index` is the index of the wrapper in the plan.
   Join(HostView& view, std::uint32_t index, JoinRules rules);
-  /// Contributes a move. Passes on the first withdrawal that matters, the last release, and all
-  /// other operations.
+  /// Adds a move to its round as a contribution. Passes a withdrawal on if a round needs the slot
+  /// and no earlier withdrawal was passed on. Passes on the last release, and all other operations.
   void handle(Operation&& operation, Next next, Responder& responder) override;
   base::Nanos end_late(base::Nanos now) override;
   void give_up() override;

@@ -17,7 +17,7 @@
 namespace paths {
 
 /// Size in bytes of the parts in which large values are combined. A part fits the cache of a
-/// processor. Services let other services run between parts.
+/// processor. A service context lets other contexts run between parts.
 inline constexpr std::size_t fold_part_bytes = std::size_t{64} << 10;
 
 struct Plan;
@@ -35,12 +35,12 @@ struct Reduction {
   /// Combination of parts of a value; nullptr if only whole values can be combined.
   base::CombineElements elements = nullptr;
 
-  /// Returns why the value must not be combined: wrong size, NaN, or a sign that is not allowed;
-  /// empty if it may be combined.
+  /// Returns why the value must not be combined (wrong size, NaN, or a sign that is not allowed).
+  /// Returns an empty string if it may be combined.
   std::string wrong(const base::Payload& value, base::Sign allowed) const;
-  /// Returns the sign that a value must have at `wrapper` on `path`. Only a thread's own value has
-  /// a declared sign: a product of non-positive values may be positive. An earlier wrapper turns a
-  /// logical value into 0 or 1.
+  /// Returns the sign that a value must have at `wrapper` on `path`. The declared sign applies only
+  /// to the value of one thread, because a product of non-positive values may be positive. It does
+  /// not apply to a logical value that an earlier wrapper has turned into 0 or 1.
   base::Sign sign_of(const Plan& plan, std::uint32_t wrapper, std::uint32_t path,
                      std::uint64_t contributions) const {
     if (sign == base::Sign::any || contributions != 1) return base::Sign::any;

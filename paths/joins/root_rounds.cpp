@@ -31,8 +31,8 @@ Result RootRounds::operate(Operation operation, const Next& next, const Decide& 
   }
 }
 
-/// Notes that a contributor ends. A withdrawal may overtake earlier rounds. No operation follows a
-/// release.
+/// Notes that a contributor ends. A withdrawal may overtake moves of earlier rounds. After a
+/// release, no operation arrives.
 void RootRounds::note_farewell(const Operation& operation) {
   const std::string why =
       operation.failure

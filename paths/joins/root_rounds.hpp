@@ -20,17 +20,17 @@ namespace paths {
 /// decides.
 ///
 /// Failure: a failed contribution or an exception of a decision is final. The result element is
-///          marked with it after its last tuple, for the other clusters, and every later round
-///          throws it. Without other clusters, a failure ends only its own round.
-/// Ends:    when a thread withdraws, the element is marked in the same way as soon as the earlier
-///          rounds are decided.
-/// Order:   that of SequenceQueue.
+///          marked with this failure after its last tuple, so that the other clusters receive it.
+///          Every later round throws it. Without other clusters, a failure ends only its own round.
+/// Ends:    when a thread withdraws, the result element is marked in the same way, as soon as all
+///          rounds before the withdrawal are decided.
+/// Order:   the order of SequenceQueue.
 /// Paper:   Bongo et al. 2004, §IV.
 class RootRounds {
  public:
   using Decide = std::function<Result(Operation, const Next&)>;
 
-  /// `wrapper` outlives this object and has this index in the plan. The other clusters, if there
+  /// `wrapper` outlives this object. `index` is its index in the plan. The other clusters, if there
   /// are any, read the element `result`.
   RootRounds(HostView& view, const Wrapper& wrapper, std::uint32_t index,
              std::shared_ptr<pastset::Element> result, bool has_others)
@@ -44,7 +44,7 @@ class RootRounds {
   /// operations on.
   Result operate(Operation operation, const Next& next, const Decide& decide);
   /// Checks the value of a contribution and normalizes it.
-  /// Throws: TravelError if the reduction does not take the value.
+  /// Throws: TravelError if the reduction must not combine the value.
   void check(Operation& operation, const Reduction& reduction) const;
   [[noreturn]] void fail(const Operation& operation, const std::string& reason,
                          FailureCause cause) const;

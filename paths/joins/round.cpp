@@ -18,7 +18,8 @@ void Round::clear() {
   fold.reset();
 }
 
-/// Finds a round. Most contributions belong to the round that was opened last.
+/// Finds a round. Tries the round that was opened last first, because most contributions belong to
+/// it.
 OpenRounds::Map::iterator OpenRounds::at(const Key& key) {
   return newest_ != all_.end() && newest_->first == key ? newest_ : all_.find(key);
 }

@@ -23,7 +23,7 @@ SequenceQueue::Turn::Turn(SequenceQueue& turns, std::string_view name, std::uint
     }
   } catch (...) {
     turns_.entered_.erase(sequence_);
-    turns_.changed_.wake_all(wakes);  // another round may be the first one now
+    turns_.changed_.wake_all(wakes);  // another round may now be the first in the queue
     throw;
   }
 }

@@ -17,7 +17,7 @@ namespace paths {
 ///         overtake others, because no other contributor waits for them and they carry no tuple.
 class SequenceQueue {
  public:
-  /// Stay of a round in the queue, from its arrival to its decision.
+  /// Presence of a round in the queue, from its arrival to its decision.
   class Turn {
    public:
     Turn(SequenceQueue& turns, std::string_view name, std::uint64_t sequence, bool has_failed);

@@ -41,7 +41,8 @@ bool Withdrawals::release(Operation& operation) {
   ENSURE(released_.insert(operation.slot).second);
   if (released_.size() < slots_) return false;
   operation.sequence = std::min(operation.sequence, announced_from_);
-  // The release names the failure of a contributor, independent of the order in which they end.
+  // The release carries the failure of the first slot that has one, so the order in which
+  // contributors end does not matter.
   for (const auto& [slot, withdrawn] : withdrawn_)
     if (!operation.failure) operation.failure = withdrawn.failure;
   operation.slot = 0;

@@ -15,8 +15,8 @@
 
 namespace paths {
 
-/// Slots of a join that have withdrawn, with their first missing round, and what was announced to
-/// the joins below.
+/// Slots of a join that have withdrawn, with the first round that each misses, and the withdrawal
+/// that was announced to the joins below.
 ///
 /// Thread-safe: no. The join's mutex guards it.
 class Withdrawals {
@@ -25,10 +25,10 @@ class Withdrawals {
 
   void note_contribution(std::uint32_t slot, std::uint64_t sequence);
   /// Notes that the slot of `operation` does not contribute from its sequence on. Returns the first
-  /// missing round that was noted for the slot before.
+  /// missing round that an earlier call noted for the slot; `never` if there was none.
   std::uint64_t note(const Operation& operation);
-  /// Returns the withdrawal to pass on; nullopt unless `is_needed` and the joins below do not know
-  /// an earlier one.
+  /// Returns the withdrawal to pass on. Returns nullopt if rounds do not need the slot (`is_needed`
+  /// is false), or if the joins below already expect no contribution to that round.
   std::optional<Operation> news(const Operation& operation, bool is_needed);
   /// Notes that a slot is released. If it was the last one, turns `operation` into the release of
   /// the join and returns true.
@@ -40,7 +40,7 @@ class Withdrawals {
   /// Returns why a slot does not contribute to a round: its failure, or the release of its path.
   Failure failure(const HostView& view, const std::string& join, std::uint32_t slot,
                   std::uint64_t sequence, std::uint32_t path) const;
-  /// Returns whether the joins below know that this round gets no contribution from here.
+  /// Returns whether the joins below know that this join does not contribute to the round.
   bool is_announced(std::uint64_t sequence) const { return announced_from_ <= sequence; }
 
  private:
@@ -55,8 +55,9 @@ class Withdrawals {
   const std::uint32_t slots_;
   std::map<std::uint32_t, Withdrawn> withdrawn_;  // keyed by slot
   std::vector<std::uint64_t> next_;               // round after the last contribution, by slot
-  std::uint64_t announced_from_ = never;          // first round that joins below do not expect
-  std::set<std::uint32_t> released_;              // released slots
+  // First round for which joins below expect nothing.
+  std::uint64_t announced_from_ = never;
+  std::set<std::uint32_t> released_;  // released slots
 };
 
 }  // namespace paths

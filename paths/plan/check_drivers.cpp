@@ -11,12 +11,12 @@
 namespace paths {
 namespace {
 
-/// Finds cycles of elements that receive tuples for ever without any thread. A driver runs again
-/// when its element gets a new tuple. A join proceeds when all its contributors have contributed.
-/// Threads end.
+/// Finds cycles of elements that receive tuples for ever without any thread. A driver (a wrapper
+/// that starts operations itself) runs again when its element gets a new tuple. A join proceeds
+/// when all its contributors have contributed. A thread ends some day.
 ///
 /// The check first removes all nodes that wait for a thread, then all nodes that wait for removed
-/// ones. Only the nodes that drivers alone keep running remain.
+/// ones. The remaining nodes run for ever, because drivers trigger each other.
 class DriverCheck {
  public:
   DriverCheck(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
@@ -40,7 +40,8 @@ class DriverCheck {
 
  private:
   using NodeId = std::uint32_t;
-  /// Path, stage or element. It is active again after all, or any one, of the nodes that feed it.
+  /// Path, stage or element. Each node becomes active again either after all nodes that feed it, or
+  /// after any one of them.
   struct Node {
     bool needs_all = false;
     bool rests = false;
@@ -97,12 +98,13 @@ class DriverCheck {
   void add_stage(StageId stage) {
     if (plan_.stages[stage].below != no_stage)
       feed(stage_node_ + stage, stage_node_ + plan_.stages[stage].below);
-    if (kind_of(stage).drives_own_path()) return;  // its settings concern its own path
+    if (kind_of(stage).drives_own_path()) return;  // its settings name elements of its own path
     for (const NodeId element : elements_of(stage)) feed(stage_node_ + stage, element);
   }
 
   void take_away_what_rests() {
-    std::vector<std::size_t> going(nodes_.size());  // number of feeding nodes that are not at rest
+    // Number of nodes that feed a node and are not at rest.
+    std::vector<std::size_t> going(nodes_.size());
     std::vector<NodeId> resting;
     for (NodeId node = 0; node < nodes_.size(); ++node) {
       going[node] = nodes_[node].fed_by.size();
@@ -117,8 +119,8 @@ class DriverCheck {
     }
   }
 
-  /// Reports the cycle above a node that never rests. At least one node that feeds it never rests
-  /// either, so the walk upwards reaches a cycle.
+  /// Reports the cycle above a node that never rests. At least one of the nodes that feed such a
+  /// node never rests either. A walk from node to feeding node therefore reaches a cycle.
   void report_cycle(NodeId node) {
     std::vector<NodeId> way;
     while (!nodes_[node].rests && !std::exchange(nodes_[node].was_reported, true)) {

@@ -82,13 +82,13 @@ class StructureCheck {
     if (kind(above).crosses()) {
       const base::Settings* to = wrapper.settings.find("to");
       const auto host = to != nullptr ? plan_.host_named(to->text()) : std::nullopt;
-      if (!host) return;  // reported when the kind reads its settings
+      if (!host) return;  // the kind reports it when it reads its settings
       here = *host;
     }
     check_host(below, here);
   }
 
-  /// Checks that a mapping wrapper does what the end of its path would do.
+  /// Checks that a mapping wrapper accesses the same element as the end of its path.
   void check_mapped(StageId id) {
     const auto element_of = [this](StageId stage) {
       const base::Settings* name =
@@ -113,7 +113,7 @@ class StructureCheck {
                                 "any operation, found {}",
                                 described(plan_, plan_.stages[id].wrapper),
                                 described(plan_, plan_.stages[below].wrapper)));
-    // A name of no element is reported when the settings are read.
+    // If the name is not that of an element, the reader of the settings reports it.
     const bool is_one = plan_.element_named(element_of(id)).has_value();
     if (is_one && below != no_stage && element_of(below) != element_of(id))
       mistakes_.add(text_.of_stage(id), fmt::format("element: the path leads to '{}', found '{}'",
@@ -177,8 +177,8 @@ class StructureCheck {
   std::vector<bool> used_;
 };
 
-/// Key of settings that many wrappers may share, with everything else that decides whether they are
-/// right.
+/// Settings that many wrappers may share, and all other data on which their check depends. Used as
+/// a key.
 struct SettingsUse {
   const WrapperKind* kind = nullptr;
   const void* settings = nullptr;
@@ -217,7 +217,8 @@ class TemplateCheck {
   }
 
  private:
-  /// Templates that a wrapper expects; nullptr if the settings name none, or an unknown one.
+  /// Templates that a wrapper expects; nullptr if the settings name no template or no known
+  /// element.
   struct Expected {
     const pastset::Template* value = nullptr;
     const pastset::Template* stored = nullptr;
@@ -340,9 +341,9 @@ void check_templates(const Plan& plan, const PlanKinds& kinds, const PlanText& t
 
 void check_wrappers(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                     base::Mistakes& mistakes) {
-  // Settings that were right once are right again. If the reader used only the settings, this holds
-  // for every wrapper, otherwise for wrappers on the same host with the same number of
-  // contributors.
+  // Settings that were right for one wrapper are right for others, too. If the check used only the
+  // settings, this holds for all wrappers. Otherwise it holds for wrappers on the same host with
+  // the same number of contributors.
   std::unordered_set<SettingsUse, SettingsUseHash> right;
   for (std::uint32_t wrapper = 0; wrapper < plan.wrappers.size(); ++wrapper) {
     const Plan::PlanWrapper& it = plan.wrappers[wrapper];

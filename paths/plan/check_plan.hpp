@@ -18,7 +18,8 @@ struct PlanKinds {
   std::vector<const WrapperKind*> of_wrapper;  ///< kind of each wrapper, by wrapper index
 };
 
-/// Counts the contributors of each wrapper and assigns slots. Reports written counts that differ.
+/// Counts the contributors of each wrapper and assigns slots. Reports counts in the config that
+/// differ.
 void count_slots(Plan& plan, const PlanKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes);
 /// Checks single stages, their neighbours, hosts and paths. Reports cycles and unused wrappers.
@@ -27,7 +28,7 @@ void check_structure(const Plan& plan, const PlanKinds& kinds, const PlanText& t
 /// Checks that tuples have the templates that wrappers and elements expect.
 void check_templates(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                      base::Mistakes& mistakes);
-/// Checks that drivers do not feed each other for ever.
+/// Checks that no drivers (wrappers that start operations themselves) trigger each other for ever.
 void check_drivers(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                    base::Mistakes& mistakes);
 /// Checks the settings of every wrapper.

@@ -43,7 +43,7 @@ std::uint32_t host_beside_switch(const Plan& plan, std::uint32_t cluster) {
 
 std::string switch_address(const Plan& plan, std::uint32_t cluster) {
   const std::string& beside = plan.hosts[host_beside_switch(plan, cluster)].address;
-  // Name that no host can have, because of the ':'.
+  // The name contains a ':', so no host can have it.
   if (!beside.starts_with("tcp://"))
     return fmt::format("{}/switch:{}", beside.substr(0, beside.rfind('/')), plan.clusters[cluster]);
   std::uint64_t port = 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/emulated_switches.hpp — switches of clusters that emulate links, and their addresses.
+// paths/plan/emulated_switches.hpp — switches that emulate the links of a cluster, and their
+// addresses.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,8 +21,9 @@ bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to, s
 /// Returns the host on whose machine the cluster's switch runs: the exit of the cluster.
 std::uint32_t host_beside_switch(const Plan& plan, std::uint32_t cluster);
 
-/// Returns the address on which the switch listens, next to that host. For Unix sockets it is a
-/// file in the same folder. For TCP it is the same interface, with a port above those of all hosts.
+/// Returns the address on which the switch listens. It is derived from the address of
+/// host_beside_switch(). For Unix sockets it is another file in the same folder. For TCP it is the
+/// same interface, with a port above the ports of all hosts.
 /// Throws: std::invalid_argument if there is no such port.
 std::string switch_address(const Plan& plan, std::uint32_t cluster);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t exits_in_a_round_most = 32;
 
-/// Returns the number of exits, including this one, that exchange news in a round.
+/// Returns the number of exits that exchange news with one exit in a round, including this exit.
 std::uint64_t exits_in_a_round(const Plan& plan) {
   const std::size_t clusters = plan.clusters.size();
   const bool have_all = plan.ways && plan.ways->links.size() == clusters * (clusters - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/exits.hpp — exits of clusters: the hosts that gather news of a whole run.
+// paths/plan/exits.hpp — exits of clusters, which gather news of a whole run in rounds.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,10 +13,11 @@ namespace paths {
 /// is its first host.
 std::uint32_t exit_of(const Plan& plan, std::uint32_t cluster);
 
-/// Returns the clusters to whose exits the exit of `cluster` reports in a round (`are_notified`),
-/// or from whose exits it receives (otherwise). After the last round each exit has the news of all
-/// clusters; later rounds are empty. One round is enough for up to 32 clusters. It is also enough
-/// for any number if some clusters have no way to each other.
+/// Returns the clusters with whose exits the exit of `cluster` exchanges news in a round. If
+/// `are_notified` is true, it reports to them; otherwise it receives from them. After the last
+/// round each exit has the news of all clusters; the result for later rounds is empty. There is one
+/// round for up to 32 clusters. If some clusters have no link to each other, there is one round for
+/// any number of clusters.
 ///
 /// Paper: the dissemination barrier with n ways (Hoefler et al. 2006).
 std::vector<std::uint32_t> clusters_in_round(const Plan& plan, std::uint32_t cluster,
@@ -24,8 +25,8 @@ std::vector<std::uint32_t> clusters_in_round(const Plan& plan, std::uint32_t clu
 
 /// Returns the hosts to which a host connects at its start, only to detect whether they are there.
 /// These are the exit of its cluster, or the other exits if it is an exit itself. Each pair of
-/// exits is connected once. Hosts that paths connect are excluded. Empty unless the config has the
-/// key `lanes`.
+/// exits is connected once. Hosts to which paths connect it are excluded. Empty unless the config
+/// has the key `lanes`.
 std::vector<std::uint32_t> hosts_to_meet(const Plan& plan, std::uint32_t host);
 
 }  // namespace paths

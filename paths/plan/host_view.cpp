@@ -4,7 +4,7 @@
 
 namespace paths {
 
-/// Without a written deadline an approximate time is enough, because the default is one minute.
+/// An approximate time is enough if the config sets no deadline, because the default is one minute.
 runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime) {
   if (plan.deadline_written) return runtime::Deadline::written_at(runtime.now() + plan.deadline);
   return runtime::Deadline::default_at(runtime.roughly_now() + plan.deadline);

@@ -19,11 +19,11 @@ runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime)
 /// Names, clock and recorder of a host of a plan. Joins and rounds at roots need only these, so
 /// they do not depend on connections and stages.
 ///
-/// Owns: nothing alone. Shares the plan; borrows runtime and recorder.
+/// Owns: nothing. Shares the plan; borrows runtime and recorder.
 /// Thread-safe.
 class HostView {
  public:
-  /// `recorder` stores nothing before its owner reserves memory, which happens before it starts.
+  /// `recorder` stores nothing until its owner reserves memory for it, before the host starts.
   HostView(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t index,
            eventspace::Recorder& recorder)
       : runtime_(runtime), plan_(std::move(plan)), index_(index), recorder_(recorder) {}
@@ -35,7 +35,7 @@ class HostView {
   const Plan& plan() const { return *plan_; }
   const std::shared_ptr<const Plan>& shared_plan() const { return plan_; }
   runtime::Runtime& runtime() const { return runtime_; }
-  /// Returns the recorder for events on this host. A further deployment has its own.
+  /// Returns the recorder for events on this host. A further deployment has a recorder of its own.
   eventspace::Recorder& recorder() { return recorder_; }
   runtime::Deadline deadline() const;  ///< deadline_of()
   /// Returns a failure in `wrapper` on `path`.

@@ -91,7 +91,7 @@ std::string why_alone(const Plan& plan, const LauncherVariables& launcher,
       return fmt::format("{} is {}, so {} of the config's {} hosts have no process", size,
                          *processes, plan.hosts.size() - *processes, plan.hosts.size());
   }
-  // In a batch script Slurm also sets the rank, but it sets the variables of a step only for srun.
+  // Slurm sets the rank in a batch script, too. It sets the variables of a job step only for srun.
   const bool is_slurm = std::string_view(launcher.rank) == "SLURM_PROCID";
   if (is_slurm && variable("SLURM_STEP_ID").empty() && variable("SLURM_STEP_NUM_TASKS").empty())
     return "SLURM_STEP_ID is not set, so srun did not start this process, but a batch script did";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/identity.hpp — host of the plan that this process is, and the hosts on this machine.
+// paths/plan/identity.hpp — the host of a plan that this process runs, and the hosts on this
+// machine.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,17 +16,18 @@ namespace paths {
 using Variables = std::function<std::string(const std::string& name)>;
 std::string environment_variable(const std::string& name);
 
-/// Returns the host of the plan that this process is. PATHS_HOST has its name. Otherwise the number
-/// that an MPI launcher or Slurm gave this process is the index of the host in the config:
-/// OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK or SLURM_PROCID. Returns nullopt if none is set; the
-/// process must then run all hosts.
+/// Returns the host of the plan that this process runs. The variable PATHS_HOST has the name of the
+/// host. Without it, the index of the host in the config is the number that an MPI launcher or
+/// Slurm gave this process (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK or SLURM_PROCID). Returns
+/// nullopt if no variable is set; the process must then run all hosts.
 /// Throws: ConfigError for a name or number that the plan does not have.
 std::optional<std::uint32_t> identity(const Plan& plan,
                                       const Variables& variable = environment_variable);
 
-/// Returns why identity() may wrongly have chosen the first host: a launcher numbered this process
-/// 0, but it started too few processes, or it is a batch script of Slurm. Returns "" if there is no
-/// sign of that. Also "" on all other hosts, so that only one process of a run prints the warning.
+/// Returns why identity() may have chosen the first host wrongly. This happens if a launcher gave
+/// this process the number 0 but started too few processes, or if the process is a batch script of
+/// Slurm. Returns "" if there is no sign of this. Always returns "" on all other hosts, so that
+/// only one process of a run prints the warning.
 std::string doubt_about_identity(const Plan& plan,
                                  const Variables& variable = environment_variable);
 

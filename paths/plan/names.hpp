@@ -13,13 +13,14 @@ namespace paths {
 /// 'alpha-0'?"
 std::string not_named(std::string_view expected, const base::Settings& found,
                       const std::vector<std::string_view>& names);
-/// Returns whether `name` has only letters, digits and '_', and inside also '-' and '.'. Adds a
-/// mistake otherwise.
+/// Returns whether `name` is a valid name; adds a mistake otherwise. A valid name has letters,
+/// digits and '_', and also '-' and '.' except at its ends.
 bool check_name(const base::Settings& name, std::string_view what, base::Mistakes& mistakes);
-/// Returns the position of the first definition, as text for a message about the second one.
+/// Returns text about the position of the first definition, for a message about a second definition
+/// of the same name.
 std::string also_at(const base::Position& first);
 
-/// Returns the names of all named things, for near matches.
+/// Returns the names of all items that have one, to suggest similar names.
 template <class Named>
 std::vector<std::string_view> names_of(const std::vector<Named>& all) {
   std::vector<std::string_view> names;

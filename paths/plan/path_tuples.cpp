@@ -21,7 +21,7 @@ const WrapperKind& kind_of(const WrapperKinds& kinds, const Plan::PlanWrapper& w
 PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path,
                                    StageId from) {
   PathValues::Templates found;
-  bool is_beyond = false;  // whether `at` is at or below `from`
+  bool is_beyond = false;  // whether the loop has reached `from`
   for (StageId at = plan.paths[path].stage; at != no_stage; at = plan.stages[at].below) {
     is_beyond = is_beyond || at == from;
     if (is_beyond && found.moved && plan.stages[at].below != no_stage) continue;

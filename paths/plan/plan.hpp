@@ -38,11 +38,12 @@ struct Plan {
     std::uint32_t cluster = 0;
     std::uint32_t threads = 0;       ///< application threads; 0 for a gateway
     std::uint32_t first_thread = 0;  ///< rank of its thread 0 in the whole program
-    double speed = 1.0;              ///< divisor of declared computing times
+    double speed = 1.0;              ///< declared computing times are divided by it
     std::string address;             ///< "tcp://127.0.0.1:7700" or "ipc:///path"
     base::Position position;
     std::vector<std::string> groups{};  ///< groups inside its cluster, outermost first
-    bool shares_space = false;          ///< default for elements that do not declare sharing
+    /// Whether elements without the setting `shared` are shared.
+    bool shares_space = false;
   };
   struct PlanElement {
     std::string name;
@@ -50,7 +51,8 @@ struct Plan {
     pastset::Template tuple_template;
     std::uint64_t delta = 0;
     std::uint64_t keep_newest = 1;
-    /// Sizes if the element is in memory that other processes of the machine may map.
+    /// Sizes of an element in memory that other processes of the machine may map; nullopt if it is
+    /// not in such memory.
     std::optional<pastset::SharedSizes> shared{};
     base::Position position;
   };
@@ -59,7 +61,7 @@ struct Plan {
     std::string kind;
     std::uint32_t host = 0;
     base::Settings settings;  ///< a map
-    std::uint32_t slots = 0;  ///< number of entering contributors; counted, not written
+    std::uint32_t slots = 0;  ///< number of contributors; count_slots() sets it
   };
   struct PlanStage {
     std::uint32_t wrapper = 0;
@@ -71,7 +73,7 @@ struct Plan {
     std::string graph;  ///< name of the collective or element, by which a thread finds it
     std::uint32_t host = 0;
     std::uint32_t first_thread = 0;  ///< index among the threads of the host
-    std::uint32_t threads = 0;       ///< 0: no thread, its first wrapper drives it
+    std::uint32_t threads = 0;       ///< 0 if its first wrapper drives it
     std::uint32_t slot = 0;          ///< slot of its first thread at its first stage
     StageId stage = no_stage;        ///< first stage
     std::uint32_t graph_number = 0;  ///< index into `graphs`, set by finish_plan()
@@ -81,16 +83,16 @@ struct Plan {
   /// else, for example for an element with paths to it.
   struct PlanGraph {
     std::string name;
-    std::string kind;          ///< kind of collective, or "exchange"
+    std::string kind;          ///< kind of collective; "exchange" for an exchange
     std::string of;            ///< name of the collective or exchange to which it belongs
     std::string algorithm;     ///< word of paths/config/algorithm.hpp; "" without a choice
-    base::Settings settings;   ///< settings of the reduction, as the joins of the kind have them
+    base::Settings settings;   ///< settings of the reduction, the same as those of its joins
     base::Settings condition;  ///< null if there is none
     base::Position position;
     std::uint64_t threads = 0;  ///< number of threads with such paths, set by finish_plan()
   };
 
-  /// Threads under one name. The config defines the name; modules such as groups/ use it.
+  /// Named set of threads. The config declares it, and modules such as groups/ use it.
   struct PlanGroup {
     std::string name;
     std::vector<std::uint32_t> threads;  ///< ranks, rising
@@ -110,10 +112,10 @@ struct Plan {
     std::vector<std::uint32_t> elements;
     std::vector<std::uint32_t> wrappers;
     std::vector<StageId> stages;
-    std::vector<std::uint32_t> paths;  ///< paths that begin there
+    std::vector<std::uint32_t> paths;  ///< paths that begin on the host
     std::vector<Entrance> entrances;
-    /// Number of releases that the host will see: of threads' paths (its own included), and of
-    /// paths that wrappers drive.
+    /// Numbers of releases that pass the host. The first is for paths of threads on this and other
+    /// hosts, the second for paths that wrappers drive.
     std::uint64_t thread_releases = 0;
     std::uint64_t background_releases = 0;
   };
@@ -135,17 +137,17 @@ struct Plan {
   std::uint64_t stack_bytes = 0;  ///< stack of a thread; 0 = not written
   runtime::Waiting waiting = runtime::Waiting::adaptive;
   bool shared_memory = true;  ///< whether processes of one machine use shared memory if they can
-  bool requires_shared_memory = false;  ///< whether a host without shared memory fails
+  bool requires_shared_memory = false;  ///< whether a host that cannot use shared memory fails
   pastset::SharedAccess shared_access = pastset::SharedAccess::own_processes;
   base::Nanos lock_patience = pastset::usual_lock_patience;  ///< lock timeout in shared spaces
-  /// Present for every config at the high level. Printed, and thus part of the digest, only with
-  /// `lanes`.
+  /// Set for every high-level config. It is printed, and thus part of the digest, only if the
+  /// config has the key `lanes`.
   std::optional<Ways> ways;
   LaneSettings lanes;
   std::vector<PlanGroup> groups;
   std::vector<PlanGraph> graphs;  ///< graphs of all paths, in their order; set by finish_plan()
   base::Digest digest;            ///< digest of print_plan(), set by finish_plan()
-  std::vector<HostPlan> shares;   ///< parts of the hosts, by host; set by finish_plan()
+  std::vector<HostPlan> shares;   ///< part of each host, by host; set by finish_plan()
 
   /// Indexes by name, made by index_names(). Without them every look-up searches the vector.
   std::unordered_map<std::string, std::uint32_t> host_index;
@@ -164,11 +166,11 @@ struct Plan {
   std::optional<std::uint32_t> element_named(std::string_view name) const;
   const std::string& cluster_of(std::uint32_t host) const { return clusters[hosts[host].cluster]; }
   std::uint32_t host_of(StageId stage) const { return wrappers[stages[stage].wrapper].host; }
-  /// Returns the origin of an operation: "thread alpha-0/3" for the thread `thread` of a path, or
-  /// "host alpha-1" if a wrapper drives the path.
+  /// Returns text that names the origin of an operation, such as "thread alpha-0/3" for the thread
+  /// `thread` of a path, or "host alpha-1" if a wrapper drives the path.
   std::string beginner(std::uint32_t path, std::uint32_t thread) const;
-  /// Returns the contributor that enters `wrapper` at `slot`: "thread alpha-0/3", "host alpha-1" or
-  /// "cluster beta".
+  /// Returns text that names the contributor at `slot` of `wrapper`, such as "thread alpha-0/3",
+  /// "host alpha-1" or "cluster beta".
   std::string contributor(std::uint32_t wrapper, std::uint32_t slot) const;
 };
 

@@ -12,19 +12,20 @@
 namespace paths {
 namespace {
 
-/// Number of releases that a stage sees: of threads' paths, and of paths that wrappers drive.
+/// Numbers of releases that pass a stage: of paths of threads, and of paths that wrappers drive.
 struct Flow {
   std::uint64_t threads = 0;
   std::uint64_t background = 0;
-  std::uint32_t path = 0;  // one of the paths
+  std::uint32_t path = 0;  // one of the paths through the stage
 };
 
-// Counts the releases that each host will see. A release passes a stage once for each thread, or
-// below a join once for all threads.
+// Counts the releases that will pass each host. Above a join, a stage is passed by one release for
+// each thread. Below a join, it is passed by one release for all threads together.
 void expect_releases(const Plan& plan, const PlanKinds& kinds,
                      std::vector<Plan::HostPlan>& shares) {
   std::vector<Flow> flows(plan.stages.size());
-  std::vector<std::uint32_t> missing(plan.stages.size(), 0);  // stages above, not yet added
+  // Number of stages above that were not added yet.
+  std::vector<std::uint32_t> missing(plan.stages.size(), 0);
   for (const auto& stage : plan.stages)
     if (stage.below != no_stage) ++missing[stage.below];
   for (std::uint32_t number = 0; number < plan.paths.size(); ++number) {

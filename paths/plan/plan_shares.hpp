@@ -6,7 +6,7 @@
 
 namespace paths {
 
-/// Sets the plan's parts for hosts and numbers its graphs.
+/// Sets Plan::shares, the part of each host, and numbers the graphs of the plan.
 /// Requires: the plan has no cycles and only known kinds.
 void share_plan(Plan& plan, const PlanKinds& kinds);
 

@@ -12,12 +12,13 @@
 
 namespace paths {
 
-/// Text from which each part of a plan was read. Messages about mistakes of the whole plan point at
-/// it. Empty for plans built by code.
+/// Text from which each part of a plan was read. Messages about mistakes that only the whole plan
+/// shows point at this text. Empty for plans built by code.
 struct PlanText {
-  std::vector<base::Settings> stages;    ///< item of the path that made the stage
+  std::vector<base::Settings> stages;    ///< path item from which the stage was made
   std::vector<base::Settings> wrappers;  ///< name of the wrapper, or item written in place
-  std::vector<std::pair<std::uint32_t, base::Settings>> contributors;  ///< wrapper, count
+  /// Index of a wrapper, and its declared count.
+  std::vector<std::pair<std::uint32_t, base::Settings>> contributors;
   std::unordered_set<std::string> broken;  ///< names of wrappers that could not be read
   bool whole = true;                       ///< false if mistakes removed paths or wrappers
 

@@ -21,7 +21,7 @@ using base::Settings;
 
 Settings word(std::string text) { return Settings::scalar(std::move(text)); }
 
-/// Map under construction.
+/// Settings map under construction.
 class Map {
  public:
   Map& add(std::string key, Settings value) {
@@ -69,7 +69,7 @@ Settings print_lanes(const Plan& plan) {
   return map.done();
 }
 
-/// Prints groups. A host whose threads are all members appears by its name.
+/// Prints groups. If all threads of a host are members, prints the name of the host instead.
 Settings print_groups(const Plan& plan) {
   Map groups;
   for (const Plan::PlanGroup& group : plan.groups) {
@@ -162,7 +162,7 @@ class PlanPrinter {
     hand_over();
   }
 
-  /// Passes the printed text to the reader when it is large enough.
+  /// Passes the printed text to the reader once there is enough of it.
   void hand_over() {
     constexpr std::size_t read_bytes = 64 << 10;
     if (text_.size() < read_bytes) return;
@@ -177,8 +177,9 @@ class PlanPrinter {
   const WrapperKind* last_kind_ = nullptr;
   const Plan::PlanWrapper* last_in_place_ = nullptr;
   std::string in_place_text_;     ///< text of last_in_place_
-  std::vector<bool> is_meeting_;  ///< whether several paths or stages enter a stage
-  std::unordered_map<StageId, std::string> ways_below_;  ///< text from a meeting down
+  std::vector<bool> is_meeting_;  ///< by stage: whether several paths or stages enter it
+  /// Text from a stage where paths meet, down to the end.
+  std::unordered_map<StageId, std::string> ways_below_;
 };
 
 void PlanPrinter::print_run() {
@@ -266,8 +267,8 @@ void PlanPrinter::print_paths() {
   }
 }
 
-/// Finds the stages where paths meet. Below a meeting the text is the same for all paths, and it is
-/// most of the output.
+/// Finds the stages where paths meet. From there down, the text is the same for all these paths.
+/// This text is most of the output.
 void PlanPrinter::find_meetings() {
   std::vector<bool> is_entered(plan_.stages.size());
   is_meeting_.assign(plan_.stages.size(), false);
@@ -299,7 +300,7 @@ void PlanPrinter::print_path(const Plan::PlanPath& path) {
   }
 }
 
-/// Returns whether the list may fit on one line.
+/// Returns whether the wrappers from the stage down may fit on one line as words.
 bool PlanPrinter::is_list_of_words(StageId stage) {
   for (; stage != no_stage; stage = plan_.stages[stage].below)
     if (plan_.wrappers[plan_.stages[stage].wrapper].name.empty() || role_of(plan_.stages[stage]))
@@ -338,7 +339,7 @@ void PlanPrinter::print_stage(StageId id) {
   const Plan::PlanWrapper& wrapper = plan_.wrappers[stage.wrapper];
   text_ += "      ";
   if (wrapper.name.empty()) {
-    // Paths of neighbours often cross to the same host with equal settings.
+    // Consecutive paths often cross to the same host with equal settings, so their text is reused.
     if (last_in_place_ == nullptr || last_in_place_->kind != wrapper.kind ||
         last_in_place_->settings.identity() != wrapper.settings.identity()) {
       last_in_place_ = &wrapper;

@@ -14,8 +14,8 @@ namespace {
 
 using eventspace::Structure;
 
-/// Clusters whose values elements contain, for elements that receive values of another cluster. The
-/// key is (host, element).
+/// For each element that receives values of another cluster: the index of that cluster. The key is
+/// (host, element).
 using Sources = std::map<std::pair<std::uint32_t, std::string>, std::uint32_t>;
 
 const base::Settings* element_in(const Plan::PlanWrapper& wrapper, std::string_view key) {
@@ -29,8 +29,9 @@ const WrapperKind& kind_of(const Plan::PlanWrapper& wrapper, const WrapperKinds&
   return *kind;
 }
 
-/// Finds these elements. A prefetch reads the element at the end of its path, and a push stores
-/// there.
+/// Finds the elements that receive values of other clusters. A prefetch reads the element at the
+/// end of its path and stores its values locally. A push stores values in the element at the end of
+/// its path.
 Sources sources_of(const Plan& plan, const WrapperKinds& kinds) {
   Sources sources;
   for (const Plan::PlanPath& path : plan.paths) {

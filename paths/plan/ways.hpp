@@ -13,23 +13,24 @@ namespace paths {
 
 struct Plan;
 
-/// Networks of clusters, their exits, and the links between clusters. The high level expands
-/// declared paths over them, and lanes send messages over them without a path. The size depends on
-/// clusters and links, not on pairs of hosts.
+/// Networks of clusters, their exits, and the links between clusters. The reader of a high-level
+/// config builds declared paths over these ways. Lanes send messages over them without a path. The
+/// size depends on the number of clusters and links, not on pairs of hosts.
 struct Ways {
   struct Cluster {
-    std::uint32_t exit = 0;       ///< host through which it communicates with other clusters
+    std::uint32_t exit = 0;       ///< host through which the cluster communicates with others
     base::Settings network = {};  ///< settings of each host's network link; null if there is none
     bool receives = false;        ///< whether the bandwidth also limits what a host receives
     base::Settings rate = {};  ///< bandwidth of the exit's network link; null if as for other hosts
-    /// Whether a switch leads to other clusters, with no host between, in place of the exit.
+    /// Whether a switch replaces the exit. Hosts then reach other clusters without another host
+    /// between.
     bool has_switch = false;
 
     /// Returns the link settings for messages that a host sends into its network.
     base::Settings outgoing(std::uint32_t host) const;
     /// Returns the link settings for messages that a host receives from its network.
     base::Settings receiving(std::uint32_t host) const;
-    /// Returns the entries of the low-level config, except `exit` and `to`.
+    /// Returns the entries of the cluster in the low-level config, except `exit` and `to`.
     std::vector<base::Settings::Entry> text() const;
   };
   std::vector<Cluster> clusters;  ///< same order as Plan::clusters
@@ -39,9 +40,9 @@ struct Ways {
 
 /// Limits of the lanes of a host.
 struct LaneSettings {
-  std::uint64_t inbox_bytes = std::uint64_t{256} << 20;  ///< unread bytes of all lanes
+  std::uint64_t inbox_bytes = std::uint64_t{256} << 20;  ///< limit of unread bytes of all lanes
   std::uint64_t frame_bytes = std::uint64_t{64} << 10;   ///< message bytes per frame; 0 = unlimited
-  std::uint32_t striping = 1;  ///< streams per pair of hosts, over links that have streams
+  std::uint32_t striping = 1;  ///< streams per pair of hosts on links with streams
   bool is_written = false;
   friend bool operator==(const LaneSettings&, const LaneSettings&) = default;
 };
@@ -50,25 +51,26 @@ struct LaneSettings {
 struct HopLink {
   std::string name = {};         ///< name of its wrapper
   base::Settings settings = {};  ///< null if there is no link
-  base::Settings back = {};      ///< link between clusters: settings of the reverse direction
+  base::Settings back = {};      ///< reverse direction of a link between clusters
   bool is_there() const { return !settings.is_null(); }
 };
 
 /// One step of a way, over up to three links.
 struct Hop {
   std::uint32_t to = 0;
-  HopLink outgoing = {};   ///< network link of the sender; at an exit the link to the cluster
+  HopLink outgoing = {};   ///< network link of the sender; from an exit, link to another cluster
   HopLink across = {};     ///< link from the switch of the sender's cluster to another cluster
   HopLink receiving = {};  ///< receiving link of the host `to`
 };
 
-/// Returns the name of the wrapper for one direction of a host's network, or of a link between
-/// clusters.
+/// Return the name of the wrapper that emulates a network link of a host (one direction), or a link
+/// between two clusters.
 std::string network_link_name(const std::string& host);
 std::string receiving_link_name(const std::string& host);
 std::string wan_link_name(const std::string& from_cluster, const std::string& to_cluster);
 
-/// Returns the link by which a host sends into its cluster's network, or receives from it.
+/// Return the link over which a host sends into its cluster's network, or receives from this
+/// network.
 HopLink outgoing_link(const Plan& plan, std::uint32_t host);
 HopLink receiving_link(const Plan& plan, std::uint32_t host);
 
@@ -82,7 +84,7 @@ Crossing crossing(const Plan& plan, std::uint32_t from_cluster, std::uint32_t to
 
 /// Returns the number of a cluster's switch, which is above the numbers of all hosts.
 std::uint32_t switch_number(const Plan& plan, std::uint32_t cluster);
-/// Returns the name of a host, or of a switch by its number, for messages.
+/// Returns a name for messages. `place` is the number of a host or of a switch.
 std::string place_name(const Plan& plan, std::uint32_t place);
 
 /// Returns why there is no way from one host of the plan to another; "" if there is one.

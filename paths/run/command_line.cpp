@@ -30,7 +30,8 @@ namespace paths {
 namespace {
 
 /// Opens closed standard streams, so that no socket gets their numbers. A closed standard output is
-/// opened for reading only, so that printing to it fails instead of vanishing.
+/// opened for reading only. Printing to it then fails, instead of losing the output without an
+/// error.
 void open_standard_streams() {
   const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -38,8 +39,8 @@ void open_standard_streams() {
       const int lowest = open("/dev/null", modes[stream]);
 }
 
-/// Handles SIGPIPE and SIGXFSZ, so that failed writes return errors. Unlike SIG_IGN, a handler is
-/// not inherited by the programs that we start.
+/// Handles SIGPIPE and SIGXFSZ, so that failed writes return errors. Programs that this process
+/// starts would inherit SIG_IGN, but do not inherit a handler.
 void take_signals_of_writing() {
   struct sigaction nothing {};
   nothing.sa_handler = [](int) {};
@@ -51,13 +52,14 @@ void take_signals_of_writing() {
   }
 }
 
-/// Returns whether standard output is a pipe whose reader has ended, as `head` does.
+/// Returns whether standard output is a pipe whose reader, such as `head`, has ended.
 bool is_output_unread() {
   pollfd output{STDOUT_FILENO, 0, 0};
   return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
-/// Ends the process by SIGPIPE, as the signal itself would have. Returns if its parent ignores it.
+/// Ends the process with the default action of SIGPIPE. Returns if SIGPIPE was ignored when the
+/// process started.
 void end_by_sigpipe() {
   struct sigaction now {};
   sigaction(SIGPIPE, nullptr, &now);
@@ -66,20 +68,21 @@ void end_by_sigpipe() {
   raise(SIGPIPE);
 }
 
-/// Flushes output, which would otherwise be lost silently at the end. Returns whether it succeeded.
+/// Flushes the output, so that errors at the end are not lost. Returns whether it succeeded.
 bool flush_output() {
   std::cout.flush();
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
 }
 
-/// Returns the command that was parsed, for "Try 'paths show --help'".
+/// Returns the name of the parsed command, such as "paths show", for messages like "Try 'paths show
+/// --help'".
 std::string command_name(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
 }
 
-/// Returns the commands that the help shows. A command without a group is for processes that
-/// `paths` starts.
+/// Returns the commands that the help shows. The help omits commands without a group, which only
+/// processes started by `paths` use.
 std::vector<std::string> shown_commands(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({}))
@@ -87,7 +90,7 @@ std::vector<std::string> shown_commands(const CLI::App& app) {
   return names;
 }
 
-/// Returns the likely meaning of a misspelt command or option.
+/// Returns a suggestion for a misspelt command or option.
 std::string hint(const CLI::App& app, int argc, const char* const* argv) {
   const auto chosen = app.get_subcommands();
   const CLI::App& current = chosen.empty() ? app : *chosen.front();
@@ -128,8 +131,8 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc,
   return exit_wrong_usage;
 }
 
-/// Returns why CLI11 must not see a word. It reads 010 as 8, -1 as a huge number, nan as a number
-/// within any range, and "" as nothing.
+/// Returns why a word must be refused before CLI11 parses it. CLI11 reads 010 as 8, -1 as a huge
+/// number, nan as a number within any range, and "" as a missing value.
 std::string why_refused(std::string_view type, const std::string& word) {
   if (word.empty()) return "expected something, found ''";
   const bool is_whole = type == "UINT" || type == "PORT" || type == "COUNT" || type == "RANK";

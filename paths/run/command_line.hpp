@@ -18,12 +18,12 @@ inline constexpr int exit_wrong_usage = 2;  ///< wrong command line or config
 /// Runs the whole main() of a program: reads the command line, runs `body`, which returns the exit
 /// code, and prints the message of any exception. It also returns 1 if output could not be written,
 /// and 2 for a wrong command line, a ConfigError and a std::invalid_argument. An option without its
-/// value is an error; numbers follow the plain numbers of base/units.hpp. The program logs to
-/// standard error.
+/// value is an error. Numbers have the form of the plain numbers in base/units.hpp. The program
+/// logs to standard error.
 ///
-/// Standard streams may be closed or full, or their reader may have ended. Descriptors that are
-/// opened later never get the numbers of standard streams, and losing standard error changes
-/// nothing. A program that succeeded ends by SIGPIPE, without a message, if the reader of its
+/// Standard streams may be closed or full, or their reader may have ended. Files that are opened
+/// later never get the descriptor numbers of standard streams. The loss of standard error has no
+/// effect. A program that succeeded ends by SIGPIPE, without a message, if the reader of its
 /// standard output has ended. SIGPIPE ends no program earlier.
 int run_main(CLI::App& app, int argc, const char* const* argv, const std::function<int()>& body);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/run/find_program.hpp — search for the file of a program that a command line names.
+// paths/run/find_program.hpp — search for the executable file of a program by its name.
 #pragma once
 #include <optional>
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace paths {
 
-/// Returns the file of a program. A path stays as it is; a name is searched in the folder of the
-/// running program, then in PATH. Returns nothing if there is no such program.
+/// Returns the file of a program. Returns a `name` with a folder unchanged. Searches any other name
+/// in the folder of the running program, then in PATH. Returns nothing if there is no such program.
 std::optional<std::string> find_program(const std::string& name);
 /// Returns the programs in the folder of the running one, to suggest for a misspelt name.
 std::vector<std::string> programs_beside();

@@ -15,7 +15,7 @@
 namespace paths {
 namespace {
 
-// Below the range for outgoing connections, which usually begins at 32768.
+// The ports are below the range for outgoing connections, which usually begins at 32768.
 constexpr std::uint16_t first_port = 10'240;
 constexpr std::size_t block_ports = 64, blocks = 352;
 
@@ -27,7 +27,8 @@ base::Descriptor bound(int family, const void* address, std::size_t bytes) {
   return made;
 }
 
-/// A name that begins with a zero byte is in no file system and disappears with the process.
+/// Binds a socket whose name begins with a zero byte. Such a name is in no file system, and
+/// disappears with the process.
 base::Descriptor claim_of(std::size_t block) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -36,7 +37,8 @@ base::Descriptor claim_of(std::size_t block) {
   return bound(AF_UNIX, &address, offsetof(sockaddr_un, sun_path) + 1 + name.size());
 }
 
-/// Returns fewer than `count` claims if another process has one of them.
+/// Claims `count` blocks from `first` on. Returns fewer claims if another process has claimed a
+/// block.
 std::vector<base::Descriptor> claims_of(std::size_t first, std::size_t count) {
   std::vector<base::Descriptor> claims;
   while (claims.size() < count) {

@@ -11,10 +11,10 @@
 
 namespace paths {
 
-/// Consecutive ports at 127.0.0.1 that no process listened on when they were taken and that no
-/// other FreePorts on this machine holds. Other programs may still bind one of them.
+/// Consecutive ports at 127.0.0.1. No process listened on them when take() was called, and no other
+/// FreePorts object on this machine holds them. Other programs may still bind one of them.
 ///
-/// Owns: the claim, which ends with the process, however that ends.
+/// Owns: the claim to the ports, which ends with the process, even if the process is killed.
 class FreePorts {
  public:
   /// Returns nothing if no `count` consecutive ports are free.

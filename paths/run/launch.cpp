@@ -40,12 +40,12 @@ namespace {
 
 constexpr int seconds_to_end = 2;
 constexpr int seconds_of_silence = 5;
-constexpr int death_longest_ms = 1000;  // the kernel takes no longer to end a process
+constexpr int death_longest_ms = 1000;  // more than the kernel needs to end a process
 constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
-constexpr int not_started = 127;  // exit code, as in shells
+constexpr int not_started = 127;  // exit code if a program could not be started, as in shells
 constexpr int signal_code = 128;  // signal N gives exit code 128 + N, as in shells
-/// Environment variable with the descriptor for ThreadsState and its file, because another file may
-/// have that number by then.
+/// Environment variable with the descriptor for ThreadsState and the identity of its file. The
+/// identity reveals if another file has the descriptor's number by then.
 constexpr const char* state_variable = "PATHS_LAUNCHER";
 
 int checked(int result, const char* what) {
@@ -53,7 +53,7 @@ int checked(int result, const char* what) {
   return result;
 }
 
-/// Arguments of execve(), made before fork(): nothing may be allocated afterwards.
+/// Arguments of execve(). They are made before fork(), because no memory may be allocated after it.
 class Arguments {
  public:
   Arguments(const Launch& process, const std::string& state) : command_(process.command) {
@@ -103,7 +103,8 @@ Pair make_pair() {
   return {base::Descriptor(ends[0]), base::Descriptor(ends[1])};
 }
 
-/// Returns a descriptor and its file; "" if it is not an open socket.
+/// Returns text that identifies a descriptor and its file; "" if the descriptor is not an open
+/// socket.
 std::string identity_of(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) return "";
@@ -113,10 +114,10 @@ std::string identity_of(int descriptor) {
 struct Child {
   const Launch* launch = nullptr;
   pid_t pid = 0;
-  base::Descriptor end;    ///< readable when the process has ended; then closed
-  base::Descriptor state;  ///< state of its threads
+  base::Descriptor end;    ///< readable when the process has ended; closed afterwards
+  base::Descriptor state;  ///< receives the state of its threads
   std::optional<ThreadsState> threads = {};
-  bool left_at_once = false;  ///< exited with 0 without running its threads
+  bool left_at_once = false;  ///< whether it exited with 0 and never ran its threads
   bool ended() const { return !end; }
   bool is_dying() const;
   bool has_joined() const { return threads && *threads != ThreadsState::not_needed; }
@@ -130,10 +131,10 @@ struct Child {
   }
 };
 
-/// Returns whether the kernel is about to end the process. Its peers may learn that from their
-/// connections before waitpid() does.
+/// Returns whether the kernel is ending the process. Peers may notice this on their connections
+/// before waitpid() reports it.
 bool Child::is_dying() const {
-  constexpr unsigned long is_exiting = 0x4;  // PF_EXITING of the kernel, which has no header
+  constexpr unsigned long is_exiting = 0x4;  // PF_EXITING of the kernel, which no header defines
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::size_t name_end = text.rfind(')');  // the name may contain spaces
@@ -185,7 +186,8 @@ class Launcher {
   OutputStream out_, err_;
   std::vector<LineCopier> copiers_;
   bool stopping_ = false;
-  bool is_delivering_ = false;  // all have ended; the timer checks the readers
+  // Whether all processes have ended; the timer then checks the readers.
+  bool is_delivering_ = false;
   std::size_t undelivered_ = 0;
   int seconds_unread_ = 0;
   int exit_code_ = 0;
@@ -252,7 +254,7 @@ void Launcher::start(const Launch& process) {
   copiers_.emplace_back(std::move(err.read), err_, process.host + "| ");
 }
 
-// Between fork() and execve(): system calls only.
+// Runs between fork() and execve(), so only system calls are allowed.
 void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, int state,
                          pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -263,11 +265,12 @@ void Launcher::run_child(Arguments& arguments, bool plain, int out, int err, int
     if (nothing > STDERR_FILENO) close(nothing);
   }
   fcntl(state, F_SETFD, 0);  // inherited by the program
-  // Neither dup2() may overwrite the other's source.
+  // Copies `err` first, because dup2() of `out` might overwrite it.
   const int spare_err = fcntl(err, F_DUPFD_CLOEXEC, 3);
   dup2(out, STDOUT_FILENO);
   dup2(spare_err, STDERR_FILENO);
-  // Our handlers must not run in the program. Ignored signals stay ignored, as under nohup.
+  // The launcher's signal handlers must not run in the program. Ignored signals stay ignored, as
+  // under nohup.
   for (const int number : stopping_signals)
     if (signal(number, SIG_DFL) == SIG_IGN) signal(number, SIG_IGN);
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
@@ -312,7 +315,8 @@ bool Launcher::is_copied(const OutputStream& to) const {
   });
 }
 
-/// Delivers the processes' output and the message about the run, as long as a reader takes it.
+/// Delivers the processes' output and the message about the run, as long as the readers take
+/// output.
 /// Requires: all processes have ended.
 void Launcher::deliver_output() {
   is_delivering_ = true;
@@ -326,7 +330,8 @@ void Launcher::deliver_output() {
     if (is_copied(out_)) out_.close();
     if (is_copied(err_)) err_.append(std::exchange(message_, {}));
     if (out_.is_done() && is_copied(err_)) {
-      // Results go to standard output; only their loss turns a good run into a failed one.
+      // The results of a run go to standard output. Only their loss turns a successful run into a
+      // failed one.
       if (out_.is_lost() && exit_code_ == 0) {
         exit_code_ = 1;
         err_.append("paths run: standard output could not be written\n");
@@ -385,9 +390,9 @@ void Launcher::take_signals() {
   collect_ended();
 }
 
-/// Names the process that failed first. A process may exit with an error because it lost one that
-/// was killed. The killed one is then the cause, and the kernel may still be ending it. This
-/// function therefore waits for processes that the kernel is ending.
+/// Names the process that failed first. A process may exit with an error because it lost a process
+/// that was killed. The killed process is then the cause, and the kernel may still be ending it.
+/// This function therefore waits for processes that the kernel is ending.
 void Launcher::collect_ended() {
   FailedChild failed;
   collect_ended_into(failed);
@@ -400,8 +405,8 @@ void Launcher::collect_ended() {
   read_states();
 }
 
-/// Blocks until one of the processes that the kernel is ending has ended. Returns false if there is
-/// none, or it takes too long.
+/// Waits for a process that the kernel is ending. Returns true when one has ended; false if there
+/// is no such process, or if the wait takes too long.
 bool Launcher::wait_for_dying() {
   std::vector<pollfd> dying;
   for (const Child& child : children_)
@@ -422,7 +427,8 @@ void Launcher::collect_ended_into(FailedChild& failed) {
   }
 }
 
-/// Stops the run if threads will never run or never go on, because other processes wait for them.
+/// Stops the run if a process will never run its threads, or will not continue them, because other
+/// processes wait for these threads.
 void Launcher::read_states() {
   bool any_ran = false;
   for (Child& child : children_) {
@@ -440,7 +446,8 @@ void Launcher::read_states() {
   }
 }
 
-/// Reports an error if no process ran threads: the run has done nothing, although all succeeded.
+/// Reports an error if no process ran threads. Such a run has done nothing, although all processes
+/// succeeded.
 void Launcher::check_anybody_joined() {
   if (!options_.must_join || exit_code_ != 0) return;
   const Child* host = nullptr;
@@ -466,7 +473,8 @@ void Launcher::note_failure(const Child& child, int status) {
   const bool is_whole_run = child.launch->host.empty();
   const bool has_exited = WIFEXITED(status) && WEXITSTATUS(status) != not_started;
   if (is_reader_gone || (is_whole_run && has_exited)) {
-    // A filter ends quietly without a reader; a program that is the whole run prints its error.
+    // No message is needed: a process whose reader has ended fails quietly, and a program that is
+    // the whole run prints its own error.
     exit_code_ = is_reader_gone ? signal_code + SIGPIPE : WEXITSTATUS(status);
     return stop_all(SIGTERM);
   }

@@ -16,17 +16,18 @@ struct Launch {
   /// process.
   std::string host;
   std::vector<std::string> command;  ///< file of the program, then its arguments
-  std::vector<std::pair<std::string, std::string>> variables;  ///< added to our environment
+  /// Added to the environment of the caller.
+  std::vector<std::pair<std::string, std::string>> variables;
   /// Whether the process shares our standard input and output directly. Otherwise its lines are
   /// printed as "host| line" and it has no input.
   bool plain = false;
-  bool is_host = true;  ///< otherwise `host` describes it: "the switch of alpha"
+  bool is_host = true;  ///< whether it is a host; otherwise `host` is like "the switch of alpha"
 };
 
 struct LaunchOptions {
   int out = 1, err = 2;  ///< descriptors for the processes' output
-  /// Time that the end waits for a reader of `out` that takes nothing; two seconds after a failure
-  /// or a signal.
+  /// Time for which launch() waits at its end while the reader of `out` reads nothing. After a
+  /// failure or a signal the time is two seconds.
   base::Nanos reader_deadline = std::chrono::minutes(1);
   /// Whether it is an error if all host processes exit with 0 and none has run threads.
   bool must_join = false;
@@ -38,14 +39,14 @@ struct LaunchOptions {
 /// the others. They get SIGTERM, then SIGKILL after two seconds; only processes started here are
 /// affected. `options.err` receives which process failed and how. Returns 2 if that process exited
 /// with 2 (wrong usage or config), otherwise 1. SIGINT, SIGTERM and SIGHUP to this process stop all
-/// in the same way; a second signal kills them. Either signal ends the wait for a reader of the
-/// output. All processes die with the calling thread.
+/// in the same way; a second signal kills them. Each of these signals also ends the wait for a
+/// reader of the output. All processes die with the calling thread.
 ///
 /// Throws: std::system_error if the system refuses a process or a descriptor.
 int launch(const std::vector<Launch>& processes, const LaunchOptions& options = {});
 
-/// State of this process's threads, sent to launch() if that started this process. Without it, a
-/// program that exits with 0 while its threads run would look successful.
+/// State of this process's threads. A process that was started by launch() sends it to launch().
+/// Without this message, a program that exits with 0 while its threads run would look successful.
 enum class ThreadsState : char {
   running = 'r',
   ended = 'e',

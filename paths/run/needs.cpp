@@ -11,17 +11,18 @@
 namespace paths {
 namespace {
 
-// A fiber touches a page of its stack, and has its context and the tasks that run and join it.
+// Memory of a fiber: one page of its stack, its context, and the tasks that run and join it.
 constexpr std::uint64_t fiber_bytes = 5 << 10;
-// An operating-system thread also has a stack in the kernel.
+// Memory of an operating-system thread, which also has a stack in the kernel.
 constexpr std::uint64_t os_thread_bytes = 24 << 10;
-// A thread's path, and its slots in the joins that the path enters.
+// Memory of a thread's path, with its slots in the joins that the path enters.
 constexpr std::uint64_t path_bytes = 128;
-// A wrapper with its stage; a join has its rounds.
+// Memory of a wrapper with its stage, and with its rounds if it is a join.
 constexpr std::uint64_t wrapper_bytes = 512;
-// A connection into a host, at both of its ends.
+// Memory of a connection into a host, at both ends.
 constexpr std::uint64_t entrance_bytes = 2 << 10;
-// A host without all that: lanes, connections, recorder, and the context that ends it.
+// Memory of a host apart from the parts above: its lanes, connections, recorder, and the context
+// that ends it.
 constexpr std::uint64_t host_bytes = 12 << 10;
 constexpr std::uint64_t process_bytes = 4 << 20;
 constexpr std::uint64_t threads_of_process = 3;  // main thread, and threads that serve sockets
@@ -29,7 +30,7 @@ constexpr std::uint64_t threads_of_process = 3;  // main thread, and threads tha
 /// Resources that a process needs for a plan.
 struct Needs {
   std::uint64_t hosts = 0, threads = 0;
-  std::uint64_t paths = 0;  ///< paths, counted for each thread and graph
+  std::uint64_t paths = 0;  ///< number of paths, one for each thread and graph
   std::uint64_t wrappers = 0, entrances = 0;
   std::string name;  ///< name of the last host
 
@@ -42,7 +43,8 @@ struct Needs {
     entrances += share.entrances.size();
     for (const std::uint32_t path : share.paths) paths += plan.paths[path].threads;
   }
-  /// Returns the bytes without those of threads and hosts.
+  /// Returns the bytes needed for paths, wrappers and connections, without those for threads and
+  /// hosts.
   std::uint64_t bytes_of_plan() const {
     return paths * path_bytes + wrappers * wrapper_bytes + entrances * entrance_bytes;
   }

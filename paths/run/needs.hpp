@@ -11,8 +11,8 @@
 
 namespace paths {
 
-/// Each function compares a lower bound of the need with the machine; a run that passes may still
-/// turn out too large.
+/// Each function compares a lower bound of the needed resources with those of the machine. A run
+/// that passes the check may still be too large.
 /// Throws: std::invalid_argument, with the needed and the available amount.
 
 /// `what` begins a sentence: "a grid of 1000 x 1000 cells".
@@ -21,7 +21,7 @@ void check_memory(std::uint64_t bytes, const std::string& what,
 /// Checks the threads of the plan that run in this process.
 void check_needs(const Plan& plan, const RunOptions& options,
                  const runtime::Machine& machine = runtime::machine());
-/// Checks these hosts of the plan as processes of this machine.
+/// Checks `hosts` of the plan, each as a process on this machine.
 void check_needs(const Plan& plan, const std::vector<std::uint32_t>& hosts,
                  const runtime::Machine& machine = runtime::machine());
 

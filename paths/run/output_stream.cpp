@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t line_bytes_max = 65536;  // longer lines are shown in parts
 constexpr std::size_t message_bytes_max = 2 * line_bytes_max;
-constexpr int reads_in_a_row = 16;  // more than a pipe holds; streams take turns
+constexpr int reads_in_a_row = 16;  // enough to empty a pipe; then the next stream is read
 
 /// Returns false if something could not be written.
 bool write_all(int descriptor, const char* bytes, std::size_t size) {
@@ -42,8 +42,9 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
   return true;
 }
 
-/// Runs the whole child process after fork(): system calls only. It blocks all signals, because its
-/// process group also receives those that stop the launcher. The launcher ends it.
+/// Runs the whole child process after fork(): system calls only. The child process blocks all
+/// signals, because its process group also receives the signals that stop the launcher. The
+/// launcher ends the child process.
 [[noreturn]] void write_messages(int from, int to, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
@@ -52,7 +53,8 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
   sigprocmask(SIG_SETMASK, &all, nullptr);
   dup2(to, STDOUT_FILENO);
   dup2(from, STDIN_FILENO);
-  // Close inherited descriptors, or readers of other pipes would wait for this process.
+  // Close inherited descriptors. Otherwise readers of other pipes would wait for the end of this
+  // process.
   syscall(SYS_close_range, STDERR_FILENO, ~0u, 0);
   static char message[message_bytes_max];
   bool is_lost = false;
@@ -60,13 +62,15 @@ bool write_all(int descriptor, const char* bytes, std::size_t size) {
     const ssize_t size = recv(STDIN_FILENO, message, sizeof message, 0);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) _exit(is_lost ? 1 : 0);
-    // After a failure, go on reading; otherwise the launcher would wait for room.
+    // Continue to read after a failed write. Otherwise the launcher would wait for room in the
+    // socket.
     if (!is_lost && !write_all(STDOUT_FILENO, message, static_cast<std::size_t>(size)))
       is_lost = true;
   }
 }
 
-/// Returns how much of `lines` to write at once: whole lines, in one piece for a pipe if possible.
+/// Returns how many bytes of `lines` to write at once. These are whole lines if possible, and few
+/// enough for one write to a pipe.
 std::size_t message_bytes(std::string_view lines) {
   if (lines.size() <= PIPE_BUF) return lines.size();
   const auto last = lines.rfind('\n', PIPE_BUF - 1);
@@ -114,7 +118,7 @@ void OutputStream::push() {
         send(socket_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS)) return;
-    if (sent < 0) is_lost_ = true;  // the child process has been killed
+    if (sent < 0) is_lost_ = true;  // the send fails if the child process was killed
     waiting_bytes_ -= message.size();
     waiting_.pop_front();
   }

@@ -27,7 +27,7 @@ class OutputStream {
 
   /// Adds whole lines. The first call starts the child process.
   void append(std::string_view lines);
-  /// Returns false while waiting output is so large that more would only fill memory.
+  /// Returns false while very much output waits, so that callers do not fill the memory.
   bool has_room() const { return waiting_bytes_ < waiting_bytes_max; }
   /// Passes on the output that the child process can take now.
   void push();
@@ -74,8 +74,8 @@ class LineCopier {
 
   /// Copies available input as far as there is room. The end of the stream closes the copier.
   void copy();
-  /// Limits copying to input that is available now, because processes that outlive theirs may go on
-  /// writing.
+  /// Limits copying to input that is available now. Other processes may still hold the stream and
+  /// write to it for ever.
   void finish_soon();
 
  private:

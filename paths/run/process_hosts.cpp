@@ -17,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Returns the default stack size of a thread. Very many stacks of the usual size would not fit
-/// into the address space, nor their page tables into memory.
+/// Returns the default stack size of a thread. For very many threads it is smaller. Otherwise the
+/// stacks would not fit into the address space, and their page tables would not fit into memory.
 std::size_t usual_stack_bytes(std::uint64_t threads) {
   constexpr std::size_t small_bytes = std::size_t{256} << 10;
   if (threads <= runtime::guarded_fibers_max) return runtime::thread_stack_bytes;
@@ -35,7 +35,7 @@ std::size_t stack_bytes_of(const Plan& plan, const RunOptions& options) {
                                                : plan.thread_count());
 }
 
-/// Logs incomplete traces. They are no failures, because the run itself succeeded.
+/// Logs incomplete traces. They do not count as failures, because the run itself succeeded.
 void warn_of(const std::vector<std::string>& lacks) {
   constexpr std::size_t shown_max = 5;
   for (std::size_t i = 0; i < std::min(lacks.size(), shown_max); ++i) spdlog::warn("{}", lacks[i]);
@@ -91,7 +91,7 @@ void ProcessHosts::make_hosts() {
 }
 
 /// Runs `works`. If it throws, ends the hosts while the runtime still serves their transports,
-/// because the end of a transport waits.
+/// because the end of a transport blocks until the runtime has served it.
 template <class Work>
 void ProcessHosts::end_hosts_unless(const Work& works) {
   std::exception_ptr failure;
@@ -144,7 +144,8 @@ runtime::Task ProcessHosts::run_host(Host& host, const ThreadOfHost& thread) {
                           for (auto& one : *threads) one.join();
                           std::string wrong = host.finish();
                           if (wrong.empty() && options_.is_one_host && threads->empty())
-                            wrong = failed_elsewhere(host);  // no thread reports it
+                            // No thread of this host reports this failure.
+                            wrong = failed_elsewhere(host);
                           add_failure(std::move(wrong));
                         });
 }

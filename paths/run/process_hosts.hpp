@@ -16,14 +16,15 @@
 
 namespace paths {
 
-/// Returns the failure, here or on other hosts, that the host's deployment knows; "" = none.
+/// Returns the failure on this or another host of which the host's deployment knows; "" if there is
+/// none.
 std::string failed_elsewhere(Host& host);
 
 /// Thread of the plan in this process. At most one context runs it at any time, and that context
 /// may change.
 class SessionThread {
  public:
-  /// Makes the calling context the thread.
+  /// The calling context becomes the one that runs the thread.
   SessionThread(Host& host, std::uint32_t index, std::uint64_t seed);
   SessionThread(const SessionThread&) = delete;
   SessionThread& operator=(const SessionThread&) = delete;
@@ -32,10 +33,10 @@ class SessionThread {
   const std::string& name() const { return name_; }  ///< "thread alpha-0/3"
   void end() { thread_.end(); }
 
-  /// Makes the calling context the thread. Requires: no context is the thread.
+  /// Makes the calling context run the thread. Requires: no context runs it.
   void take() { thread_.owner_.take(); }
-  /// Throws: UsageError unless the thread itself calls, or has ended, and no operation that it
-  ///         started is under way.
+  /// Throws: UsageError if another thread calls and this thread has not ended, or if an operation
+  ///         that it started is under way.
   void check_leaves() { thread_.check_leaves(); }
   /// Waits until no started operation is under way. Requires: called by the thread.
   void wait_for_started();
@@ -60,8 +61,8 @@ class ProcessHosts {
   ProcessHosts(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan,
                const WrapperKinds& kinds, const RunOptions& options);
 
-  /// Creates the hosts, makes them serve, and starts their traces. A single host of several uses
-  /// sockets. After an exception there are no hosts.
+  /// Creates the hosts, makes them serve, and starts their traces. Uses sockets if other processes
+  /// have the other hosts. After an exception there are no hosts.
   /// Throws: TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
   void start();
   /// Blocks until all hosts of the run have arrived or are gone (Host::await_all()).
@@ -75,7 +76,8 @@ class ProcessHosts {
 
   /// Records a failure. Ignores "" and consequences of a deadlock.
   void add_failure(std::string failure);
-  const std::vector<std::string>& failures() const { return failures_; }  ///< final when all ended
+  /// Complete when all hosts have ended.
+  const std::vector<std::string>& failures() const { return failures_; }
 
  private:
   template <class Work>

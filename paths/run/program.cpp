@@ -84,7 +84,7 @@ void add_options(CLI::App& app, CommandLine& line) {
       ->group(common);
 }
 
-/// Returns the host that this process is; nothing if it is all hosts.
+/// Returns the host that this process runs; nullopt if it runs all hosts.
 std::optional<std::uint32_t> which_host(const Plan& plan, const CommandLine& line) {
   if (line.clock == "virtual") {
     if (!line.host.empty())
@@ -102,7 +102,8 @@ int report(const std::vector<std::string>& failures) {
   return failures.empty() ? 0 : exit_failed;
 }
 
-/// Reports on the trace. Returns the exit code: a requested trace without any record is a failure.
+/// Prints a message about the trace. Returns the exit code, which is a failure if a trace was
+/// requested and no record could be written.
 int tell_of_trace(const RunOptions& options, const Plan& plan, const std::string& program) {
   const TraceOutcome& outcome = *options.trace.outcome;
   const std::string where =

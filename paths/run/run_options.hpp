@@ -16,7 +16,7 @@ namespace paths {
 /// Record counts of the hosts of a process, valid when the hosts have ended.
 struct TraceOutcome {
   std::uint64_t written = 0;  ///< records
-  std::uint64_t lacking = 0;  ///< records that arrived too fast or could not be written
+  std::uint64_t lacking = 0;  ///< lost records, which arrived too fast or could not be written
 };
 
 struct TraceOptions {

@@ -40,7 +40,8 @@ class PlanRun {
     } catch (const runtime::Deadlock& deadlock) {
       std::vector<std::string> failures = hosts_.failures();
       if (failures.empty()) throw;
-      failures.emplace_back(deadlock.what());  // earlier failures may be the cause
+      // Listed last, because earlier failures may be the cause.
+      failures.emplace_back(deadlock.what());
       return failures;
     }
   }
@@ -65,12 +66,13 @@ class PlanRun {
     if (ended) report(host, place, *ended);
   }
 
-  // Failures are handled in separate frames. Very many threads may wait, and each should touch only
-  // one page of its stack.
+  // Failures are handled in functions with separate stack frames. Very many threads may wait, and
+  // each should touch only one page of its stack.
 
   struct Ended {
     std::string failure;
-    std::optional<TravelError> told = {};  // failure that its round shares
+    // Failure of a round, which all its contributors have received.
+    std::optional<TravelError> told = {};
   };
 
   [[gnu::noinline]] void report(Host& host, SessionThread& place, const Ended& ended) {
@@ -78,7 +80,7 @@ class PlanRun {
     hosts_.add_failure(whose);
     host.deployment().connections().sender().note_failure(whose);
     if (ended.told)
-      place.thread().fail(*ended.told);  // also ends other rounds
+      place.thread().fail(*ended.told);  // other rounds fail with it, too
     else
       place.thread().fail(fmt::format("{} failed: {}", place.name(), ended.failure));
   }

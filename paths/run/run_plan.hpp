@@ -25,10 +25,11 @@ struct RunSummary {
   std::vector<Host*> hosts;  ///< hosts of this process, ended
 };
 
-/// Runs every thread of one host, or of all hosts of the plan, in this process. A single host of
-/// several communicates over sockets, otherwise all stay within the process. Returns the message of
-/// each failed thread and of each incomplete trace; empty if all succeeded. While it runs, exit()
-/// anywhere in the process prints an error and ends it with the code 1.
+/// Runs every thread of one host, or of all hosts of the plan, in this process. One of several
+/// hosts communicates with the others over sockets. If all hosts run here, messages stay within the
+/// process. Returns the message of each failed thread and of each incomplete trace; empty if all
+/// succeeded. While it runs, exit() anywhere in the process prints an error and ends it with the
+/// code 1.
 /// Throws: Deadlock, TravelError (cannot listen), std::runtime_error (cannot write a trace there)
 ///         and UsageError (inside a thread of another run).
 std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,

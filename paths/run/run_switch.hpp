@@ -11,9 +11,10 @@
 
 namespace paths {
 
-/// Runs the switch through which a cluster's hosts, if they are processes, send to other clusters.
-/// Each link of the switch has one queue, which must be in one process. The switch has no threads,
-/// and is neither a host of the plan nor a step of a way. `run` is the run's id, if one was made.
+/// Runs the switch of a cluster whose hosts are processes. The hosts send to other clusters through
+/// the switch. Each link of the switch has one queue, which must be in one process. The switch has
+/// no threads, and is neither a host of the plan nor a step of a way. `run` is the id of the run;
+/// nullopt if it has none.
 ///
 /// Blocks: until all hosts of its cluster have ended, are gone, or have not connected before the
 ///         plan's deadline, and until their messages have left.

@@ -28,8 +28,8 @@ struct Attached::Seat {
   Host* host = nullptr;
   std::uint32_t index = 0;
   std::uint64_t takings = 0;                         // number of attachments so far
-  std::unique_ptr<SessionThread> place;              // used by the attached thread only
-  std::unique_ptr<runtime::ThreadAttachment> visit;  // null unless taken
+  std::unique_ptr<SessionThread> place;              // only the attached thread uses it
+  std::unique_ptr<runtime::ThreadAttachment> visit;  // nullptr unless a thread is attached
 
   bool is_taken() const { return visit != nullptr; }
   void free() {
@@ -60,7 +60,7 @@ void refuse_inside_a_run(std::string_view what) {
         fmt::format("{} by a thread that is attached or of a run already", what));
 }
 
-/// Returns the options, completed from the launcher's environment variables.
+/// Returns the options. Missing options are taken from the environment variables of the launcher.
 RunOptions as_launched(RunOptions options) {
   if (environment_variable("PATHS_CLOCK") == "virtual")
     throw base::UsageError(
@@ -85,17 +85,17 @@ class Attached::State {
 
   void start();
   Seat& attach(std::string_view host, std::uint32_t index);
-  /// Detaches the calling thread. Throws: UsageError unless it may leave.
+  /// Detaches the calling thread. Throws: UsageError if it must not detach now.
   void detach(Seat& seat, std::uint64_t taking);
   /// Detaches as soon as possible, from any thread and without an error.
   void drop(Seat& seat, std::uint64_t taking) noexcept;
-  /// Begins the end, which the caller completes by finish(). Throws: UsageError.
+  /// Begins the end of the session. The caller must then call finish(). Throws: UsageError.
   void begin_end();
   std::vector<std::string> finish();
   /// Ends the session now, or when the last attached thread leaves.
   void abandon() noexcept;
-  /// Returns whether this process created the session. A forked process has the memory, but not the
-  /// threads.
+  /// Returns whether this process created the session. A forked process has a copy of the memory,
+  /// but not the threads.
   bool is_of_this_process() const { return forks_ == runtime::forks_until_here(); }
 
  private:
@@ -117,7 +117,7 @@ class Attached::State {
   bool is_abandoned_ = false;
 };
 
-/// Throws: UsageError if the caller may neither attach nor end.
+/// Throws: UsageError if the caller must neither attach nor end the session.
 void Attached::State::refuse_here(std::string_view what) const {
   if (!is_of_this_process())
     throw base::UsageError(fmt::format("{} in a process that was made by fork", what));
@@ -217,7 +217,7 @@ void Attached::State::leave(Seat& seat, runtime::Lock& lock) {
   finish_unobserved(lock);
 }
 
-/// Ends an abandoned session when all threads have left. Requires: `lock` held; may release it.
+/// Ends an abandoned session if no thread is attached. Requires: `lock` held; may release it.
 void Attached::State::finish_unobserved(runtime::Lock& lock) noexcept {
   if (!is_abandoned_ || is_over_ || !taken().empty()) return;
   is_over_ = true;
@@ -237,7 +237,7 @@ void Attached::State::finish_unobserved(runtime::Lock& lock) noexcept {
   }
 }
 
-/// Returns the names of the seats that live threads have taken. Requires: mutex_ held.
+/// Returns the names of the seats that have an attached live thread. Requires: mutex_ held.
 std::vector<std::string> Attached::State::taken() {
   std::vector<std::string> names;
   for (std::vector<Seat>& seats : seats_)
@@ -285,7 +285,8 @@ std::vector<std::string> Attached::State::finish() {
   return failures;
 }
 
-/// Ends a thread of the plan. Requires: a separate context, because a release may wait for another.
+/// Ends a thread of the plan. Requires: a context of its own, because a release may wait for other
+/// threads.
 void Attached::State::end_place(Host& host, std::uint32_t index) {
   Seat& seat = find(host.name(), index);
   if (!seat.place)

@@ -21,8 +21,9 @@ class Attached {
  public:
   Attached(Attached&& other) noexcept;
   Attached& operator=(Attached&& other) noexcept;  ///< swaps: `other` gets this attachment
-  /// Detaches when all started operations have ended. Called by another thread while the attached
-  /// one lives, it only logs that fact: the thread stays attached until it ends.
+  /// Blocks until all started operations have ended, then detaches. If another thread calls it
+  /// while the attached thread lives, it only logs a warning, and the thread stays attached until
+  /// it ends.
   ~Attached();
 
   /// Returns the plan's thread: its paths, clock and numbers. It is valid until the thread
@@ -30,9 +31,9 @@ class Attached {
   Thread& thread() const;
   Thread* operator->() const { return &thread(); }
 
-  /// Frees the place, so that another thread may attach to it. Its paths stay, and the next
-  /// attached thread continues with the next round. Other contributors wait until then, as for any
-  /// late contributor.
+  /// Detaches, so that another program thread may attach to the plan's thread. The paths of the
+  /// plan's thread stay, and the next attached thread continues with the next round. Other
+  /// contributors wait until then, as for any late contributor.
   /// Throws: UsageError if called by another thread, inside an operation, while a started operation
   ///         is under way, or after detaching.
   void detach();
@@ -43,15 +44,15 @@ class Attached {
   class State;
   Attached(std::shared_ptr<State> state, Seat& seat);
   std::shared_ptr<State> state_;
-  Seat* seat_;  // null: detached, or moved elsewhere
+  Seat* seat_;  // nullptr after detaching or a move
   std::uint64_t taking_;
 };
 
-/// Runs the hosts of a plan in a process whose threads belong to the program: all hosts, or one
-/// that communicates with the others over sockets. Program threads attach to the plan's threads in
-/// this process, one at a time to each. The session reads no command line, handles no signal and
-/// registers no exit handler. The program must end it: to other hosts, a process that exits without
-/// end() has died.
+/// Runs the hosts of a plan in a process whose threads belong to the program. These are all hosts,
+/// or one host that communicates with the others over sockets. Program threads attach to the plan's
+/// threads in this process. Each thread of the plan has at most one attached thread at a time. The
+/// session reads no command line, handles no signal and registers no exit handler. The program must
+/// call end(). Other hosts regard a process that exits without end() as dead.
 ///
 /// Why:         Some programs have threads before they use this library, as every MPI program does.
 /// Thread-safe: yes.
@@ -65,19 +66,21 @@ class Session {
   ///         UsageError (the virtual clock; inside a thread of a run).
   Session(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,
           const RunOptions& options = {});
-  /// Calls end() if that was not called; failures go to the log. While threads are attached it logs
-  /// that fact, and the last of them ends the session.
+  /// Calls end() if that was not called; failures go to the log. If threads are still attached, it
+  /// logs this, and the last of them to detach ends the session.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   /// Makes the calling thread the thread `index` of that host until it detaches.
-  /// Throws: UsageError if the caller is already a thread of a plan; if the place is not in this
-  ///         process, is taken, or has released its paths; and after end().
+  /// Throws: UsageError if the caller is already a thread of a plan. UsageError if the plan's
+  ///         thread is not in this process, has an attached thread, or has released its paths.
+  ///         UsageError after end().
   Attached attach(std::string_view host, std::uint32_t index);
 
-  /// Releases the paths of all places and ends the hosts, as a run ends when all threads return.
-  /// Blocks until the hosts of other processes no longer need them. Returns the failures.
+  /// Releases the paths of all threads of the plan here and ends the hosts, as a run ends when all
+  /// threads return. Blocks until the hosts of other processes no longer need them. Returns the
+  /// failures.
   /// Throws: UsageError if the caller or another thread is attached, and if it was called before.
   std::vector<std::string> end();
 

@@ -54,7 +54,8 @@ void Tracing::trace(const std::filesystem::path& directory, HostView& view, std:
 }
 
 void Tracing::made(Deployment& deployment) {
-  constexpr std::size_t lane_records_of_deployment = 1 << 10;  // small: there may be many
+  // Small, because there may be many deployments.
+  constexpr std::size_t lane_records_of_deployment = 1 << 10;
   const auto directory = std::filesystem::path(options_.directory) /
                          eventspace::further_traces_folder_name /
                          fmt::format("{}.{}", deployment.label(), deployment.number());
@@ -105,7 +106,7 @@ eventspace::TraceHeader Tracing::header_of(const HostView& view) const {
 
 void Tracing::start() {
   if (runtime_.is_virtual()) return;
-  // A service context would delay the operations that it serves, so use a thread.
+  // Uses a thread, because a flush in a service context would delay the operations of other hosts.
   flushing_ = runtime_.spawn(runtime::ContextRole::thread, {"trace of", "this process", 0}, [this] {
     while (true) {
       runtime_.sleep_for(flush_every);
@@ -134,7 +135,7 @@ void Tracing::watch_clocks(Deployment& deployment) {
       try {
         look_at_clock(deployment, peer);
         return false;
-      } catch (const TravelError& error) {  // the peer ended, or an unreadable clock
+      } catch (const TravelError& error) {  // the peer has ended, or its clock cannot be read
         spdlog::debug("{}; its clock is no longer read", error.what());
         return true;
       }
@@ -165,7 +166,7 @@ void Tracing::flush_all() {
       one.writer->flush();
     } catch (const std::runtime_error& error) {
       one.failure = error.what();
-      // Report at once, because the run may be long, or be killed.
+      // Report immediately, because the run may be long or may be killed.
       spdlog::warn("{}; nothing more of {} is traced", one.failure, one.name);
     }
   }

@@ -27,8 +27,8 @@ namespace paths {
 class Tracing final : public DeploymentWatcher {
  public:
   static constexpr base::Nanos flush_every = std::chrono::milliseconds(50);
-  /// Number of comparisons with the clock of a host below, of which the fastest counts, and their
-  /// interval.
+  /// Number of consecutive readings of the clock of a peer, of which only the fastest is recorded;
+  /// and the time between two such series.
   static constexpr int clock_looks = 16;
   static constexpr base::Nanos clocks_every = std::chrono::seconds(1);
   static constexpr std::size_t lane_records = 1 << 16;
@@ -36,13 +36,13 @@ class Tracing final : public DeploymentWatcher {
   /// recorders.
   static constexpr std::size_t virtual_records = 1 << 21;
 
-  /// `kinds` outlive it.
+  /// `kinds` outlives this object.
   Tracing(runtime::Runtime& runtime, const Plan& plan, const WrapperKinds& kinds,
           std::uint64_t seed, TraceOptions options);
   ~Tracing() override;
 
-  void add(Host& host);  ///< call before its start()
-  void start();          ///< call in a context of the runtime, after all add()
+  void add(Host& host);  ///< called before Host::start()
+  void start();          ///< called in a context of the runtime, after the last add()
   /// Writes the remaining records. Requires: all hosts have ended. Returns, for each host with an
   /// incomplete trace, a line with the amount and the reason.
   std::vector<std::string> finish();
@@ -54,7 +54,7 @@ class Tracing final : public DeploymentWatcher {
     std::string name;  ///< name in messages
     std::unique_ptr<eventspace::TraceWriter> writer;
     std::string failure = {};                    ///< failure of the writer
-    std::shared_ptr<runtime::Task> clocks = {};  ///< per deployment, which may end earlier
+    std::shared_ptr<runtime::Task> clocks = {};  ///< task that reads the clocks of peers
   };
   void made(Deployment& deployment) override;
   void wired(Deployment& deployment) override;
@@ -77,7 +77,7 @@ class Tracing final : public DeploymentWatcher {
   const std::uint64_t seed_;
   std::vector<Host*> hosts_;
   runtime::Mutex mutex_;      // guards traced_ and lacks_; also held while flushing
-  std::list<Traced> traced_;  // nodes do not move
+  std::list<Traced> traced_;  // a list keeps the addresses
   std::vector<std::string> lacks_;
   runtime::Task flushing_;
 };
