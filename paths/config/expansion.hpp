@@ -30,7 +30,7 @@ struct Expansion {
   };
 
   base::Settings written{};             ///< parts of the low-level config that the user wrote
-  std::vector<base::Settings> hosts{};  ///< names
+  std::vector<base::Settings> hosts{};  ///< names of hosts
   // Generated items, which precede the written wrappers and paths.
   std::vector<Wrapper> wrappers{};
   std::vector<Path> paths{};

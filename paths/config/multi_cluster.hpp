@@ -86,7 +86,8 @@ struct MultiCluster {
 /// Returns the nested groups of a host as one text, such as "lan-1/machine-1".
 std::string group_path(const std::vector<base::Settings>& groups);
 
-/// Reads the high-level config and reports every mistake. Ignores the contents of other sections.
+/// Reads the high-level config and reports every mistake. Ignores the contents of sections that the
+/// reader of the low level checks.
 MultiCluster read_multi_cluster(const base::Settings& settings, const WrapperKinds& kinds,
                                 const Overrides& overrides, base::Mistakes& mistakes);
 /// Reads the section `collectives`. Requires: clusters were read.

@@ -48,9 +48,9 @@ bool has_least(const Plan::PlanElement& element) {
 }
 
 /// Returns default sizes. There are enough slots for the tuples that the element keeps, and two
-/// more. The arena has room for the large tuples that the element keeps, and six more: two that
-/// wait, one that is written, one that is read, the next one and a spare one. Tuples cost memory
-/// only when they are written.
+/// more. The arena has room for the large tuples that the element keeps, and for six more. These
+/// are two that wait, one that is written, one that is read, the next one and a spare one. Tuples
+/// cost memory only when they are written.
 pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
   constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 6;
   pastset::SharedSizes sizes;

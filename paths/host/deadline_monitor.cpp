@@ -12,7 +12,7 @@ DeadlineMonitor::DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName
 }
 
 void DeadlineMonitor::expect(base::Nanos until) {
-  // Watch() calls look_ earlier, and gets this deadline from it.
+  // At the earlier deadline watch() calls look_(), which returns the next deadline.
   if (until >= earliest_.load()) return;
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);

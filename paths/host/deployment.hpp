@@ -126,7 +126,7 @@ class Deployment : public HostView {
   void end_services();
 
   Host& host_;
-  // Recorder of a further deployment, whose stages have numbers of their own.
+  // Recorder of a further deployment, which numbers its own stages.
   eventspace::Recorder records_;
   Acceptor& acceptor_;
   const std::shared_ptr<const DeploymentId> call_;

@@ -358,8 +358,8 @@ Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
     if (rules_.leader == Leader::fixed_slot) operation.payload = round.by_slot[slot].payload;
   } catch (const runtime::Stop& stop) {
     return view_.failure(name(), operation.path, stop.what(), FailureCause::ended);
-    // A reduction of the application has read a marked element.
   } catch (const pastset::Marked& mark) {
+    // A reduction of the application has read a marked element.
     return view_.failure(name(), operation.path, mark.what());
   } catch (...) {
     return next.failure_of(std::current_exception(), operation.path);

@@ -71,7 +71,7 @@ class PlanRun {
 
   struct Ended {
     std::string failure;
-    // Failure of a round, which all its contributors have received.
+    // Failure of a round, which all contributors of the round have received.
     std::optional<TravelError> told = {};
   };
 
