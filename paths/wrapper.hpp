@@ -63,11 +63,11 @@ class Wrapper {
   /// Returns whether operations need a context of their own here, for example because the wrapper
   /// runs application code. Called once, during deployment.
   virtual bool needs_context() const { return false; }
-  /// Fails the operations that wait here without a context and whose deadline has passed at `now`.
-  /// Returns the next deadline, or the maximum if no operation waits. Called at the time given to
+  /// Fails the operations that wait in this wrapper, own no context, and are late at `now`. Returns
+  /// the next deadline, or the maximum if no operation waits. Called at the time given to
   /// Next::expect(), or earlier.
   virtual base::Nanos end_late(base::Nanos /*now*/) { return base::Nanos::max(); }
-  /// Fails all operations that wait here without a context, because the host ends.
+  /// Fails all operations that wait in this wrapper and own no context. Called when the host ends.
   virtual void give_up() {}
 
   /// Returns whether handle() receives failed contributions (operation.failure set). Joins,
@@ -81,11 +81,11 @@ class Wrapper {
   /// contributors separate.
   virtual bool joins() const { return false; }
   /// Returns the operations that never wait in handle() of this wrapper. Waits in stages below do
-  /// not count. If all stages of a path on this host return an operation, the thread that receives
-  /// it from another host runs it, without a context for it. Called once, during deployment.
-  /// Operations that run application code must not be in the set.
+  /// not count. An operation needs no context if all stages of its path on this host return it. The
+  /// thread that receives such an operation from another host then runs it. Called once, during
+  /// deployment. Operations that run application code must not be in the set.
   virtual OperationSet nonblocking_operations() const { return OperationSet::none(); }
-  /// Returns whether a release may wait here for earlier operations.
+  /// Returns whether a release may wait in this wrapper for earlier operations.
   virtual bool holds_releases() const { return false; }
   /// Called after all hosts are deployed, before the first operation.
   virtual void start() {}
@@ -122,10 +122,10 @@ class Next {
   void handle(Operation&& operation, Responder responder) const;
   /// Passes on an operation that owns the calling context. Blocks until the reply, and returns it.
   Result operator()(Operation operation) const;
-  /// Requests a call of Wrapper::end_late() at `until`, for an operation that waits here without a
-  /// context.
+  /// Requests a call of Wrapper::end_late() at `until`. Called for an operation that waits in the
+  /// wrapper and owns no context.
   void expect(base::Nanos until) const;
-  /// Converts `error`, which the wrapper threw, to the failure for the stages above.
+  /// Converts `error`, an exception of the wrapper, to the failure for the stages above.
   Failure failure_of(const std::exception_ptr& error, std::uint32_t path) const;
   /// Runs `work` in a service context of the host.
   void in_context(std::function<void()> work) const;

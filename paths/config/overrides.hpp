@@ -11,7 +11,7 @@ namespace paths {
 /// low-level" are allowed with a low-level config, too. Other options are errors there.
 struct Overrides {
   std::optional<std::string> algorithm;  ///< algorithm of every collective, such as "magpie"
-  std::optional<std::string> root;       ///< "CLUSTER/HOST"
+  std::optional<std::string> root;       ///< root of every collective, as "CLUSTER/HOST"
   std::optional<bool> instrument;
   /// Adds event collectors unless the config has `instrument`; also low-level.
   bool traced = false;

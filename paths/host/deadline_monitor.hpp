@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deadline_monitor.hpp — deadlines of operations that wait without a context.
+// paths/host/deadline_monitor.hpp — deadlines of waiting operations that own no context.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace paths {
 
-/// Fails operations that wait without a context when their deadline passes.
+/// Fails waiting operations that own no context when their deadline passes.
 ///
 /// Why:         such an operation has no context that would wake at its deadline. Nearly all
 ///              operations end long before their deadline. All deadlines on a host are nearly

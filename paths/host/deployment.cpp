@@ -169,7 +169,7 @@ bool Deployment::leave(const std::string& why) {
 
 /// Ends all contexts and operations of services, in rounds. cancel() ends the present wait of each
 /// context. If a context begins a wait later, the next round ends this wait. In each round,
-/// give_up() moves operations without a context at least to the next join.
+/// give_up() moves operations that own no context at least to the next join.
 void Deployment::end_services() {
   constexpr base::Nanos pause = std::chrono::milliseconds(10);
   const std::size_t rounds_max = plan_->wrappers.size() + 1;

@@ -35,7 +35,7 @@ class SharedElements;
 /// and other hosts. It is the PATHS server of Bongo et al. 2004, §III-A, linked into the
 /// application.
 ///
-/// Each deployment has its own releases, end, deadlines, failures and traffic counts.
+/// Each deployment has its own path releases, end, deadlines, failures and traffic counts.
 ///
 /// The deployment owns its parts and determines the order in which they begin and end. PlanInstance
 /// has the elements, wrappers and stages. Dispatcher runs operations of other hosts, and
@@ -116,7 +116,7 @@ class Deployment : public HostView {
   void before_end(std::function<void()> work) { before_end_ = std::move(work); }
 
   /// Requests a call of Wrapper::end_late() at `until`. Called by a stage in which an operation
-  /// waits without a context.
+  /// waits that owns no context.
   void expect(base::Nanos until);
 
  private:

@@ -195,7 +195,8 @@ Operation Path::next_operation(OperationKind kind, std::uint64_t number, base::P
   operation.thread = thread_;
   operation.slot = deployment_->plan().paths[path_].slot + thread_;
   operation.sequence = sequence_;
-  // Only moves are counted, because joins key rounds by the number of the move on each thread.
+  // The sequence counts only moves, because joins identify a round by the number of each thread's
+  // move.
   if (kind == OperationKind::move) ++sequence_;
   operation.number = number;
   operation.payload = std::move(payload);

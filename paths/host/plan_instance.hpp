@@ -43,10 +43,10 @@ class PlanInstance {
   void stop_wrappers();
   /// Blocks until the wrappers have no operation under way below them.
   void drain_wrappers();
-  /// Fails the operations that wait in wrappers without a context and are late at `now`. Returns
-  /// the next deadline.
+  /// Fails the operations that wait in wrappers, own no context, and are late at `now`. Returns the
+  /// next deadline.
   base::Nanos end_late(base::Nanos now);
-  /// Fails all operations that wait in wrappers without a context.
+  /// Fails all operations that wait in wrappers and own no context.
   void give_up();
 
   /// Marks the elements, so that readers on other hosts get the last tuples, and then `reason` as

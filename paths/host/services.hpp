@@ -13,7 +13,7 @@
 
 namespace paths {
 
-/// Starts service contexts, and counts operations that run without a context.
+/// Starts service contexts, and counts running operations that own no context.
 ///
 /// Why: contexts and operations refer to the wrappers of a deployment. The deployment therefore
 ///      waits for all of them before it destroys its wrappers.

@@ -23,7 +23,7 @@ class Dispatcher::Standing final : ServiceRoom, public OperationState {
   bool admit(const ShortFrame& frame);
   /// Requires: the dispatcher's mutex held.
   Validator::Verdict validate(const ShortFrame& frame);
-  /// Runs an admitted request, without a context for it.
+  /// Runs an admitted request. The request needs no context.
   void begin(ShortFrame&& frame);
 
   const Stage& stage;

@@ -16,7 +16,7 @@ namespace paths {
 /// Runs operations on the element of one wrapper. An operation that owns a context waits in it. Any
 /// other operation gets its reply later, when the element notifies this object.
 ///
-/// Thread-safe, also for callers without a context.
+/// Thread-safe, also for operations that own no context.
 class WaitingAccesses {
  public:
   /// Returns text that is added to the error of a late read.

@@ -66,7 +66,7 @@ class Combiner {
   const std::optional<Reduction> reduction_;
   const std::size_t bytes_;  // size of a contribution; 0 without a reduction
   /// Whether values are checked while they are combined instead of on arrival. The combination
-  /// reads every value, and no contributor continues before it has ended.
+  /// reads every value, and no contributor continues before the combination has ended.
   const bool checks_in_fold_;
   runtime::Mutex& mutex_;
 };

@@ -16,7 +16,7 @@
 
 namespace paths {
 
-/// Operation that waits in a round without a context.
+/// Operation that waits in a round and owns no context.
 ///
 /// Owns: nothing. The round has this object in a list until wake() finds the next action of the
 ///       operation. The memory of this object is in the OperationState of the operation.

@@ -18,9 +18,9 @@
 
 namespace paths {
 
-/// Rule that selects the leader of a round, which is the contributor that carries the round further
-/// down, and the time at which it starts. With fixed_slot_after_all the other contributors get an
-/// empty result immediately.
+/// Rule that selects the leader of a round and the time at which the leader starts. The leader is
+/// the contributor that carries the round further down. With fixed_slot_after_all the other
+/// contributors get an empty result immediately.
 enum class Leader : std::uint8_t {
   last_arriver,          ///< starts after all have arrived; the others wait for the result
   first_arriver,         ///< starts immediately; the others wait for the result

@@ -47,7 +47,7 @@ struct SharedFold {
 /// Thread-safe: no. The join's mutex guards it, except `key` and `gone`, and `by_slot` of a round
 ///              that has a leader and no failure.
 struct Round {
-  /// Operation that waits without a context.
+  /// Waiting operation that owns no context.
   class Waiter;
 
   using Key = std::pair<std::uint64_t, std::uint32_t>;  ///< sequence, segment

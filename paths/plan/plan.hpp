@@ -79,8 +79,8 @@ struct Plan {
     std::uint32_t graph_number = 0;  ///< index into `graphs`, set by finish_plan()
     base::Position position;
   };
-  /// Common data of the paths with one name. Only the name is known if the config declares nothing
-  /// else, for example for an element with paths to it.
+  /// Common data of all paths with the same name. Only the name is known if the config declares
+  /// nothing else, for example for an element with paths to it.
   struct PlanGraph {
     std::string name;
     std::string kind;          ///< kind of collective; "exchange" for an exchange
@@ -98,7 +98,7 @@ struct Plan {
     std::vector<std::uint32_t> threads;  ///< ranks, rising
   };
 
-  /// Consecutive slots of one stage at which paths enter a host from another one.
+  /// Consecutive slots of one stage at which paths enter a host from another host.
   struct Entrance {
     std::uint32_t from_host = 0;
     StageId stage = no_stage;

@@ -34,7 +34,7 @@ struct Ways {
     std::vector<base::Settings::Entry> text() const;
   };
   std::vector<Cluster> clusters;  ///< same order as Plan::clusters
-  /// Settings of links by (from, to); null for a link that is declared without emulation.
+  /// Settings of links, keyed by clusters (from, to); null for a declared link without emulation.
   std::map<std::pair<std::uint32_t, std::uint32_t>, base::Settings> links;
 };
 

@@ -10,7 +10,7 @@ namespace paths {
 /// Returns the file of a program. Returns a `name` with a folder unchanged. Searches any other name
 /// in the folder of the running program, then in PATH. Returns nothing if there is no such program.
 std::optional<std::string> find_program(const std::string& name);
-/// Returns the programs in the folder of the running one, to suggest for a misspelt name.
+/// Returns the programs in the folder of the running program, as suggestions for a misspelt name.
 std::vector<std::string> programs_beside();
 
 }  // namespace paths
