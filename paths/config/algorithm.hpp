@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithm.hpp — descriptions of the words for algorithms of collectives made of
-// paths.
+// paths/config/algorithm.hpp — words for algorithms of collectives made of paths.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -25,7 +25,7 @@ struct Expansion {
     base::Settings graph;
     std::uint32_t host = 0;
     std::uint32_t first_thread = 0;
-    std::uint32_t threads = 0;            ///< 0 if its first wrapper drives it
+    std::uint32_t threads = 0;            ///< 0 if its first wrapper drives the path
     std::vector<base::Settings> through;  ///< items as in the low-level config
   };
 

@@ -24,8 +24,8 @@ class Collectors {
 /// Returns the `through` list `way` with an event collector before and after each wanted wrapper.
 /// Two adjacent wrappers share the collector between them. There is no collector after the last
 /// wrapper, which ends the path. There is none before a wrapper that begins a path without threads
-/// (a prefetch). There is none after `lagged_check`, which passes only some rounds on, or anywhere
-/// below `map`, which passes almost no operation on.
+/// (a prefetch). There is none directly after `lagged_check`, which passes on only some rounds.
+/// There is none below `map`, which passes on almost no operations.
 std::vector<base::Settings> with_collectors(
     const std::vector<base::Settings>& way, bool has_threads,
     const std::function<bool(const base::Settings& wrapper)>& is_wanted, Collectors& collectors);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/multi_cluster.hpp — parsed high-level config: clusters, links, collectives and
-// elements.
+// paths/config/multi_cluster.hpp — parsed high-level config, with clusters and collectives.
 #pragma once
 #include <cstdint>
 #include <map>

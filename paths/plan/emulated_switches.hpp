@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/emulated_switches.hpp — switches that emulate the links of a cluster, and their
-// addresses.
+// paths/plan/emulated_switches.hpp — switches that emulate links of a cluster.
 #pragma once
 #include <cstdint>
 #include <string>

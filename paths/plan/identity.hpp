@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/plan/identity.hpp — the host of a plan that this process runs, and the hosts on this
-// machine.
+// paths/plan/identity.hpp — host that a process runs, and hosts on this machine.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -73,7 +73,7 @@ struct Plan {
     std::string graph;  ///< name of the collective or element, by which a thread finds it
     std::uint32_t host = 0;
     std::uint32_t first_thread = 0;  ///< index among the threads of the host
-    std::uint32_t threads = 0;       ///< 0 if its first wrapper drives it
+    std::uint32_t threads = 0;       ///< 0 if its first wrapper drives the path
     std::uint32_t slot = 0;          ///< slot of its first thread at its first stage
     StageId stage = no_stage;        ///< first stage
     std::uint32_t graph_number = 0;  ///< index into `graphs`, set by finish_plan()
