@@ -18,8 +18,8 @@ struct Launch {
   std::vector<std::string> command;  ///< file of the program, then its arguments
   /// Added to the environment of the caller.
   std::vector<std::pair<std::string, std::string>> variables;
-  /// Whether the process shares our standard input and output directly. Otherwise its lines are
-  /// printed as "host| line" and it has no input.
+  /// Whether the process uses the standard input and output of the caller directly. Otherwise its
+  /// lines are printed as "host| line" and it has no input.
   bool plain = false;
   bool is_host = true;  ///< whether it is a host; otherwise `host` is like "the switch of alpha"
 };
@@ -37,10 +37,10 @@ struct LaunchOptions {
 ///
 /// The first process that fails (another exit code, a signal, or 0 before its threads ended) stops
 /// the others. They get SIGTERM, then SIGKILL after two seconds; only processes started here are
-/// affected. `options.err` receives which process failed and how. Returns 2 if that process exited
-/// with 2 (wrong usage or config), otherwise 1. SIGINT, SIGTERM and SIGHUP to this process stop all
-/// in the same way; a second signal kills them. Each of these signals also ends the wait for a
-/// reader of the output. All processes die with the calling thread.
+/// affected. `options.err` receives which process failed and how. launch() then returns 2 if that
+/// process exited with 2 (wrong usage or config), otherwise 1. SIGINT, SIGTERM and SIGHUP to this
+/// process stop all in the same way; a second signal kills them. Each of these signals also ends
+/// the wait for a reader of the output. All processes die with the calling thread.
 ///
 /// Throws: std::system_error if the system refuses a process or a descriptor.
 int launch(const std::vector<Launch>& processes, const LaunchOptions& options = {});

@@ -39,7 +39,7 @@ class OutputStream {
   void abandon();
   /// Returns whether some output was lost, because it could not be written or was abandoned.
   bool is_lost() const { return is_lost_; }
-  /// Returns a number that changes whenever the reader takes something.
+  /// Returns a number that changes whenever the reader reads some output.
   std::size_t undelivered() const;
 
   /// Returns a descriptor that is readable when the child process has ended; negative if none runs.

@@ -69,8 +69,8 @@ class ProcessHosts {
   void await_all();
   const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
   /// Runs `thread` in a context for every thread of every host here. Each host ends when its own
-  /// threads have returned, as a process would. Blocks until all have returned and their traces are
-  /// written.
+  /// threads have returned, as a process would. Blocks until all threads have returned and the
+  /// traces are written.
   using ThreadOfHost = std::function<void(Host&, std::uint32_t index)>;
   void run(const ThreadOfHost& thread);
 

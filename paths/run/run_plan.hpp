@@ -28,8 +28,8 @@ struct RunSummary {
 /// Runs every thread of one host, or of all hosts of the plan, in this process. One of several
 /// hosts communicates with the others over sockets. If all hosts run here, messages stay within the
 /// process. Returns the message of each failed thread and of each incomplete trace; empty if all
-/// succeeded. While it runs, exit() anywhere in the process prints an error and ends it with the
-/// code 1.
+/// succeeded. During the run, a call of exit() anywhere in the process prints an error and ends the
+/// process with code 1.
 /// Throws: Deadlock, TravelError (cannot listen), std::runtime_error (cannot write a trace there)
 ///         and UsageError (inside a thread of another run).
 std::vector<std::string> run_plan(std::shared_ptr<const Plan> plan, const WrapperKinds& kinds,

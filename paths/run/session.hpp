@@ -78,10 +78,11 @@ class Session {
   ///         UsageError after end().
   Attached attach(std::string_view host, std::uint32_t index);
 
-  /// Releases the paths of all threads of the plan here and ends the hosts, as a run ends when all
-  /// threads return. Blocks until the hosts of other processes no longer need them. Returns the
-  /// failures.
-  /// Throws: UsageError if the caller or another thread is attached, and if it was called before.
+  /// Releases the paths of all threads of the plan in this process, then ends the hosts. This is
+  /// how a run ends when all threads have returned. Blocks until the hosts of other processes no
+  /// longer need them. Returns the failures.
+  /// Throws: UsageError if the caller or another thread is attached, and if end() was called
+  ///         before.
   std::vector<std::string> end();
 
  private:
