@@ -15,11 +15,11 @@ namespace paths {
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_wrong_usage = 2;  ///< wrong command line or config
 
-/// Runs the whole main() of a program: reads the command line, runs `body`, which returns the exit
-/// code, and prints the message of any exception. run_main() also returns 1 if output could not be
-/// written, and 2 for a wrong command line, a ConfigError and a std::invalid_argument. An option
-/// without its value is an error. Numbers have the form of the plain numbers in base/units.hpp. The
-/// program logs to standard error.
+/// Runs the whole main() of a program. Reads the command line, runs `body`, and prints the message
+/// of any exception. Returns the exit code that `body` returns. Returns 1 if output could not be
+/// written. Returns 2 for a wrong command line, a ConfigError and a std::invalid_argument. An
+/// option without its value is an error. Numbers have the form of the plain numbers in
+/// base/units.hpp. The program logs to standard error.
 ///
 /// Standard streams may be closed or full, or their reader may have ended. Files that are opened
 /// later never get the descriptor numbers of standard streams. The loss of standard error has no
