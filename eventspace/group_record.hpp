@@ -28,7 +28,8 @@ enum class GroupEvent : std::uint8_t {
 struct GroupOperation {
   std::string group;
   std::string collective;
-  std::string algorithm;  ///< schedule with its parameters; "" if it failed before
+  /// schedule with its parameters; "" if the operation failed before it had one
+  std::string algorithm;
   friend auto operator<=>(const GroupOperation&, const GroupOperation&) = default;
 };
 std::string text_of(const GroupOperation& operation);
@@ -45,11 +46,13 @@ struct GroupStep {
   std::uint32_t share = 0;   ///< number of the share on its host
   std::uint32_t number = 0;  ///< number of the step in its share
   GroupAction action = GroupAction::send;
-  std::uint32_t peer = 0;        ///< other host of a message in the plan, or the own host; 24 bits
-  std::uint32_t channel = 0;     ///< channel of a message, from one host to another; 24 bits
-  std::uint64_t bytes = 0;       ///< at most 2^32 - 1
-  std::int64_t begin_nanos = 0;  ///< message was passed to its link, or requested
-  std::int64_t end_nanos = 0;    ///< first link took the message, or it arrived
+  /// other host of a message, or the own host; number in the plan, 24 bits
+  std::uint32_t peer = 0;
+  std::uint32_t channel = 0;  ///< channel of a message, from one host to another; 24 bits
+  std::uint64_t bytes = 0;    ///< at most 2^32 - 1
+  /// message was passed to its link (send), or was requested (receive)
+  std::int64_t begin_nanos = 0;
+  std::int64_t end_nanos = 0;  ///< first link accepted the message (send), or it arrived (receive)
 };
 
 struct GroupMember {

@@ -15,7 +15,7 @@ enum class Job : std::uint8_t {
   check,      ///< decides for a cluster by values of the other clusters
   gate,       ///< replies to some rounds itself, so that they go no further
   store,      ///< ends a path in an element
-  prefetch,   ///< begins a path and brings up the tuples at its end
+  prefetch,   ///< begins a path and fetches tuples from the element at its end
   push,       ///< begins a path and sends the tuples of an element down to its end
   collector,  ///< records the operations that pass
 };

@@ -28,7 +28,7 @@ enum class EventKind : std::uint8_t {
   /// Message over an emulated link. `down`: it entered the link. `up`: it arrived. `slot`:
   /// nanoseconds that it waited for earlier messages, at most 2^32 - 1.
   link = 19,
-  /// Look at another host's clock. `place`: the other host. `down`: the request left. `up`: the
+  /// Read of another host's clock. `place`: the other host. `down`: the request left. `up`: the
   /// reply arrived. `sequence`: time that the other clock showed.
   clock = 20,  // 21 to 24 are GroupEvent, group_record.hpp
   /// Data that lanes sent from one cluster to another, as packed in transfer_record.hpp.

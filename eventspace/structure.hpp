@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/structure.hpp — plan that the records of a run refer to, as an analysis needs it.
+// eventspace/structure.hpp — the parts of a plan to which the records of a run refer.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -30,7 +30,7 @@ struct Structure {
     std::uint32_t slots = 0;  ///< contributors that enter the wrapper
     std::string settings;     ///< settings as the config writes them, for people
     std::string position;     ///< "configs/a.yaml:12:5"
-    /// Clusters whose values a condition check combines, in that order.
+    /// Clusters whose values a condition check combines, in the order of their combination.
     std::vector<std::uint32_t> combines = {};
     Job job = Job::other;
     /// Whether a join returns to each contributor as many bytes as it received from it.
@@ -81,8 +81,8 @@ struct Structure {
 /// does not have it.
 std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view key);
 
-/// Whether a value in the wrapper's settings is exactly this name of an element. False if `element`
-/// is empty.
+/// Whether one of the wrapper's settings has exactly this element name as its value. False if
+/// `element` is empty.
 bool names_element(const Structure::Wrapper& wrapper, std::string_view element);
 
 /// Derives the job from the wrapper's kind, for traces that do not contain jobs.

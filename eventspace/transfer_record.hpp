@@ -7,9 +7,10 @@
 
 namespace eventspace {
 
-/// Data that lanes sent over an emulated link between clusters. If the link has streams, it is a
-/// frame for the time in which it occupied one. Otherwise it is a message, from the time at which
-/// the link began to take it until all of it had arrived.
+/// Data that lanes sent over an emulated link between clusters. If the link has streams, the data
+/// are a frame, and the time is that during which the frame occupied a stream. Otherwise the data
+/// are a message. The time then starts when the link begins to accept the message, and ends when
+/// all of it has arrived.
 struct Transfer {
   std::uint32_t from_host = 0;  ///< host where the message begins; 24 bits
   std::uint32_t to_host = 0;    ///< host where the message ends; 24 bits

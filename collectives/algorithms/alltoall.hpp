@@ -8,7 +8,8 @@ namespace collectives {
 /// Pairwise: each participant sends to those at distance 1, 2, 3, ... ("circular" in the paper).
 /// Paper: Vadhiyar et al. 2000.
 Algorithm pairwise_algorithm();
-/// Bruck: blocks travel by the powers of two in their distance, with few rounds and more bytes.
+/// Bruck: a block travels in hops whose lengths are powers of two and sum to its distance. This
+/// takes few rounds, but transfers more bytes.
 Algorithm bruck_alltoall_algorithm();
 
 }  // namespace collectives

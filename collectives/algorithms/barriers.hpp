@@ -5,8 +5,8 @@
 
 namespace collectives {
 
-/// Dissemination: each participant notifies those at distance 1, 2, 4, ... that it and all
-/// participants from which it was notified have arrived.
+/// Dissemination: each participant notifies those at distance 1, 2, 4, ... A notification means
+/// that its sender has arrived, and all participants that notified the sender.
 Algorithm dissemination_algorithm();
 /// Extended ring: a token travels around the ring twice.
 Algorithm ring_barrier_algorithm();

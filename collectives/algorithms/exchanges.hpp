@@ -6,7 +6,7 @@
 
 namespace collectives {
 
-/// Each is an algorithm for allgather, for reduce_scatter, or for both.
+/// Each function returns an algorithm for allgather, for reduce_scatter, or for both.
 Algorithm ring_algorithm();
 Algorithm direct_algorithm();
 Algorithm bruck_algorithm();

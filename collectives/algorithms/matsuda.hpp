@@ -5,12 +5,14 @@
 
 namespace collectives {
 
-/// Broadcast: scatter in the root's cluster, copy of pieces between clusters, allgather in each.
-/// Only `senders` members of a cluster send to another cluster, given by pair of clusters (§2.5).
-/// Other members forward their pieces to them.
+/// Broadcast: scatters in the root's cluster, copies the pieces to other clusters, then runs an
+/// allgather in each cluster. The parameter `senders` has a number for each pair of clusters: only
+/// so many members of one cluster send to the other (§2.5). The other members forward their pieces
+/// to these senders.
 /// Paper: Matsuda et al. 2006, §2.2.
 Algorithm modified_van_de_geijn_algorithm();
-/// Allreduce: reduce-scatter in each cluster, exchange and sum of pieces, allgather in each.
+/// Allreduce: runs a reduce-scatter in each cluster, exchanges and sums the pieces between
+/// clusters, then runs an allgather in each cluster.
 /// Paper: Matsuda et al. 2006, §2.3.
 Algorithm modified_rabenseifner_algorithm();
 

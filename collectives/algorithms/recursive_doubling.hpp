@@ -5,8 +5,8 @@
 
 namespace collectives {
 
-/// Allreduce and barrier for any number of participants: those beyond a power of two first pair up
-/// with a neighbour. In scans, the distance of the target doubles each round.
+/// Allreduce and barrier for any number of participants. Participants beyond a power of two first
+/// give their values to a neighbour. In scans, the distance of the target doubles each round.
 Algorithm recursive_doubling_algorithm();
 
 }  // namespace collectives

@@ -13,19 +13,19 @@ namespace pricing {
 /// An admitted step that is not done.
 struct Admitted {
   collectives::Action action = collectives::Action::send;
-  bool is_done = false;  ///< and its slot is vacant
+  bool is_done = false;  ///< if true, the slot is vacant
   collectives::Rank peer = 0;
   collectives::Channel channel = 0;
   collectives::Count elements = 0;
-  std::uint64_t number = 0;                       ///< position among the participant's steps
-  std::uint32_t message = 0;                      ///< message index, set by the user of this class
-  std::uint32_t waits = 0;                        ///< uses by earlier steps that it still waits for
+  std::uint64_t number = 0;   ///< position among the participant's steps
+  std::uint32_t message = 0;  ///< message index, set by the user of this class
+  std::uint32_t waits = 0;    ///< number of earlier accesses that this step still waits for
   Pool<Slot>::List followers = Pool<Slot>::none;  ///< steps that wait for this one
 };
 
-/// A participant's program in the order of an executor. Steps are admitted in order, up to a window
-/// of unfinished steps. A step may be done when no earlier unfinished step makes a conflicting
-/// access to the same cells.
+/// Admits the steps of a participant's program as an executor does. Steps are admitted in order,
+/// up to a window of unfinished steps. A step may be executed when no earlier unfinished step
+/// makes a conflicting access to the same cells.
 class Admission {
  public:
   Admission() = default;  ///< a program without steps
@@ -39,7 +39,7 @@ class Admission {
   std::optional<Slot> admit();
   /// Returns the step that was admitted last. Valid until the next admit().
   collectives::Step latest() const { return pulled_[next_ - 1]; }
-  /// Ends a step. Appends the steps that no longer wait to `freed`.
+  /// Ends a step. Appends to `freed` the steps that no longer wait for any step.
   void finish(Slot slot, std::vector<Slot>& freed);
   bool is_done() const { return unfinished_ == 0 && has_ended_; }
   /// Whether the window has no room.

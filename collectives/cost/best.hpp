@@ -15,8 +15,8 @@ struct Candidate {
 /// Candidates that differ only in the maximum length of messages, shortest messages last.
 using Family = std::vector<Candidate>;
 
-/// Returns all candidates for the collective with an order of summation of `worst` or better, in
-/// the order of the list of algorithms. They cover every word of every parameter and numbers in
+/// Returns all candidates for the collective whose order of summation is `worst` or better, in the
+/// order of the list of algorithms. They cover every word of every parameter, and numbers in
 /// powers of two. Message lengths range from the whole vector down to 1/512 of it, but not below 1
 /// KiB. Only canonical sums are valid for every operation. No algorithm makes canonical scans over
 /// groups of several levels.
@@ -40,13 +40,14 @@ struct Effort {
 
 /// Searches for the fastest schedule. The result is the same on every host. Candidates that make
 /// the same schedule count once. Above 2048 participants, only the most promising families are
-/// searched, and none that sends too many messages if another one does not.
+/// searched. Families that send too many messages are then skipped, unless all families do.
 ///
-/// First it prices a few members of each family, beginning with the families whose busiest host or
-/// link has the least load. Then it prices the neighbours of the best member of each family that is
-/// close to the best time. An evaluation ends when it exceeds the limit of time. A family is
-/// skipped if its load alone exceeds the best time. The search ends close to the lower bound
-/// (Effort). If candidates are equal, the first one tried wins.
+/// First the search prices a few members of each family, beginning with the families whose busiest
+/// host or link has the least load. Then it refines each family whose best member is close to the
+/// best time: it prices the neighbours of that member. An evaluation is aborted when it exceeds
+/// the limit of time. A family is skipped if its load alone exceeds the best time. The search ends
+/// when the best time is close to the lower bound (Effort::above_bound). Among equal candidates,
+/// the first one tried wins.
 /// Throws: std::invalid_argument if no candidate can do the collective.
 Best best_of(const collectives::CollectiveSpec& task, Bytes element_bytes, const Network& network,
              const Execution& execution = {},

@@ -14,20 +14,20 @@ struct Bound {
 };
 
 /// Returns the largest of these lower bounds:
-/// - Sending: for each host and each set of farthest targets, the time to send what they need at
-///   the host's rate, plus the latency to the nearest of them. Bytes that are the same for all
-///   count once.
-/// - Receiving: the same for what a host must receive. Contributions that can be summed on their
-///   way count once.
-/// - Cuts: for each cut between clusters, the crossing bytes over the total bandwidth of the links,
-///   plus the latency to the nearest host. The same holds for the hosts behind an exit and all
-///   others.
-/// - Work: for an allreduce, 2 (P - 1) transfers of each element over the rates of all hosts
-///   together.
+/// - Sending: the time that a host needs to send all bytes that its farthest targets need, plus
+///   the latency to the nearest of these targets. Bytes that are the same for all targets count
+///   once. The bound is the maximum over all hosts and all numbers of farthest targets.
+/// - Receiving: the same for the bytes that a host must receive. Contributions that can be summed
+///   on their way count once.
+/// - Cuts: for each division of the clusters into two sides, the bytes that must cross, divided by
+///   the total bandwidth of the crossing links. The latency to the nearest host on the other side
+///   is added. Another cut separates the hosts behind an exit from all others.
+/// - Work: an allreduce over P hosts needs 2 (P - 1) transfers of each element. The bound divides
+///   their bytes by the sum of the rates of all hosts.
 ///
-/// A message may pass through other hosts, so that latencies are those of shortest ways. Links have
-/// their rates and latencies of time 0. Frames, windows and the costs of messages at hosts are
-/// ignored.
+/// A message may pass through other hosts, so the latency between two hosts is that of the
+/// shortest way. Rates and latencies of links are those at time 0. The bound ignores frames,
+/// windows and the costs of messages at hosts.
 Bound bound_of(const collectives::CollectiveSpec& task, Bytes element_bytes,
                const Network& network);
 

@@ -49,17 +49,20 @@ struct Price {
 /// nanoseconds. Returns nothing if the time reaches `limit`.
 ///
 /// Sending: A host hands over at most `under_way` messages, oldest step first. Its outgoing side
-///          serves their frames one by one, oldest message first. Later stages serve frames in the
-///          order in which their heads arrive. A message is sent when its last byte has left the
-///          host.
-/// Order: At one instant, ends and arrivals are handled first, then heads by (source, step, frame),
-///        then steps that can be done, then choices of the next frame.
-/// Credit: A frame needs either a grant of the receiving step or credit for its bytes plus 128. A
-///         step grants its message as soon as it is free of hazards. Grants and returned credit
-///         travel with the latency of the way back. Messages without either are not under way.
+///          serves the frames of these messages one by one, oldest message first. Later stages
+///          serve frames in the order in which the heads (first bytes) of the frames arrive. A
+///          message is sent when its last byte has left the host.
+/// Order: Among events at the same instant, ends and arrivals are handled first, then heads by
+///        (source, step, frame). Then follow steps that can be executed, and last the choice of
+///        the next frames.
+/// Credit: A frame needs either a grant of the receiving step, or credit for its bytes plus 128. A
+///         receiving step grants its message as soon as the step is free of hazards. Grants and
+///         returned credit travel with the latency of the way back. A message that has neither a
+///         grant nor credit does not count as under way.
 /// Costs: Reductions take time only if the network has `fold_bytes_per_second`; copies take none.
 /// Throws: std::invalid_argument if the schedule deadlocks, or if a message has more than 2^32
-///         frames. A verified schedule deadlocks only with a window below its least one.
+///         frames. A verified schedule deadlocks only if the window is smaller than the schedule's
+///         least window.
 std::optional<Price> evaluate(std::vector<collectives::Program> programs, Bytes element_bytes,
                               const Network& network, const Execution& execution = {},
                               base::Nanos limit = base::Nanos::max());

@@ -11,17 +11,17 @@
 namespace pricing {
 
 enum class Kind : std::uint8_t {
-  prepared,   ///< source has paid its cost of a message
+  prepared,   ///< source has spent its host time on a message
   frame_out,  ///< outgoing side is free again
   arrived,    ///< tail of a frame has arrived
-  taken,      ///< target has paid its cost of a message
-  folded,     ///< source has finished a reduction step
+  taken,      ///< target has spent its host time on a message
+  folded,     ///< host `source` has finished a reduction step
   granted,
   credited,
   port_free,  ///< port of the source is free
   link_free,
   stream_free,
-  // The kinds below are the position of a frame's head.
+  // Each kind below means that the head of a frame has reached this position.
   at_exit,  ///< exit of the source's cluster
   at_link,
   at_entry,  ///< exit of the target's cluster

@@ -10,12 +10,12 @@
 
 namespace pricing {
 
-/// Returns the least window, at least `from` steps, with which the programs of all participants
-/// end. Returns nothing if they end with no window. Steps run as in an executor, but no message
-/// moves before its receiver asks for it.
+/// Returns the least window, of at least `from` steps, with which the programs of all participants
+/// terminate. Returns nothing if they deadlock with every window. Steps run as in an executor, but
+/// no message is transferred before its receiver requests it.
 ///
-/// Why: With a smaller window, a run waits until its deadline when no credit helps.
-/// Cost: Time is proportional to the number of steps, not of elements.
+/// Why: If the window is smaller and no credit is left, a run blocks until its deadline.
+/// Cost: Time is proportional to the number of steps, and independent of the number of elements.
 std::optional<std::size_t> least_window(std::vector<collectives::Program> programs,
                                         const collectives::Topology& topology, const Ports& ports,
                                         std::size_t from = 1);

@@ -44,7 +44,8 @@ class Messages {
   std::vector<MessageIndex> vacant_;
 };
 
-/// Queues of messages of which only one side is admitted, oldest first.
+/// Pairs the sending and the receiving step of each message. It queues the messages of which only
+/// one step is admitted, oldest first.
 class Meeting {
  public:
   /// Returns the oldest message for which the other side waits. If it returns nothing, this side is

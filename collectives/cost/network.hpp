@@ -16,8 +16,9 @@ inline constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
 
 using tuning::Link;  ///< one direction between two clusters
 
-/// A network of hosts in clusters. Every participant is a host with an outgoing and a receiving
-/// side to its cluster's network. Clusters are the outermost groups of the topology. A cluster
+/// A network of hosts in clusters. Every participant is a host. Its outgoing and its receiving
+/// side connect it to its cluster's network. Clusters are the outermost groups of the topology. A
+/// cluster reaches others in one of two ways:
 /// reaches others in one of two ways:
 /// - through a switch: a message passes the sender's side, the link and the receiver's side;
 /// - through a host, the exit: messages of other hosts pass their own sides and the exit's side,
@@ -51,7 +52,8 @@ struct Network {
   bool is_exit(collectives::Rank rank) const { return exit_of(rank) == rank; }
 
   enum class Part { outgoing, link, receiving };
-  /// Calls `see(part, index)` for each stage between two hosts, in order.
+  /// Calls `see(part, index)` for each stage (side or link) that a message between two hosts
+  /// passes, in order.
   template <class See>
   void for_way(collectives::Rank from, collectives::Rank to, const See& see) const;
   /// Returns the latency of all stages between two hosts at time 0.

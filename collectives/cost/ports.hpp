@@ -9,13 +9,14 @@ namespace pricing {
 
 /// Ports of a host, for schedules that plan which hosts communicate when.
 struct Ports {
-  /// Maximum number of messages that a host sends at once (0 = unlimited). The oldest step that can
-  /// move takes the next port.
+  /// Maximum number of messages that a host sends at once (0 = unlimited). A free port goes to the
+  /// oldest sending step whose message can be transferred.
   std::size_t sending = 0;
   /// Maximum number of messages that are granted and have not arrived (0 = unlimited, no grants).
-  /// Grants follow the order of the receiving steps, and no message moves without one.
+  /// Grants follow the order of the receiving steps, and no message is transferred without a
+  /// grant.
   std::size_t receiving = 0;
-  /// Whether ports and their orders are separate for other clusters and for the host's own.
+  /// Whether a host has separate ports, with separate orders, for its own cluster and for others.
   bool are_apart = false;
   /// Receiving ports across clusters; 0 = as many as `receiving`.
   std::size_t receiving_across = 0;
@@ -26,9 +27,9 @@ struct Ports {
   /// starts. Among several messages that could start, the one whose later step is the oldest
   /// starts.
   bool is_half_duplex = false;
-  /// Whether sending steps take ports in their order, so that a step that cannot move blocks those
-  /// behind it. With half duplex, all steps of a host are in one order. Execution then follows the
-  /// plan exactly.
+  /// Whether sending steps take ports in program order, so that a step that cannot proceed blocks
+  /// all later steps. With half duplex, sending and receiving steps of a host are in one order.
+  /// Execution then follows the plan exactly.
   bool are_in_order = false;
   /// Whether grants travel with the latency of the way back, otherwise in no time.
   bool are_grants_carried = false;

@@ -10,10 +10,10 @@ namespace pricing {
 
 using Slot = std::uint32_t;  ///< slot of an admitted step that is not done
 
-/// Accesses of steps to blocks, by buffer and offset, so that a search for overlaps looks at few
-/// others. A write hides earlier accesses to cells within its block: its step waits for theirs, so
-/// that later steps need to wait only for the write. `in` is never written, so that its readers are
-/// not recorded.
+/// Accesses of steps to blocks, sorted by buffer and offset, so that a search for overlaps is
+/// short. A write hides earlier accesses to cells within its block. The writing step waits for
+/// these accesses, so that later steps need to wait only for the write. `in` is never written, so
+/// that reads of `in` are not recorded.
 ///
 /// Accesses of finished steps stay until memory is needed. Callers must ignore them.
 class Uses {
@@ -24,8 +24,8 @@ class Uses {
     std::uint32_t number;
   };
 
-  /// Calls `see` for each recorded access for which a step that reads (or `writes`) the block must
-  /// wait.
+  /// Calls `see` for each recorded access that a new step must wait for. The new step writes the
+  /// block if `writes` is true, and reads it otherwise.
   template <class See>
   void earlier(const collectives::Block& block, bool writes, const See& see) {
     if (block.buffer == collectives::in) return;
@@ -105,7 +105,7 @@ class Uses {
     static constexpr std::size_t first_full = 16;
     std::vector<Use> uses_;
     std::size_t full_ = first_full;
-    // Longest range ever added: an overlapping range begins at most so far before.
+    // Longest range ever added. A range that overlaps another begins at most this far before it.
     collectives::Count longest_ = 0;
   };
 

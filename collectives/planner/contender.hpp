@@ -25,9 +25,9 @@ struct Contender {
 /// Returns a contender that executes a plan under the given name.
 Contender contender_of(Plan plan, std::string name, const pricing::Execution& execution);
 
-/// Returns an execution with one sending and one receiving port per host, as in the model of ports.
-/// A message holds the sending port for an additional `overhead`. one_port_in_order() also makes
-/// hosts do the steps of a plan in order.
+/// Returns an execution with one sending and one receiving port per host, as in the paper's model
+/// of ports. A message holds the sending port for an additional `overhead`. With
+/// one_port_in_order(), each host also executes the steps of a plan strictly in order.
 pricing::Execution one_port(Nanos overhead);
 pricing::Execution one_port_in_order(Nanos overhead);
 

@@ -9,11 +9,11 @@
 namespace planning {
 
 enum class Merging {
-  /// Tree by tree: a host that has a block forwards it regardless of other trees. For hosts that
-  /// accept any message (no receiving ports).
+  /// Plans tree by tree. A host forwards a block as soon as it has the block, regardless of other
+  /// trees. Intended for hosts without receiving ports, which accept any message.
   in_turn,
-  /// Always the edge that ends first in the model of ports, among the next edges of hosts that have
-  /// the block.
+  /// Plans always the edge that ends first in the model of ports. The candidates are the next
+  /// edges of all hosts that have the block.
   by_end,
 };
 

@@ -6,16 +6,18 @@
 
 namespace planning {
 
-/// Plans an allgather with Min³: it brings every piece once into each part of a pool, then repeats
-/// this within each part. The next planned transfer is always the one that ends first. The minimum
-/// is over senders that have the piece and hosts of the part, over parts, and over pieces. Ties go
-/// to the first piece, then part, then sender in the order of getting the piece, then receiver by
-/// rank.
+/// Plans an allgather with Min³. The hosts form a pool, which is divided into parts
+/// (pool_tree.hpp). Min³ transfers every piece once into each part, then repeats this within each
+/// part. It always plans the transfer with the earliest end next. Candidates are all pieces, all
+/// parts that lack the piece, all hosts of the part, and all senders that have the piece. Ties go
+/// to the first piece, then to the first part, then to the sender that got the piece first, then
+/// to the lowest rank of a receiver.
 ///
 /// Ports keep their state from level to level, so that transfers within a part follow the last
 /// transfer between parts. The pieces may be segments of blocks.
-/// Cost: At most 5 ms for 20 hosts and 500 ms for 80 hosts (`collectives_tests "[.times]"`). Ends
-///       only grow, so that the least outdated end that is still correct is the minimum.
+/// Cost: At most 5 ms for 20 hosts and 500 ms for 80 hosts (`collectives_tests "[.times]"`).
+///       Predicted ends never decrease. The least end in the heap is therefore the minimum if it
+///       is still correct, even if other ends in the heap are outdated.
 /// Throws: std::invalid_argument if the pools and the network differ in the number of hosts.
 Plan min3(const Pool& pools, const PairCosts& costs, const collectives::Counts& counts,
           std::vector<Piece> pieces, const PortModel& model = {});

@@ -7,17 +7,18 @@
 namespace planning {
 
 /// Plans an allgather with Min³+ for one choice of pools, segments and concurrent messages.
-/// `segments` is that of the largest block; smaller blocks have fewer. Min³+ extends Min³ by:
-/// - separate ports for other clusters and the host's own, so that hosts forward data while more
-///   arrive;
+/// `segments` is the number of segments of the largest block; smaller blocks have fewer. Min³+
+/// extends Min³ by:
+/// - separate ports for other clusters and for the host's own, so that a host forwards data while
+///   more data arrive;
 /// - several concurrent messages from other clusters;
-/// - the slots of paths;
+/// - a limit on the messages that a path carries at the same time (its slots);
 /// - transfers in the order of their predicted starts.
 Plan min3_plus_plan(const Pool& pools, const PairCosts& costs, const collectives::Counts& counts,
                     Bytes element_bytes, std::size_t segments, std::size_t at_once);
 
-/// Returns the execution for which such a plan is made: its ports, oldest message that can move
-/// first.
+/// Returns the execution for which such a plan is made. Each host has the ports of the plan, and
+/// sends the oldest message that can be transferred first.
 pricing::Execution min3_plus_execution(std::size_t at_once, Nanos overhead);
 
 /// Alternatives to try.
@@ -29,10 +30,10 @@ struct Min3PlusLimits {
   std::size_t transfers_most = 1 << 14;
 };
 
-/// Returns plans for declared pools and pools by bandwidth, whole blocks and segments, and one or
-/// several concurrent messages from other clusters. Only compare() finds the best, ideally together
-/// with rivals_of(). It is the best for the given network; errors in that description cost part of
-/// the gain.
+/// Returns plans for declared pools and pools by bandwidth, for whole blocks and segments, and for
+/// one or several concurrent messages from other clusters. The plans are not compared: use
+/// compare(), ideally together with rivals_of(). The best plan is the best for the given
+/// description of the network. Errors in the description cost part of the gain.
 /// Throws: std::invalid_argument if the blocks are not those of the network's participants.
 std::vector<Contender> min3_plus(const pricing::Network& network, const collectives::Counts& counts,
                                  Bytes element_bytes, Nanos overhead,

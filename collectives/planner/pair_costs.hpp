@@ -17,9 +17,9 @@ struct Pair {
   double bits_per_second = 0;  ///< rate of one stream; 0 = unlimited
 };
 
-/// The network model of the planners: latency L and bandwidth B of each ordered pair. A message
-/// holds the sending port of its host for os(m) = overhead + m / nic, and its pair for g(m) =
-/// max(os(m), m / B). The paper measures os and g and prints neither.
+/// The network model of the planners: latency L and bandwidth B of each ordered pair of hosts. A
+/// message of m bytes holds the sending port of its host for os(m) = overhead + m / nic. It holds
+/// its pair for g(m) = max(os(m), m / B). The paper measures os and g, but does not print them.
 ///
 /// Units: whole nanoseconds, each rounded once, so that ties are ties on every machine.
 /// Thread-safe: immutable after construction.

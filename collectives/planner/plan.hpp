@@ -20,8 +20,8 @@ struct Piece {
 };
 
 /// Returns the blocks of an allgather, each cut into `segments` parts of nearly equal size. Empty
-/// segments are omitted. `proportional`: the largest block has that many segments, smaller ones
-/// fewer.
+/// segments are omitted. If `proportional`, only the largest block has that many segments, and
+/// smaller blocks have fewer.
 std::vector<Piece> pieces_of(const collectives::Counts& counts, Bytes element_bytes,
                              std::size_t segments = 1, bool proportional = false);
 

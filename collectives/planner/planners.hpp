@@ -15,7 +15,7 @@ struct Question {
   Bytes element_bytes = 1;
 };
 
-/// A planner described as data. Commands, choices of groups and documentation use the list of
+/// A planner described as data. Commands, groups and documentation find planners in the list of
 /// planners.
 struct Planner {
   std::string name = {};
@@ -37,11 +37,11 @@ const Planner* planner_named(std::string_view name);
 std::string planner_reference();
 inline bool plans(std::string_view name) { return planner_named(name) != nullptr; }
 
-/// Returns the best plan of a planner, as an algorithm with its ports and its predicted time on the
-/// network. The result is the same on every host with the same input. `overhead_ns` of a message is
-/// the additional time for which it holds the sender's port.
-/// Cost: Milliseconds for 20 hosts; seconds for 80 if plans are compared (min3_plus). Keep the
-///       result.
+/// Returns the best plan of a planner, as an algorithm with its ports and its predicted time on
+/// the network. The result is the same on every host with the same input. The parameter
+/// `overhead_ns` is the additional time for which a message holds the sender's port.
+/// Cost: Milliseconds for 20 hosts; seconds for 80 hosts if plans are compared (min3_plus).
+///       Callers should keep the result.
 /// Throws: std::invalid_argument if `task` is not an allgather of the network's participants.
 Contender plan(const Planner& planner, const collectives::Parameters& parameters,
                const collectives::CollectiveSpec& task, Bytes element_bytes,

@@ -12,7 +12,7 @@ namespace planning {
 /// A set of hosts, and its division into pools at the next level.
 struct Pool {
   std::vector<Rank> hosts;  ///< in rank order
-  /// Parts in the order of their first hosts; empty (single hosts) or at least two.
+  /// Parts in the order of their first hosts: at least two, or none if the pool is not divided.
   std::vector<Pool> parts;
   double threshold = 0;  ///< bandwidth of the division; 0 = declared or not divided
   std::string reason;    ///< explanation for people: why this is a pool
@@ -24,18 +24,18 @@ struct Pool {
 /// Paper: Gupta and Vadhiyar 2007, §5.1.
 std::vector<double> bandwidth_classes(const PairCosts& costs);
 
-/// Divides hosts into pools by bandwidth. The lowest class that divides a pool is used; higher
-/// classes divide its parts. A pool starts with an end of the fastest link. It then adds the host
-/// with the largest mean bandwidth to its members, until that mean is below the class. The slower
-/// direction of a pair counts.
+/// Divides hosts into pools by bandwidth. A pool is divided at the lowest bandwidth class that
+/// gives several parts; higher classes divide the parts. A part starts with one end of the fastest
+/// link. It grows by the host with the largest mean bandwidth to its members, until that mean is
+/// below the class. The bandwidth of a pair is that of its slower direction.
 ///
 /// Why: The paper's average over all remaining hosts would add every host and cannot produce the
 ///      tree of the paper's figure 2.
 Pool pools_by_bandwidth(const PairCosts& costs);
 
-/// Returns one pool for each declared cluster. This is the default: if bandwidths differ at random,
-/// pools by bandwidth nest sites. A pool then waits for one host to bring in data that several
-/// hosts could.
+/// Returns one pool for each declared cluster. This is the default. If bandwidths differ at
+/// random, pools by bandwidth would nest sites in each other. A pool would then wait until one
+/// host brings in data, although several hosts could.
 Pool declared_pools(const PairCosts& costs);
 
 /// Returns for example "((A0 A1) ((B0) (C0 C1)))"; `names` are by rank.

@@ -19,15 +19,16 @@ struct PortModel {
 };
 
 /// The model of ports of the paper, plus the condition that a sender must have a piece before it
-/// sends:
+/// sends. For piece d of m bytes from sender s to receiver r:
 ///
 /// - start = max(pair[s,r], sending[s], receiving[r], here[d,s])
 /// - end = start + L + m / B
 /// - afterwards: pair[s,r] = start + g; sending[s] = start + os; receiving[r] = end;
 ///   here[d,r] = end
 ///
-/// L, B, os and g are those of PairCosts. With half duplex, sending and receiving are one port.
-/// Commits only increase ends, except that they add senders.
+/// The arrays have the times at which a pair or a port is free, and at which a piece is at a host.
+/// L, B, os and g are those of PairCosts. With half duplex, sending and receiving are one port. A
+/// commit never makes the end of a planned transfer earlier, but it adds a possible sender.
 /// Owns: nothing; costs and pieces must outlive it.
 /// Thread-safe: no.
 /// Paper: Gupta and Vadhiyar 2007, §4, equations 1 to 3.

@@ -16,28 +16,29 @@ struct Blocks {
   Bytes element_bytes = 1;
 };
 
-/// Returns the file without comments. Equal contenders give equal bytes. Example:
+/// Returns the text of the file, without the comments of this example. Equal contenders give equal
+/// bytes. Example:
 ///
 ///     name: min3
 ///     ports: {sending: 1, receiving: 1, in_order: true}
-///     blocks: {a-0: 1000, a-1: 1000}     # bytes of each host, by rank
+///     blocks: {a-0: 1000, a-1: 1000}     # bytes of each host's block, by rank
 ///     pieces:                            # owner, first byte of its block, number of bytes
-///       - [a-0, 0, 1000]
-///       - [a-1, 0, 1000]
+///       - [a-0, 0, 1000]                 # piece 0: the whole block of a-0
+///       - [a-1, 0, 1000]                 # piece 1: the whole block of a-1
 ///     transfers:                         # from, to, piece, begin and end in ns
-///       - [a-0, a-1, 0, 0, 50000]
-///       - [a-1, a-0, 1, 0, 50000]
+///       - [a-0, a-1, 0, 0, 50000]        # piece 0 from a-0 to a-1
+///       - [a-1, a-0, 1, 0, 50000]        # piece 1 from a-1 to a-0
 ///
-/// If an algorithm of the library does the allgather, `schedule: magpie` replaces pieces and
-/// transfers. `streams` is present if messages are striped.
+/// If the contender is an algorithm of the library, a line such as `schedule: magpie` replaces
+/// pieces and transfers. `streams` is present if messages are striped.
 /// Throws: std::length_error if the text exceeds the size limit of settings.
 std::string print(const Contender& contender, const Blocks& blocks);
 
-/// Reads a contender. These are mistakes:
-/// - blocks other than `blocks`;
-/// - pieces that end within an element;
-/// - transfers from hosts without the piece, or to hosts that have it;
-/// - pieces that do not reach every host.
+/// Reads a contender from a file. Adds a mistake in each of these cases:
+/// - the blocks of the file differ from `blocks`;
+/// - a piece ends within an element;
+/// - the sender of a transfer does not have the piece, or the receiver has it already;
+/// - a piece does not reach every host.
 Contender read_schedule(const base::Settings& settings, const Blocks& blocks,
                         base::Mistakes& mistakes);
 /// Throws: ConfigError with all mistakes.

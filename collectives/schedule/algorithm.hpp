@@ -13,8 +13,8 @@
 
 namespace collectives {
 
-/// Grouping of the operands of a reduction, best first. Only `canonical` gives the same bits as
-/// `sequential` for operations that are not exact. `differs` is refused for those operations.
+/// Order in which a reduction combines its operands, from best to worst. If an operation is not
+/// exact, only `canonical` gives the same bits as `sequential`, and `differs` is refused.
 enum class Order {
   canonical,  ///< hosts from the left, then the groups of each level, in config order
   in_order,   ///< one expression for all cells and sizes, operands in config order
@@ -30,14 +30,16 @@ struct Parameter {
   std::string help = {};
   std::string fallback = {};
   std::vector<std::string> words = {};  ///< permitted values; empty if the parameter is a number
-  /// Whether it takes several values ("flat/binomial"); the last one applies to all further levels.
+  /// Whether the parameter takes one value per level, such as "flat/binomial". The last value
+  /// applies to all further levels.
   bool is_list = false;
   Count least = 0;
   Count most = std::numeric_limits<Count>::max();
-  /// Words (of any parameter) that make this one matter; empty = all.
+  /// The parameter has an effect only if some parameter has one of these words; empty = always.
   std::vector<std::string> only_with = {};
-  std::vector<Collective> only_for = {};  ///< collectives for which it matters; empty = all
-  /// Whether it limits the elements of a message or stretch (0 = no limit).
+  /// collectives on which the parameter has an effect; empty = all
+  std::vector<Collective> only_for = {};
+  /// Whether the parameter limits the number of elements of a message or stretch (0 = no limit).
   bool is_piece = false;
 };
 /// Maximum number of pieces into which a vector may be cut. Each piece is a message.
@@ -60,9 +62,10 @@ class Parameters {
   std::map<std::string, std::string> values_;
 };
 
-/// The steps of one participant, made in portions (stretches, segments), so that a long program
-/// never exists as a whole. A program is a pure function of collective, parameters and participant.
-/// It uses no clock, no random numbers, only integers, and no state of other participants.
+/// The steps of one participant. They are generated in portions (stretches or segments), so that a
+/// long program is never in memory as a whole. The steps depend only on the collective, the
+/// parameters and the participant. Their generation uses no clock, no random numbers, no floating
+/// point and no state of other participants.
 class Program {
  public:
   using Make = std::function<void(Count portion, Steps& steps)>;

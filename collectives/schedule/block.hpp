@@ -11,7 +11,7 @@ namespace collectives {
 
 using Rank = std::uint32_t;   ///< participant of a group, counted from 0 in config order
 using Count = std::uint64_t;  ///< number of elements, whatever their type
-/// Number of a channel; each pair of participants has messages in order per channel.
+/// Number of a channel. Messages between two participants arrive in order within a channel.
 using Channel = std::uint32_t;
 
 /// `count` elements beginning at `offset`.
@@ -36,19 +36,20 @@ Count piece_at(Range whole, Count pieces, Count offset);
 /// Returns the elements that both ranges contain; empty if there are none.
 Range overlap(Range left, Range right);
 
-/// Kind of buffer in which a participant keeps elements: input, output, or scratch by purpose.
+/// Kind of buffer in which a participant keeps elements. `in` and `out` are the buffers of the
+/// collective. The other kinds are scratch buffers, one kind for each purpose.
 enum class Storage : std::uint32_t {
   in,         ///< contribution of the participant; never written
   out,        ///< result; at the root of a broadcast also the contribution
   part,       ///< partial sum of a cluster's or member's piece
-  received,   ///< piece from another member, by rank
-  across,     ///< piece from another cluster, by cluster number
+  received,   ///< piece from another member; Buffer::index is the sender's rank
+  across,     ///< piece from another cluster; Buffer::index is the number of the cluster
   forwarded,  ///< piece to forward to another participant
-  child,      ///< data from a child in a tree, by rank
-  folded,     ///< intermediate sum, numbered
+  child,      ///< data from a child in a tree; Buffer::index is the child's rank
+  folded,     ///< intermediate sum; Buffer::index numbers the sums
   subtree,    ///< blocks of other participants in transit
-  slot,       ///< slots of Bruck's exchange, by parity of the hops made
-  hand,       ///< first element of an outgoing (0) or incoming (1) message of a round
+  slot,       ///< slots of Bruck's exchange; Buffer::index is the parity of the hops made
+  hand,       ///< first element of a round's message; Buffer::index 0 = outgoing, 1 = incoming
 };
 
 struct Buffer {
@@ -69,8 +70,8 @@ struct Block {
 std::string text(Buffer buffer);       ///< text form: "out", "rt0"
 std::string text(const Block& block);  ///< text form: "out[2:4]"
 
-/// Blocks of one message, in message order. Elements need no packing, so that one message can hold
-/// the blocks of a subtree or a cluster.
+/// Blocks of one message, in the order in which the message contains them. Blocks need not be
+/// adjacent in memory, so one message can contain the blocks of a whole subtree or cluster.
 class Ref {
  public:
   Ref() = default;

@@ -9,12 +9,12 @@
 
 namespace collectives {
 
-/// Numbers the cells of all buffers of all participants consecutively, so that data about cells can
-/// lie in one array.
+/// Numbers the cells (elements) of all buffers of all participants consecutively. Data about cells
+/// can then be kept in one array.
 class CellNumbers {
  public:
-  /// Cells of one buffer. Their count covers both the range of the collective and the blocks that
-  /// steps touch.
+  /// Cells of one buffer. `count` is large enough for the range of the collective and for all
+  /// blocks that steps access.
   struct Cells {
     Buffer buffer;
     Count count = 0;

@@ -8,8 +8,9 @@
 
 namespace collectives {
 
-/// A value for each element. Neighbours that were touched alike share one value, so that memory
-/// grows with the blocks that steps touch, not with the elements.
+/// A value for each element of a buffer. Adjacent elements share one stored value if they were
+/// always accessed together. Memory therefore grows with the number of accessed blocks, not with
+/// the number of elements.
 template <class Value>
 class Cells {
  public:
@@ -43,7 +44,7 @@ class Cells {
     Count end;
     Value value;
   };
-  /// Splits the value that spans `at`, so that no value covers both sides.
+  /// Splits the range that contains `at`, so that no stored range covers both sides of `at`.
   void cut_at(Count at) {
     auto next = known_.lower_bound(at);
     if (next == known_.begin()) return;
@@ -53,7 +54,7 @@ class Cells {
     before->second.end = at;
   }
 
-  std::map<Count, Known> known_;  // indexed by offset, not overlapping
+  std::map<Count, Known> known_;  // keyed by offset; ranges do not overlap
 };
 
 }  // namespace collectives

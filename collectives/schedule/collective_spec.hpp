@@ -81,7 +81,8 @@ Range in_range(const CollectiveSpec& task, Rank me);
 Range out_range(const CollectiveSpec& task, Rank me);
 /// Returns the block of an alltoall from `source` to `target`, as a range of `in` at `source`.
 Range given(const CollectiveSpec& task, Rank source, Rank target);
-/// Returns the blocks of `out` at `target` for an alltoall, by source.
+/// Returns the blocks that `target` receives in an alltoall: ranges of its `out`, indexed by
+/// source.
 std::vector<Range> taken(const CollectiveSpec& task, Rank target);
 
 }  // namespace collectives

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/dealing.hpp — assignment of the pieces of a stretch to the owners in a
-// cluster.
+// collectives/schedule/dealing.hpp — division of a section of a vector into pieces, and the member
+// of a cluster that owns each piece.
 #pragma once
 #include <span>
 #include <vector>
@@ -9,9 +9,11 @@
 
 namespace collectives {
 
-/// A stretch cut into as many pieces as a cluster has owners. Owner x has piece (x + turn) mod
-/// owners. If every stretch and cluster uses another turn, all pairs of owners eventually exchange
-/// data, which many narrow streams between clusters need.
+/// A stretch (a section of a vector) cut into pieces, one for each owner in a cluster. An owner is
+/// a member that exchanges its piece with other clusters. Owner x has piece (x + turn) mod owners.
+///
+/// Why: If each stretch and cluster uses another `turn`, all pairs of owners eventually exchange
+///      data. This uses all streams between two clusters, even if each stream is narrow.
 class Dealing {
  public:
   Dealing(Range stretch, std::span<const Rank> owners, Count turn)
@@ -39,8 +41,8 @@ class Dealing {
   Count turn_;
 };
 
-/// Calls `see` for each maximal subrange in which the owner does not change in any of the clusters.
-/// Each cluster cuts the range independently; clusters exchange the overlaps of their pieces.
+/// Calls `see` for each largest subrange that has only one owner in each cluster. Clusters cut the
+/// range independently, so two owners exchange only the overlap of their pieces.
 template <class Dealings, class See>
 void for_common_ranges(Range range, const Dealings& dealings, const See& see) {
   while (range.count > 0) {

@@ -11,8 +11,9 @@
 
 namespace collectives {
 
-/// An allgather within a team. Before it, each member has its own piece at its place in `buffer`;
-/// afterwards it has all pieces. `pieces` has one range for each member, in any layout.
+/// An allgather within a team. Before the allgather, each member has its own piece in `buffer`;
+/// afterwards each member has all pieces. `pieces` has the range of each member's piece, in any
+/// layout.
 struct Gathering {
   Team team;
   std::span<const Range> pieces;
@@ -30,8 +31,8 @@ void allgather_bruck(Steps& steps, const Gathering& gathering);
 /// Requires: the number of members is a power of two.
 void allgather_doubling(Steps& steps, const Gathering& gathering);
 
-/// A reduce-scatter within a team. The members have vectors in `source`; each gets the sum of its
-/// own piece. Intermediate sums lie in scratch, at the places that `stretches` assigns.
+/// A reduce-scatter within a team. Each member has a vector in `source` and gets the sum of its
+/// own piece. Intermediate sums are in scratch buffers, at the positions that `stretches` assigns.
 struct Summing {
   Team team;
   std::span<const Range> pieces;
@@ -39,7 +40,7 @@ struct Summing {
   Buffer source = in;
   Buffer result = part;  ///< buffer for sums of two or more operands; scratch unless it is `out`
   Channel channel = 0;
-  /// Topology whose order and groups the sums keep where possible; may be nullptr.
+  /// Topology whose order and groups the sums follow if possible; nullptr = none.
   const Topology* groups = nullptr;
   /// Returns the block of `range` in `buffer`, translated if the buffer is scratch.
   Block at(Buffer buffer, Range range) const {
@@ -47,19 +48,20 @@ struct Summing {
     return {buffer, is_scratch ? stretches->scratch(range) : range};
   }
 };
-/// Ring: partial sums travel around the ring; the sum of a piece begins on the right of its owner.
-/// All three functions return the block with the sum of this member's piece: in `result`, or in
-/// `source` if the team has one member.
+/// Ring: partial sums travel around the ring. The sum of a piece begins at the right neighbour of
+/// the piece's owner. All three reduce_scatter functions return the block that contains the sum of
+/// this member's piece. The block is in `result`, or in `source` if the team has one member.
 Block reduce_scatter_ring(Steps& steps, const Summing& summing);
 /// Direct: each member sends every other member its piece. The receiver folds the pieces in team
 /// order, group by group.
 Block reduce_scatter_direct(Steps& steps, const Summing& summing);
-/// Halving: each member sends half of the remaining pieces to a partner at half the distance.
+/// Halving: in each round, a member sends half of its remaining pieces to a partner. The distance
+/// to the partner halves each round.
 /// Requires: the number of members is a power of two.
 Block reduce_scatter_halving(Steps& steps, const Summing& summing);
 
 /// Sends this member's sum of a range to all others and folds all sums in team order into `out`.
-/// `scratch` is the place of the range in scratch.
+/// `scratch` is the position of the range in the scratch buffers.
 void exchange_sums(Steps& steps, const Team& team, Block sum, Range range, Range scratch,
                    Channel channel = 0);
 
@@ -68,7 +70,7 @@ void exchange_sums(Steps& steps, const Team& team, Block sum, Range range, Range
 void scatter_binomial(Steps& steps, const Gathering& gathering);
 void gather_binomial(Steps& steps, const Gathering& gathering);
 
-/// The same algorithms selected by name, for parameters.
+/// Functions that select the algorithms above by name, because a parameter names them.
 std::vector<std::string> allgather_words();
 std::vector<std::string> reduce_scatter_words();
 void allgather(const std::string& word, Steps& steps, const Gathering& gathering);

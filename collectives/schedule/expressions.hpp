@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/expressions.hpp — sums as expression trees over contributors, one number
-// each.
+// collectives/schedule/expressions.hpp — numbered expression trees that describe how contributions
+// were summed.
 #pragma once
 #include "collectives/schedule/numbering.hpp"
 #include "collectives/schedule/topology.hpp"
 
 namespace collectives {
 
-/// Equal expressions have equal numbers, so that comparison takes constant time.
+/// Assigns a number to each expression. Equal expressions have equal numbers, so that a comparison
+/// takes constant time.
 class Expressions {
  public:
   using Id = std::uint32_t;
@@ -19,8 +20,9 @@ class Expressions {
   Id sum(Id left, Id right) { return numbers_.number(std::uint64_t{left} << 32 | right); }
   /// Returns the contributors from left to right.
   std::vector<Rank> leaves(Id id) const;
-  /// Returns the expression that `sequential` computes from the participants at the first
-  /// `positions` positions: members of a group from the left, then groups, level by level.
+  /// Returns the canonical expression of the participants at the first `positions` positions,
+  /// which `sequential` computes. Members of a group are summed from the left, then groups, level
+  /// by level.
   Id canonical(const Topology& topology, std::size_t positions);
   std::size_t size() const { return numbers_.size(); }
 
@@ -28,7 +30,8 @@ class Expressions {
   Id canonical(const Topology& topology, std::size_t positions, std::size_t level,
                std::size_t group);
 
-  // The key of a leaf has rank + 1 in the upper half and 0 below. A sum never has 0 below.
+  // The key of a leaf has rank + 1 in its upper 32 bits, and 0 in its lower 32 bits. The lower
+  // bits of a sum's key are never 0.
   static constexpr std::uint64_t nothing = 0;
   Numbering numbers_;
 };

@@ -17,9 +17,9 @@ inline Block fold(Steps& steps, std::span<const Block> operands, Block into) {
   return into;
 }
 
-/// Folds operands as the groups of the topology nest, which is the `canonical` order: operands of
-/// an innermost group from the left, then the groups of each level. Sums of groups after the first
-/// lie at `scratch` in `folded` buffers, one per level.
+/// Folds operands in the `canonical` order: first the operands of each innermost group from the
+/// left, then the sums of the groups, level by level. The sum of a group that is not the first is
+/// kept in the `folded` buffer of its level, at the range `scratch`.
 /// Requires: members are in topology order.
 Block fold_by_groups(Steps& steps, const Topology& topology, std::span<const Rank> members,
                      std::span<const Block> operands, Block into, Range scratch,

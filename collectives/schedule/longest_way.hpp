@@ -9,7 +9,8 @@
 
 namespace collectives {
 
-/// A chain of messages. Each one carries, among other data, data that the previous one delivered.
+/// A chain of messages. Each message carries data that the previous message delivered, possibly
+/// together with other data.
 struct Way {
   std::vector<Rank> hosts;  ///< from first sender to last receiver
   base::Nanos time{0};      ///< sum over all hops

@@ -7,8 +7,8 @@
 
 namespace collectives {
 
-/// A hash table without nodes. Numbers are dense from 0, so that data about keys can lie in an
-/// array.
+/// A map from keys to numbers: a hash table with open addressing. The numbers count from 0 without
+/// gaps, so that data about keys can be kept in an array.
 class Numbering {
  public:
   std::uint32_t number(std::uint64_t key) {
@@ -46,7 +46,7 @@ class Numbering {
   }
 
   std::vector<std::uint64_t> keys_;  // indexed by number
-  // Size is a power of two; at least half of the places are free.
+  // Hash slots. Their number is a power of two, and at least half of them are free.
   std::vector<std::uint32_t> places_;
 };
 

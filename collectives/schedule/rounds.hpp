@@ -8,19 +8,20 @@
 
 namespace collectives {
 
-/// Rounds of one outgoing and one incoming message. A round begins when both messages of the round
-/// before have ended: the outgoing one has left, the incoming one has arrived.
+/// Rounds of one outgoing and one incoming message. A round begins when both messages of the
+/// previous round have ended: the outgoing message has left and the incoming message has arrived.
 ///
-/// Why: Only data dependencies order steps, and the next outgoing message often does not depend on
-///      the last incoming one. Therefore the first element of every message passes a `hand` buffer
-///      on each side, which the next round needs, too.
+/// Why: Steps are ordered only by data dependencies, and the next outgoing message often does not
+///      depend on the last incoming one. Therefore the first element of every message is copied
+///      through a `hand` buffer at the sender and at the receiver. The next round needs the same
+///      buffers, and so waits for this one.
 class Rounds {
  public:
   explicit Rounds(Steps& steps) : steps_(steps) {}
   void exchange(Rank to, const Ref& what, Rank from, const Ref& into);
 
  private:
-  /// Returns the message with a hand in place of its first element.
+  /// Returns the message with a `hand` buffer in place of its first element.
   const Ref& passed(Block hand, const Ref& message);
 
   Steps& steps_;
@@ -28,8 +29,8 @@ class Rounds {
   Ref message_;        // reused for its memory
 };
 
-/// Bundles of the members of an allgather in rounds, in any layout. Before it, each member has its
-/// own bundle; afterwards it has all of them.
+/// Data of an allgather in rounds: one bundle of blocks for each member, in any layout. Before the
+/// allgather each member has its own bundle; afterwards each member has all bundles.
 using Bundles = std::span<const Ref>;
 /// Spreading: each member sends its bundle to the next member, then to the one after that, and so
 /// on.

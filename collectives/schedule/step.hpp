@@ -11,9 +11,9 @@ namespace collectives {
 
 enum class Action : std::uint8_t { send, receive, reduce, copy };
 
-/// One step. The blocks of a message are those that it gathers (send) or scatters (receive).
-/// `reduce` has three blocks: destination, left and right operand. `copy` has destination and
-/// source.
+/// One step. A send gathers its blocks into a message; a receive scatters a message into its
+/// blocks. `reduce` has three blocks: destination, left and right operand. `copy` has destination
+/// and source.
 struct Step {
   Action action = Action::send;
   Rank peer = 0;  ///< other participant of a message
@@ -27,10 +27,10 @@ struct Step {
 /// Returns for example "send>1 out[2:4] #1" or "part[2:4]=rt0[2:4] op in[2:4]".
 std::string text(const Step& step);
 
-/// Steps of one participant, in order. Their meaning is that of execution one by one, with buffered
-/// sends and blocking receives. An executor may use any order that preserves the order of
-/// conflicting accesses to each cell.
-/// Steps without elements are dropped; sender and receiver apply the same rule.
+/// Steps of one participant, in order. Execution one by one, with buffered sends and blocking
+/// receives, defines the result. An executor may reorder steps, except for conflicting accesses to
+/// the same cell (element of a buffer). Steps without elements are omitted by sender and receiver
+/// alike.
 ///
 /// Why: Explicit order (rounds, lists of dependencies) can be forgotten or wrong. Order that
 ///      follows from the data cannot.

@@ -8,8 +8,8 @@
 
 namespace collectives {
 
-/// A vector cut into stretches of `length` elements; the last one may be shorter (0 = one stretch).
-/// A segmented collective runs once for each stretch.
+/// A vector cut into stretches of `length` elements; the last stretch may be shorter. If `length`
+/// is 0, the whole vector is one stretch. A segmented collective runs once for each stretch.
 class Stretches {
  public:
   Stretches(Range whole, Count length)
@@ -19,9 +19,10 @@ class Stretches {
     const Count from = index * length_;
     return {whole_.offset + from, std::min(length_, whole_.count - from)};
   }
-  /// Returns the place of `range` in scratch. Scratch has room for several stretches and is reused;
-  /// hazards order the next writer after earlier uses. With room for only one, a sum that waits for
-  /// another cluster would block the next stretch.
+  /// Returns the position of `range` in the scratch buffers. They have room for several stretches
+  /// and are reused. A step that overwrites a cell waits for the steps that used the cell before.
+  /// If there were room for one stretch only, a sum that waits for another cluster would block the
+  /// next stretch.
   Range scratch(Range range) const { return {range.offset % reach(), range.count}; }
   /// Returns the number of scratch elements needed for a vector that begins at 0.
   Count room() const { return std::min(reach(), whole_.end()); }

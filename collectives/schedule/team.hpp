@@ -13,7 +13,7 @@ struct Team {
   std::size_t me = 0;
 
   std::size_t size() const { return members.size(); }
-  /// Returns the index `distance` places after mine, or before it.
+  /// Return the index of the member `distance` positions after this participant, or before it.
   /// Requires: distance <= size().
   std::size_t after(std::size_t distance) const { return round(me, distance); }
   std::size_t before(std::size_t distance) const { return round(me, size() - distance); }

@@ -9,13 +9,14 @@
 
 namespace collectives {
 
-/// A group of participants and, for each, the path of numbers of the groups that contain it,
-/// outermost first: for example site, local network, machine. The outermost groups are clusters.
-/// All paths have the same length.
+/// A hierarchy of groups of participants. Each participant has a path: the numbers of the groups
+/// that contain it, outermost first, for example site, local network, machine. The outermost
+/// groups are clusters. All paths have the same length.
 ///
-/// A level at which all participants share one group is dropped, unless it is the cluster level and
-/// has groups below. The remaining levels form a tree. Its groups are slices of one list, the
-/// participants sorted by path and then by rank. `canonical` sums are folded in that order.
+/// A level at which all participants share one group is dropped, unless it is the cluster level
+/// and has groups below. The remaining levels form a tree. Each group is a slice of one list: the
+/// participants sorted by path and then by rank. `canonical` sums are folded in the order of this
+/// list.
 ///
 /// Thread-safe: immutable after construction.
 /// Paper: Karonis et al. 2002.
@@ -28,8 +29,8 @@ class Topology {
   static Topology flat(std::size_t participants);
   /// Returns clusters with the given numbers of hosts, ranks in order.
   static Topology clustered(const std::vector<std::size_t>& sizes);
-  /// Returns the topology of only these participants, in this order. Levels that put them all in
-  /// one group disappear.
+  /// Returns the topology of only these participants, in this order. A level is dropped if it puts
+  /// all of them in one group.
   Topology restricted(std::span<const Rank> members) const;
 
   Rank size() const { return static_cast<Rank>(order_.size()); }
@@ -47,13 +48,13 @@ class Topology {
     return levels_[level].groups[positions_[rank]];
   }
   std::span<const Rank> members(std::size_t level, std::size_t group) const;
-  /// Groups of level `below` that make up a group: [first, last).
+  /// Range [first, last) of the groups of level `below` that a group consists of.
   struct Inner {
     std::size_t first, last;
   };
   Inner inner(std::size_t level, std::size_t group, std::size_t below) const;
 
-  /// Number of groups with the same first number in their paths; 1 if there are no groups.
+  /// Number of clusters; 1 if there are no groups.
   std::size_t clusters() const { return groups(cluster_level()); }
   std::size_t cluster_of(Rank rank) const { return group_of(cluster_level(), rank); }
   std::span<const Rank> cluster(std::size_t number) const {

@@ -13,8 +13,8 @@ namespace collectives {
 struct Shape {
   std::string name = "binomial";  ///< one of shape_words(), or no_shape
   Count arity = 2;                ///< arity of kary and knomial; binomial is knomial with 2
-  /// Latency of postal: the number of sends of a message in the time that one takes to arrive. With
-  /// 1 the tree is the binomial tree, except for the order of its nodes.
+  /// Latency of the shape `postal`: the number of messages that a node can send until the first
+  /// one arrives. With latency 1 the tree is a binomial tree, except for the order of its nodes.
   /// Paper: Bar-Noy and Kipnis 1994.
   Count latency = 1;
 
@@ -27,13 +27,14 @@ struct Shape {
   bool keeps_order() const { return name != "kary" && name != "postal"; }
 };
 std::vector<std::string> shape_words();
-/// Used in place of a shape: the tree ignores the groups of that level.
+/// Word in place of a shape, for a level whose groups the tree ignores.
 inline constexpr std::string_view no_shape = "none";
 
-/// A multilevel tree: each level has one tree over the groups inside a group. A group is
-/// represented by the root if it contains the root, otherwise by its first member. The groups of a
-/// tree are in config order, rotated to begin with the root's group. A participant that represents
-/// groups of several levels sends at the outermost level first.
+/// A multilevel tree. At each level, every group has a tree whose nodes are the groups inside it.
+/// A group is represented by the root if it contains the root, otherwise by its first member. The
+/// nodes of a tree are in config order, rotated to begin with the root's group. A participant that
+/// represents groups of several levels sends at the outermost level first.
+/// Paper: Karonis et al. 2002.
 /// Paper: Karonis et al. 2002.
 class Tree {
  public:
@@ -54,10 +55,11 @@ class Tree {
     std::vector<Child> children;
   };
   Node node(Rank rank) const;
-  /// Returns the participant and all below it: first the participant, then each child's subtree.
+  /// Returns the participant and all participants below it: first itself, then each child's
+  /// subtree.
   std::vector<Rank> subtree(Rank rank) const;
-  /// Whether a sum up the tree has its operands in config order; is_canonical() also covers
-  /// grouping.
+  /// Whether a sum up the tree has its operands in config order. is_canonical() requires in
+  /// addition that the operands are grouped as in the topology.
   bool keeps_order() const;
   bool is_canonical() const;
 

@@ -15,16 +15,16 @@ struct Segments {
   Count least() const;    ///< least size other than 0; 0 if all are 0
 };
 
-/// Returns the program of `me` for a collective along a tree: broadcast down, reduce up, both for
-/// allreduce and barrier. Gather and scatter send one message per edge, with all blocks of the
-/// subtree.
+/// Returns the program of `me` for a collective along a tree. A broadcast goes down the tree and a
+/// reduce goes up; allreduce and barrier go up and then down. Gather and scatter send one message
+/// per edge, with all blocks of the subtree.
 Program tree_program(const CollectiveSpec& task, const Tree& tree, const Segments& segments,
                      Rank me);
 std::vector<Collective> tree_collectives();
 
 /// Returns the root of the collective, or the first participant if the collective has no root.
 Rank root_of(const CollectiveSpec& task);
-/// Returns the order of a sum up the tree.
+/// Returns the order of summation of a sum up the tree.
 Order tree_order(const Tree& tree);
 
 /// Parameters of shapes and segments, and the values read from them.

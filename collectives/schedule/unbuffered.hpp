@@ -20,10 +20,10 @@ struct Message {
   std::size_t before = none;  ///< previous message in its channel
 };
 
-/// Returns the least window with which the schedule ends, or nothing if it ends with no window.
-/// With window w, each participant admits steps in order while fewer than w admitted steps are
-/// unfinished. One order of execution decides for all, because a completed step never prevents
-/// another one.
+/// Returns the least window with which the schedule terminates, or nothing if it deadlocks with
+/// every window. With window w, each participant admits its steps in order while fewer than w
+/// admitted steps are unfinished. A completed step never prevents another one, so the result does
+/// not depend on the order of execution. Therefore only one order is tried.
 std::optional<std::size_t> least_window(const Schedule& schedule, const CellNumbers& numbers,
                                         const std::vector<Message>& messages);
 

@@ -28,30 +28,32 @@ struct Verdict {
   /// First mistake, with participant, step and explanation; empty if the schedule is correct.
   std::string mistake;
   Order order = Order::canonical;  ///< order of summation of a reduction
-  /// Least number of unfinished steps that each participant must admit so that the schedule ends
-  /// without buffers. This covers transports whose credit never arrives, and rendezvous.
+  /// Least window with which the schedule terminates without buffers: the number of unfinished
+  /// steps that each participant must admit at once. With this window, the schedule also
+  /// terminates with rendezvous, and on transports whose credit never arrives.
   std::size_t least_window = 0;
   Traffic traffic;
   bool holds() const { return mistake.empty(); }
 };
 
-/// Verifies a schedule:
-/// 1. Executed one by one, with buffered sends and blocking receives, it ends. Both sides of a
-///    message have the same length, and no message is left over. No step reads undefined cells.
-///    Scratch is read after each write, and no cell is overwritten unread. `in` is never written,
-///    `out` only within its range. No participant sends to itself.
-/// 2. It also ends without any buffering. A message then moves when both of its steps are admitted
-///    and free of hazards and the earlier messages of its channel have moved.
-/// 3. The result is correct. Each cell is the expected one, or a sum with each contribution exactly
-///    once (barrier: at least once). Participants of an allreduce with different expressions are no
-///    mistake, but make the order Order::differs.
-/// 4. Traffic is counted.
+/// Verifies these properties of a schedule, and counts its traffic:
+/// 1. The schedule terminates if its steps are executed one by one, with buffered sends and
+///    blocking receives. Both sides of a message have the same length, and no message is left
+///    over. No step reads undefined cells. No cell is overwritten before it was read, and scratch
+///    is read after each write. `in` is never written, and `out` only within its range. No
+///    participant sends to itself.
+/// 2. The schedule also terminates without any buffering. A message is then transferred when both
+///    of its steps are admitted and free of hazards, after the earlier messages of its channel.
+/// 3. The result is correct. Each cell has the expected value, or is a sum that contains each
+///    contribution exactly once (in a barrier at least once). Participants of an allreduce may get
+///    different expressions, but the order is then Order::differs.
+///
 /// Intended for vectors with a few elements per participant; the time is proportional to the
-/// elements that move.
+/// number of elements that steps move.
 Verdict verify(const CollectiveSpec& task, const Schedule& schedule);
 
-/// Returns the mistake if sums in `order` are worse than the order that the algorithm declares,
-/// otherwise "".
+/// Returns an error message if `order` is worse than the order of summation that the algorithm
+/// declares, otherwise "".
 std::string wrong_order(const Algorithm& algorithm, const CollectiveSpec& task,
                         const Parameters& parameters, Order order);
 

@@ -13,24 +13,26 @@
 namespace eventspace {
 
 struct AnalysisOptions {
-  /// Memory for incomplete rounds. Above it the oldest ones are dropped.
+  /// Memory limit for incomplete rounds. When it is exceeded, the oldest rounds are dropped.
   std::size_t open_rounds_bytes = std::size_t{256} << 20;
-  /// Number of computations kept in memory. Above it the older half is judged by the means so far.
+  /// Maximum number of computations in memory. When it is exceeded, the older half is classified
+  /// (slow, late, noisy) by the means so far.
   std::size_t computations = 6'000'000;
-  /// Memory for exact distributions. Above it they are approximate, within 1%.
+  /// Memory limit for exact distributions. Beyond it, distributions are approximate, within 1%.
   std::size_t exact_bytes = std::size_t{64} << 20;
-  /// Number of begins and ends of transfers between clusters that memory keeps. Above it the older
-  /// half is judged early.
+  /// Maximum number of begins and ends of transfers between clusters in memory. When it is
+  /// exceeded, the older half is counted early.
   std::size_t transfer_changes = 4'000'000;
   /// Whether all hosts share one clock, so that times of two hosts may be compared.
   bool has_common_clock = false;
 };
 
-/// Turns traces that are larger than memory into a report, in one pass. A round is assembled as its
-/// records arrive, judged when complete, and dropped.
+/// Computes a report in one pass, so that traces may be larger than memory. A round is assembled
+/// from its records as they arrive. When the round is complete, its figures are computed and it is
+/// dropped.
 ///
-/// Order:  Records of each host in the order in which they were made. Hosts may interleave in
-///         chunks of any size, so that all advance at about the same pace.
+/// Order:  The records of a host must arrive in the order in which they were made. Hosts may
+///         interleave in chunks of any size, as long as all advance at about the same pace.
 /// Memory: Bounded by the options and the size of the structure, whatever the length of the run.
 /// Owns:   Its tables. Borrows the structure, which must outlive it.
 /// Paper:  Bongo et al. 2004, §III-B.

@@ -56,13 +56,13 @@ void describe(Visitor& visit, const TraceFile& file) {
   visit.field("lost", file.losses, units::none, "Parts that could not be used.");
 }
 
-/// Trace that a report is made from.
+/// State of the trace from which a report was made.
 struct TraceState {
   std::string directory;
   std::vector<TraceFile> files;
   std::vector<std::string> not_ended;
-  /// Time from the last record of the first host in `not_ended` to that of the second. Unknown if a
-  /// host has no common or UTC time.
+  /// Time from the last record of the first host in `not_ended` to the last record of the second
+  /// host. Unknown if one of the two has neither common nor UTC time.
   std::optional<std::int64_t> first_by_nanos;
   std::vector<std::string> missing_hosts;
   std::vector<std::string> silent_hosts;  ///< hosts that have threads or wrappers, but no records
@@ -105,21 +105,21 @@ void describe(Visitor& visit, const TraceReport& report) {
 
 /// Callback from time to time, with the share of the trace read so far.
 using Progress = std::function<void(double share)>;
-/// Callback for each chunk that the analysis receives, on the clocks of the analysis. It serves
-/// views that draw what the analysis judges.
+/// Callback for each chunk that the analysis receives, with times on the clocks of the analysis.
+/// Views use it to draw the records that the analysis uses.
 using ChunkConsumer = std::function<void(std::uint32_t host, std::span<const EventRecord>)>;
 
 /// Analyses a trace. If `clocks` are common to all hosts, one-way times between hosts are compared
 /// as well.
 ///
-/// Memory: That of Analysis and MergedTrace together, whatever the length of the trace.
+/// Memory: As much as Analysis and MergedTrace together, whatever the length of the trace.
 TraceReport analyze_trace(const TraceDirectory& directory, const HostClocks& clocks,
                           const AnalysisOptions& options = {}, const Progress& progress = {},
                           const ChunkConsumer& also = {});
 
 /// Whether the figures are meaningless, because no operation has a usable record.
 bool is_unusable(const TraceReport& report);
-/// Returns the losses of the trace for people, one sentence each.
+/// Returns a description of each loss of the trace, as one readable sentence.
 std::vector<std::string> losses_of(const TraceReport& report);
 nlohmann::ordered_json to_json(const TraceReport& report);
 std::string to_text(const TraceReport& report, std::size_t rows = 0);

@@ -10,8 +10,8 @@
 namespace eventspace {
 
 /// Writes one line for each record (RFC 4180), host by host in the order of the files.
-/// docs/how-to/exports.md describes the columns. Throws: std::runtime_error that names the file,
-/// also if it exists.
+/// docs/how-to/exports.md describes the columns.
+/// Throws: std::runtime_error that names the file, for example if the file exists.
 Exported export_csv(const TraceDirectory& trace, const std::filesystem::path& file,
                     const HostClocks& clocks);
 

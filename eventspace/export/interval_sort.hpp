@@ -22,11 +22,12 @@ struct Span {
 
 /// Sorts any number of records by track, begin, sequence and depth, in bounded memory.
 ///
-/// Why:    Records arrive in the order of their ends. That of a thread's life arrives after all
-///         others in it, so no window is wide enough. Above `bytes`, sorted runs go to a file.
+/// Why:    Records arrive in the order of their ends. The record of a thread's life arrives after
+///         all other records of the thread, so sorting within a window is not enough. When the
+///         records exceed `bytes`, sorted runs are written to a file.
 /// Owns:   Its file, which is unlinked at once, so that a killed process leaves nothing behind.
 /// Throws: std::runtime_error that names the file.
-/// Memory: `bytes`.
+/// Memory: At most `bytes`.
 class SpanSort {
  public:
   explicit SpanSort(std::filesystem::path scratch, std::size_t bytes = std::size_t{64} << 20);

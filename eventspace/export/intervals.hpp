@@ -32,15 +32,16 @@ Exported for_each_record(
     const TraceDirectory& trace, const HostClocks& clocks,
     const std::function<void(std::uint32_t host, const EventRecord& record)>& visit);
 
-/// Line of a timeline on which intervals follow or nest: a thread, a node of a tree, a link, or the
-/// reads of a cluster's values. A node begins after a join, or at the entry from another host.
+/// A line of a timeline, with intervals that follow each other or nest. It is a thread, a node of
+/// a tree, a link, or a check's reads of another cluster's values. A node of a tree begins after a
+/// join, or where operations arrive from another host.
 struct Track {
   std::uint32_t host = 0;
   std::uint32_t thread = none;  ///< rank
   std::string name;
 };
 
-/// Description of an interval, for people.
+/// Readable description of an interval.
 struct Label {
   std::string name;
   std::string kind;      ///< kind of the wrapper
@@ -66,10 +67,11 @@ class Tracks {
     std::uint32_t track = 0;
     std::uint32_t depth = 0;
   };
-  /// Adds labels for the names of group operations, which the records themselves contain.
+  /// Adds labels for the names of group operations. The structure does not have these names, so
+  /// records contain them.
   void learn(const EventRecord& record);
   /// Returns the track of a record. Each host has a separate track for records that refer to
-  /// nothing.
+  /// nothing in the structure.
   Place place_of(std::uint32_t host, const EventRecord& record);
 
   const Structure& structure() const { return shape_.structure; }
@@ -110,8 +112,9 @@ class Tracks {
   std::vector<std::uint32_t> crossing_in_;
   std::vector<Crossing> crossings_;
   GroupTexts texts_;
-  std::uint32_t transfer_label_ = 0;                     // 0 = not created
-  std::uint32_t first_group_label_ = 0;                  // actions, nameless operations; 0 = none
+  std::uint32_t transfer_label_ = 0;  // 0 = not created
+  // first label of actions and nameless operations; 0 = not created
+  std::uint32_t first_group_label_ = 0;
   std::map<std::uint32_t, std::uint32_t> group_labels_;  // keyed by number of the name
 };
 
@@ -125,9 +128,10 @@ struct Interval {
   EventRecord record;  ///< record of the interval; for a computation, that of the next operation
 };
 
-/// Receives the intervals of each track in nested order. Each interval is entered in order of time,
-/// and left before the next one begins or the enclosing one is left. Intervals that overlap without
-/// nesting, such as messages on a link, are on different rows. Most tracks use only the first row.
+/// Receives the intervals of each track in nested order. Intervals are entered in order of time.
+/// Each is left before the next one on its row begins, and before the enclosing one is left.
+/// Intervals that overlap without nesting, such as messages on a link, are on different rows. Most
+/// tracks use only the first row.
 class IntervalVisitor {
  public:
   virtual ~IntervalVisitor() = default;

@@ -13,8 +13,8 @@ namespace eventspace {
 /// trees become their locations. Wrappers become regions. Messages between hosts become MPI
 /// messages whose ranks are the numbers of the hosts. docs/how-to/exports.md describes the details.
 ///
-/// Throws: std::runtime_error that names the directory, also if it is not empty, or if the program
-///         was built without OTF2.
+/// Throws: std::runtime_error that names the directory, for example if the directory is not empty,
+///         or if the program was built without OTF2.
 Exported export_otf2(const TraceDirectory& trace, const std::filesystem::path& directory,
                      const HostClocks& clocks);
 

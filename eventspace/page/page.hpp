@@ -19,7 +19,8 @@ struct PageHead {
   std::string version;               ///< version of PATHS
   std::string clock;                 ///< "virtual" or "steady"
   std::string started;
-  std::vector<std::string> losses;  ///< parts of the trace that could not be used, for people
+  /// readable descriptions of the parts of the trace that could not be used
+  std::vector<std::string> losses;
 };
 
 /// Returns the JSON that eventspace/page/web/src/data.ts reads: the head, the report, the trees and

@@ -15,24 +15,26 @@
 namespace eventspace {
 
 struct PageTimelineOptions {
-  /// Largest number of passes by collectors in all kept iterations together.
+  /// Maximum number of passes in all kept iterations together. A pass is an operation at a
+  /// collector.
   std::size_t passes = 200'000;
-  /// Largest number of iterations in the beginning.
+  /// Maximum number of iterations that are kept from the beginning of the run.
   std::size_t iterations = 80;
-  /// Memory for rounds that lack records.
+  /// Memory limit for rounds that lack records.
   std::size_t open_rounds_bytes = std::size_t{64} << 20;
   /// Whether the times of all hosts are on one clock, as in a run on the virtual clock.
   bool has_common_clock = false;
 };
 
-/// Kept rounds, in stretches of consecutive iterations: the beginning of each tree, and the slowest
-/// iterations of each with their neighbours.
+/// The kept rounds, in stretches (sequences of consecutive iterations). Each tree has a stretch
+/// from its beginning, and stretches around its slowest iterations.
 struct PageTimelineReport {
-  /// Pass by a collector. If its record is missing, all fields are default values.
+  /// An operation that passed a collector. If its record is missing, all fields are default
+  /// values.
   struct Passed {
     std::int64_t down_nanos = 0;
     std::int64_t up_nanos = 0;
-    std::int64_t computation_nanos = -1;  ///< computation before it; below 0 = unknown
+    std::int64_t computation_nanos = -1;  ///< computation before the operation; below 0 = unknown
     bool is_here = false;
   };
   struct Round {
@@ -52,12 +54,14 @@ struct PageTimelineReport {
   PageGroupsReport groups;         ///< times on the clocks that the analysis uses
 };
 
-/// Keeps a few complete iterations of a run, to show how single iterations came about.
+/// Keeps a few complete iterations of a run, so that the page can show the course of single
+/// iterations.
 ///
-/// Why:      An analysis reports how often something happened. To see the course of one iteration
-///           its records are needed, and a long run can keep only a few.
-/// Clocks:   The crossings of a stretch put the hosts on one clock. The one with the least two-way
-///           time determines the offset of two clocks, within half of that time.
+/// Why:      An analysis reports only how often something happened. To show one iteration, its
+///           records are needed, and memory has room for only a few iterations of a long run.
+/// Clocks:   The times of a stretch are converted to one clock by the crossings between hosts. The
+///           crossing with the least two-way time determines the offset of two clocks, with an
+///           error of at most half of that time.
 /// Memory:   Bounded by the options, whatever the length of the run.
 /// Requires: The structure outlives the object.
 class PageTimeline {

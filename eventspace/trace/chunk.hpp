@@ -17,15 +17,15 @@ namespace eventspace {
 
 inline constexpr std::uint32_t trace_version = 1;
 inline constexpr std::uint16_t chunk_version = 1;
-/// Most records in a chunk. A host writes a chunk at once, so a host that is killed while it writes
-/// tears at most one chunk.
+/// Maximum number of records in a chunk. A host writes a chunk at once. If the host is killed
+/// during the write, at most one chunk is incomplete.
 inline constexpr std::size_t chunk_records_max = 4096;
 /// Longest payload of a chunk. A reader treats a longer one as damage, so that it never allocates
 /// memory for bytes that the file does not have.
 inline constexpr std::size_t chunk_payload_bytes_max = std::size_t{1} << 20;
 inline constexpr std::size_t header_bytes_max = std::size_t{1} << 24;
 
-/// Writer of a trace file, and meaning of its times.
+/// Properties of the host that wrote a trace file, and of the clock of its records.
 struct TraceHeader {
   std::string host;
   std::uint32_t host_number = 0;
@@ -65,7 +65,8 @@ struct LaneTotal {
 inline constexpr std::string_view chunk_mark = "PATHSCHK";
 
 /// Bytes before the payload of each chunk, as they are in memory. The fields mark, version, kind
-/// and payload_bytes stay in place in all versions, so that each reader can skip each chunk.
+/// and payload_bytes have the same positions in all versions, so that every reader can skip a
+/// chunk of any version.
 struct ChunkHead {
   std::array<char, 8> mark;
   std::uint16_t version;

@@ -11,8 +11,9 @@
 namespace eventspace {
 
 /// Returns the computation times of each thread, by rank, in the order of the thread's moves on
-/// `graph`. A computation lasts from the end of the thread's previous operation, or from its begin,
-/// to the move. Computations whose begin the trace has lost are left out.
+/// `graph`. A computation lasts until the move. It starts at the end of the thread's previous
+/// operation, or at the begin of the thread. Computations whose begin the trace has lost are left
+/// out.
 ///
 /// Units:  Nanoseconds.
 /// Memory: Eight bytes for each computation.

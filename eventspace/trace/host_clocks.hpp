@@ -13,19 +13,19 @@ namespace eventspace {
 
 /// Converts the times of all hosts of a run to one clock, as exactly as the trace permits.
 ///
-/// Why: Differences on one host's own clock need no other clock, but a timeline and one-way times
-///      do.
+/// Why: Differences between two times of one host need no other clock. A timeline, and one-way
+///      times between hosts, need one clock for all hosts.
 class HostClocks {
  public:
   enum class Kind : std::uint8_t {
     own,       ///< own clock of each host: times of two hosts are not comparable
     one,       ///< one clock for all hosts: the virtual clock
     utc,       ///< UTC as each host knew it
-    measured,  ///< clock of the first host, by the looks at each other's clocks
+    measured,  ///< clock of the first host, by looks at other clocks (clock_offsets.hpp)
   };
   /// Returns the best clocks that the trace permits: `one`, then `measured` if looks connect all
-  /// hosts, then `utc`, then `own`. Reads the whole trace if it must measure. Throws:
-  /// std::runtime_error if a file cannot be read.
+  /// hosts, then `utc`, then `own`. Reads the whole trace if it must measure.
+  /// Throws: std::runtime_error if a file cannot be read.
   static HostClocks best(const TraceDirectory& trace);
   /// Returns `one` or `own`, which need no measurement.
   static HostClocks own(const TraceDirectory& trace);

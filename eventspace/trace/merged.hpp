@@ -13,8 +13,8 @@ namespace eventspace {
 
 /// Merges the traces of all hosts so that all advance at about the same pace.
 ///
-/// The next chunk is always that of the host that is least far in the run. Progress counts from the
-/// host's own first record, so the clocks need not agree.
+/// The next chunk is always from the host that has advanced least in the run. The progress of a
+/// host counts from its own first record, so the clocks need not agree.
 ///
 /// Memory: One chunk for each host.
 /// Throws: std::runtime_error that names the file, if a file cannot be read.

@@ -20,7 +20,7 @@ namespace eventspace {
 /// Parts of a trace that are missing or cannot be used. One damage may count in several fields.
 struct TraceLosses {
   std::uint64_t records_dropped = 0;  ///< dropped by the recorder when a lane was full
-  std::uint64_t records_missing = 0;  ///< written but not read, by gaps in the numbers
+  std::uint64_t records_missing = 0;  ///< written but not read, as gaps in the numbers show
   std::uint64_t damaged_places = 0;   ///< spans from a failed checksum to the next whole chunk
   std::uint64_t chunks_cut_off = 0;   ///< chunks that the end of the file cuts off
   std::uint64_t chunks_unknown = 0;   ///< whole chunks of an unknown version or kind
@@ -32,7 +32,7 @@ struct TraceLosses {
   friend bool operator==(const TraceLosses&, const TraceLosses&) = default;
 };
 
-/// Window that moves over the bytes of a file and is all that memory keeps of it.
+/// A window that moves over a file. Only the bytes in the window are in memory.
 ///
 /// Why:    The file is open only while the window moves, so that one program can read the files of
 ///         thousands of hosts side by side.
@@ -104,7 +104,7 @@ class TraceReader {
   FileWindow window_;
   TraceHeader header_;
   std::unordered_map<std::uint32_t, Lane> lanes_;
-  /// Damage since the last whole chunk, by its first cause. A chunk that reaches beyond the end of
+  /// First cause of the damage since the last whole chunk. A chunk that reaches beyond the end of
   /// the file counts as cut off, unless whole chunks follow.
   Lost astray_ = Lost::nothing;
   std::uint32_t lane_ = 0;

@@ -27,8 +27,8 @@ namespace eventspace {
 ///              flushes any more.
 /// Throws:      std::runtime_error that names file and reason. The constructor throws if the file
 ///              exists or cannot be created. If a write fails, the next flush() or finish() throws
-///              once. From then on taken records count as lost, and only the end mark is tried
-///              again.
+///              once. From then on, records taken from the recorder count as lost. Only the write
+///              of the end mark is tried again.
 class TraceWriter {
  public:
   TraceWriter(const std::filesystem::path& directory, const TraceHeader& header,

@@ -13,7 +13,8 @@
 
 namespace eventspace {
 
-/// Share of a host, with the members and steps recorded for it.
+/// A host's share of a group operation (group_record.hpp), with the members and steps that this
+/// host recorded for it.
 struct HostShare {
   std::uint32_t host = 0;
   GroupShare share;
@@ -44,7 +45,8 @@ class GroupOperations {
   void add(std::uint32_t host, const EventRecord& record);
   void finish();
   const GroupTexts& texts() const { return texts_; }
-  std::uint64_t unended() const { return unended_; }  ///< records of shares that never ended
+  /// number of records whose share has no end in the trace
+  std::uint64_t unended() const { return unended_; }
 
  private:
   using Key = std::pair<std::uint32_t, std::uint32_t>;
@@ -65,8 +67,9 @@ class GroupOperations {
   const ShareDone share_done_;
   const Done done_;
   GroupTexts texts_;
-  std::unordered_map<Key, HostShare, Hash> shares_;  // key: host and number of the share there
-  std::unordered_map<Key, Open, Hash> open_;  // key: numbers of the text and of the operation
+  // keyed by host and by number of the share on that host
+  std::unordered_map<Key, HostShare, Hash> shares_;
+  std::unordered_map<Key, Open, Hash> open_;  // keyed by number of the text and of the operation
   std::map<std::uint64_t, Key> by_age_;
   std::uint64_t next_age_ = 0;
   std::size_t bytes_ = 0;

@@ -7,7 +7,8 @@
 
 namespace eventspace {
 
-/// Whether a clock may have shown these times. Differences of such times fit their type.
+/// Whether a real clock can have shown the times of this record. The difference of two such times
+/// does not overflow.
 inline bool has_possible_times(const EventRecord& record) {
   constexpr std::int64_t time_max = std::int64_t{1} << 61;  // more than 70 years
   const std::int64_t down = record.down_nanos;

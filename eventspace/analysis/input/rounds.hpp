@@ -15,11 +15,13 @@
 
 namespace eventspace {
 
-/// Part of a record that is kept until its round is complete.
+/// One operation that passed a collector: the part of its record that is kept until its round is
+/// complete.
 struct Pass {
   std::int64_t down_nanos = 0;
   std::int64_t up_nanos = 0;
-  std::int64_t computation_nanos = -1;  ///< computation of the thread before it; below 0 = unknown
+  /// thread's computation before this operation; below 0 = unknown
+  std::int64_t computation_nanos = -1;
   std::uint32_t bytes = 0;
   std::uint8_t flags = 0;
   bool is_here = false;
@@ -37,14 +39,15 @@ struct Round {
   bool is_complete() const { return here == passes.size(); }
 };
 
-/// Whether a `periodic` of each thread replied to the round, so that nothing went further down.
+/// Whether wrappers of kind `periodic` replied to the round for every thread, so that no operation
+/// continued further down.
 bool is_answered_above(const Shape& shape, const Round& round);
 
 /// Assembles rounds from the records of all hosts.
 ///
 /// Each round is passed to `done` exactly once: when it is complete, or when it is dropped. The
-/// oldest rounds are dropped when memory runs out, and all others at the end. Rounds that a
-/// `periodic` replied to follow the next complete round.
+/// oldest rounds are dropped when memory runs out, and all others at the end. A round to which a
+/// `periodic` replied is passed after the next complete round.
 class RoundTable {
  public:
   using Done = std::function<void(const Round&)>;
@@ -53,9 +56,11 @@ class RoundTable {
   void add(std::uint32_t lane, const EventRecord& record, std::int64_t computation_nanos);
   void finish();
 
-  std::uint64_t passed_by() const { return passed_by_; }  ///< operations that joins pass through
-  std::uint64_t late() const { return late_; }            ///< records of rounds dropped before
-  std::uint64_t repeated() const { return repeated_; }    ///< records that had arrived before
+  /// operations that pass through joins without a round
+  std::uint64_t passed_by() const { return passed_by_; }
+  /// records that arrived after their round was dropped
+  std::uint64_t late() const { return late_; }
+  std::uint64_t repeated() const { return repeated_; }  ///< records that are copies of earlier ones
 
  private:
   struct Key {
@@ -68,7 +73,8 @@ class RoundTable {
       return (key.operation + 31 * key.repeat) * 0x9e3779b97f4a7c15 >> 8;
     }
   };
-  /// Moves that were already passed on, which a late record must not reopen.
+  /// Moves whose rounds were already passed to `done`. A late record must not open such a round
+  /// again.
   struct Ended {
     static constexpr std::uint64_t rounds = 4096;
     std::bitset<rounds> any;

@@ -12,7 +12,8 @@ namespace eventspace {
 
 inline constexpr std::uint32_t none = 0xffffffff;
 
-/// Kind of the wrappers between a collector and the next one below, by the most important wrapper.
+/// Kind of the wrappers between a collector and the next one below. If there are several wrappers,
+/// the most important one determines the kind.
 enum class HopKind : std::uint8_t {
   internal,  ///< wrappers of one host
   join,      ///< allreduce, reduce, barrier, broadcast
@@ -22,22 +23,23 @@ enum class HopKind : std::uint8_t {
   end,       ///< last wrappers of the path, without a collector below
 };
 
-/// Place of a contributor at a collector. Each operation that passes has one record there.
+/// One contributor at one collector. The collector makes a record in this lane for each operation
+/// of this contributor.
 struct Lane {
   std::uint32_t stage = 0;
   std::uint32_t slot = 0;
   std::uint32_t tree = none;
-  std::uint32_t place = 0;          ///< place in the tree; lanes below precede those above
+  std::uint32_t place = 0;          ///< index in the tree; lanes below precede those above
   std::uint32_t below = none;       ///< lane of the next collector
-  std::uint32_t above = none;       ///< lane whose next collector this is; none after a join
-  std::uint32_t join = none;        ///< join that the lane enters
-  std::uint32_t join_above = none;  ///< join that the lane follows
+  std::uint32_t above = none;       ///< lane whose `below` is this lane; none directly after a join
+  std::uint32_t join = none;        ///< join that operations enter after this lane
+  std::uint32_t join_above = none;  ///< join that operations have left before this lane
   std::uint32_t hop = none;
   std::uint32_t leaf = none;  ///< leaf, if a path begins here
   bool is_remote = false;     ///< whether operations arrive from another host
 };
 
-/// Wrappers after a collector's stage, for all slots.
+/// Wrappers between a collector and the next one below, the same for all slots.
 struct Hop {
   HopKind kind = HopKind::internal;
   std::uint32_t stage = 0;     ///< stage of the collector
@@ -49,9 +51,10 @@ struct Hop {
   std::uint32_t role = 0;
   bool is_wan = false;       ///< crosses from one cluster to another, or delays such messages
   bool is_periodic = false;  ///< replies to some rounds itself
-  /// Whether the reply to a move is as long as the move, because the join below works that way.
+  /// Whether the reply to a move has as many bytes as the move. The join below determines this.
   bool is_answered_in_kind = false;
-  /// Whether this is a link without a crossing next to it, which delays messages within one host.
+  /// Whether this hop is a link that is not next to a crossing. Such a link delays messages within
+  /// one host.
   bool is_hold = false;
 };
 
@@ -62,7 +65,7 @@ struct Join {
   std::vector<std::uint32_t> contributors;  ///< lanes; fewer than slots if some have no collector
 };
 
-/// Place of a thread on one of its paths, or a path that a wrapper begins.
+/// The begin of a path: a thread on one of its paths, or a wrapper that starts operations itself.
 struct Leaf {
   std::uint32_t lane = 0;
   std::uint32_t path = 0;
@@ -81,8 +84,8 @@ struct Tree {
   bool has_joins() const { return !joins.empty(); }
 };
 
-/// Groups the lanes of a structure into the trees whose records belong together. Refers to the
-/// structure.
+/// Groups the lanes of a structure into trees. Records in the lanes of one tree belong to the same
+/// rounds. Borrows the structure, which must outlive it.
 ///
 /// Throws: std::runtime_error if the structure has more threads, record places or consecutive
 ///         stages than can be analysed.
@@ -97,8 +100,8 @@ struct Shape {
   }
 
   const Structure& structure;
-  /// Hosts from and to which an emulated link next to a crossing delays messages, by stage. none
-  /// for other stages.
+  /// The hosts between which an emulated link next to a crossing delays messages, indexed by
+  /// stage. none for all other stages.
   struct LinkWay {
     std::uint32_t from_host = none;
     std::uint32_t to_host = none;

@@ -17,34 +17,37 @@
 
 namespace eventspace {
 
-/// Thresholds of an outlier, which must exceed the base of its thread by all three. They are a
-/// share of the base, a time, and a multiple of the usual spread (10th percentile to median).
+/// Thresholds of an outlier, a computation that exceeds the base of its thread by all three. They
+/// are a share of the base, a time, and a multiple of the usual spread (from the 10th percentile
+/// to the median). The base is the usual duration without noise.
 inline constexpr double outlier_share = 0.02;
 inline constexpr std::int64_t outlier_nanos = 50'000;
 inline constexpr double outlier_spreads = 4;
-/// Limits of noise that hits all computations. If at least this share are outliers, the others may
-/// contain noise as well, up to this many noise events each.
+/// Limits for noise that occurs in all computations. If at least this share of computations are
+/// outliers, the other computations may contain noise as well: up to this many noise events each.
 inline constexpr double noise_in_all_share = 0.05;
 inline constexpr std::int64_t noise_in_all_times = 3;
 /// Least number of outliers for which a thread counts as noisy.
 inline constexpr std::uint64_t noisy_outliers = 5;
-/// Limits of resonance. The period must be at most this many iterations, and within this share of
-/// an iteration of a whole number.
+/// Limits of resonance between noise and iterations. The period of the noise must be at most this
+/// many iterations. It must differ from a whole number of iterations by at most this share of an
+/// iteration.
 inline constexpr double resonance_iterations = 20;
 inline constexpr double resonance_share = 0.02;
 
-/// Judges how long threads compute between operations, and which computations are slow, late or
-/// noisy. A computation lasts from the return of an operation to the begin of the next.
+/// Determines how long threads compute between operations, and which computations are slow, late
+/// or noisy. A computation lasts from the return of an operation to the begin of the next
+/// operation.
 ///
-/// A late computation is known only by the thread's mean, so all computations are kept to the end.
-/// If they become too many, the older half is judged by the mean so far.
+/// A computation is late relative to its thread's mean over the whole run, so all computations are
+/// kept to the end. If there are too many, the older half is classified by the mean so far.
 class Computation {
  public:
   Computation(const Shape& shape, const Figures& figures, std::size_t kept_max,
               std::size_t exact_max);
 
-  /// Adds a thread's operation, in the order of their ends. Returns the computation before it, or
-  /// -1 if that is unknown.
+  /// Adds an operation of a thread. Operations must be added in the order of their ends. Returns
+  /// the duration of the computation before the operation, or -1 if it is unknown.
   std::int64_t add(std::uint32_t leaf, const EventRecord& operation);
   void add_thread(const EventRecord& life);
   void finish();
@@ -86,14 +89,15 @@ class Computation {
     std::int64_t critical_noise = 0;
     std::uint64_t lead_of = 0;  // round of the present lead, and noise counted within it
     std::int64_t lead_used = 0;
-    bool is_noise_rare = false;  // noise is rarer than computations, though as long as the slowness
+    bool is_noise_rare = false;  // noise is as long as the slowness, but rarer than computations
     std::optional<double> period_nanos;
     double period_agreement = 0;
-    double iteration = 0;  // mean iteration, for a thread with a period
+    double iteration = 0;  // mean duration of an iteration, for a thread whose noise has a period
     std::vector<SpectrumPoint> spectrum;
   };
   struct Iteration {
-    std::uint8_t lateness = 0;  // number of lateness bounds that a thread exceeded
+    // number of lateness_bounds_nanos that the latest thread of the iteration exceeded
+    std::uint8_t lateness = 0;
     bool is_seen = false;
     float greatest_noise = 0;
   };
@@ -101,7 +105,7 @@ class Computation {
     Notes<Iteration> iterations;
     std::int64_t noise = 0;
     std::int64_t effective = 0;
-    double lost = 0;  // sum over all threads
+    double lost = 0;  // time lost to noise, summed over all threads
   };
   struct Usual {              // usual values for threads of a cluster on one graph
     std::int64_t median = 0;  // median of the other threads of the host, if it has any

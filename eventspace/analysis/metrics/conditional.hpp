@@ -25,11 +25,11 @@ class Conditional {
   void add_prefetch(const EventRecord& record);
   void add(const Round& round);
   void report(Report& report, const Figures& figures) const;
-  /// Calls `visit` for each wait of a check on the critical path that crossed clusters. Its time is
-  /// the wait, at most one one-way time of the value.
+  /// Calls `visit` for each wait of a condition check for another cluster, if the wait is on the
+  /// critical path. The reported time is that of the wait, but at most the one-way time of the
+  /// awaited value.
   template <typename Visit>
-  void for_each_wan_wait(std::uint32_t tree, const Figures& figures,
-                         const Visit& visit) const {
+  void for_each_wan_wait(std::uint32_t tree, const Figures& figures, const Visit& visit) const {
     for (const Check& check : checks_) {
       if (check.tree != tree) continue;
       std::vector<std::int64_t> one_ways;
@@ -66,12 +66,12 @@ class Conditional {
     std::uint64_t operations = 0;
     std::uint64_t all_cached = 0;
   };
-  /// Value that arrived last in a round, if it had to be awaited, and the round's time to decide.
+  /// The last value that a round waited for, if it waited for any, and the round's time to decide.
   struct Awaited {
     std::uint32_t slot = none;
     std::int64_t nanos = 0;
   };
-  /// Sums over consecutive rounds. Rows grow longer when there would be too many.
+  /// Sums over consecutive rounds. If there would be too many rows, each row covers more rounds.
   struct Row {
     std::uint64_t rounds = 0;
     std::int64_t sum = 0;

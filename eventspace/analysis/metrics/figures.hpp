@@ -14,17 +14,20 @@
 
 namespace eventspace {
 
-/// Least delay of a late reply to another host, after the result arrived. The reply must also leave
-/// after a contributor of the same host.
+/// Least time between the arrival of a result and a late reply to another host. A reply is late
+/// only if the host replied to one of its own contributors first.
 inline constexpr std::int64_t late_reply_least_nanos = 1'000'000;
 
-/// Thread that a round waited for, as needed later to judge the round's noise.
+/// The thread that a round waited for, with the values that are needed later to classify the
+/// round's noise.
 struct RoundNote {
   std::uint32_t critical_leaf = none;
-  std::int64_t wan_nanos = 0;  ///< two-way, on the way of that thread
-  /// Time by which the thread could have arrived earlier before the round waited for another one.
+  std::int64_t wan_nanos = 0;  ///< two-way network time between clusters on the path of that thread
+  /// Lead: the time between this thread's arrival and the last arrival before it. If the thread
+  /// had arrived earlier by more than its lead, the round would have waited for another thread.
   std::int64_t lead_nanos = 0;
-  /// Sequence of the complete round. It is a later one if a `periodic` replied to this round.
+  /// Sequence of this round if it is complete. If a `periodic` replied to this round, it is the
+  /// sequence of the next complete round.
   std::uint64_t complete = 0;
 };
 
@@ -58,7 +61,8 @@ class Notes {
   Note not_kept_;
 };
 
-/// Returns the cause that a hop's time counts as on a critical path (Bongo et al. 2004, §VI-B).
+/// Returns the cause to which the time of a hop on a critical path is attributed (Bongo et al.
+/// 2004, §VI-B).
 Cause cause_of(const Hop& hop);
 
 /// Computes the latencies, joins and critical paths of rounds, one round at a time.
@@ -68,8 +72,8 @@ class Figures {
   void add(const Round& round);
   void add_link(const EventRecord& record);
 
-  /// Reports joins, crossings, links, stages, paths and critical paths. `noise` is the part of each
-  /// leaf's critical computation that was noise.
+  /// Reports joins, crossings, links, stages, paths and critical paths. `noise` has, for each
+  /// leaf, the part of its critical computation that was noise.
   void report(Report& report, const std::vector<std::int64_t>& noise) const;
 
   const RoundNote* note(std::uint32_t tree, std::uint64_t sequence) const {
@@ -95,12 +99,13 @@ class Figures {
   struct Total {
     std::int64_t nanos = 0;
     std::uint64_t rounds = 0;
-    std::uint64_t iterations = 0;  // with iterations that a `periodic` replied to; threads only
+    // including iterations to which a `periodic` replied; only for threads
+    std::uint64_t iterations = 0;
   };
   struct HopFigures {
     explicit HopFigures(std::size_t exact) : down(exact), up(exact), both(exact) {}
     Distribution down, up, both;
-    Blocks travel;  // links only
+    Blocks travel;  // only for links
     std::uint64_t messages = 0;
     std::uint64_t payload_bytes = 0;
     Total critical;
@@ -130,7 +135,7 @@ class Figures {
     explicit PathFigures(std::size_t exact)
         : total(exact), network(exact), wan(exact), one_way(exact) {}
     Distribution total, network, wan;
-    Distribution one_way;  // pushes only
+    Distribution one_way;  // only for pushes
   };
   struct LinkFigures {
     explicit LinkFigures(std::size_t exact) : travel(exact), queued(exact) {}
@@ -209,8 +214,9 @@ class Figures {
   std::uint64_t contradictory_ = 0;
   // State of the present round.
   std::vector<OnTheWay> on_the_way_;  // indexed by place
-  std::vector<std::uint32_t> last_;   // lane that arrived last, or none; by join
-  std::vector<std::int64_t> lead_;    // time from the last but one arrival to the last, by join
+  std::vector<std::uint32_t> last_;   // indexed by join: lane that arrived last, or none
+  // indexed by join: time from the last arrival but one to the last
+  std::vector<std::int64_t> lead_;
 };
 
 }  // namespace eventspace

@@ -31,7 +31,7 @@ class GroupMessages {
  private:
   const WholeOperation& operation_;
   std::vector<std::vector<Place>>
-      other_ends_;  // indexed by share and step; the own place if unknown
+      other_ends_;  // indexed by share and step; a step without a known other end has its own place
 };
 
 /// Part of the critical path.
@@ -47,14 +47,14 @@ struct GroupSegment {
 /// arrival.
 ///
 /// On each host, a step waits for the latest step that ended before it began.
-/// - A received message that had arrived before its request costs nothing, and the way continues
-///   before the request.
-/// - Any other received message waited for its sender. The sender's link took it at the latest of
-///   three times: when it was passed to the link, when the previous message had left, and when the
-///   receiver's request arrived.
-/// - A send on the way is followed in the same manner.
-/// - The time of the fastest message between two hosts is latency. Time beyond it is sending, on
-///   links after the first.
+/// - A message that arrived before its receiver requested it costs nothing. The path continues at
+///   the step before the request.
+/// - Any other received message waited for its sender. The sender's link accepted the message at
+///   the latest of three times: when the message was passed to the link, when the previous message
+///   had left, and when the receiver's request arrived.
+/// - A send on the path is followed in the same manner.
+/// - Latency is the time of the fastest message between two hosts. Any further time counts as
+///   sending, on links after the first.
 ///
 /// Requires: Times of all hosts on one clock. If clocks differ, segments of negative length are
 ///           left out.

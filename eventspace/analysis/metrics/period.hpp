@@ -19,8 +19,8 @@ struct Computed {
 
 struct Period {
   double nanos = 0;
-  /// Correlation between late computations and those that contain a tick of this period; 1 =
-  /// perfect.
+  /// Correlation between late computations and those that contain a noise event (tick) of this
+  /// period; 1 = perfect.
   double agreement = 0;
   std::vector<SpectrumPoint> spectrum;  ///< spectrum of the first late times, at most 256 points
 };

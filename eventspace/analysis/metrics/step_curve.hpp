@@ -9,8 +9,9 @@
 
 namespace eventspace {
 
-/// Follows how many of something exist at each time, in bounded memory. The totals are exact. The
-/// course has at most `points_max` steps; neighbours are merged if there are more.
+/// Records how a level (number of objects) changes over time, in bounded memory. The totals are
+/// exact. The curve has at most `points_max` steps; if there are more, neighbouring steps are
+/// merged.
 class StepCurve {
  public:
   /// `full` is the greatest possible level; 0 = unlimited.
@@ -24,8 +25,8 @@ class StepCurve {
   std::uint64_t most() const { return most_; }
   std::int64_t above_zero_nanos() const { return above_zero_nanos_; }
   std::int64_t full_nanos() const { return full_nanos_; }
-  /// Returns the steps of the course, each until the next begins, and its end. Requires: level() is
-  /// 0.
+  /// Returns the steps of the curve, each until the next begins, and the end of the last step.
+  /// Requires: level() is 0.
   std::vector<TransferReport::Point> points(std::int64_t origin_nanos) const;
 
  private:

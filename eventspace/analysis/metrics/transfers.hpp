@@ -18,15 +18,16 @@
 
 namespace eventspace {
 
-/// Counts for each ordered pair of clusters how many transfers cross at the same time. If the trace
-/// has records of the pair's emulated link, these count. Otherwise messages count whose two ends it
-/// has.
+/// Counts for each ordered pair of clusters how many transfers cross at the same time. If the
+/// trace has records of the emulated link between the two clusters, it counts these records.
+/// Otherwise it counts messages of which the trace has both ends.
 ///
-/// Why:   Allgathers over several clusters differ in what keeps the paths between clusters busy
+/// Why:   Allgathers over several clusters differ in how they keep the paths between clusters busy
 ///        (Gupta and Vadhiyar 2007, figure 9).
-/// Order: Any. Begins and ends are kept until there are `changes_max` of them. Then the older half
-///        is judged, and later arrivals for that time are too late for the peaks.
-/// Clock: One for all hosts. Without it no transfers are kept.
+/// Order: Transfers may be added in any order. Their begins and ends are kept until there are
+///        `changes_max` of them. Then the older half is counted. Peaks do not include transfers of
+///        that time that are added later.
+/// Clock: All hosts must have one clock. Otherwise no transfers are kept.
 class Transfers {
  public:
   Transfers(const Shape& shape, bool has_common_clock, std::size_t changes_max);

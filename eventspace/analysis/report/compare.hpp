@@ -13,12 +13,14 @@
 
 namespace eventspace {
 
-/// Thresholds of a difference. Its interval must exclude 0. It must be at least this share of the
-/// old value, and at least this long.
+/// Thresholds above which a change of a figure is a difference. The change must be at least this
+/// share of the old value, and at least this many nanoseconds. In addition, its confidence
+/// interval must exclude 0.
 inline constexpr double difference_share = 0.005;
 inline constexpr double difference_nanos = 1000;
-/// Share of comparisons in which all intervals hold together. They are wider than for a single
-/// figure, because among hundreds some would always seem to differ.
+/// Probability that all confidence intervals of a comparison are correct together. Each interval
+/// is wider than for a single figure. Otherwise, some of hundreds of equal figures would seem to
+/// differ.
 inline constexpr double interval_share = 0.95;
 
 /// One figure in two runs: means in nanoseconds, and a confidence interval of the change.

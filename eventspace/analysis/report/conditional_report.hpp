@@ -22,7 +22,8 @@ struct ConditionalReport {
     std::uint64_t late = 0;
     double cached_share = 0;
     std::vector<std::uint64_t> by_place;
-    std::int64_t one_way_half_nanos = -1;  ///< below 0 = unknown, as are `in_flight` and `late`
+    /// below 0 = unknown; then `in_flight` and `late` are unknown as well
+    std::int64_t one_way_half_nanos = -1;
     Summary wait;
     Summary ahead;
     Summary prefetch;
@@ -47,7 +48,7 @@ struct ConditionalReport {
   double cached_share = 0;
   std::vector<std::uint64_t> by_values_needed;
   Summary time_to_decide;
-  std::vector<Point> decision_times;  ///< at most 2048, each for equally many rounds
+  std::vector<Point> decision_times;  ///< at most 2048 points, each over the same number of rounds
   std::vector<Remote> remotes;
   std::vector<Together> together;
   std::uint64_t other_together = 0;

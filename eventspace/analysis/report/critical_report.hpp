@@ -12,7 +12,7 @@
 
 namespace eventspace {
 
-/// Causes of a round's duration, along the last arriver of each join.
+/// Causes of time on a round's critical path, which follows the last arriver of each join.
 enum class Cause : std::uint8_t {
   computation,
   noise,  ///< time by which a computation exceeds the base of its thread

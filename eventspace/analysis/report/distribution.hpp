@@ -91,12 +91,13 @@ class Distribution {
   std::int64_t max_ = 0;
   std::vector<std::int64_t> samples_;  // all numbers, or none once there are ranges
   std::vector<Range> ranges_;          // sorted by index
-  std::size_t last_range_ = 0;         // range of the last number, which tends to be similar
+  // range of the last number; the next number is often in the same range
+  std::size_t last_range_ = 0;
 };
 
-/// Sums over consecutive rows of equally many numbers: at most 256 rows, which grow longer as
-/// numbers arrive. Neighbours that depend on each other stay in one row, so rows can be resampled
-/// as if they were independent.
+/// Sums of consecutive numbers in rows. All rows have equally many numbers. There are at most 256
+/// rows, and each row becomes longer as numbers arrive. Adjacent numbers may depend on each other,
+/// but are mostly in the same row. Rows can therefore be resampled as if they were independent.
 class Blocks {
  public:
   struct Row {

@@ -36,7 +36,7 @@ inline constexpr Unit share{"share of 1", true};
 inline constexpr Unit ratio{"ratio"};
 inline constexpr Unit iterations{"iterations"};
 inline constexpr Unit at_once{"at once", true};
-inline constexpr Unit as_field{"unit of the field"};  ///< that of the distribution's field
+inline constexpr Unit as_field{"unit of the field"};  ///< unit of the distribution's field
 inline constexpr Unit deviation{"unit of the field", true};
 }  // namespace units
 

@@ -19,9 +19,10 @@ namespace eventspace {
 /// the arrival of a member.
 enum class GroupCause : std::uint8_t {
   late_member,  ///< from the first arrival to that of the member at which the path begins
-  sending,      ///< until the sender's link took the message, after earlier messages on the link
-  latency,      ///< from then, or from the request for the message, until it arrived
-  folding,      ///< folds and copies of schedules
+  /// wait until the sender's link accepted the message, for example after earlier messages
+  sending,
+  latency,  ///< from then, or from the request for the message, until it arrived
+  folding,  ///< folds and copies of schedules
   within_hosts,
 };
 inline constexpr std::size_t group_causes = 5;
@@ -116,7 +117,7 @@ void describe(Visitor& visit, const GroupReport& report) {
       left_out(!report.first, "without a common clock"));
 }
 
-/// Thread of a group between two operations of the group, without the time in operations of other
+/// A thread's time between two operations of a group, without its time in operations of other
 /// groups.
 struct GroupMemberReport {
   std::string name, group, host, cluster;
@@ -172,7 +173,8 @@ void describe(Visitor& visit, const GroupLinkReport& link) {
 struct GroupsReport {
   bool has_common_clock = false;
   std::uint64_t records = 0;
-  std::uint64_t unknown = 0;  ///< records without a place in the plan, or that contradict others
+  /// records that refer to nothing in the plan, or contradict other records
+  std::uint64_t unknown = 0;
   std::vector<GroupReport> operations;
   std::vector<GroupMemberReport> members;
   std::vector<GroupLinkReport> clusters;

@@ -17,7 +17,7 @@
 
 namespace eventspace {
 
-/// Position of a wrapper, or of a host, for people.
+/// Readable position of a wrapper or of a host.
 struct Place {
   std::string wrapper;
   std::string kind;

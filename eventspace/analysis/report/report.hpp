@@ -98,7 +98,7 @@ void describe(Visitor& visit, const CoverageReport& coverage) {
               "Computations that were judged before all were known, to save memory.");
 }
 
-/// Values of a figure, summed over rows of equally many rounds, for a comparison with another run.
+/// Sums of a figure over rows of equally many rounds, for a comparison with another run.
 struct Series {
   std::string figure;  ///< "iteration", "wait"...
   std::string what;    ///< thread, wrapper or collective that has the figure
@@ -161,8 +161,8 @@ std::string to_text(const Report& report, std::size_t rows = 0,
 
 /// Prints the most expensive operations, and with `rows` also tables. Returns "" if there are none.
 std::string to_text(const GroupsReport& report, std::size_t rows);
-/// Prints a line for each path between clusters, at most a few or `rows`. Returns "" if there is
-/// one cluster.
+/// Prints a line for each path between clusters: at most `rows`, or a few if `rows` is 0. Returns
+/// "" if there is one cluster.
 std::string to_text(const TransfersReport& report, std::size_t rows);
 
 Place place_of(const Structure& structure, std::uint32_t wrapper);

@@ -14,11 +14,12 @@
 
 namespace eventspace {
 
-/// Unit that is counted on a path, and the time that it counts.
+/// Unit that is counted on a path, and the time during which it is counted.
 enum class TransferBasis : std::uint8_t {
-  streams,   ///< streams of the link, each while a frame occupies it
-  messages,  ///< messages, from when the link began to take one until all of it had arrived
-  ends,      ///< messages on an unknown link, from sending to arrival
+  streams,  ///< streams of the link, each while a frame occupies it
+  /// messages, from the time at which the link begins to accept one until all of it has arrived
+  messages,
+  ends,  ///< messages on an unknown link, each from sending to arrival
 };
 inline constexpr std::size_t transfer_bases = 3;
 inline constexpr std::array<std::string_view, transfer_bases> transfer_basis_names = {
@@ -53,7 +54,7 @@ struct TransferReport {
   double none_share = 1;
   double some_share = 0;
   std::optional<double> all_share;
-  std::vector<Point> points;  ///< at most transfer_points_max and the end
+  std::vector<Point> points;  ///< at most transfer_points_max points, plus the end
 };
 
 template <class Visitor>
