@@ -91,8 +91,8 @@ eventspace::PageHead head_of(const TraceReport& report) {
   return head;
 }
 
-/// Analyzes a trace and writes the page if requested. The page always aligns clocks itself and
-/// reports the accuracy, unless all hosts share a clock.
+/// Analyzes a trace and writes the page if requested. For the page, clocks are always aligned.
+/// Unless all hosts share a clock, the accuracy is reported.
 TraceReport analyze(const TraceDirectory& trace, const HostClocks& clocks,
                     const AnalyzeOptions& options) {
   ProgressLine line;
@@ -124,7 +124,7 @@ bool needs_clocks(const AnalyzeOptions& options) {
          !options.perfetto.empty();
 }
 
-/// Returns a line with the folders of further deployments, or "".
+/// Returns a line that lists the folders of further deployments, or "" if there are none.
 std::string further_deployments(const std::vector<std::string>& directories) {
   constexpr std::size_t shown_max = 3;
   std::set<std::string> names;

@@ -12,7 +12,7 @@
 namespace commands {
 namespace {
 
-/// Tags of requests and replies, and of timed messages.
+/// Tag of control messages (requests and replies), and tag of timed messages.
 constexpr std::uint64_t control_tag = 0, data_tag = 1;
 
 enum class What : std::uint64_t { end, receive, send, clock };
@@ -56,7 +56,8 @@ void send_to(paths::MessageGroup& group, const std::vector<std::uint32_t>& targe
   for (const std::uint32_t target : targets) group.send(target, data_tag, message);
 }
 
-/// Posts the next receives before it reports the last arrivals, so that all messages are granted.
+/// Receives the timed messages. It posts the receives of the next round before it reports the
+/// arrivals of the last one. Therefore every message has a grant before its sender begins.
 void receive_from(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator,
                   const Request& request) {
   const auto ask = [&] {

@@ -18,15 +18,16 @@ struct HostPair {
   std::uint32_t from = 0, to = 0;
 };
 
-/// Times messages that other hosts and this one send. The host that measures (the initiator) sends
-/// each receiver the number of messages and waits until all are ready. It then requests the
-/// messages from the senders. Each receiver reports when its last message arrived.
+/// Measures the times of messages that other hosts and this one send. The host that measures (the
+/// initiator) sends each receiver the number of messages and waits until all receivers are ready.
+/// It then requests the messages from the senders. Each receiver reports when its last message has
+/// arrived.
 ///
-/// Units: A time begins with the request to send. It ends when the last receiver has all messages,
-///        if the hosts share a clock; otherwise when the report of that has arrived. Control
-///        messages take the same time for every size, so that differences between sizes exclude
-///        them.
-/// Thread-safe: no; the other hosts call help() meanwhile.
+/// Units: A measured time begins when the initiator requests the messages. If the hosts share a
+///        clock, it ends when the last receiver has all messages. Otherwise it ends when the
+///        initiator has the last report. Control messages take the same time for every size. The
+///        difference between the times of two sizes therefore excludes them.
+/// Thread-safe: no. The other hosts call help() in the meantime.
 /// Blocks: every call.
 /// Throws: TravelError if a host is lost.
 class Bursts {
@@ -37,7 +38,7 @@ class Bursts {
   std::vector<std::vector<base::Nanos>> batch(const std::vector<HostPair>& pairs,
                                               const std::vector<std::uint64_t>& sizes,
                                               std::size_t samples);
-  /// Ends help() on these hosts.
+  /// Makes help() return on these hosts.
   void release(const std::vector<std::uint32_t>& hosts);
 
   bool is_one_clock() const { return is_one_clock_; }
@@ -58,8 +59,8 @@ class Bursts {
 /// Serves the initiator's requests to send and receive until it calls release().
 void help(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator);
 
-/// Whether these hosts, which call help(), read the same clock as this one. Equal addresses are no
-/// proof, because forwarded ports lead to other machines.
+/// Whether these hosts, which call help(), read the same clock as this host. Equal addresses do
+/// not prove this, because forwarded ports lead to other machines.
 bool have_our_clock(const paths::Thread& thread, paths::MessageGroup& group,
                     const std::vector<std::uint32_t>& hosts);
 

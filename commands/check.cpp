@@ -25,7 +25,7 @@ std::string counted(std::size_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// Checks every file, even after mistakes in earlier ones.
+/// Checks every file, even if earlier files have mistakes.
 int check(const CheckOptions& options) {
   int exit_code = succeeded;
   for (const std::string& file : options.files) {

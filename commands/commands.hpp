@@ -45,8 +45,8 @@ struct RunOptions {
   paths::Overrides overrides;
 };
 
-/// Runs a program on every host of the config that belongs on this machine; on the virtual clock,
-/// runs all hosts in one process. Returns the exit code.
+/// Runs a program on every host of the config that belongs to this machine. On the virtual clock,
+/// all hosts run in one process. Returns the exit code.
 int run_hosts(RunOptions& options);
 
 /// Runs the program `paths`. `commit` is for `--version`.

@@ -35,8 +35,8 @@ base::Descriptor nameless_file(const std::string& text) {
   return made;
 }
 
-/// Whether child processes find the same text under this name. Names such as /dev/stdin and
-/// /dev/fd/63 mean another file in each process.
+/// Whether child processes find the same text under this file name. Names such as /dev/stdin and
+/// /dev/fd/63 refer to another file in each process.
 bool is_same_everywhere(const std::string& file) {
   std::error_code ignored;
   const std::string where = std::filesystem::absolute(file, ignored).lexically_normal().string();

@@ -8,8 +8,8 @@
 
 namespace commands {
 
-/// A config file that is read only once. A pipe or standard input cannot be read again, so that
-/// started processes get a copy.
+/// A config file that is read only once. A pipe or standard input cannot be read again, so started
+/// processes get a copy of it.
 ///
 /// Owns: the copy, which the kernel removes when the last process closes it.
 class ConfigCopy {
@@ -18,7 +18,7 @@ class ConfigCopy {
   ///         cannot be made.
   explicit ConfigCopy(const std::string& file);
   const base::Settings& settings() const { return settings_; }
-  /// Returns the file for processes that this one starts: the given one or the copy.
+  /// Returns the file for processes that this one starts: the given file, or the copy of it.
   const std::string& file() const { return file_; }
 
  private:

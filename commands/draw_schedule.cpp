@@ -65,7 +65,7 @@ class ScheduleDrawer {
     for (const collectives::Block& block : step.blocks) flow.elements += block.cells.count;
   }
 
-  /// Whether the root reaches every host, and each by one way only.
+  /// Whether the root reaches every host, and reaches each host by one way only.
   bool is_tree() const {
     std::size_t ends = 0;
     for (const auto& peers : peers_) ends += peers.size();

@@ -8,10 +8,10 @@
 namespace commands {
 
 /// Returns the drawing of a schedule:
-/// - the tree of hosts that exchange messages, or the first steps of the first hosts if it is no
-///   tree;
+/// - the tree of hosts that exchange messages; if they form no tree, the first steps of the first
+///   hosts;
 /// - messages and bytes by pair of clusters;
-/// - the longest way of data, by the latencies of the config's links.
+/// - the longest chain of dependent messages, by the latencies of the config's links.
 std::string draw_schedule(const ScheduleRequest& request);
 
 }  // namespace commands

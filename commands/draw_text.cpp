@@ -15,7 +15,7 @@ class TextDrawer {
  public:
   explicit TextDrawer(const Drawing& drawing) : drawing_(drawing) {}
 
-  /// Draws a subtree. A chain keeps its column; a join has one branch per path from above.
+  /// Draws a subtree. A chain stays in its column. A join has one branch for each path from above.
   void draw(std::size_t index, const std::string& first, const std::string& rest) {
     const Drawing::Node& node = drawing_.nodes[index];
     text += fmt::format("{}{}\n", first, line(node));
@@ -42,8 +42,8 @@ class TextDrawer {
   const Drawing& drawing_;
 };
 
-/// Returns for example "rows.N.from_next" for "rows.17.from_next". A config that declares one graph
-/// per thread gives them names that differ only in the rank.
+/// Returns for example "rows.N.from_next" for "rows.17.from_next". A config may declare one graph
+/// per thread, with names that differ only in the rank.
 std::string without_numbers(const std::string& graph) {
   std::string pattern;
   std::size_t begin = 0;
@@ -65,7 +65,7 @@ void append_shape(const Drawing& drawing, std::size_t index, std::string& shape)
   shape += ')';
 }
 
-/// Returns a key that similar trees share; "" if the graph's name has no number.
+/// Returns a key that is equal for similar trees; "" if the graph's name has no number.
 std::string likeness(const Drawing& drawing, const Drawing::Tree& tree) {
   std::string pattern = without_numbers(tree.graph);
   if (pattern == tree.graph) return {};

@@ -29,7 +29,7 @@ struct ExplainOptions {
 /// The fastest candidate of an algorithm for one order of summation.
 struct Row {
   pricing::Best best;
-  std::optional<Order> order;  ///< only for reductions with operands
+  std::optional<Order> order;  ///< only for reductions that have operands
   bool is_allowed = true;
 };
 
@@ -67,7 +67,7 @@ std::vector<Row> rows_of(const ScheduleRequest& request, bool allows_any) {
   return rows;
 }
 
-/// Returns why a row is selected or not; "" if it is only slower.
+/// Returns why a row is selected or not; "" if the row is only slower than the selected one.
 std::string reason(const Row& row, bool is_taken) {
   if (is_taken) return "taken";
   if (row.is_allowed) return "";

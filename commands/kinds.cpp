@@ -46,7 +46,7 @@ std::string character(const WrapperKind& kind) {
   return text;
 }
 
-/// Returns the permitted combinations of the word.
+/// Returns the settings with which the word may be combined.
 std::string combinations(const AlgorithmWord& word) {
   std::string text;
   if (!word.collectives.empty())
@@ -114,7 +114,7 @@ Json described_json(const Word& word) {
   return {{"help", word.help}, {"settings", settings}};
 }
 
-/// Returns the schedules that are also words of `algorithm`.
+/// Returns the schedules whose names may also be used as the word `algorithm`.
 std::vector<std::string> schedules_of(const AlgorithmWord& word) {
   std::vector<std::string> names;
   for (const collectives::Algorithm& one : collectives::all_algorithms())

@@ -23,18 +23,18 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t smallest = 4 << 10, largest = 1 << 20;
 constexpr Nanos apart = 100ms;      // time between the starts of batches
-constexpr Nanos batch_time = 60ms;  // time that the samples of a batch fill
+constexpr Nanos batch_time = 60ms;  // time that all samples of a batch together take
 constexpr std::size_t samples_most = 10;
 // Times below this are distorted by one time slice of another process.
 constexpr Nanos spoilt_below = 1ms;
 constexpr tuning::StopRule streams_rule{.batches_least = 3};
 
-/// Returns the time by which a message must exceed a byte, so that the overhead of hosts is
-/// negligible.
+/// Returns the least difference between the times of a message and of one byte for which the
+/// overhead of hosts is negligible.
 Nanos enough(Nanos latency) { return std::clamp(latency / 2, Nanos(5ms), Nanos(20ms)); }
 
-/// Returns the size of messages for several streams. It is so large that the order of a host's
-/// first frames is negligible.
+/// Returns the size of messages for several streams. The size is so large that the order of a
+/// host's first frames does not matter.
 std::uint64_t size_of_stream(std::uint64_t size, double bits_per_second) {
   constexpr double seconds_least = 0.07;
   while (size < largest && static_cast<double>(size) * 8 < seconds_least * bits_per_second)
@@ -43,7 +43,7 @@ std::uint64_t size_of_stream(std::uint64_t size, double bits_per_second) {
 }
 
 /// Returns the interference with this process so far. Column 8 of the first line of /proc/stat is
-/// the stolen time.
+/// the time that a hypervisor took (steal).
 tuning::Interference interference_so_far() {
   tuning::Interference so_far;
   rusage used{};
@@ -100,7 +100,7 @@ class LinkMeasurement {
     }
   }
 
-  /// Runs a batch, at the earliest `apart` after the start of the last one.
+  /// Runs a batch, no earlier than `apart` after the start of the previous batch.
   template <class Add>
   void add_batch(const std::vector<HostPair>& pairs, const std::vector<std::uint64_t>& sizes,
                  std::size_t samples, Add add) {
@@ -138,8 +138,8 @@ class LinkMeasurement {
     }
   };
 
-  /// Measures one stream. If too few batches were undisturbed, uses all batches, as far as they
-  /// agree.
+  /// Measures one stream. If too few batches were undisturbed, it uses all batches that agree with
+  /// each other.
   void measure_one_stream() {
     tuning::StopRule rule;
     if (is_spoilt_easily()) rule.batches_most *= 2;
@@ -160,7 +160,8 @@ class LinkMeasurement {
     figures_.is_usable = found.is_usable();
   }
 
-  /// Without a common clock the time is that of both ways, so that it is halved.
+  /// Without a common clock, the measured time is that of the way there and back. The latency is
+  /// then half of it.
   void take_latency(const tuning::Measurement& latency) {
     const double ways = bursts_.is_one_clock() ? 1 : 2;
     figures_.latency = Nanos(std::llround(latency.figure() / ways));
@@ -168,7 +169,7 @@ class LinkMeasurement {
   }
 
   void take_rate(const tuning::Measurement& rate) {
-    if (rate.figure() <= 0) return;  // bytes take no time
+    if (rate.figure() <= 0) return;  // the size makes no difference to the time
     figures_.bits_per_second = static_cast<double>(size_) * 8e9 / rate.figure();
     figures_.bandwidth_spread = rate.spread();
   }
@@ -256,7 +257,7 @@ Cost cost_of(const LinkTask& task, Nanos latency, double bits_per_second, std::s
   const std::size_t most = std::min(task.streams_most, task.sources.size() * task.targets.size());
   const auto add_streams = [&](std::size_t tried) {
     const auto pairs = static_cast<double>(tried);
-    // The streams take the time of one stream unless they share the link.
+    // Several streams take the time of one stream, unless they compete for the link.
     add(stream_batches, 2, pairs * bytes(),
         std::max(1.0 / pairs, 1.0 / static_cast<double>(streams)), apart);
     return tried <= streams;

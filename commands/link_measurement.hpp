@@ -11,8 +11,8 @@
 
 namespace commands {
 
-/// The two sides of a measurement. The first source measures, with the first target; streams use
-/// all hosts.
+/// The two sides of a measurement. The first source measures latency and rate with the first
+/// target. The measurement of streams uses all hosts.
 struct LinkTask {
   std::vector<std::uint32_t> sources, targets;
   std::size_t streams_most = 1;  ///< maximum number of streams to try
@@ -24,8 +24,8 @@ struct LinkFigures {
   double latency_spread = 0;
   double bits_per_second = 0;  ///< rate of one stream; 0 = unlimited
   double bandwidth_spread = 0;
-  std::uint64_t streams = 1;  ///< streams that reach the full rate at once
-  /// Whether it is only a lower bound, because no more streams were tried.
+  std::uint64_t streams = 1;  ///< streams that together reach the full rate of the link
+  /// Whether `streams` is only a lower bound, because no more streams were tried.
   bool is_least = false;
   bool is_usable = false;  ///< false if the machine was too busy
   std::uint64_t bytes = 0;
@@ -34,21 +34,23 @@ struct LinkFigures {
 
 /// Measures one direction:
 /// - Latency: the time of one byte.
-/// - Rate: the difference between the times of two sizes, large enough to take some milliseconds.
-/// - Streams: the largest number of pairs of hosts that take at most half a stream's share longer
-///   than one pair. The times are differences between a message and a byte, so that the costs of
-///   many pairs cancel.
+/// - Rate: the difference between the times of two sizes that are large enough to take some
+///   milliseconds.
+/// - Streams: the largest number of pairs of hosts that send at once with almost no delay. The
+///   delay, compared with one pair, may be at most half of one stream's share. All times are
+///   differences between a message and a byte, so that the costs of many pairs cancel.
 ///
-/// Why: Times are those of tuning::Measurement. If one stream fills a link, two take twice as long.
-///      If K streams fill it, one more takes at least 1/K longer.
+/// Why: Times are those of tuning::Measurement. If one stream fills a link, two streams take twice
+///      as long. If K streams fill the link, one more takes at least 1/K longer.
 /// Paper: Gupta and Vadhiyar 2007 give rates of streams.
 LinkFigures measure_link(Bursts& bursts, const LinkTask& task);
 
-/// Returns distinct pairs for that many streams, each host in as few pairs as possible.
+/// Returns distinct pairs for that many streams. Each host is in as few pairs as possible.
 std::vector<HostPair> pairs_of(const LinkTask& task, std::size_t streams);
-/// Returns the largest number up to `most` for which `is_full` holds, by doubling and then
-/// bisection.
-/// Requires: `is_full` holds for 1, and for no number above one for which it does not hold.
+/// Returns the largest number up to `most` for which `is_full` holds. The search doubles the
+/// number, then bisects.
+/// Requires: `is_full` holds for 1. If it does not hold for a number, it holds for no larger
+///           number.
 std::size_t most_streams(std::size_t most, const std::function<bool(std::size_t)>& is_full);
 
 /// Estimated cost of a measurement.

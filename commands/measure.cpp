@@ -18,7 +18,7 @@
 namespace commands {
 namespace {
 
-/// Internal subcommand of the process of a host.
+/// Internal subcommand that `paths measure` starts as the process of each host.
 constexpr const char* of_host = "measuring";
 constexpr std::size_t streams_limit = 1024;
 
@@ -38,7 +38,7 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
       ->capture_default_str();
 }
 
-/// Checks the config once, before each host would report the same mistakes.
+/// Checks the config once. Otherwise each host would report the same mistakes.
 void check_config(const MeasureCommand& command, const base::Settings& config) {
   const paths::Plan plan = paths::read_plan(config, wrappers::all_kinds(), command.run.overrides);
   try {

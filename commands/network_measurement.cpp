@@ -24,7 +24,7 @@ namespace {
 using base::Nanos;
 using namespace std::chrono_literals;
 
-/// Channel of the first host for starts of rounds and for results.
+/// Channel on which the first host starts rounds and receives results.
 constexpr std::uint64_t rounds_channel = 2;
 constexpr int of_source = 1, of_target = 2;
 
@@ -99,8 +99,8 @@ void NetworkMeasurement::look_at_output() {
                     fmt::join(clusters_, ", ")));
 }
 
-/// Reads the declared latencies of networks. A cluster with one host has no measured one, but
-/// messages pass its network.
+/// Reads the declared latencies of clusters' networks. The network of a cluster with one host
+/// cannot be measured, but messages pass it.
 void NetworkMeasurement::find_networks(const paths::Plan& plan) {
   declared_.assign(plan.clusters.size(), Nanos(0));
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
@@ -150,7 +150,7 @@ void NetworkMeasurement::add_test(const paths::Plan& plan, std::uint32_t from, s
   tests_.push_back(std::move(test));
 }
 
-/// Puts each test into the first round with which it shares nothing.
+/// Puts each test into the first round that has no test with a common resource.
 void NetworkMeasurement::find_rounds(const paths::Plan& plan, bool is_virtual) {
   std::vector<std::set<std::string>> taken;
   for (std::size_t number = 0; number < tests_.size(); ++number) {
@@ -262,7 +262,7 @@ std::string NetworkMeasurement::name_of(const Test& test) const {
                               : clusters_[test.from] + " to " + clusters_[test.to];
 }
 
-/// Returns the latency of the cluster networks that the messages passed in addition to the link.
+/// Returns the latency of the clusters' networks that the messages passed in addition to the link.
 Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
   const auto of = [&](std::uint32_t cluster) {
     const auto& network = network_.clusters[cluster].network;
@@ -272,7 +272,8 @@ Nanos NetworkMeasurement::latency_of_networks(const Test& test) const {
          ((test.networks & of_target) != 0 ? of(test.to) : Nanos(0));
 }
 
-/// Whether the streams fill the networks of the hosts on one side, so that the link may have more.
+/// Whether the streams fill the networks of the hosts on one side. The link may then carry more
+/// streams.
 bool NetworkMeasurement::fills_hosts(const Test& test, const tuning::MeasuredLink& link) const {
   constexpr double nearly = 0.9;
   const double rate = static_cast<double>(link.streams) * link.bits_per_second;

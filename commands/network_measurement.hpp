@@ -22,10 +22,12 @@ struct MeasureOptions {
 
 /// Measures the network of each cluster with two hosts, then the link of every two clusters, in
 /// each direction. Tests that share a cluster run one after the other, because they share hosts,
-/// exits or links. On the steady clock, so do tests that share a machine. All other tests run at
-/// once, in rounds. The first host starts each round and collects the results.
+/// exits or links. On the steady clock, tests that share a machine also run one after the other.
+/// All other tests run at once, in rounds. The first host starts each round and collects the
+/// results.
 ///
-/// Thread-safe: one object for all threads of a process; the first thread of each host takes part.
+/// Thread-safe: one object serves all threads of a process; the first thread of each host takes
+///              part.
 class NetworkMeasurement {
  public:
   explicit NetworkMeasurement(MeasureOptions options) : options_(std::move(options)) {}
@@ -51,9 +53,11 @@ class NetworkMeasurement {
 
  private:
   struct Test {
-    std::uint32_t from = 0, to = 0;  ///< clusters; equal for a cluster's network
+    /// Clusters; both are equal if the test measures a cluster's network.
+    std::uint32_t from = 0, to = 0;
     LinkTask task;
-    /// Bit mask of the networks on the way: 1 = source cluster's, 2 = target cluster's.
+    /// Bit mask of the clusters' networks that the messages pass: 1 = that of the source cluster,
+    /// 2 = that of the target cluster.
     int networks = 0;
   };
 

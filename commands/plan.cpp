@@ -31,7 +31,7 @@ void print_pools(const Participants& all) {
                            planning::lines(planning::pools_by_bandwidth(costs), all.hosts));
 }
 
-/// Compared alternatives: those of the library and of papers, and the fastest plan of Min³+.
+/// Compared alternatives: algorithms of the library and of papers, and the fastest plan of Min³+.
 struct Comparison {
   std::vector<planning::Contender> contenders;  ///< fastest first
   std::size_t tried = 0;                        ///< number of compared plans of Min³+

@@ -55,7 +55,8 @@ struct Run {
 };
 
 /// Returns the environment variables that paths::main() of the program reads. Every variable is
-/// set, so that none is inherited from a shell; empty means not given.
+/// set, so that the program inherits none from a shell. An empty value means that the option was
+/// not given.
 std::vector<std::pair<std::string, std::string>> variables(const RunOptions& options,
                                                            const std::string& host,
                                                            const Run& run = {}) {
@@ -117,14 +118,14 @@ paths::Launch switch_process(const RunOptions& options, const paths::Plan& plan,
 }
 
 /// Returns ports that no other run uses. Returns nothing if the config sets ports, or if processes
-/// elsewhere expect the usual ones.
+/// on other machines expect the usual ports.
 std::optional<paths::FreePorts> ports_of(const paths::Plan& plan, std::size_t hosts_here) {
   if (!plan.are_addresses_usual || hosts_here < plan.hosts.size()) return std::nullopt;
   // Ports of switches follow those of hosts.
   return paths::FreePorts::take(plan.hosts.size() + plan.clusters.size());
 }
 
-/// Returns the bytes of the longest address that is relative to the folder of the run.
+/// Returns the length in bytes of the longest address that is relative to the folder of the run.
 std::size_t longest_relative(const paths::Plan& plan) {
   constexpr std::size_t scheme_bytes = std::string_view("ipc://").size();
   std::size_t longest = 0;
@@ -138,7 +139,7 @@ std::size_t longest_relative(const paths::Plan& plan) {
   return longest;
 }
 
-/// Checks all hosts before any is started; otherwise each host would report the mistake.
+/// Checks all hosts before any host is started. Otherwise each host would report the mistake.
 void check_reachable(const std::string& file, const paths::Plan& plan,
                      const std::vector<std::uint32_t>& hosts) {
   std::vector<std::string> addresses;

@@ -20,7 +20,7 @@ void add_schedule_options(CLI::App& command, ScheduleOptions& options) {
   add_algorithm_option(command, options);
 }
 
-/// Prints portion by portion, because the program may be long.
+/// Prints a program portion by portion, because it may be too long to be in memory as a whole.
 void print_program(const ScheduleRequest& request, collectives::Rank me) {
   const collectives::Program program = request.program(me);
   std::cout << fmt::format("{}:", request.participants.hosts[me]);

@@ -44,7 +44,7 @@ std::string not_one_of(const std::string& found, const std::vector<std::string_v
                      near ? fmt::format("; did you mean '{}'?", *near) : "");
 }
 
-/// The message does not list the hosts, because there may be many.
+/// Returns the message for an unknown host. It does not list the hosts, because there may be many.
 std::string no_such_host(const std::string& found, const std::vector<std::string>& hosts) {
   const std::vector<std::string_view> known(hosts.begin(), hosts.end());
   const auto near = base::near_match(found, known);
@@ -94,7 +94,7 @@ void read_clusters(const std::string& text, Participants& read, base::Mistakes& 
     read.clusters.push_back(fmt::format("cluster {}", cluster));
 }
 
-/// Returns the host with this name, CLUSTER/HOST or number.
+/// Returns the host that the word names: by name, as CLUSTER/HOST, or by number.
 Rank read_host(std::string_view option, const std::string& word, const Participants& all,
                base::Mistakes& mistakes) {
   for (Rank rank = 0; rank < all.hosts.size(); ++rank)
@@ -176,7 +176,7 @@ void read_task(const ScheduleOptions& options, Collective collective, Needed nee
                 fmt::format("--root: {} has none, found '{}'", name_of(collective), options.root));
 }
 
-/// Returns the algorithms that do the collective, for an error message.
+/// Returns a list of the algorithms that do the collective, for an error message.
 std::string those_for(Collective collective) {
   std::vector<std::string_view> names;
   for (const Algorithm& algorithm : collectives::all_algorithms())

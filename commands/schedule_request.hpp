@@ -16,13 +16,13 @@ namespace commands {
 
 /// Options as text.
 struct ScheduleOptions {
-  std::string file, clusters;  ///< participants; exactly one of both is set
+  std::string file, clusters;  ///< participants; exactly one of the two is set
   std::string collective;
   std::string algorithm;  ///< text such as "stretched:exchange=two,stretch=64"
   std::string size;       ///< size such as "1MiB", or one per block: "8B,0B,16B"
   std::string element = "1B";
   std::string root;
-  std::string host;  ///< only host of interest; "" = all
+  std::string host;  ///< only host whose steps are wanted; "" = all
 };
 
 /// Adds the options that most commands about schedules share. `options` must outlive parsing.
@@ -34,7 +34,7 @@ void add_algorithm_option(CLI::App& command, ScheduleOptions& options);
 /// The participants of a collective.
 struct Participants {
   std::shared_ptr<const collectives::Topology> topology;
-  std::optional<pricing::Network> network;  ///< only from a config
+  std::optional<pricing::Network> network;  ///< only if the participants are from a config
   std::vector<std::string> hosts;           ///< names, by rank
   std::vector<std::string> clusters;        ///< names, in the order of the topology
 };
@@ -54,7 +54,7 @@ struct ScheduleRequest {
   }
   /// Returns for example "allreduce of 1MiB over 8 hosts in 2 clusters (alpha 4, beta 4)".
   std::string task_text() const;
-  /// Returns for example "stretched:exchange=two,stretch=64".
+  /// Returns the text of the selected schedule, for example "stretched:exchange=two,stretch=64".
   std::string schedule_text() const;
   collectives::Program program(collectives::Rank me) const {
     return algorithm->program(task, parameters, me);
@@ -63,15 +63,16 @@ struct ScheduleRequest {
 
 /// Options that are required.
 struct Needed {
-  bool size = false;  ///< otherwise one element per participant by default
+  /// Whether a size is required; otherwise the default is one element per participant.
+  bool size = false;
   bool algorithm = false;
 };
 
 Participants read_participants(const ScheduleOptions& options, base::Mistakes& mistakes);
 std::optional<collectives::Collective> read_collective(const std::string& word,
                                                        base::Mistakes& mistakes);
-/// Throws: ConfigError that lists every mistake: unknown words with similar ones, sizes beyond 64
-///         bits, an algorithm that cannot do the collective, with the reason.
+/// Throws: ConfigError that lists every mistake. Mistakes are unknown words (with similar ones),
+///         sizes beyond 64 bits, and an algorithm that cannot do the collective (with the reason).
 ScheduleRequest read_request(const ScheduleOptions& options, Needed needed);
 
 /// Returns for example "stretched:exchange=two,stretch=64", in the format of read_request().

@@ -54,7 +54,7 @@ std::string whose(const SharedSpace& space) {
   return fmt::format("{}, mapped by {}", owner, fmt::join(others, ", "));
 }
 
-/// Returns the size and restrictions, for example "64MiB, may be read only".
+/// Returns the size and access restrictions of a space, for example "64MiB, may be read only".
 std::string what(const SharedSpace& space) {
   return base::format_bytes(space.mapping().bytes()) +
          (space.mapping().may_write() ? "" : ", may be read only");
@@ -100,8 +100,8 @@ void show_space(const std::string& name) {
   for (const SharedSpace::Shown& one : space->show()) std::cout << "  " << line_of(one) << '\n';
 }
 
-/// Returns the tuple with that number, or the first later one that still exists. If no process that
-/// moves tuples is left, it waits for another one while the owner lives.
+/// Returns the tuple with that number, or the first later one that still exists. If no process
+/// that moves tuples is left, waits for a new one as long as the owner lives.
 pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::uint64_t number) {
   pastset::AnyChange changes({&element});
   for (bool is_reported = false;;) {
@@ -119,7 +119,7 @@ pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::u
   }
 }
 
-/// Reads by number, so that each tuple is either printed or reported as gone.
+/// Prints tuples by number, so that each one is either printed or reported as gone.
 void watch_element(const SpaceOptions& options) {
   runtime::Runtime runtime;
   runtime.run([&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// commands/verify_schedules.cpp — schedules to verify, and vectors shortened for it.
+// commands/verify_schedules.cpp — selection of the schedules to verify, with shortened vectors.
 #include "commands/verify_schedules.hpp"
 
 #include <fmt/format.h>
@@ -29,9 +29,10 @@ using collectives::Parameters;
 using collectives::Rank;
 using collectives::Verdict;
 
-/// Limit of elements; a symbolic run takes time proportional to the elements that move.
+/// Maximum number of elements. The time of a symbolic run is proportional to the elements that
+/// move.
 constexpr Count elements_max = 1 << 20;
-/// Assumed size of an element, so that candidates also cut vectors of a few elements.
+/// Assumed size of an element. It is large, so that candidates cut even vectors of a few elements.
 constexpr pricing::Bytes bytes_as_if = 1024;
 
 bool is_length(const Parameter& parameter) {
@@ -40,8 +41,8 @@ bool is_length(const Parameter& parameter) {
 
 Count divided(Count count, Count by) { return count / by + (count % by > 0 ? 1 : 0); }
 
-/// A request with all lengths divided by one factor: as many portions, with pieces of about an
-/// element.
+/// A request with all lengths divided by the same factor. It has as many portions as the original
+/// request, and its pieces have about one element.
 class Cut {
  public:
   Cut(const ScheduleRequest& request) : task(request.task), parameters(request.parameters) {
@@ -163,8 +164,8 @@ bool verify_all(const ScheduleOptions& options) {
 
 constexpr std::size_t hosts_verified_most = 128;
 
-/// Returns the request that a wrapper of kind `schedule` makes, on the hosts that have threads.
-/// Returns nothing for `best` and for too many hosts.
+/// Returns the request of a wrapper of kind `schedule`, for the hosts that have threads. Returns
+/// nothing for the word `best`, or if there are too many hosts.
 std::optional<ScheduleRequest> request_of(const paths::Plan& plan,
                                           const paths::Plan::PlanWrapper& wrapper) {
   const base::Settings* const by = wrapper.settings.find("by");

@@ -9,10 +9,10 @@
 
 namespace commands {
 
-/// Verifies one algorithm for one collective, or all for all, for every root unless one is given.
-/// Vectors are shortened so that pieces have about one element. Prints a summary. Returns whether
-/// all schedules are correct.
-/// Throws: as read_request().
+/// Verifies one algorithm for one collective, or all algorithms for all collectives. Verifies
+/// every root unless one is given. Vectors are shortened so that pieces have about one element.
+/// Prints a summary. Returns whether all schedules are correct.
+/// Throws: the exceptions of read_request().
 bool verify_schedules(const ScheduleOptions& options);
 
 /// Verifies the schedules that collectives of a config name, with shortened vectors. Returns a

@@ -6,12 +6,12 @@
 
 namespace commands {
 
-/// Commit of the sources, or "unknown" outside of a clone. Its definition is generated, only for
-/// the program `paths`.
+/// Commit of the sources, or "unknown" outside of a clone. The build generates the definition,
+/// only for the program `paths`.
 extern const std::string_view commit_built;
 
-/// Returns the version, then one line each for the commit, the compiler and the libraries that a
-/// bug report needs.
+/// Returns the version, then one line each for the commit, the compiler and the libraries. A bug
+/// report needs these lines.
 std::string version_text(std::string_view commit);
 
 }  // namespace commands

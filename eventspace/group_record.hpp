@@ -28,7 +28,7 @@ enum class GroupEvent : std::uint8_t {
 struct GroupOperation {
   std::string group;
   std::string collective;
-  /// schedule with its parameters; "" if the operation failed before it had one
+  /// Schedule with its parameters; "" if the operation failed before it had one.
   std::string algorithm;
   friend auto operator<=>(const GroupOperation&, const GroupOperation&) = default;
 };
@@ -46,11 +46,11 @@ struct GroupStep {
   std::uint32_t share = 0;   ///< number of the share on its host
   std::uint32_t number = 0;  ///< number of the step in its share
   GroupAction action = GroupAction::send;
-  /// other host of a message, or the own host; number in the plan, 24 bits
+  /// Other host of a message, or the own host; number in the plan, 24 bits.
   std::uint32_t peer = 0;
   std::uint32_t channel = 0;  ///< channel of a message, from one host to another; 24 bits
   std::uint64_t bytes = 0;    ///< at most 2^32 - 1
-  /// message was passed to its link (send), or was requested (receive)
+  /// Message was passed to its link (send), or was requested (receive).
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;  ///< first link accepted the message (send), or it arrived (receive)
 };

@@ -10,8 +10,9 @@
 namespace eventspace {
 namespace {
 
-/// Lanes of this OS thread, indexed by the recorder's number. The table is separate from the vector
-/// that owns its memory, so that a lookup needs no check for thread-local construction.
+/// Lanes of this OS thread, indexed by the recorder's number. This trivial table is separate from
+/// the vector that owns its memory. A lookup therefore needs no check whether the thread-local
+/// object was constructed.
 struct LaneTable {
   void** lanes = nullptr;
   std::size_t size = 0;
@@ -34,8 +35,8 @@ std::uint64_t next_recorder_number() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Exclusive access of one take() for its lifetime. Waiters sleep in the kernel, because takers
-/// write files.
+/// Exclusive access of one take() while the object exists. Waiters sleep in the kernel, because
+/// take() may write files.
 class Taking {
  public:
   explicit Taking(std::atomic_flag& taken) : taken_(taken) {
@@ -55,7 +56,7 @@ class Taking {
 
 }  // namespace
 
-/// Ring of one thread. The fields that the adding thread writes have their own cache line.
+/// The ring of one thread. Fields that the recording thread writes have their own cache line.
 struct Recorder::Lane {
   explicit Lane(std::size_t lane_records)
       : capacity(lane_records), ring(std::allocator<EventRecord>().allocate(lane_records)) {}

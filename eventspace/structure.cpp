@@ -21,7 +21,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int structure_version = 1;
 
-/// Collects the first few errors, because a structure of another kind is wrong everywhere.
+/// Collects the first few errors only. A file that is not a structure would give an error
+/// everywhere.
 class Wrongs {
  public:
   void add(std::string what) {
@@ -70,7 +71,7 @@ void check_wrappers(const Structure& structure, Wrongs& wrongs) {
   }
 }
 
-/// Checks that each walk from stage to stage ends.
+/// Checks that each chain of stages ends.
 void check_ends(const Structure& structure, Wrongs& wrongs) {
   const auto& stages = structure.stages;
   std::vector<std::uint32_t> seen_from(stages.size(), no_stage);
@@ -119,7 +120,7 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Throws for negative and large numbers, which a conversion would change.
+/// Returns the number. Throws for negative and large numbers, which a conversion would change.
 std::uint32_t number_of(const Json& json) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   if (!json.is_number_unsigned() || json.get<std::uint64_t>() > most)
@@ -198,7 +199,8 @@ Structure read_structure(const Json& all) {
   return structure;
 }
 
-/// Describes a parse error for people: the line in which the file is cut off, or stops being JSON.
+/// Describes a parse error: the line in which the file is cut off, or in which it stops being
+/// JSON.
 std::string where_it_ends(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte, text.size()));
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
@@ -216,7 +218,7 @@ Json parsed(std::string_view text) {
   }
 }
 
-/// Removes the number in brackets that begins the JSON library's messages.
+/// Removes the number in brackets with which messages of the JSON library begin.
 std::string without_id(std::string what) {
   const auto id = what.find("[json.exception.");
   if (id == std::string::npos) return what;
@@ -224,7 +226,7 @@ std::string without_id(std::string what) {
   return end == std::string::npos ? what : what.erase(id, end + 2 - id);
 }
 
-/// Appends a list with one line for each entry, so that people and text tools find their way.
+/// Appends a list with one line for each entry, so that people and text tools can search it.
 void append_list(std::string& text, std::string_view name, const std::vector<std::string>& lines) {
   text +=
       fmt::format(",\n\"{}\": [{}{}]", name, lines.empty() ? "" : "\n", fmt::join(lines, ",\n"));
@@ -241,7 +243,7 @@ std::uint32_t Structure::thread_count() const {
 }
 
 std::uint32_t Structure::host_of_thread(std::uint32_t rank) const {
-  // Among hosts that begin with the same rank, only the last one has threads.
+  // Several hosts may have the same first rank. Of these, only the last one has threads.
   const auto behind = std::upper_bound(
       hosts.begin(), hosts.end(), rank,
       [](std::uint32_t wanted, const Host& host) { return wanted < host.first_thread; });

@@ -23,16 +23,17 @@ Program pairwise(const CollectiveSpec& task, const Parameters&, Rank me) {
           }};
 }
 
-/// Slot j holds the block that must travel j members in total. Blocks with odd and even numbers of
-/// hops lie in different buffers. Therefore a round never receives into a slot that it sends, which
-/// would deadlock around the ring.
+/// Slots of Bruck's exchange. Slot j holds the block that must travel j members in total. Blocks
+/// that have made an odd number of hops are in another buffer than those with an even number.
+/// Therefore a round never receives into a slot that it sends, which would deadlock around the
+/// ring.
 class Slots {
  public:
   Slots(const CollectiveSpec& task, const Team& team, const std::vector<Range>& results)
       : task_(task), team_(team), results_(results) {}
 
-  /// Returns the place of slot `distance` before the round of `bit`; after() returns it after the
-  /// round.
+  /// before() returns the position of slot `distance` before the round of `bit`, and after() its
+  /// position after the round.
   Block before(std::size_t distance, std::size_t bit) const {
     const std::size_t gone = distance & (bit - 1);
     const Rank source = team_[team_.before(gone)];

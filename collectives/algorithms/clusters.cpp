@@ -11,8 +11,8 @@
 namespace collectives {
 namespace {
 
-/// Position of this participant in its cluster's tree, whose root is the first member. The root is
-/// the speaker of the cluster: it exchanges messages with other clusters.
+/// Position of this participant in its cluster's tree. The root of the tree is the first member,
+/// the speaker of the cluster. Only the speaker exchanges messages with other clusters.
 struct Place {
   Team team;
   Shape::Node node;
@@ -104,7 +104,8 @@ constexpr Buffer incoming{Storage::part};
 // Exchanges inside the cluster do not wait for messages between clusters.
 constexpr Channel inside = 1;
 
-/// Allocates consecutive blocks in a speaker's buffer, in an order that both ends know.
+/// Allocates consecutive blocks in a speaker's buffer. Sender and receiver allocate in the same
+/// order.
 class Hold {
  public:
   explicit Hold(Buffer buffer) : buffer_(buffer) {}
@@ -156,8 +157,8 @@ void exchange_inside(Steps& steps, const Exchange& all) {
   }
 }
 
-/// The speaker's sends: it collects the members' blocks by cluster and sends one message per
-/// cluster.
+/// The sends of a speaker: it collects the members' blocks by cluster, and sends one message to
+/// each other cluster.
 void send_for_all(Steps& steps, const Exchange& all) {
   Hold hold(outgoing);
   std::vector<Ref> messages(all.clusters());
@@ -182,7 +183,7 @@ void send_for_all(Steps& steps, const Exchange& all) {
     steps.send(all.group.cluster(all.to(distance)).front(), messages[all.to(distance)]);
 }
 
-/// The speaker's receives: it divides the message of each cluster by member.
+/// The receives of a speaker: it distributes the message from each cluster to the members.
 void receive_for_all(Steps& steps, const Exchange& all) {
   Hold hold(incoming);
   const std::span<const Rank> members = all.group.cluster(all.mine);
@@ -231,7 +232,7 @@ Program alltoall(const CollectiveSpec& task, const Parameters&, Rank me) {
 }
 
 /// Returns why the collective is refused, or "". A speaker handles each block of each of its
-/// members, which takes long in large clusters.
+/// members, which takes too long in large clusters.
 std::string too_many_cluster_blocks(const CollectiveSpec& task, const Parameters&) {
   constexpr std::size_t most = 1 << 16;
   std::size_t largest = 0;

@@ -16,8 +16,8 @@ constexpr Buffer gathered{Storage::subtree};
 
 // --- gather, then operate ---
 
-/// Returns the stretches of a vector. The vectors of all participants are cut alike, then gathered
-/// and summed stretch by stretch.
+/// Returns the stretches (sections) of a vector. The vectors of all participants are cut in the
+/// same way, then gathered and summed one stretch after the other.
 Stretches stretches_of(const CollectiveSpec& task, const Parameters& parameters) {
   return {task.vector(), parameters.number("segment")};
 }
@@ -63,7 +63,7 @@ std::string wrong_for_operate(const CollectiveSpec& task, const Parameters& para
 
 // --- gather, then broadcast ---
 
-/// The specs of both halves; programs refer to them.
+/// The specs of both halves. They must outlive the programs, which refer to them.
 struct Halves {
   CollectiveSpec gather, broadcast;
 };

@@ -11,7 +11,7 @@ namespace {
 
 // --- MPICH ---
 
-/// Whether that many elements have fewer bytes than `bytes`.
+/// Whether `elements` elements have less than `bytes` bytes in total.
 bool is_below(Count elements, Count element_bytes, Count bytes) {
   return elements < (bytes + element_bytes - 1) / element_bytes;
 }
@@ -68,7 +68,8 @@ std::vector<Ref> bundles_of(const CollectiveSpec& task) {
   return bundles;
 }
 
-/// Sends to each member down a binomial tree from the first one the blocks that it lacks.
+/// Sends blocks down a binomial tree whose root is the first member. Each member gets the blocks
+/// that it and the members below it lack.
 template <class Lacked>
 void send_down(Steps& steps, const Team& team, const Lacked& lacked_by) {
   const Shape::Node node = Shape{}.node(team.size(), team.me);

@@ -3,11 +3,12 @@
 // clusters.
 //
 // This implementation makes choices that the paper leaves open:
-// - Clusters of different sizes are cut independently; the overlaps of their pieces cross.
+// - Clusters of different sizes are cut independently. Owners exchange the overlaps of their
+//   pieces.
 // - A forwarded piece goes directly to its owners in other clusters.
 // - The senders are every (h/n)-th member, chosen separately for each other cluster.
-// - A piece is forwarded once to each sender, even if that sends it to several clusters.
-// - The owner of a piece sums it on each side.
+// - A piece is forwarded to each sender once, even if the sender sends it to several clusters.
+// - In each cluster, the owner of a piece sums the piece.
 #include "collectives/algorithms/matsuda.hpp"
 
 #include <memory>
@@ -23,9 +24,9 @@ namespace {
 
 constexpr Buffer forwarded{Storage::forwarded};
 
-/// The members of a cluster in groups of nearly equal size. The first member of each group owns
-/// pieces that cross. Groups have one member, unless the scatter stops early to limit the senders
-/// (§2.4); it then continues within groups.
+/// The members of a cluster, in groups of nearly equal size. The first member of each group owns a
+/// piece that is sent to other clusters. A group usually has one member. Groups are larger if the
+/// scatter stops early to limit the senders (§2.4); the scatter then continues within each group.
 class Cluster {
  public:
   Cluster(std::vector<Rank> members, std::size_t groups)
@@ -41,7 +42,7 @@ class Cluster {
   }
   bool owns(std::size_t member) const { return begin(group_of(member)) == member; }
 
-  /// Returns the piece of each member: the pieces of the owners, cut again within groups.
+  /// Returns the piece of each member. Within a group, the owner's piece is cut again.
   std::vector<Range> pieces(Range whole) const {
     std::vector<Range> all;
     for (std::size_t group = 0; group < groups_; ++group)
@@ -50,7 +51,7 @@ class Cluster {
         all.push_back(piece);
     return all;
   }
-  /// Returns the scatter or gather within the group of a member.
+  /// Returns the parameters of the scatter or gather within the group of a member.
   Gathering inside(std::size_t member, std::span<const Range> pieces, Buffer buffer) const {
     const std::size_t first = begin(group_of(member));
     const std::size_t size = begin(group_of(member) + 1) - first;
@@ -91,22 +92,22 @@ struct Side {
   Side(const Side&) = delete;
   Side& operator=(const Side&) = delete;
 
-  /// Returns the sender for a member: the last selected member up to it. Member floor(k size /
-  /// senders) is selected for each k.
+  /// Returns the sender for a member: the last selected member that is not after it. Member
+  /// floor(k size / senders) is selected for each k.
   std::size_t sender_for(std::size_t member, std::size_t cluster) const {
     const std::size_t chosen = ((member + 1) * senders[cluster] - 1) / members.size();
     return chosen * members.size() / senders[cluster];
   }
 };
 
-/// Returns how many members of cluster `from` may send to each other cluster (0 = all). The numbers
-/// are listed by ordered pair of clusters: 0 to 1, 0 to 2, ..., 1 to 0, and so on. The last one
-/// applies to all further pairs.
+/// Returns how many members of cluster `from` may send to each other cluster (0 = all). The
+/// parameter has one number for each ordered pair of clusters: 0 to 1, 0 to 2, ..., 1 to 0, and so
+/// on. The last number applies to all further pairs.
 std::vector<std::size_t> limits_of(const Parameters& parameters, std::size_t from,
                                    std::size_t clusters) {
   const std::vector<Count> numbers = parameters.numbers("senders");
   std::vector<std::size_t> limits(clusters, 0);
-  if (stops_early(parameters)) return limits;  // there are only as many owners
+  if (stops_early(parameters)) return limits;  // the number of owners is the limit
   for (std::size_t to = 0; to < clusters; ++to) {
     if (to == from) continue;
     const std::size_t pair = from * (clusters - 1) + (to < from ? to : to - 1);
@@ -124,8 +125,8 @@ class Forwarding {
   bool sends(std::size_t member, std::size_t cluster) const {
     return cluster != mine_ && side_.sender_for(member, cluster) == me_;
   }
-  /// Forwards the own piece to other members that send it. Calls `see` for each piece that this
-  /// member sends, its own first, with the index of the piece's owner.
+  /// Forwards this member's piece to the other members that send it. Calls `see` for each piece
+  /// that this member sends, with the index of the piece's owner. This member's piece comes first.
   template <class See>
   void forward(Steps& steps, Block own, const See& see) const {
     for (const std::size_t sender : other_senders()) steps.send(side_.members[sender], own);
@@ -213,7 +214,7 @@ std::vector<Dealing> cuts_of(const Sides& sides) {
   return cuts;
 }
 
-/// Receives the sums of my piece from other clusters and folds them with the sum of mine.
+/// Receives the sums of this member's piece from other clusters and folds them with its own sum.
 void receive_and_fold(Steps& steps, const Sides& sides, std::size_t mine, Range own, Block sum) {
   const std::size_t clusters = sides.size();
   for_common_ranges(own, cuts_of(sides), [&](Range range) {
@@ -229,7 +230,8 @@ void receive_and_fold(Steps& steps, const Sides& sides, std::size_t mine, Range 
   });
 }
 
-/// The exchange of an owner, which has the sum of its piece in its cluster.
+/// The exchange of an owner with other clusters. The owner has the sum of its piece over its own
+/// cluster.
 void exchange_and_fold(Steps& steps, const Sides& sides, std::size_t mine, std::size_t owner,
                        Block sum) {
   const std::size_t clusters = sides.size();

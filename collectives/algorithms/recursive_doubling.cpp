@@ -13,8 +13,9 @@ Block scratch(Storage storage, std::size_t index, Range cells) {
   return {{storage, static_cast<std::uint32_t>(index)}, cells};
 }
 
-/// Allreduce that sums neighbours, so that the operands stay in order. The first members form
-/// pairs, each counted as one, so that the number of pairs and members is a power of two.
+/// Allreduce that folds adjacent operands, so that the operands stay in order. If the number of
+/// members is not a power of two, the first members form pairs. One member of each pair takes part
+/// for both. The number of members that take part is then a power of two.
 void allreduce(Steps& steps, const Team& team, Range cells) {
   const std::size_t size = team.size();
   const std::size_t places = std::bit_floor(size);

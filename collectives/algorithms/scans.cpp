@@ -15,8 +15,9 @@ struct Sums {
   Block with_me;
 };
 
-/// Computes sums along the team: each member receives the sum of the earlier ones. `theirs` and
-/// `both` are the blocks for the sums. The last member computes its own sum only if it `wants` it.
+/// Computes prefix sums along the team: each member receives the sum of the members before it. The
+/// blocks `theirs` and `both` are for the received sum and for the sum with this member's operand.
+/// The last member computes the latter only if it `wants` it.
 Sums chain(Steps& steps, const Team& team, Range cells, Block theirs, Block both, bool wants) {
   Sums sums{{}, {in, cells}};
   if (team.me > 0) {
@@ -50,8 +51,9 @@ Program chain_program(const CollectiveSpec& task, const Parameters& parameters, 
           }};
 }
 
-/// The last member of each cluster sends its sum to the first member of all later clusters. That
-/// member sums what it receives and broadcasts the result in its cluster.
+/// Returns the sum of all clusters before this one. The last member of each cluster sends its sum
+/// to the first member of all later clusters. The first member adds the received sums and
+/// broadcasts the result in its cluster.
 Block before_cluster(Steps& steps, const Topology& group, Rank me, Block total, Range scratch) {
   const Team team = my_cluster(group, me);
   const std::size_t mine = group.cluster_of(me);

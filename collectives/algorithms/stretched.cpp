@@ -31,8 +31,9 @@ std::vector<Dealing> all_dealings(const Topology& group, const Choice& choice, C
   return dealings;
 }
 
-/// The owners of a range sum it in two steps, each one a piece of it. With three or more clusters,
-/// every byte crosses less often.
+/// The owners of a range sum it with a reduce-scatter and an allgather: each owner sums one piece
+/// of the range. With three or more clusters, fewer bytes cross between clusters than in a direct
+/// exchange.
 void exchange_in_two(Steps& steps, const Choice& choice, const Team& team, Range range, Block sum,
                      Channel channel) {
   const std::vector<Range> pieces = cut(range, team.size());
@@ -70,7 +71,8 @@ void allreduce_stretch(Steps& steps, const CollectiveSpec& task, const Choice& c
 
 // --- broadcast ---
 
-/// Returns the owners of pieces in a cluster: all members except the root, unless it is alone.
+/// Returns the owners of pieces in a cluster: all members except the root. If the root is the only
+/// member, it is the owner.
 std::vector<Rank> owners_in(const CollectiveSpec& task, std::size_t cluster) {
   const std::span<const Rank> members = task.group().cluster(cluster);
   std::vector<Rank> owners(members.begin(), members.end());
@@ -78,7 +80,8 @@ std::vector<Rank> owners_in(const CollectiveSpec& task, std::size_t cluster) {
   return owners;
 }
 
-/// Parent and children of a cluster in the tree, which begins with the root's cluster.
+/// Parent and children of a cluster in the tree of clusters. The root of the tree is the cluster
+/// of the collective's root.
 struct Relatives {
   std::size_t parent;
   std::vector<std::size_t> children;

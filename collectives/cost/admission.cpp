@@ -35,7 +35,7 @@ std::optional<Slot> Admission::admit() {
   return slot;
 }
 
-/// Whether there is a next step, in this portion or a later one.
+/// Makes the next step available, from this portion or a later one. Returns whether there is one.
 bool Admission::pull() {
   while (next_ == pulled_.size()) {
     if (portion_ == program_.portions()) {

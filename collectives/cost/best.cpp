@@ -49,8 +49,8 @@ std::vector<std::string> lengths(const CollectiveSpec& task, Bytes element_bytes
   return values;
 }
 
-/// Returns the numbers to try: powers of two, or of eight for very many participants. The bytes of
-/// an element are fixed.
+/// Returns the values to try for a number: powers of two, or of eight for very many participants.
+/// The bytes of an element have only one value.
 std::vector<std::string> numbers(const Parameter& parameter, const CollectiveSpec& task,
                                  Bytes element_bytes) {
   if (parameter.name == "element") return {fmt::format("{}", std::max<Bytes>(element_bytes, 1))};
@@ -63,8 +63,9 @@ std::vector<std::string> numbers(const Parameter& parameter, const CollectiveSpe
   return values;
 }
 
-/// Returns the words to try. For a list: one word for all levels, or one for the outermost level
-/// and one for the others. Trees that ignore levels are only for comparisons and are omitted.
+/// Returns the words to try for a parameter. A list gets one word for all levels, or one for the
+/// outermost level and one for all others. Trees that ignore levels are only for comparisons and
+/// are omitted.
 std::vector<std::string> words(const Parameter& parameter, const CollectiveSpec& task) {
   std::vector<std::string> known = parameter.words;
   std::erase(known, collectives::no_shape);
@@ -209,7 +210,7 @@ struct Prospect {
   const Family* family = nullptr;
   Nanos load{0};
   std::vector<std::size_t> members;  // members that do not send too many messages
-  Nanos guess = Nanos::max();        // least time of the guessed members
+  Nanos guess = Nanos::max();        // least time of the members priced as guesses
   std::size_t guessed = 0;           // index in `members` of the best guess
 };
 
@@ -233,8 +234,8 @@ Count portions(const Candidate& candidate, const CollectiveSpec& task) {
   return std::max<Count>(candidate.algorithm->program(task, candidate.parameters, 0).portions(), 1);
 }
 
-/// Properties of a schedule estimated from some of its participants, because all would take too
-/// long.
+/// Properties of a schedule, estimated from some of its participants. To examine all of them would
+/// take too long.
 struct Sketch {
   std::size_t messages = 0;  ///< estimated number of messages
   /// Load of the busiest stage that the sampled participants use, receiving sides excluded.
@@ -246,7 +247,7 @@ Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes e
                  const Network& network) {
   constexpr std::size_t asked = 64;
   Sketch sketch;
-  // Messages of the busiest participant; it may be the only one that sends to all.
+  // The busiest participant counts separately, because it may be the only one that sends to all.
   std::size_t busiest = 0;
   collectives::Steps steps;
   base::RunningDigest digest;
@@ -293,10 +294,10 @@ Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Byt
   return price ? price->time : Nanos::max() / 2;
 }
 
-/// Selects the families to search. Up to `very_many` participants it keeps all of them. Above that
-/// it drops duplicates and then families that send too many messages. Of the rest, it keeps those
-/// with the least sum of the time for one element and the load of the busiest stage. The sum
-/// approximates the time with well-chosen segments.
+/// Selects the families to search. Up to `very_many` participants, it keeps all families. Above
+/// that, it drops duplicates and then families that send too many messages. Of the rest, it keeps
+/// those with the least sum of two times: the time for one element, and the load of the busiest
+/// stage. The sum approximates the time with well-chosen segments.
 std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
                                             const CollectiveSpec& task, Bytes element_bytes,
                                             const Network& network, const Execution& execution,
@@ -330,8 +331,8 @@ std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
   return all;
 }
 
-/// Words that make no difference on this topology make the same schedule. Families whose schedules
-/// are equal with messages of a quarter of the vector are equal for all lengths.
+/// Selects the prospects. Different words can make the same schedule on a given topology. Two
+/// families count as equal if their schedules are equal for messages of a quarter of the vector.
 Prospects::Prospects(const std::vector<Family>& families, const CollectiveSpec& task,
                      Bytes element_bytes, const Network& network, const Execution& execution,
                      const Effort& effort) {

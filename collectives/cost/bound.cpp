@@ -14,10 +14,11 @@ using collectives::Collective;
 using collectives::CollectiveSpec;
 using collectives::Rank;
 
-// Above it, only cuts of one cluster against all others.
+// With more clusters than this, only cuts of one cluster against all others are examined.
 constexpr std::size_t most_clusters_cut = 8;
-/// Above these the bound is valid, but weaker. For more clusters, ways may pass through any
-/// cluster. For more hosts, only a sample of hosts contributes bounds of sending and receiving.
+/// With more clusters or hosts than these limits, the bound is valid but weaker. Then ways may
+/// pass through any cluster, and only a sample of hosts contributes bounds of sending and
+/// receiving.
 constexpr std::size_t most_clusters_passed = 1024;
 constexpr Rank most_hosts = 2048, hosts_of_more = 256;
 
@@ -52,8 +53,8 @@ class Bounds {
   void bound_exit(std::size_t cluster);
   void bound_behind_exit(const Cut& cut, const tuning::LinkModel& side);
   Nanos nearest(const Cut& cut) const;
-  /// Returns the total rate of a host in one direction: that of its side plus, at an exit, those of
-  /// the links.
+  /// Returns the total rate of a host in one direction. It is the rate of the host's side; an exit
+  /// has the rates of the links in addition.
   enum class Direction { sending, receiving };
   double rate(Rank host, Direction direction) const;
   Bytes crossing(const Cut& cut) const;
@@ -68,7 +69,7 @@ class Bounds {
   Bound bound_;
 };
 
-/// Returns the latency from a host to the edge of its cluster, and from the edge to the host.
+/// Returns the latencies from a host to the edge of its cluster, and from the edge to the host.
 Bounds::Ends Bounds::ends_of(Rank host) const {
   const auto passed = [](const tuning::LinkModel& model) { return model.at(Nanos(0)).latency; };
   Ends ends{Nanos(0), Nanos(0)};
@@ -81,8 +82,8 @@ Bounds::Ends Bounds::ends_of(Rank host) const {
   return ends;
 }
 
-/// Computes latencies of shortest ways between clusters, which may pass through other clusters.
-/// Ways between the same clusters differ only at their ends.
+/// Computes the latencies of the shortest ways between clusters, which may pass through other
+/// clusters. Two ways between the same clusters differ only at their ends.
 void Bounds::find_latencies() {
   constexpr Nanos never = Nanos::max() / 4;
   const std::size_t clusters = network_.clusters();
@@ -108,8 +109,8 @@ void Bounds::find_latencies() {
     }
 }
 
-/// Uses a lower bound for ways through other clusters: the least latency from the source to any
-/// cluster, plus the least from any cluster to the target.
+/// Uses a lower bound for ways through other clusters. It is the least latency from the source to
+/// any cluster, plus the least latency from any cluster to the target.
 void Bounds::pass_any() {
   const std::size_t clusters = network_.clusters();
   std::vector<Nanos> there(clusters, Nanos::max() / 4), back = there;
@@ -135,7 +136,7 @@ Nanos Bounds::latency(Rank from, Rank to) const {
   return here == there ? std::min(network_.latency(from, to), around) : around;
 }
 
-/// Returns the bytes of the source that the target's result needs.
+/// Returns the number of bytes of the source that the result of the target needs.
 Bytes Bounds::needed(Rank source, Rank target) const {
   if (source == target) return 0;
   const auto block = [&](std::size_t index) {
@@ -158,7 +159,7 @@ Bytes Bounds::needed(Rank source, Rank target) const {
   return 0;
 }
 
-/// Whether a source has the same bytes for all targets, so that it must send them only once.
+/// Whether a source has the same bytes for all targets, so that it needs to send them only once.
 bool Bounds::is_same_for_all() const {
   return task_.collective != Collective::scatter && task_.collective != Collective::alltoall &&
          task_.collective != Collective::reduce_scatter;
@@ -176,8 +177,8 @@ struct Demand {
   Bytes bytes;
 };
 
-/// Returns the longest time over all sets of farthest hosts: the bytes of the set at that rate,
-/// plus the latency of its nearest host.
+/// Returns the longest time over all sets of farthest hosts. The time of a set is that of its
+/// bytes at the given rate, plus the latency of its nearest host.
 Nanos longest(std::vector<Demand> demands, bool count_once, double rate) {
   std::sort(demands.begin(), demands.end(),
             [](const Demand& left, const Demand& right) { return left.latency > right.latency; });
@@ -223,7 +224,7 @@ void Bounds::bound_receiving(Rank host) {
         fmt::format("what host {} must receive", host));
 }
 
-/// Returns the number of distinct bytes that the hosts inside have for those outside.
+/// Returns the number of distinct bytes that must cross the cut from inside to outside.
 Bytes Bounds::crossing(const Cut& cut) const {
   Bytes sum = 0, largest = 0;
   const bool by_target = is_summed_up() && !is_same_for_all();
@@ -240,7 +241,7 @@ Bytes Bounds::crossing(const Cut& cut) const {
   return is_summed_up() && is_same_for_all() ? largest : sum;
 }
 
-/// Returns the least latency from inside to a host outside that needs data from inside.
+/// Returns the least latency from any host inside to a host outside that needs data from inside.
 Nanos Bounds::nearest(const Cut& cut) const {
   Nanos nearest = Nanos::max();
   for (const Rank to : cut.outside) {

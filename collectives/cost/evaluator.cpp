@@ -44,8 +44,8 @@ struct Message {
   Nanos entered = Nanos::max(), left{0};  // time on the link, first byte and last byte
 };
 
-/// A message that can be sent. It holds a copy of the step's number, because the heap compares
-/// often.
+/// A message that can be sent. The step's number is a copy, because comparisons in the heap need
+/// it often.
 struct Ready {
   std::uint64_t step;
   MessageIndex message;
@@ -56,13 +56,14 @@ struct Ready {
 struct Host {
   explicit Host(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
-  std::vector<std::size_t> busy;  // outgoing side and links that a frame of this host occupies
+  // The outgoing side and the links that a frame of this host occupies now.
+  std::vector<std::size_t> busy;
   Nanos works_until{0};
   std::vector<Slot> free;    // steps that can be done
   std::vector<Ready> ready;  // heap, oldest step first
   std::vector<MessageIndex> under_way;
-  std::vector<MessageIndex> parked;  // messages without credit
-  std::vector<Bytes> credit;         // credit by target
+  std::vector<MessageIndex> parked;  // messages under way that lack credit
+  std::vector<Bytes> credit;         // remaining credit, indexed by target
   struct Class {
     std::size_t sending = 0;             // sending ports taken
     std::size_t granted = 0;             // messages granted and not yet arrived
@@ -78,7 +79,7 @@ struct Host {
 struct Sides {
   tuning::LinkInstance outgoing, receiving;
 };
-// Any other value is the index of a link.
+// Value in Host::busy for the outgoing side; any other value is the index of a link.
 constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();
 
 /// A frame that waits for a stream.
@@ -126,7 +127,8 @@ class Evaluation {
   const Host::Class& ports_at(Rank rank, const Message& message) const {
     return hosts_[rank].ports[class_of(message)];
   }
-  /// Returns how many messages of a class may be granted at once.
+  /// Returns how many messages of a port class (own cluster or other clusters) may be granted at
+  /// once.
   std::size_t most_granted(std::size_t of_class) const {
     const Ports& ports = execution_.ports;
     return of_class == 1 && ports.receiving_across > 0 ? ports.receiving_across : ports.receiving;
@@ -139,7 +141,8 @@ class Evaluation {
     if (!ports.in_order.empty() && ports.in_order.front() == step) ports.in_order.pop_front();
   }
   std::uint64_t receiving_step(const Message& message) const {
-    if (!message.is_granted) return 0;  // the receiving step may not even be admitted
+    // Without a grant, the receiver may not have admitted its step yet.
+    if (!message.is_granted) return 0;
     return hosts_[message.target].admission[message.receiving].number;
   }
   bool can_start_half_duplex(const Message& message) const;
@@ -363,7 +366,7 @@ bool Evaluation::may_move(const Message& message) const {
          frame_bytes(message, message.frames_out) + frame_overhead;
 }
 
-/// Removes messages that cannot move from the window of the transport.
+/// Removes messages that cannot be sent from the set that the transport holds.
 void Evaluation::park(Rank me) {
   Host& host = hosts_[me];
   std::erase_if(host.under_way, [&](MessageIndex index) {
@@ -421,7 +424,7 @@ void Evaluation::choose(Rank me) {
   while (const std::optional<MessageIndex> next = next_to_send(host)) send_frame(me, *next);
 }
 
-/// Returns the oldest message under way whose way out is free.
+/// Returns the oldest message under way whose first stage is free.
 std::optional<MessageIndex> Evaluation::next_to_send(const Host& host) const {
   std::optional<MessageIndex> oldest;
   for (const MessageIndex index : host.under_way) {
@@ -434,7 +437,8 @@ std::optional<MessageIndex> Evaluation::next_to_send(const Host& host) const {
   return oldest;
 }
 
-/// Returns the stage that a message enters first: an exit is directly at the links.
+/// Returns the stage that a message enters first: the host's outgoing side. An exit sends to other
+/// clusters directly on the link.
 std::size_t Evaluation::way_out(Rank me, Rank target) const {
   if (network_.exits.empty() || !network_.is_exit(me) || !network_.crosses(me, target))
     return own_side;
@@ -478,7 +482,7 @@ void Evaluation::send_frame(Rank me, MessageIndex index) {
 
 // --- ports ---
 
-/// Grants receiving steps in order while they are free of hazards and ports are available.
+/// Grants receiving steps in order, as long as they are free of hazards and ports are available.
 void Evaluation::grant_in_order(Rank me) {
   Host& host = hosts_[me];
   for (std::size_t of_class = 0; of_class < host.ports.size(); ++of_class) {
@@ -509,7 +513,7 @@ bool Evaluation::can_start_half_duplex(const Message& message) const {
          has_turn(target, receiving_step(message));
 }
 
-/// Starts messages that have a port at both ends, until there is none left.
+/// Starts messages that can have a port at both ends, until there is no such message.
 void Evaluation::start_half_duplex() {
   while (true) {
     std::vector<std::tuple<std::uint64_t, Rank, MessageIndex>> candidates;
@@ -626,8 +630,8 @@ void Evaluation::end_frame(const Event& event) {
   recycle(event.item);
 }
 
-/// Returns the time at which the link has taken the frame. A frame that waits for a stream counts
-/// as taken.
+/// Returns the time at which the link has accepted the frame. A frame that waits for a stream
+/// counts as accepted.
 Nanos Evaluation::enter_link(const Event& event) {
   const Message& message = messages_[event.item];
   const std::size_t link = network_.link_index(message.source, message.target);
@@ -709,7 +713,8 @@ void Evaluation::arrive(const Event& event) {
   give_back(message);
 }
 
-/// Returns credit for frames whose bytes the receiving step has taken.
+/// Returns credit for frames that arrived before their receiving step was free, once the step has
+/// consumed their bytes.
 void Evaluation::give_back(Message& message) {
   if (message.credit_used == 0) return;
   push({.time = now_ + network_.latency(message.target, message.source),

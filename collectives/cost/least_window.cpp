@@ -31,14 +31,14 @@ struct WindowedHost {
   explicit WindowedHost(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
   std::vector<Slot> free;
-  std::vector<bool> is_free;  // indexed by slot: no earlier step must end first
+  std::vector<bool> is_free;  // indexed by slot: whether the step waits for no earlier step
   Queues sending, receiving;
   bool is_touched = false;
 };
 
-/// Untimed execution. A completed step never prevents another one, and ports are taken in a fixed
-/// order. Therefore one order of execution decides for all, and a window that is too small can grow
-/// during the run.
+/// Executes steps without regard to time. A completed step never prevents another one, and ports
+/// are taken in a fixed order. The result therefore does not depend on the order of execution. If
+/// the window is too small, it can grow during the run.
 class Simulation {
  public:
   Simulation(std::vector<collectives::Program> programs, const collectives::Topology& topology,
@@ -150,7 +150,7 @@ class Simulation {
     }
   }
 
-  /// Marks one side of a message as ready, and ends the message when both sides are.
+  /// Marks one side of a message as ready. If both sides are ready, the message ends.
   void can_move(const Admitted& step) {
     const MessageIndex index = step.message;
     PendingMessage& message = messages_[index];

@@ -78,10 +78,11 @@ double decay(double x) {
   return power;
 }
 
-/// How a block enters clusters.
+/// The hosts and clusters through which a block enters each cluster.
 struct Entries {
-  std::vector<Rank> host;           // entry host by cluster
-  std::vector<std::size_t> parent;  // parent cluster by cluster; the root's is itself
+  std::vector<Rank> host;  // entry host, indexed by cluster
+  // Parent cluster, indexed by cluster; the root's cluster has itself.
+  std::vector<std::size_t> parent;
 
   bool is_below(std::size_t cluster, std::size_t above) const {
     while (cluster != above && parent[cluster] != cluster) cluster = parent[cluster];
@@ -110,7 +111,8 @@ class Annealing {
   Chance chance_;
 };
 
-/// The entry host of a cluster sends to other clusters first.
+/// Adds the hosts that get the block through this cluster: first other clusters, then its own
+/// hosts. The entry host of a cluster sends to other clusters first.
 void Annealing::enter(Growth& growth, const Entries& entries, std::size_t cluster) const {
   for (std::size_t child = 0; child < entries.parent.size(); ++child)
     if (child != cluster && entries.parent[child] == cluster)

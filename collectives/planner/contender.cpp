@@ -14,7 +14,8 @@
 namespace planning {
 namespace {
 
-/// Returns the defaults, with the bytes of an element if the algorithm has that parameter.
+/// Returns the default parameters. If the algorithm has a parameter for the bytes of an element,
+/// it is set.
 collectives::Parameters parameters_of(const collectives::Algorithm& algorithm,
                                       Bytes element_bytes) {
   collectives::Parameters parameters = algorithm.read("");

@@ -26,12 +26,13 @@ class Merger {
   }
 
   void begin(std::uint32_t piece) { offer(piece, trees_[piece].root); }
-  /// Plans the edges of all begun trees until every host has their pieces.
+  /// Plans the edges of all trees that were begun, until every host has their pieces.
   void merge(std::vector<Transfer>& transfers) {
     while (!queue_.empty()) {
       const Edge edge = queue_.top();
       queue_.pop();
-      if (state_.end(edge.piece, edge.from, edge.to) != edge.end) {  // the end has grown since
+      // Outdated: the end has become later.
+      if (state_.end(edge.piece, edge.from, edge.to) != edge.end) {
         offer(edge.piece, edge.from);
         continue;
       }

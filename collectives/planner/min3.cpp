@@ -29,7 +29,7 @@ class Greedy {
   Greedy(const PairCosts& costs, const std::vector<Piece>& pieces, const PortModel& model)
       : state_(costs, pieces, model), part_of_(costs.hosts()) {}
 
-  /// Plans all transfers within a pool. `holders`: for each piece, the host of the pool that has
+  /// Plans all transfers within a pool. `holders` has for each piece the host of the pool that has
   /// it.
   void plan(const Pool& pool, const std::vector<Rank>& holders);
   std::vector<Transfer> transfers() && { return std::move(transfers_); }
@@ -59,7 +59,7 @@ Least Greedy::look(std::uint32_t piece, std::uint32_t part, std::span<const Rank
 }
 
 /// Brings every piece into each part. Returns for each piece the hosts that have it, in the order
-/// of getting it.
+/// in which they got it.
 std::vector<std::vector<Rank>> Greedy::spread(const Parts& parts,
                                               const std::vector<Rank>& holders) {
   const auto pieces = static_cast<std::uint32_t>(holders.size());

@@ -9,12 +9,12 @@
 namespace planning {
 namespace {
 
-/// Returns the requested value, or all default ones if it is 0.
+/// Returns only the requested value, or all default values if the requested one is 0.
 std::vector<std::size_t> tried(std::size_t asked, std::vector<std::size_t> all) {
   return asked > 0 ? std::vector{asked} : all;
 }
 
-/// Whether both divide the hosts in the same way.
+/// Whether both pools divide the hosts in the same way.
 bool are_alike(const Pool& left, const Pool& right) {
   if (left.hosts != right.hosts || left.parts.size() != right.parts.size()) return false;
   for (std::size_t part = 0; part < left.parts.size(); ++part)

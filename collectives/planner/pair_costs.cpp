@@ -48,8 +48,8 @@ double way_rate(const pricing::Network& network, Rank from, Rank to) {
   return rate;
 }
 
-/// Returns the slots of a link (0 = unlimited). A link without streams and with a limited rate is
-/// one queue.
+/// Returns the number of slots of a link (0 = unlimited). A link without streams but with a
+/// limited rate has one slot, because its messages queue.
 std::size_t slots_of(const pricing::Network& network, const pricing::Link& link) {
   if (link.has_streams())
     return link.streams == 0 ? 0 : std::max<std::size_t>(1, link.streams / stripes(network, link));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double alike = 1.1;
 
-/// Returns the rate of the slower direction in bits per second.
+/// Returns the bits per second in the slower direction of a pair.
 double affinity(const PairCosts& costs, Rank one, Rank other) {
   const auto rate = [&](Rank from, Rank to) {
     const double bits = costs.pair(from, to).bits_per_second;
@@ -30,7 +30,7 @@ double mean_affinity(const PairCosts& costs, const std::vector<Rank>& pool, Rank
   return sum / static_cast<double>(pool.size());
 }
 
-/// Returns the first end of the fastest link.
+/// Returns the first of the two ends of the fastest link.
 Rank seed_of(const PairCosts& costs, const std::vector<Rank>& hosts) {
   Rank seed = hosts.front();
   double fastest = 0;
@@ -43,7 +43,7 @@ Rank seed_of(const PairCosts& costs, const std::vector<Rank>& hosts) {
   return seed;
 }
 
-/// Returns the first pool of the hosts and removes its members from `hosts`.
+/// Returns the first part of the hosts, and removes its members from `hosts`.
 std::vector<Rank> take_pool(const PairCosts& costs, std::vector<Rank>& hosts, double threshold) {
   std::vector<Rank> pool{seed_of(costs, hosts)};
   std::erase(hosts, pool.front());

@@ -136,7 +136,7 @@ class Reader {
       Contender contender;
       contender.algorithm = algorithm;
       contender.parameters = algorithm.read(text.substr(std::min(colon + 1, text.size())));
-      // Element size of the operation, independent of the file.
+      // The operation determines the element size, not the file.
       if (contender.parameters.has("element"))
         contender.parameters.set("element", fmt::to_string(blocks_.element_bytes));
       if (!algorithm.does(collectives::Collective::allgather))
@@ -209,7 +209,7 @@ class Reader {
     return false;
   }
 
-  /// Reads the pieces. Those of a host must follow each other and cover its whole block.
+  /// Reads the pieces. The pieces of one host must be adjacent and cover the host's whole block.
   void read_pieces(const Settings& list) {
     std::vector<std::uint64_t> ends(blocks_.hosts.size());
     for (const Settings& one : rows(list, "pieces")) {
@@ -240,7 +240,7 @@ class Reader {
   }
 
   void read_transfers(const Settings& list) {
-    if (!mistakes_.empty()) return;  // owners are unknown if pieces are wrong
+    if (!mistakes_.empty()) return;  // if pieces are wrong, their owners are unknown
     const std::size_t hosts = blocks_.hosts.size();
     std::vector<bool> has(hosts * plan_.pieces.size());
     const auto place = [&](Rank rank, std::uint64_t piece) { return piece * hosts + rank; };

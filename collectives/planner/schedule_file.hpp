@@ -22,12 +22,14 @@ struct Blocks {
 ///     name: min3
 ///     ports: {sending: 1, receiving: 1, in_order: true}
 ///     blocks: {a-0: 1000, a-1: 1000}     # bytes of each host's block, by rank
+///
 ///     pieces:                            # owner, first byte of its block, number of bytes
-///       - [a-0, 0, 1000]                 # piece 0: the whole block of a-0
-///       - [a-1, 0, 1000]                 # piece 1: the whole block of a-1
+///       - [a-0, 0, 1000]                 # piece 0: the whole block of a-0.
+///       - [a-1, 0, 1000]
+///
 ///     transfers:                         # from, to, piece, begin and end in ns
-///       - [a-0, a-1, 0, 0, 50000]        # piece 0 from a-0 to a-1
-///       - [a-1, a-0, 1, 0, 50000]        # piece 1 from a-1 to a-0
+///       - [a-0, a-1, 0, 0, 50000]        # a-0 sends piece 0 to a-1.
+///       - [a-1, a-0, 1, 0, 50000]
 ///
 /// If the contender is an algorithm of the library, a line such as `schedule: magpie` replaces
 /// pieces and transfers. `streams` is present if messages are striped.

@@ -37,7 +37,7 @@ struct Parameter {
   Count most = std::numeric_limits<Count>::max();
   /// The parameter has an effect only if some parameter has one of these words; empty = always.
   std::vector<std::string> only_with = {};
-  /// collectives on which the parameter has an effect; empty = all
+  /// Collectives on which the parameter has an effect; empty = all.
   std::vector<Collective> only_for = {};
   /// Whether the parameter limits the number of elements of a message or stretch (0 = no limit).
   bool is_piece = false;

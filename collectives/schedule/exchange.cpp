@@ -9,7 +9,7 @@
 namespace collectives {
 namespace {
 
-/// Returns `count` pieces from index `first` on, cyclically.
+/// Returns `count` pieces in cyclic order, beginning with index `first`.
 Ref pieces_from(const Gathering& gathering, std::size_t first, std::size_t count) {
   Ref pieces;
   for (std::size_t next = 0; next < count; ++next)
@@ -105,7 +105,7 @@ Block reduce_scatter_direct(Steps& steps, const Summing& summing) {
 Block reduce_scatter_halving(Steps& steps, const Summing& summing) {
   const Team& team = summing.team;
   ENSURE(is_power_of_two(team.size()));
-  std::size_t first = 0;  // index of the first piece that this member still sums
+  std::size_t first = 0;  // index of the first piece that this member still has to sum
   Buffer have = summing.source;
   for (std::size_t half = team.size() / 2; half > 0; half /= 2) {
     const std::size_t partner = team.me ^ half;

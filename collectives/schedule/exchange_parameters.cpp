@@ -9,7 +9,8 @@
 namespace collectives {
 namespace {
 
-/// Returns the selected algorithm that needs a power of two, or "".
+/// Returns the name of the selected algorithm if it needs a power of two as the number of members,
+/// otherwise "".
 std::string needy_word(const CollectiveSpec& task, const Parameters& parameters) {
   for (const char* name : {"reduce_scatter", "allgather"}) {
     if (task.collective == Collective::reduce && name == std::string("allgather")) continue;

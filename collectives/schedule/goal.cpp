@@ -16,7 +16,8 @@
 namespace collectives {
 namespace {
 
-/// Calls `use` for each step of a participant in order, with one portion in memory at a time.
+/// Calls `use` for each step of a participant in order. Only one portion of steps is in memory at
+/// a time.
 template <class Use>
 void for_each_step(const Program& program, Use&& use) {
   Steps steps;
@@ -33,11 +34,12 @@ struct Pair {
   auto operator<=>(const Pair&) const = default;
 };
 
-/// Numbers the messages of a pair: first those of its first channel, then of its second, and so on.
+/// Assigns tags to the messages of a pair of participants. Messages of the first channel have the
+/// first tags, those of the second channel the next ones, and so on.
 class Tags {
  public:
   void count(Rank from, const Step& step) { ++channels_[{from, step.peer}][step.channel]; }
-  /// Turns the count of each channel into the tag of its first message.
+  /// Replaces the number of messages in each channel by the tag of its first message.
   void finish() {
     for (auto& [pair, channels] : channels_) {
       Count next = 0;
@@ -50,12 +52,12 @@ class Tags {
   std::map<Pair, std::map<Channel, Count>> channels_;
 };
 
-/// Steps that have used an element and that later steps may have to wait for.
+/// Steps that have used an element. Later steps may have to wait for them.
 struct Uses {
   std::set<std::size_t> writer, readers;  // at most one writer
 };
 
-/// The earlier steps that each step waits for.
+/// Finds for each step the earlier steps that it waits for.
 class Hazards {
  public:
   std::set<std::size_t> of(std::size_t number, const Step& step) {

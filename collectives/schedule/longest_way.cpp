@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t no_message = static_cast<std::size_t>(-1);
 
-/// Time at which data arrived, and the message that brought them. Contributions arrive at time 0.
+/// Time at which data arrived, and the message that delivered them. Contributions arrive at time
+/// 0.
 struct Arrival {
   base::Nanos time{0};
   std::size_t message = no_message;
@@ -23,7 +24,7 @@ struct Arrival {
 
 struct Passed {
   Rank from, to;
-  Arrival before;  // arrival of the data that it carries
+  Arrival before;  // arrival of the data that the message carries
 };
 
 class Walk {

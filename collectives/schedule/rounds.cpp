@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/rounds.cpp — hands that order rounds, and partners of each round.
+// collectives/schedule/rounds.cpp — `hand` buffers that order rounds, and partners of each round.
 #include "collectives/schedule/rounds.hpp"
 
 namespace collectives {
@@ -13,7 +13,7 @@ Block first_of(const Ref& message) {
   return {first.buffer, {first.cells.offset, 1}};
 }
 
-/// Returns `count` bundles from index `first` on, cyclically.
+/// Returns `count` bundles in cyclic order, beginning with index `first`.
 Ref bundles_from(Bundles bundles, std::size_t first, std::size_t count) {
   Ref all;
   for (std::size_t next = 0; next < count; ++next)
@@ -34,9 +34,10 @@ const Ref& Rounds::passed(Block hand, const Ref& message) {
   return message_;
 }
 
-/// The outgoing element first passes the receiving hand, which is free when the last message has
-/// arrived. It then passes the sending hand, which is free when the last message has left. The next
-/// incoming element enters the receiving hand after that.
+/// The first outgoing element is copied to the receiving `hand` buffer, which is free when the
+/// last message has arrived. It is then copied to the sending `hand` buffer, which is free when
+/// the last message has left. After that, the next incoming element is received into the receiving
+/// buffer.
 void Rounds::exchange(Rank to, const Ref& what, Rank from, const Ref& into) {
   if (what.count() > 0) {
     const Block first = first_of(what);

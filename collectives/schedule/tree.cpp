@@ -27,11 +27,12 @@ Node kary_node(std::size_t size, std::size_t at, std::size_t arity) {
   return node;
 }
 
-/// The parent of a node has the node's lowest nonzero digit cleared. The largest subtree comes
-/// first.
+/// The number of a node's parent is the node's number with the lowest nonzero digit set to 0. The
+/// child with the largest subtree comes first.
 Node knomial_node(std::size_t size, std::size_t at, std::size_t arity) {
   Node node;
-  std::size_t weight = 1;  // weight of the lowest nonzero digit, or beyond the size
+  // Weight of the lowest nonzero digit; for node 0, a weight of at least `size`.
+  std::size_t weight = 1;
   while (weight < size && at % (weight * arity) == 0) weight *= arity;
   node.parent = at - at % (weight * arity);
   for (weight /= arity; weight > 0; weight /= arity)
@@ -40,8 +41,8 @@ Node knomial_node(std::size_t size, std::size_t at, std::size_t arity) {
   return node;
 }
 
-/// Each node that has the message sends it once per unit of time. The next node is the one with the
-/// next arrival.
+/// Each node that has the message sends it once per unit of time. Nodes are numbered in the order
+/// of their arrival times.
 std::vector<Node> postal_nodes(std::size_t size, std::size_t latency) {
   std::vector<Node> nodes(size);
   using Arrival = std::tuple<std::size_t, std::size_t>;  // time, sender
@@ -58,8 +59,8 @@ std::vector<Node> postal_nodes(std::size_t size, std::size_t latency) {
   return nodes;
 }
 
-/// A node is known only with all nodes before it. The cache makes a caller that asks for all nodes
-/// one by one build the tree only once.
+/// A node's position depends on all nodes before it. With the cache, a caller that asks for all
+/// nodes one by one builds the tree only once.
 Node postal_node(std::size_t size, std::size_t at, std::size_t latency) {
   thread_local std::size_t latency_of_known = 0;
   thread_local std::vector<Node> known;

@@ -11,8 +11,8 @@ namespace {
 
 using Node = Tree::Node;
 
-/// Ranks whose sums are folded together, in config order: mine and those of my children at one
-/// level.
+/// Ranks whose sums are folded together, in config order: this participant, and its children at
+/// one level of the tree.
 using Folded = std::vector<Rank>;
 
 struct Place {
@@ -22,8 +22,9 @@ struct Place {
   std::vector<Folded> folds;  // innermost level first
 };
 
-/// Folds the nearest participants first, level by level, in config order. Otherwise a root that is
-/// not the first of its groups would be summed before them.
+/// Returns the folds of this participant, level by level. The nearest participants are folded
+/// first, in config order. Otherwise, a root that is not the first member of its groups would be
+/// summed before the members that precede it.
 std::vector<Folded> folds_of(const Topology& topology, Rank me, const Node& node) {
   std::vector<Folded> folds;
   const std::vector<Tree::Child>& children = node.children;
@@ -40,7 +41,7 @@ std::vector<Folded> folds_of(const Topology& topology, Rank me, const Node& node
   return folds;
 }
 
-/// A vector on its way along an edge, segment by segment.
+/// A vector that is sent along an edge, segment by segment.
 class Edge {
  public:
   Edge(Range cells, Count segment) : segments_(cells, segment) {}
@@ -70,7 +71,8 @@ std::vector<Edge> edges_to_children(const Place& place, Range cells, const Segme
   return edges;
 }
 
-/// Forwards arrived elements immediately, as far as they fill segments of the levels below.
+/// Forwards elements as soon as they have arrived, as far as they fill segments of the levels
+/// below.
 void send_down(Steps& steps, const Place& place, Range cells, const Segments& segments) {
   std::vector<Edge> edges = edges_to_children(place, cells, segments);
   const Stretches parts(cells, place.is_root ? segments.least() : segments.at(place.node.level));
@@ -125,8 +127,8 @@ void send_up(Steps& steps, const Place& place, Range cells, const Stretches& str
   }
 }
 
-/// Returns the blocks of a subtree. The block of its top lies in `own`, the others at their places
-/// in `others`.
+/// Returns the blocks of a subtree. The block of the subtree's root is in `own`, the others are at
+/// their usual positions in `others`.
 Ref blocks_of(const CollectiveSpec& task, const Tree& tree, Rank top, Buffer own, Buffer others) {
   Ref blocks;
   for (const Rank rank : tree.subtree(top)) {

@@ -15,8 +15,8 @@ class CellUses {
  public:
   explicit CellUses(std::size_t cells) : cells_(cells) {}
 
-  /// Calls `see` for each node that this node must wait for: the last writer of the cell and, in
-  /// write(), its readers since then.
+  /// Calls `see` for each node that this node must wait for. It is the last writer of the cell. In
+  /// write(), it is also each reader since that write.
   template <class See>
   void read(std::size_t cell, Node node, const See& see) {
     Uses& uses = cells_[cell];
@@ -48,7 +48,8 @@ class CellUses {
   std::vector<Reader> readers_;
 };
 
-/// A graph whose nodes are done as a unit: a local step, or a message with both of its steps.
+/// A graph of dependencies. A node is executed as a unit: a local step, or a message with both of
+/// its steps.
 class Graph {
  public:
   Graph(const Schedule& schedule, const CellNumbers& numbers, const std::vector<Message>& messages);
@@ -61,7 +62,7 @@ class Graph {
   void number_nodes(const Schedule& schedule, const std::vector<Message>& messages);
   void add_hazards(const Steps& steps, const CellNumbers& numbers, Rank rank, CellUses& uses);
   void sort_edges();
-  /// Adds an edge, unless the same edge was the last one added from `from`. Most cells of a step
+  /// Adds an edge, unless it equals the edge that was last added from `from`. Most cells of a step
   /// wait for the same node.
   void add_edge(Node from, Node to) {
     if (from == to || last_told_[from] == to) return;
@@ -80,7 +81,7 @@ class Graph {
   std::vector<Node> next_;             // targets of edges, sorted by source
   std::vector<std::uint32_t> firsts_;  // first edge of each node, plus the end of the last one
   std::vector<Node> last_told_;
-  // Earlier nodes and admissions that a node still waits for.
+  // Number of earlier nodes and of admissions that a node still waits for.
   std::vector<std::uint32_t> waits_;
   std::vector<std::array<Rank, 2>> owners_;  // participants whose steps make up a node
   std::vector<Node> ready_;
@@ -134,7 +135,7 @@ void Graph::add_hazards(const Steps& steps, const CellNumbers& numbers, Rank ran
     const Step step = steps[index];
     const Node node = nodes_[begins_[rank] + index];
     const auto wait_for = [&](Node earlier) { add_edge(earlier, node); };
-    // Reads first: a step that reads the cells it writes must not wait for itself.
+    // Reads come first, because a step that reads the cells it writes must not wait for itself.
     for (const bool is_write : {false, true})
       for (std::size_t block = 0; block < step.blocks.size(); ++block) {
         if (writes(step, block) != is_write) continue;
@@ -163,8 +164,8 @@ void Graph::admit(std::size_t rank) {
   }
 }
 
-/// A state that blocks with one window also blocks with every smaller one. Therefore the window may
-/// grow during the run.
+/// If the graph blocks with one window, it also blocks with every smaller one. Therefore the
+/// window may grow during the run.
 std::optional<std::size_t> Graph::least_window() {
   const std::size_t participants = admitted_.size();
   std::size_t open = owners_.size();

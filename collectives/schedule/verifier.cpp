@@ -14,12 +14,12 @@
 namespace collectives {
 namespace {
 
-/// Content of a cell: the expression of its contributors, and the index of the element in their
-/// vectors.
+/// Content of a cell: the expression that summed its contributors, and the index of the summed
+/// elements in the contributors' vectors.
 struct Value {
   Expressions::Id expression = Expressions::undefined;
   Count place = 0;
-  bool is_unread = false;  // since the last write
+  bool is_unread = false;  // not read since the last write
   bool is_defined() const { return expression != Expressions::undefined; }
   friend bool operator==(const Value& left, const Value& right) {
     return left.expression == right.expression && left.place == right.place;
@@ -33,7 +33,7 @@ struct Sent {
   std::size_t next = Message::none;
 };
 
-/// Messages of one channel between two participants, in order.
+/// The messages of one channel between two participants, in order.
 struct Line {
   std::size_t next = Message::none;  // next message to receive
   std::size_t last = Message::none;
@@ -121,7 +121,7 @@ void Run::go() {
   check_ended();
 }
 
-/// Executes as many steps of a participant as possible. Returns whether there were any.
+/// Executes as many steps of a participant as possible. Returns whether it executed any.
 bool Run::advance(Rank rank) {
   std::size_t& done = done_[rank];
   const std::size_t before = done;
@@ -216,8 +216,8 @@ void Run::compute(Rank rank, const Step& step) {
   write(rank, step.blocks[0], left_.data());
 }
 
-/// Adds `right` to the left operand. The last sum is cached, because neighbours are most often the
-/// same sum.
+/// Adds `right` to the left operand. The last sum is cached, because neighbouring cells mostly
+/// have the same sum.
 void Run::add_up(const std::vector<Value>& right) {
   Expressions::Id left_id = Expressions::undefined, right_id = Expressions::undefined;
   Expressions::Id sum = Expressions::undefined;
@@ -386,7 +386,8 @@ class Results {
       checked_[expression] = true;
     }
   }
-  /// In scans each participant has another expression, so that only the last one is remembered.
+  /// Whether an expression was checked before. In scans each participant has a different
+  /// expression, so only the last one is remembered.
   bool is_checked(Expressions::Id expression) const {
     if (is_scan()) return expression == last_checked_;
     return expression < checked_.size() && checked_[expression];
@@ -402,9 +403,9 @@ class Results {
   Order order_ = Order::canonical;
   Expressions::Id shape_ = Expressions::undefined;
   Expressions::Id scan_shape_ = Expressions::undefined;
-  // Last expression checked for the current participant.
+  // The expression that was checked last for the current participant; used in scans.
   Expressions::Id last_checked_ = Expressions::undefined;
-  // Checked for all participants, by expression.
+  // Expressions that were checked for all participants, indexed by number of the expression.
   std::vector<bool> checked_;
   std::vector<Expressions::Id> first_;  // expressions of participant 0, by cell
   std::vector<Range> blocks_;           // blocks of an alltoall at the current participant

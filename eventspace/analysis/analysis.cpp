@@ -21,8 +21,8 @@
 namespace eventspace {
 namespace {
 
-/// Returns how many numbers a distribution keeps. Each lane has about three distributions that
-/// share the memory.
+/// Returns how many numbers a distribution keeps exactly. Each lane has about three distributions,
+/// which share the memory.
 std::size_t exact_max(const Shape& shape, std::size_t bytes) {
   const std::size_t distributions = 3 * shape.lanes.size() + 1;
   return std::clamp<std::size_t>(bytes / sizeof(std::int64_t) / distributions, 32, 4096);
@@ -33,7 +33,7 @@ std::int64_t sum_of(const Summary& summary) {
   return static_cast<std::int64_t>(std::clamp(sum, -9e18, 9e18));
 }
 
-/// Returns for each cluster the sums over its hosts, threads and wrappers.
+/// Returns for each cluster the sums of its hosts, threads and wrappers.
 std::vector<ClusterReport> totals_of(const Structure& structure, const Report& report) {
   std::vector<ClusterReport> clusters(structure.clusters.size());
   std::map<std::string_view, ClusterReport*> named;
@@ -168,7 +168,7 @@ void Analysis::Parts::add_other(std::uint32_t host, const EventRecord& record) {
     }
     return;
   }
-  if (kind == EventKind::clock) return;  // looks at clocks are no part of the run's work
+  if (kind == EventKind::clock) return;  // reads of clocks are not part of the run's work
   const bool waited_longer =
       kind == EventKind::link && +record.slot > record.up_nanos - record.down_nanos;
   if (!is_stage_of(host, record.place) || waited_longer) {

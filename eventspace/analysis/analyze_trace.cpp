@@ -33,7 +33,7 @@ constexpr std::array<LossName, 7> loss_names = {{
     {"bytes of the file not used", &TraceLosses::bytes_unused},
 }};
 
-/// Lists at most five of the names.
+/// Returns a list of at most five of the names.
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t named_max = 5;
   std::vector<std::string> first(
@@ -47,7 +47,8 @@ std::string hosts_text(std::size_t count) {
   return fmt::format("{} {}", count, count == 1 ? "host" : "hosts");
 }
 
-/// Returns the hosts that lack records. The others' figures for them may be of other rounds.
+/// Returns the hosts that lack records. For such hosts, figures that other hosts measured may
+/// cover other rounds.
 std::set<std::string> damaged_hosts(const TraceReport& report) {
   std::set<std::string> hosts(report.missing_hosts.begin(), report.missing_hosts.end());
   for (const TraceFile& file : report.files)
@@ -57,15 +58,15 @@ std::set<std::string> damaged_hosts(const TraceReport& report) {
 }
 
 /// Describes the host whose records end first. Records are written every 50 ms, so a shorter
-/// difference means nothing.
+/// difference between hosts means nothing.
 std::string died_first(const TraceReport& report) {
   const double ms = static_cast<double>(*report.first_by_nanos) / 1e6;
   return fmt::format("; the records of {} end first, {:.0f} ms before the next one's",
                      report.not_ended.front(), ms);
 }
 
-/// Sorts the hosts that did not end by their last records. The times are on the common clock, or in
-/// UTC as each host knew it.
+/// Finds the hosts that did not end, and sorts them by their last records. The times are on the
+/// common clock, or in UTC as each host knew it.
 void find_not_ended(const HostClocks& clocks,
                     const std::map<std::uint32_t, std::int64_t>& last_nanos, TraceReport& report) {
   std::vector<std::pair<std::int64_t, std::string>> ends;
@@ -86,8 +87,8 @@ void find_not_ended(const HostClocks& clocks,
     report.first_by_nanos = by;
 }
 
-/// Names the damaged hosts on which a finding depends. A host or thread is slow relative to its
-/// cluster, so damage of the whole cluster matters.
+/// Adds to a finding the damaged hosts on which it depends. A host or thread is slow relative to
+/// its cluster, so damage at any host of the cluster matters.
 void say_what_is_damaged(const Structure& structure, const std::set<std::string>& damaged,
                          Finding& finding) {
   const bool is_of_cluster =
@@ -103,8 +104,8 @@ void say_what_is_damaged(const Structure& structure, const std::set<std::string>
         fmt::format("; it rests on a damaged trace of {}", listed(finding.rests_on_damage));
 }
 
-/// Whether a host has threads or wrappers. Other hosts at most pass messages on, and make no
-/// records.
+/// Whether a host has threads or wrappers. A host without them makes no records; it can only pass
+/// messages on.
 bool has_part(const Structure& structure, std::uint32_t host) {
   return structure.hosts[host].threads > 0 ||
          std::any_of(structure.wrappers.begin(), structure.wrappers.end(),

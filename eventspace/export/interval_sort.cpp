@@ -34,7 +34,7 @@ bool is_before(const Span& one, const Span& other) { return key(one) < key(other
 
 }  // namespace
 
-/// Part of a sorted run that is in memory.
+/// The part of a sorted run that is in memory.
 class SpanSort::Run {
  public:
   Run(const File& file, std::uint64_t begin, std::uint64_t end, std::size_t spans)

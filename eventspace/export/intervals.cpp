@@ -17,7 +17,8 @@
 namespace eventspace {
 namespace {
 
-constexpr std::uint32_t whole_depth = 0;  // encloses operations: lives, prefetches
+// Depth of records that enclose operations: lives, prefetches.
+constexpr std::uint32_t whole_depth = 0;
 constexpr std::uint32_t first_lane_depth = Tracks::operation_depth + 1;
 constexpr std::uint32_t fixed_labels = 4;
 // Numbers in place of a stage, for tracks without one.
@@ -74,7 +75,7 @@ std::string Tracks::wrapper_name(std::uint32_t stage) const {
   return fmt::format("{} from {}", wrapper.kind, host_name(below));
 }
 
-/// Adds one label for all wrappers that look the same to people.
+/// Adds one label for all wrappers that have the same kind, name and position.
 void Tracks::add_labels() {
   labels_ = {{"computation", "computation", ""},
              {"thread", "thread", ""},
@@ -123,7 +124,7 @@ std::uint32_t Tracks::head_track(std::uint32_t lane) {
   const Leaf& leaf = shape_.leaves[head.leaf];
   const std::uint32_t begin = structure().paths[leaf.path].stage;
   if (leaf.thread == none) return track_at({host, begin, 0}, [&] { return wrapper_name(begin); });
-  // If the first collector of a path is on another host, it does not show the thread.
+  // If the first collector of a path is on another host, its track does not show the thread.
   if (structure().host_of_thread(leaf.thread) != host) return entry();
   const std::uint32_t track =
       track_at({host, no_stage, leaf.thread}, [&] { return structure().thread_name(leaf.thread); });
@@ -158,7 +159,7 @@ void Tracks::add_crossings() {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> between;
   for (std::uint32_t lane = 0; lane < shape_.lanes.size(); ++lane) {
     const std::uint32_t below = shape_.lanes[lane].below;
-    // Contributors of a join send nothing to other hosts, except the one that continues.
+    // Only one contributor of a join continues to another host.
     if (below == none || shape_.lanes[lane].join != none) continue;
     const std::uint32_t from = structure().host_of(shape_.lanes[lane].stage);
     const std::uint32_t to = structure().host_of(shape_.lanes[below].stage);
@@ -197,7 +198,7 @@ Tracks::Place Tracks::place_of(std::uint32_t host, const EventRecord& record) {
   const bool is_staged = record.place < plan.stages.size() && plan.host_of(record.place) == host;
   if (is_staged && is(record, EventKind::prefetch))
     return track(record.place, 0, [&] { return wrapper_name(record.place); });
-  // Many paths share a link, so the track is that of the wrapper, not of a stage.
+  // A link may be on many paths, so its track belongs to the wrapper, not to a stage.
   if (is_staged && is(record, EventKind::link))
     return track(link_stage, plan.stages[record.place].wrapper,
                  [&] { return wrapper_name(record.place); });
@@ -302,7 +303,7 @@ class Nesting {
       end_track();
       track_ = span.track;
     }
-    // A thread has a record at its begin and one at its end. Both are one life.
+    // A thread has one record at its begin and one at its end. Both describe the same life.
     const bool is_life = is(span.record, EventKind::thread);
     if (life_ && !(is_life && span.record.down_nanos == life_->begin_nanos)) put_life();
     Interval interval;
@@ -321,7 +322,8 @@ class Nesting {
     interval.lane = tracks_.lane_of(span.record);
     const std::uint32_t leaf = tracks_.leaf_of(span.record);
     if (leaf == none) {
-      // The next computation begins here, because time does not go back.
+      // The next computation begins here, but not before the end of the last operation, because
+      // time does not go back.
       if (has_begun_) compute_from(std::max(last_up_, interval.end_nanos));
       return put(interval, span.depth);
     }
@@ -361,8 +363,8 @@ class Nesting {
     has_begun_ = true;
   }
 
-  /// Adds the computation before an operation, as in the analysis. If operations between are lost,
-  /// it is unknown.
+  /// Adds the computation before an operation, as the analysis does. If operations before it were
+  /// lost, the computation is unknown.
   void computed(const Interval& operation, std::uint32_t leaf) {
     const EventRecord& record = operation.record;
     const bool is_next = record.kind != move_operation || record.sequence == next_sequence_[leaf];
@@ -387,13 +389,15 @@ class Nesting {
     visitor_.enter(track_, row, interval);
   }
 
-  /// Whether the interval fits into the open interval of a row. Ended intervals are left first.
+  /// Whether the interval fits into the open interval of a row. Intervals that have ended are left
+  /// first.
   bool fits(std::uint32_t row, const Interval& interval, std::uint32_t depth) {
     auto& open = rows_[row];
     const auto has_ended = [&](const Open& top) {
       if (top.interval.end_nanos != interval.begin_nanos)
         return top.interval.end_nanos < interval.begin_nanos;
-      // At the same moment it has not ended if the new interval may be its last, empty part.
+      // If the open interval ends when the new one begins, the new one may be its last, empty
+      // part.
       return top.depth >= depth || top.interval.end_nanos < interval.end_nanos;
     };
     while (!open.empty() && has_ended(open.back())) leave(row);

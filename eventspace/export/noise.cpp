@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/export/noise.cpp — export of noise: a pass for medians, then one for the excess.
+// eventspace/export/noise.cpp — export of noise: the first pass finds medians, the second one the
+// excess over them.
 #include "eventspace/export/noise.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,8 @@
 namespace eventspace {
 namespace {
 
-/// Most durations that a median is computed from exactly. Beyond that it is within 1%.
+/// Maximum number of durations from which a median is computed exactly. Beyond it, the median is
+/// exact within 1%.
 constexpr std::size_t durations_kept_max = std::size_t{4} << 20;
 
 /// Receives the computations between a thread's operations. Time before the first operation is left
@@ -60,7 +62,7 @@ class Medians : public Computations {
     lasted_.clear();
   }
 
-  std::map<std::uint32_t, Distribution> lasted_;  // present thread only, by leaf
+  std::map<std::uint32_t, Distribution> lasted_;  // durations of the present thread only, by leaf
   std::vector<std::int64_t> medians_;
   std::uint64_t count_ = 0;
 };
@@ -79,7 +81,7 @@ class Writing : public Computations {
     if (!has_begun_) {
       has_begun_ = true;
       begin_ = computation.begin_nanos;
-      // Readers of such files skip lines like this.
+      // Programs that read such files skip comment lines.
       line("# {}\n", thread.name);
     }
     end_ = computation.end_nanos;
@@ -104,7 +106,7 @@ class Writing : public Computations {
   bool has_begun_ = false;
   std::int64_t begin_ = 0;
   std::int64_t end_ = 0;
-  std::int64_t written_ = 0;  // time of the threads before
+  std::int64_t written_ = 0;  // total time of the threads already written
 };
 
 }  // namespace

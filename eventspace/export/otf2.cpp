@@ -48,8 +48,8 @@ constexpr OTF2_CommRef communicator = 0;
 constexpr std::uint64_t tag_rounds = 1u << 20;
 constexpr std::uint32_t tag_ways = 1u << 11;
 
-/// Keeps the first error of the library, which causes the others. Without it the library would
-/// print them.
+/// Keeps the first error of the library, because it causes all later ones. Without this object,
+/// the library would print its errors.
 class Reasons {
  public:
   Reasons() : before_(OTF2_Error_RegisterCallback(keep, &first_)) {}
@@ -101,7 +101,8 @@ class Archive {
   }
   void close() {
     check(OTF2_Archive_Close(archive_.release()));
-    // The library reports a failed write only to its error callback, and returns success.
+    // The library reports a failed write only to its error callback. The call itself returns
+    // success.
     if (!reasons_.first().empty()) fail();
   }
 
@@ -127,8 +128,8 @@ struct Location {
   std::uint64_t events = 0;
 };
 
-/// Folder of an archive. It has another name until the archive is complete, unless an empty folder
-/// of its name exists. An incomplete archive is removed.
+/// Folder of an archive. It has a temporary name until the archive is complete, unless an empty
+/// folder with the final name exists. An incomplete archive is removed.
 class ArchiveFolder {
  public:
   explicit ArchiveFolder(const std::filesystem::path& directory) : target_(directory) {
@@ -162,7 +163,7 @@ class ArchiveFolder {
   bool is_finished_ = false;
 };
 
-/// Conversion to times that are not negative, as OTF2 requires.
+/// Conversion of times to numbers that are not negative, as OTF2 requires.
 class Times {
  public:
   explicit Times(const Intervals& intervals)
@@ -262,7 +263,7 @@ class Events : public IntervalVisitor {
   std::vector<std::pair<OTF2_LocationRef, OTF2_EvtWriter*>> rows_;  // rows of the present track
 };
 
-/// Writes the definitions of the numbers in the events.
+/// Writes the definitions of the numbers that events contain.
 class Definitions {
  public:
   explicit Definitions(Archive& archive)

@@ -13,7 +13,7 @@
 namespace eventspace {
 namespace {
 
-/// Message in protobuf's wire format: fields one after another, each after its number and type.
+/// A message in protobuf's wire format: fields follow one another, each after its number and type.
 class Message {
  public:
   Message& number(std::uint32_t field, std::uint64_t value) {
@@ -50,7 +50,7 @@ namespace packet {
 constexpr std::uint32_t timestamp = 8, sequence = 10, event = 11, interned = 12, flags = 13,
                         defaults = 59, descriptor = 60, is_first = 87;
 constexpr std::uint64_t state_begins = 1, state_needed = 2;
-constexpr std::uint32_t default_event = 11;  // field of the defaults
+constexpr std::uint32_t default_event = 11;  // number of the field with the default values
 }  // namespace packet
 namespace descriptor {
 constexpr std::uint32_t uuid = 1, name = 2, process = 3, thread = 4, parent = 5;
@@ -73,8 +73,8 @@ Message interned_name(std::uint64_t id, std::string_view name) {
   return Message().number(interned::id, id).text(interned::name, name);
 }
 
-/// Writes the packets. Each row is a sequence of packets, so its packets are in order of time and
-/// contain each name once.
+/// Writes the packets. Each row of a track is a separate packet sequence. Its packets are
+/// therefore in order of time, and contain each name only once.
 class Packets : public IntervalVisitor {
  public:
   Packets(const Intervals& intervals, const Structure& structure, ExportFile& out)
@@ -146,8 +146,8 @@ class Packets : public IntervalVisitor {
     return rows_[number];
   }
 
-  /// Adds a row of a track. Perfetto shows tracks of one name together, and all rows of a track
-  /// have its name.
+  /// Adds a row of a track. Perfetto shows tracks with the same name together, so all rows of a
+  /// track have the same name.
   void add_row(const Track& track, const Row& row) {
     Message described;
     described.number(descriptor::uuid, row.uuid)
@@ -218,7 +218,7 @@ class Packets : public IntervalVisitor {
     return host < structure_.hosts.size() ? structure_.hosts[host].name : "unknown";
   }
 
-  /// Returns the flow of the operation that arrives at this lane.
+  /// Returns the flow identifier of the operation that arrives at this lane.
   static std::uint64_t flow_of(std::uint32_t lane, const EventRecord& record) {
     constexpr int sequence_bits = 36;
     const std::uint64_t sequence = record.sequence;

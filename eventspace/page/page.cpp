@@ -39,7 +39,8 @@ Json json_of_head(const PageHead& head) {
           {"clock", head.clock}, {"started", head.started}, {"losses", head.losses}};
 }
 
-/// Returns a tree with a list for each property, so that thousands of lanes take little space.
+/// Returns a tree as JSON. Each property is one list over all lanes, so that thousands of lanes
+/// take little space.
 Json json_of_tree(const Shape& shape, const Tree& tree) {
   const auto place_of_lane = [&](std::uint32_t lane) {
     return lane == none ? -1 : static_cast<std::int64_t>(shape.lanes[lane].place);
@@ -77,8 +78,8 @@ Json json_of_tree(const Shape& shape, const Tree& tree) {
           {"joins", joins}};
 }
 
-/// Returns the trees. Those without joins have no rounds, but keep their places, because rounds
-/// contain the numbers of trees.
+/// Returns the trees as JSON. A tree without joins has no rounds, but its place in the list is
+/// kept, because rounds contain the numbers of trees.
 Json json_of_shape(const Shape& shape) {
   const Structure& structure = shape.structure;
   Json hosts = Json::array();
@@ -101,7 +102,8 @@ Json json_of_shape(const Shape& shape) {
   return {{"clusters", structure.clusters}, {"hosts", hosts}, {"hops", hops}, {"trees", trees}};
 }
 
-/// Returns a round. Times count from its first one, so that they are short.
+/// Returns a round as JSON. Times count from the first time of the round, so that the numbers are
+/// short.
 Json json_of_round(const PageTimelineReport::Round& round) {
   std::int64_t begin = 0;
   bool has_begin = false;
@@ -120,7 +122,7 @@ Json json_of_round(const PageTimelineReport::Round& round) {
           {"nanos", nanos},     {"computation", computation}};
 }
 
-/// Returns the bars with a list for each property. Times count from the first bar.
+/// Returns the bars as JSON, with one list for each property. Times count from the first bar.
 Json json_of_groups(const PageGroupsReport& groups) {
   Json thread = Json::array(), name = Json::array(), begin = Json::array(), nanos = Json::array();
   const std::int64_t first = groups.bars.empty() ? 0 : groups.bars.front().begin_nanos;

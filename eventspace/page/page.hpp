@@ -19,7 +19,7 @@ struct PageHead {
   std::string version;               ///< version of PATHS
   std::string clock;                 ///< "virtual" or "steady"
   std::string started;
-  /// readable descriptions of the parts of the trace that could not be used
+  /// Readable descriptions of the parts of the trace that could not be used.
   std::vector<std::string> losses;
 };
 

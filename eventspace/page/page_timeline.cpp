@@ -16,20 +16,21 @@
 namespace eventspace {
 namespace {
 
-constexpr std::size_t context = 2;  // rounds before and after a slow one
+constexpr std::size_t context = 2;  // rounds that are kept before and after a slow round
 constexpr std::size_t stretches_max = 24;
 constexpr std::size_t stretch_rounds = 2 * context + 1;
-constexpr double slow_factor = 1.02;  // against the median of the beginning
+// A slow round takes this multiple of the median of the first rounds.
+constexpr double slow_factor = 1.02;
 constexpr std::uint32_t samples_per_block = 32;
 
-/// Adds and clamps to the plausible times, so that differences of sums fit as well.
+/// Returns the sum, limited to plausible times. The difference of two such sums does not overflow.
 std::int64_t sum_of(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t time_max = std::int64_t{1} << 61;
   add_to(a, b);
   return std::clamp(a, -time_max, time_max);
 }
 
-/// Offset between the clocks of a crossing, by the least two-way time of the latest rounds.
+/// Offset between the two clocks of a crossing, from the least two-way time of the latest rounds.
 class Apart {
  public:
   struct Sample {
@@ -71,13 +72,13 @@ struct Stretch {
   }
 };
 
-/// Kept rounds of a tree. Trees of one graph may be far apart in the run, for example if a
-/// condition needs no values of others. Each tree therefore has its own slow rounds.
+/// Kept rounds of a tree. Trees of one graph may be at very different rounds, for example if a
+/// condition needs no values of other clusters. Therefore each tree has its own slow rounds.
 struct TreeState {
   Stretch beginning;
   std::size_t beginning_max = 1;
   bool has_begun = false;
-  std::int64_t usual_nanos = 0;  // median in the beginning
+  std::int64_t usual_nanos = 0;  // median of the rounds in the beginning
   std::deque<Kept> recent;
   Stretch current;
   std::size_t wanted = 0;  // rounds that the current stretch still needs
@@ -233,7 +234,8 @@ void PageTimeline::Parts::end_beginning(TreeState& tree) {
   tree.beginning.clocks = clocks();
 }
 
-/// Keeps a slow round with the rounds around it. A slower one soon after it extends the stretch.
+/// Keeps a slow round together with the rounds around it. If a slower round follows soon, the
+/// stretch is extended.
 void PageTimeline::Parts::keep_slow(TreeState& tree, const Kept& round) {
   if (tree.wanted > 0) {
     const bool goes_on = round->nanos > tree.current.slowest->nanos &&
@@ -250,7 +252,7 @@ void PageTimeline::Parts::keep_slow(TreeState& tree, const Kept& round) {
                     return one.slowest->nanos < round->nanos;
                   }))) {
     for (const Kept& before : tree.recent) tree.current.add(before);
-    tree.recent.clear();  // a round is in at most one stretch
+    tree.recent.clear();  // a round must be in at most one stretch
     tree.current.add(round);
     tree.wanted = context;
     return;
@@ -270,8 +272,8 @@ void PageTimeline::Parts::close(TreeState& tree) {
       [](const Stretch& a, const Stretch& b) { return a.slowest->nanos < b.slowest->nanos; }));
 }
 
-/// Returns the offset of each host's clock from that of the first host. It follows the crossings,
-/// those with the least two-way time first.
+/// Returns the offset of each host's clock from the clock of the first host. The offsets are found
+/// along crossings, those with the least two-way time first.
 std::vector<Clock> PageTimeline::Parts::clocks() const {
   std::vector<Clock> clocks(shape.structure.hosts.size());
   if (options.has_common_clock) {
@@ -348,7 +350,8 @@ PageTimelineReport::Stretch PageTimeline::Parts::report(const Stretch& stretch) 
   return one;
 }
 
-/// Sets the computation before a thread's first operation, which add() does not know.
+/// Sets the computation before a thread's first operation, which is unknown when add() sees the
+/// operation.
 void PageTimeline::Parts::add_first_computation(std::uint32_t leaf,
                                                 PageTimelineReport::Passed& pass) const {
   if (leaf == none || shape.leaves[leaf].thread >= lives.size() || !pass.is_here) return;
@@ -357,8 +360,9 @@ void PageTimeline::Parts::add_first_computation(std::uint32_t leaf,
     pass.computation_nanos = pass.down_nanos - *life.begin;
 }
 
-/// Converts a stretch to one clock. A host that no crossing connects with the first one gets an
-/// offset with which its first round ends when the first host's does.
+/// Converts the times of a stretch to one clock. A host may have no crossings that connect it with
+/// the first host. Its offset is then chosen so that its first round ends at the same time as that
+/// of the first host.
 void PageTimeline::Parts::align(PageTimelineReport::Stretch& stretch,
                                 const std::vector<Clock>& known) const {
   std::vector<Clock> clocks = known;

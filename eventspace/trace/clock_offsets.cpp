@@ -13,10 +13,10 @@
 namespace eventspace {
 namespace {
 
-/// Most looks kept for a pair of hosts: one hour with a look each second. Then the slower of each
-/// two neighbours is dropped.
+/// Maximum number of looks kept for a pair of hosts: one hour with a look each second. If there
+/// are more, the slower one of each two neighbours is dropped.
 constexpr std::size_t looks_max = 4096;
-/// Shortest time between two looks that determines a drift.
+/// Least time between two looks from which a drift is computed.
 constexpr std::int64_t drift_nanos_min = 1'000'000'000;
 /// Largest possible drift, 100 times that of real clocks. Above it, one of the looks is wrong.
 constexpr double drift_possible = 100 * clock_drift_max;
@@ -103,7 +103,7 @@ ClockLine ClockOffsets::line_of(const std::vector<Look>& looks, const Span& need
 
 std::vector<std::optional<ClockLine>> ClockOffsets::lines() const {
   std::vector<std::optional<ClockLine>> lines(hosts_);
-  // Keys: host that looked, and host whose clock it read.
+  // Keyed by the host that looked, then by the host whose clock it read.
   std::map<std::uint32_t, std::map<std::uint32_t, ClockLine>> to;
   for (const auto& [pair, looks] : looks_) {
     const ClockLine line = line_of(looks, spans_[pair.first]);

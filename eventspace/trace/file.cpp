@@ -58,8 +58,8 @@ File File::to_append(const std::filesystem::path& path) {
 }
 
 File File::to_read(const std::filesystem::path& path) {
-  // O_NONBLOCK: open() must not wait for the writer of a pipe. A pipe has no size, so reading it
-  // fails.
+  // O_NONBLOCK: open() must not wait for the writer of a pipe. A pipe has no size, so a later read
+  // reports an error.
   return {path, opened(path, "read", O_RDONLY | O_NONBLOCK)};
 }
 

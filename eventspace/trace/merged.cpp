@@ -16,7 +16,7 @@ bool MergedTrace::Stream::advance() {
   } while (records.empty());
   if (read == 0) begin_nanos = records.front().up_nanos;
   read += records.size();
-  // The difference of forged times may overflow. Then any order is acceptable.
+  // The difference of forged times may overflow. In that case any order is acceptable.
   if (__builtin_sub_overflow(+records.back().up_nanos, begin_nanos, &at_nanos)) at_nanos = 0;
   return true;
 }

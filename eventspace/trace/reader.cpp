@@ -18,8 +18,8 @@
 namespace eventspace {
 namespace {
 
-/// Initial size of a window, which grows to the largest chunk of the file. A larger one would save
-/// little time, and cost gigabytes with thousands of open files.
+/// Initial size of a window. A window grows to the size of the largest chunk of its file. A larger
+/// initial size would save little time, and need gigabytes for thousands of open files.
 constexpr std::size_t window_bytes = std::size_t{16} * 1024;
 
 std::string_view text_of(std::span<const std::byte> bytes) {
@@ -51,7 +51,7 @@ std::span<const std::byte> FileWindow::look(std::size_t wanted) {
     std::memmove(bytes_.data(), bytes_.data() + begin_, size_);
     begin_ = 0;
     if (wanted > bytes_.size()) {
-      // Bounded by the size of the file, whatever a damaged length requests.
+      // The window is never larger than the file, even if a damaged length requests more.
       bytes_.resize(std::max(bytes_.size(), std::min<std::size_t>(wanted, file.size() + 1)));
     }
     const auto room = std::span(bytes_).subspan(size_);
@@ -109,15 +109,15 @@ void TraceReader::read_head() {
   give_up(Lost::file_end, begin.size());
 }
 
-/// Skips bytes that cannot be used.
+/// Skips bytes that cannot be used, and counts them as lost.
 void TraceReader::give_up(Lost lost, std::size_t bytes) {
   if (astray_ == Lost::nothing) astray_ = lost;
   window_.skip(bytes);
   losses_.bytes_unused += bytes;
 }
 
-/// Counts the loss before a chunk head that was found. Damage that a head follows is not at the end
-/// of the file.
+/// Counts the loss before a chunk head. The damage is not at the end of the file, because a chunk
+/// head follows it.
 void TraceReader::settle() {
   if (std::exchange(astray_, Lost::nothing) != Lost::nothing) ++losses_.damaged_places;
 }
@@ -125,7 +125,7 @@ void TraceReader::settle() {
 void TraceReader::find_next_mark() {
   const auto bytes = window_.look(chunk_mark.size());
   if (text_of(bytes) == chunk_mark) return;
-  // Searches the window except its last bytes, where a mark may begin.
+  // Searches the window for a mark. The last bytes are kept, because a mark may begin there.
   const std::size_t found = text_of(window_.look()).find(chunk_mark);
   const std::size_t seen = window_.look().size();
   const std::size_t unused = found != std::string_view::npos    ? found
@@ -134,7 +134,8 @@ void TraceReader::find_next_mark() {
   give_up(Lost::place, unused);
 }
 
-/// Returns the head of the next whole chunk. The window then begins with its payload.
+/// Returns the head of the next whole chunk. After the call, the window begins with the payload of
+/// that chunk.
 std::optional<ChunkHead> TraceReader::next_chunk() {
   while (true) {
     if (astray_ != Lost::nothing) find_next_mark();
@@ -159,7 +160,8 @@ std::optional<ChunkHead> TraceReader::next_chunk() {
       window_.skip(sizeof(ChunkHead));
       return head;
     }
-    // Bytes may be missing inside, so the next chunk may begin before the end of this one.
+    // Bytes may be missing inside this chunk. The next chunk may then begin before the computed
+    // end.
     give_up(is_there ? Lost::place : Lost::file_end, sizeof(ChunkHead));
   }
 }
@@ -332,7 +334,7 @@ TraceDirectory::TraceDirectory(const std::vector<std::filesystem::path>& directo
       if (has_structure)
         check.add(file, files);
       else
-        TraceReader reader(file);  // finds the errors of this file alone
+        TraceReader reader(file);  // the constructor throws the errors of this file alone
     } catch (const NoTrace& error) {
       no_traces.emplace_back(error.what());
     } catch (const std::runtime_error& error) {

@@ -59,15 +59,15 @@ void TraceWriter::finish() {
   if (!unsaid_.empty()) throw std::runtime_error(std::exchange(unsaid_, {}));
 }
 
-/// Writes the end mark after a failed write. On a full disk it fits into the last block, once the
-/// torn chunk is removed. Readers then know that the process ended, and how many records are
-/// missing.
+/// Writes the end mark after a failed write. On a full disk, the end mark fits into the last block
+/// when the incomplete chunk is removed. Readers then know that the process ended, and how many
+/// records are missing.
 void TraceWriter::say_end_after_failure() {
   std::error_code ignored;
   std::filesystem::resize_file(path_, whole_bytes_, ignored);
   try {
     write_end();
-  } catch (const std::runtime_error&) {  // the first failure is thrown instead
+  } catch (const std::runtime_error&) {  // the first failure is thrown in place of this one
   }
 }
 

@@ -32,7 +32,8 @@ std::int64_t times(std::int64_t nanos, std::uint64_t rounds) {
   return is_more ? std::numeric_limits<std::int64_t>::max() : all;
 }
 
-/// Returns the median of values that are alike, or 0 if they are too few or too different.
+/// Returns the median of the values if they are similar. Returns 0 if there are too few, or if
+/// they are too different.
 std::int64_t usual_of(std::vector<std::int64_t> others) {
   if (others.size() < 3) return 0;
   std::sort(others.begin(), others.end());
@@ -73,8 +74,8 @@ bool is_noisy(const ThreadReport& thread) {
   return thread.outliers >= noisy_outliers && thread.noise_share >= noisy_share;
 }
 
-/// Whether noise that hits all computations explains the excess: it is a small multiple of one
-/// noise event.
+/// Whether noise that occurs in all computations explains the excess. The excess is then a small
+/// multiple of one noise event.
 bool is_noise(std::int64_t more, const ThreadReport& thread) {
   const std::int64_t noise = thread.noise_median_nanos;
   if (!is_noisy(thread) || noise <= 0 || thread.is_noise_rare) return false;
@@ -100,9 +101,9 @@ Finding slow_thread(const ThreadReport& thread, std::int64_t others) {
   return finding;
 }
 
-/// Finds slow threads. A thread that is slow in its 10th percentile as well is delayed in all
-/// computations, not only in some. If the median thread of a host is slow, the host is reported
-/// instead.
+/// Finds slow threads. If even the 10th percentile of a thread is slow, the thread is delayed in
+/// all computations, not only in some. If the median thread of a host is slow, the host is
+/// reported instead.
 void find_slow_threads(const Report& report, std::vector<Finding>& found) {
   struct Group {
     Others bases, tenths;
@@ -160,7 +161,7 @@ void find_noisy_threads(const Report& report, std::vector<Finding>& found) {
   }
 }
 
-/// Reference for a link's time, and its origin in words.
+/// Reference for a link's time, and a description of where the reference comes from.
 struct Expected {
   std::int64_t nanos = 0;
   std::string what;
@@ -242,8 +243,8 @@ void find_slow_networks(const Report& report, std::vector<Finding>& found) {
   }
 }
 
-/// Adds a finding for each link that holds results back. A link may be on several paths, but is one
-/// cause.
+/// Adds a finding for each link that delays replies. A link may be on several paths, but is
+/// reported once.
 void find_holds(const Report& report, std::vector<Finding>& found) {
   struct Hold {
     const StageReport* stage = nullptr;

@@ -39,7 +39,8 @@ Finding slow_in_group(const GroupMemberReport& member, std::int64_t nanos, std::
   return finding;
 }
 
-/// Returns the median of a host's threads, the lower one of two.
+/// Returns the median of the medians of a host's threads. If their number is even, returns the
+/// lower of the two middle ones.
 std::int64_t median_of(const std::vector<const GroupMemberReport*>& threads) {
   std::vector<std::int64_t> medians;
   for (const GroupMemberReport* thread : threads) medians.push_back(thread->computation.p50);
@@ -96,7 +97,7 @@ bool is_slow_way(std::int64_t nanos, std::int64_t usual) {
          group_ratio(nanos, usual) >= slow_link_factor;
 }
 
-/// Returns the median of links that are alike, or 0.
+/// Returns the median of the links' values if they are similar, otherwise 0.
 std::int64_t usual_of_links(std::vector<std::int64_t> like) {
   if (like.size() < 3) return 0;
   std::sort(like.begin(), like.end());
@@ -106,8 +107,8 @@ std::int64_t usual_of_links(std::vector<std::int64_t> like) {
   return like[(like.size() - 1) / 2];
 }
 
-/// Returns the reference for a link's latency, or 0 if the latency is normal. Its quick messages
-/// must be slow as well, because those near the median may have queued for each other or for
+/// Returns the reference for a link's latency, or 0 if the latency is normal. A slow link must
+/// also have slow quick messages. Messages near the median may have waited for each other or for
 /// streams.
 std::pair<std::int64_t, std::string> usual_for(const GroupLinkReport& link,
                                                const std::vector<GroupLinkReport>& links) {
@@ -128,8 +129,8 @@ std::pair<std::int64_t, std::string> usual_for(const GroupLinkReport& link,
   return {usual, "the other links between clusters"};
 }
 
-/// Finds links of high latency. Rates are not judged, because the records do not show whether hosts
-/// share a link.
+/// Finds links of high latency. Rates are not examined, because the records do not show whether
+/// hosts share a link.
 void find_slow_group_links(const GroupsReport& report, std::vector<Finding>& found) {
   for (const GroupLinkReport& link : report.clusters) {
     if (!link.is_wan || link.latency.count == 0) continue;

@@ -45,7 +45,7 @@ class GroupOperations {
   void add(std::uint32_t host, const EventRecord& record);
   void finish();
   const GroupTexts& texts() const { return texts_; }
-  /// number of records whose share has no end in the trace
+  /// Number of records whose share has no end in the trace.
   std::uint64_t unended() const { return unended_; }
 
  private:
@@ -67,7 +67,7 @@ class GroupOperations {
   const ShareDone share_done_;
   const Done done_;
   GroupTexts texts_;
-  // keyed by host and by number of the share on that host
+  // Keyed by host and by number of the share on that host.
   std::unordered_map<Key, HostShare, Hash> shares_;
   std::unordered_map<Key, Open, Hash> open_;  // keyed by number of the text and of the operation
   std::map<std::uint64_t, Key> by_age_;

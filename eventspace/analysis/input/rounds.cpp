@@ -8,8 +8,8 @@
 namespace eventspace {
 namespace {
 
-/// Most blocks of ended rounds that a tree remembers. No run has more, so only stray sequences
-/// reach it.
+/// Maximum number of blocks of ended rounds that a tree remembers. A real run has fewer, so only
+/// damaged sequence numbers reach this limit.
 constexpr std::size_t ended_max = std::size_t{1} << 14;
 
 }  // namespace
@@ -30,9 +30,9 @@ RoundTable::RoundTable(const Shape& shape, std::size_t bytes_max, Done done)
       open_(shape.trees.size()),
       last_(shape.lanes.size(), Key{~std::uint64_t{0}, 0}) {}
 
-/// Returns the key of a record's round. Only moves have a number for each operation of a path.
-/// Other operations repeat a sequence. The first ones of all collectors then belong together, the
-/// second ones, and so on.
+/// Returns the key of a record's round. Only moves have a sequence number of their own. Other
+/// operations may repeat a sequence number. Then the first such operations of all collectors
+/// belong together, the second ones belong together, and so on.
 RoundTable::Key RoundTable::key_of(std::uint32_t lane, const EventRecord& record) {
   const std::uint64_t operation = record.sequence << 8 | record.kind;
   if (record.kind == move_operation) return {operation, 0};
@@ -42,7 +42,7 @@ RoundTable::Key RoundTable::key_of(std::uint32_t lane, const EventRecord& record
 }
 
 std::size_t RoundTable::bytes_of(std::uint32_t tree) const {
-  constexpr std::size_t overhead = 160;  // overhead of the maps and queues
+  constexpr std::size_t overhead = 160;  // overhead of a round in maps and queues
   return sizeof(Round) + sizeof(Pass) * shape_.trees[tree].lanes.size() + overhead;
 }
 
@@ -118,8 +118,8 @@ void RoundTable::add(std::uint32_t lane, const EventRecord& record,
   if (shape_.trees[tree].has_periodic) hand_on_answered(tree, record.sequence);
 }
 
-/// Passes on earlier rounds that a `periodic` replied to. All threads are further by now, and the
-/// records of each thread are in order.
+/// Passes on earlier rounds to which a `periodic` replied. All threads have already continued, and
+/// the records of each thread are in order, so no more records of these rounds follow.
 void RoundTable::hand_on_answered(std::uint32_t tree, std::uint64_t before) {
   std::vector<Key> answered;
   for (const auto& [key, round] : open_[tree].rounds)
@@ -141,9 +141,9 @@ void RoundTable::hand_on(std::uint32_t tree, const Key& key) {
   forget_ended(open);
 }
 
-/// Removes ended rounds from the queue. Rounds end about in the order in which they began, so
-/// usually the front is enough. Behind a round that never ends, the whole queue is cleaned at
-/// times.
+/// Removes ended rounds from the queue. Rounds end roughly in the order in which they began, so
+/// usually only the front is removed. If a round at the front never ends, the whole queue is
+/// cleaned occasionally.
 void RoundTable::forget_ended(Open& open) {
   while (!open.by_age.empty() && !open.rounds.contains(open.by_age.front()))
     open.by_age.pop_front();

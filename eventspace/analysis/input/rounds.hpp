@@ -20,7 +20,7 @@ namespace eventspace {
 struct Pass {
   std::int64_t down_nanos = 0;
   std::int64_t up_nanos = 0;
-  /// thread's computation before this operation; below 0 = unknown
+  /// Thread's computation before this operation; below 0 = unknown.
   std::int64_t computation_nanos = -1;
   std::uint32_t bytes = 0;
   std::uint8_t flags = 0;
@@ -56,9 +56,9 @@ class RoundTable {
   void add(std::uint32_t lane, const EventRecord& record, std::int64_t computation_nanos);
   void finish();
 
-  /// operations that pass through joins without a round
+  /// Operations that pass through joins without a round.
   std::uint64_t passed_by() const { return passed_by_; }
-  /// records that arrived after their round was dropped
+  /// Records that arrived after their round was dropped.
   std::uint64_t late() const { return late_; }
   std::uint64_t repeated() const { return repeated_; }  ///< records that are copies of earlier ones
 

@@ -17,7 +17,7 @@ bool is_join(const Structure::Wrapper& wrapper) { return wrapper.job == Job::joi
 
 namespace {
 
-// Limits above those of any run that fits a machine. A forged structure may exceed them.
+// These limits exceed those of any run that fits a machine. A forged structure may exceed them.
 constexpr std::uint64_t lanes_max = std::uint64_t{1} << 24;
 constexpr std::uint32_t threads_max = 1u << 24;
 constexpr std::uint32_t stages_in_a_row_max = 1u << 16;
@@ -49,11 +49,12 @@ class Compiler {
     return structure_.stages[stage].slot + (is_join(wrapper_of(stage)) ? 0 : slot);
   }
 
-  /// Checks that each walk down from a stage ends soon enough, which a forged structure may
-  /// prevent.
+  /// Checks that each chain of stages ends after a limited number of stages. In a forged structure
+  /// it may not.
   void check_ends() const {
     const auto& stages = structure_.stages;
-    std::vector<std::uint32_t> lengths(stages.size(), 0);  // stages from here down; 0 = unknown
+    // Number of stages from this stage down; 0 = unknown.
+    std::vector<std::uint32_t> lengths(stages.size(), 0);
     std::vector<std::uint32_t> way;
     for (std::uint32_t begin = 0; begin < stages.size(); ++begin) {
       way.clear();
@@ -107,9 +108,9 @@ class Compiler {
     }
   }
 
-  /// Finds the crossing of each link. A link on the way down delays messages of the forward below
-  /// it. A link on the way up delays replies of the forward above it. A link next to no forward
-  /// delays messages within one host.
+  /// Finds the crossing whose messages each link delays. A link on the way down delays messages of
+  /// the forward below it. A link on the way up delays replies of the forward above it. A link
+  /// that is not next to a forward delays messages within one host.
   void find_crossings(const std::vector<std::uint32_t>& way) {
     const auto is_transparent = [&](std::uint32_t stage) {
       return is_collector(wrapper_of(stage)) || wrapper_of(stage).job == Job::link;
@@ -232,7 +233,7 @@ class Compiler {
       if (kind == HopKind::link) set_crossing(hop, shape_.link_ways[stage]);
     }
     if (stage == no_stage) {
-      // A check or join that ends a path keeps its kind, because its time passes inside it.
+      // A check or join at the end of a path keeps its kind, because time is spent inside it.
       if (hop.kind != HopKind::check && hop.kind != HopKind::join) hop.kind = HopKind::end;
     } else {
       if (hop.kind != HopKind::link) hop.to_host = structure_.host_of(stage);
@@ -273,7 +274,7 @@ class Compiler {
   void add_leaves(const Structure::Path& path, std::uint32_t number) {
     std::uint32_t slot = path.slot;
     for (const std::uint32_t stage : way_of(path)) {
-      if (is_join(wrapper_of(stage))) return;  // a join makes its threads indistinguishable
+      if (is_join(wrapper_of(stage))) return;  // after a join, the records do not show the thread
       if (is_collector(wrapper_of(stage))) {
         for (std::uint32_t thread = 0; thread < std::max(1u, path.threads); ++thread) {
           const std::uint32_t lane = shape_.lane_of(stage, slot + thread);
@@ -291,7 +292,8 @@ class Compiler {
   }
 
   void make_trees() {
-    std::map<std::pair<bool, std::uint32_t>, std::uint32_t> trees;  // is a join, its number
+    // Keyed by whether the bottom is a join, and by its number.
+    std::map<std::pair<bool, std::uint32_t>, std::uint32_t> trees;
     for (std::uint32_t number = 0; number < shape_.lanes.size(); ++number) {
       std::uint32_t lane = number;
       std::uint32_t depth = 0;

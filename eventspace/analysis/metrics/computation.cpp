@@ -24,7 +24,7 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
 
 constexpr std::uint32_t in_micros = 1u << 31;
 
-/// Half a year. Longer computations are those of damaged records.
+/// Maximum plausible computation: half a year. Longer ones are from damaged records.
 constexpr std::int64_t computation_max = std::int64_t{1} << 54;
 
 std::int64_t least_noise(std::int64_t base, std::int64_t spread) {
@@ -33,8 +33,8 @@ std::int64_t least_noise(std::int64_t base, std::int64_t spread) {
                 outlier_spreads * static_cast<double>(spread)}));
 }
 
-/// Whether noise is rarer than computations. It then has a period that predicts late computations,
-/// clearly better than any period of frequent noise does.
+/// Whether noise is rarer than computations. The noise then has a period that predicts late
+/// computations clearly better than any period of frequent noise.
 bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequent) {
   constexpr double least_agreement = 0.9;
   constexpr double clearly = 0.1;
@@ -45,7 +45,8 @@ bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequen
 
 }  // namespace
 
-/// Stores nanoseconds below 2^31 ns (about two seconds), and microseconds above.
+/// Stores durations below 2^31 ns (about two seconds) in nanoseconds, and longer ones in
+/// microseconds.
 Computation::Kept::Kept(std::int64_t begin, std::int64_t nanos, std::uint64_t sequence)
     : begin_(begin), sequence_(static_cast<std::uint32_t>(sequence)) {
   if (nanos < in_micros) {
@@ -80,7 +81,7 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   ThreadState& thread = threads_[rank];
   LeafState& leaf = leaves_[number];
   const bool is_move = operation.kind == move_operation;
-  // A gap of lost operations must not count as one computation.
+  // If operations between two records were lost, the gap must not count as one computation.
   const bool is_next = !is_move || operation.sequence == leaf.next_sequence;
   if (is_move) leaf.next_sequence = operation.sequence + 1;
   const bool had_begun = thread.has_begun;
@@ -96,7 +97,7 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
     ++unknown_;
     return -1;
   }
-  // Other operations pass through joins, and have no round that could be late.
+  // Operations other than moves pass through joins, and have no round in which they could be late.
   if (!is_move && shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].has_joins())
     return nanos;
   keep(number, begin, nanos, operation.sequence);
@@ -106,7 +107,7 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
 void Computation::add_thread(const EventRecord& life) {
   if (life.place >= threads_.size()) return;
   ThreadState& thread = threads_[life.place];
-  if (!thread.has_begun) {  // record of the thread's begin
+  if (!thread.has_begun) {  // the record marks the thread's begin
     thread.has_begun = true;
     thread.last_up = life.down_nanos;
     return;
@@ -134,8 +135,8 @@ std::uint32_t Computation::group_of(std::uint32_t number) const {
   return graph * clusters + shape_.structure.hosts[host_of(number)].cluster;
 }
 
-/// Returns the usual values by leaf. A slow host is slow in all its threads, so a thread is
-/// compared with those of its host first.
+/// Returns the usual values, indexed by leaf. A slow host is slow in all its threads, so a thread
+/// is first compared with the other threads of its host.
 std::vector<Computation::Usual> Computation::usual() const {
   const std::size_t groups = shape_.graphs.size() * shape_.structure.clusters.size();
   std::vector<std::vector<std::int64_t>> medians(groups);
@@ -167,10 +168,10 @@ std::vector<Computation::Usual> Computation::usual() const {
   return usual;
 }
 
-/// Finds the base of a thread's computations, and the bound of its outliers. Noise in most
-/// computations shifts the median, but not the 1st percentile. The search therefore starts at that
-/// percentile, plus the spread that is usual in the cluster. Base and bound are then computed from
-/// each other until they no longer change.
+/// Finds the base of a thread's computations, and the bound of its outliers. If most computations
+/// contain noise, the noise changes the median, but not the 1st percentile. The search therefore
+/// starts at the 1st percentile, plus the spread that is usual in the cluster. Base and bound are
+/// then computed from each other until both no longer change.
 Computation::Bounds Computation::bounds_of(std::uint32_t number, const Usual& like) const {
   const Distribution& all = leaves_[number].all;
   const std::int64_t median = all.quantile(0.5);
@@ -191,10 +192,10 @@ Computation::Bounds Computation::bounds_of(std::uint32_t number, const Usual& li
   return bounds;
 }
 
-/// Corrects the bounds if all computations contain noise. Noise that is more frequent than
-/// computations leaves none without it. Some contain n events, others n + 1. One event is then the
-/// difference between the two, and n events are the excess over other threads. A thread that is
-/// slow by that time looks the same, except for the period of its noise.
+/// Corrects the bounds if all computations contain noise. If noise is more frequent than
+/// computations, none is without it: some contain n noise events, the others n + 1. One event is
+/// then the difference between these two groups, and n events are the excess over other threads. A
+/// thread that is slow by the same time differs only in the period of its noise.
 void Computation::find_noise_in_all(LeafState& leaf, const Usual& like, Bounds& bounds) {
   const Distribution& all = leaf.all;
   const double below =
@@ -267,8 +268,8 @@ void Computation::judge_one(std::uint32_t number, const Kept& kept, const Bounds
   graph.lost += static_cast<double>(effective) * static_cast<double>(tree.leaves.size());
 }
 
-/// Returns the mean time from the begin of a computation to that of the next. Noise and waits
-/// count, because the period of the noise goes on during them.
+/// Returns the mean time from the begin of a computation to the begin of the next one. Noise and
+/// waits are included, because the period of the noise continues during them.
 double Computation::iteration_of(const std::vector<Kept>& kept) {
   const auto [first, last] = std::minmax_element(
       kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.begin() < b.begin(); });
@@ -277,7 +278,8 @@ double Computation::iteration_of(const std::vector<Kept>& kept) {
   return static_cast<double>(last->begin() - first->begin()) / static_cast<double>(iterations);
 }
 
-/// Returns the computations that are still kept: the last part of a very long run.
+/// Returns the computations that are still in memory. For a very long run, these are only the last
+/// ones.
 std::vector<Computed> Computation::computed_of(const LeafState& leaf, const Bounds& bounds) {
   std::vector<Computed> computed;
   computed.reserve(leaf.kept.size());
@@ -309,8 +311,8 @@ std::vector<std::int64_t> Computation::critical_noise() const {
 
 namespace {
 
-/// Drops all but the spectra of the noisiest threads. A spectrum is as large as all other figures
-/// of a thread.
+/// Removes the spectra of all threads except the noisiest. A spectrum needs as much space as all
+/// other figures of a thread.
 void keep_spectra_of_noisiest(std::vector<ThreadReport>& threads) {
   constexpr std::size_t spectra_max = 32;
   std::vector<ThreadReport*> with;

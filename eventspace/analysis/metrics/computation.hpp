@@ -96,7 +96,7 @@ class Computation {
     std::vector<SpectrumPoint> spectrum;
   };
   struct Iteration {
-    // number of lateness_bounds_nanos that the latest thread of the iteration exceeded
+    // Number of lateness_bounds_nanos that the latest thread of the iteration exceeded.
     std::uint8_t lateness = 0;
     bool is_seen = false;
     float greatest_noise = 0;

@@ -12,10 +12,11 @@ namespace eventspace {
 namespace {
 
 constexpr std::uint64_t rows_max = 2048;
-/// Most rounds that wait for their own record. No trace has that many open at once, so most of
-/// these lack it.
+/// Maximum number of rounds that wait for the record of their check. No trace has so many
+/// incomplete rounds at once, so most of these have lost that record.
 constexpr std::size_t used_max = 1 << 18;
-/// Most sets of clusters that are counted separately. Five clusters have 16 sets.
+/// Maximum number of sets of clusters that are counted separately. With five clusters there are 16
+/// sets.
 constexpr std::size_t together_max = 64;
 
 /// Returns the number of rounds by which a check's result is late; 0 if it decides each round in
@@ -58,9 +59,10 @@ void Conditional::find_checks(std::size_t exact_max) {
   }
 }
 
-/// Connects prefetches and pushes with the checks that they serve. A prefetch serves the check on
-/// its host that combines the cluster at the end of its path. A push serves the check on the host
-/// at its end that combines the cluster of its begin.
+/// Connects prefetches and pushes with the condition checks that use their values. A prefetch
+/// belongs to the check on its own host that combines the cluster at the end of its path. A push
+/// belongs to the check on the host at the end of its path that combines the cluster where it
+/// begins.
 void Conditional::find_prefetches() {
   const Structure& structure = shape_.structure;
   for (std::uint32_t number = 0; number < structure.paths.size(); ++number) {
@@ -77,7 +79,7 @@ void Conditional::find_prefetches() {
       const bool is_graph = checks_[check].tree == none ||
                             shape_.graphs[shape_.trees[checks_[check].tree].graph] == path.graph;
       if (wrapper.host != reader || !is_graph) continue;
-      // Other pushes between the two hosts carry requests for values.
+      // All other pushes between the two hosts send requests for values.
       const std::string_view stored = setting_of(structure.wrapper_of(last), "element");
       if (is_push && !names_element(wrapper, stored)) continue;
       const auto place = std::find(wrapper.combines.begin(), wrapper.combines.end(), source);
@@ -135,10 +137,10 @@ void Conditional::add(const Round& round) {
   }
 }
 
-/// Adds a round of a check. The value is moved down before the check decides, so the time to decide
-/// begins when that move returns.
+/// Adds a round of a check. The check moves its own value down before it decides. The time to
+/// decide therefore begins when this move returns.
 void Conditional::add_round(Check& check, const Round& round, const Pass& here, const Pass* below) {
-  if (round.sequence < check.lag) return;  // returned without a check
+  if (round.sequence < check.lag) return;  // the round returned without a check
   ++check.operations;
   if ((here.flags & event_proved) != 0) ++check.proved;
   std::vector<Value> used;
@@ -156,7 +158,7 @@ void Conditional::add_round(Check& check, const Round& round, const Pass& here, 
     check.awaited.at(round.sequence) = {used.back().slot, nanos};
 }
 
-/// Counts the used values, and sorts them by arrival.
+/// Counts the values that a round used, and sorts them by arrival.
 void Conditional::add_used(Check& check, std::vector<Value>& used) {
   std::stable_sort(used.begin(), used.end(),
                    [](const Value& a, const Value& b) { return a.up_nanos < b.up_nanos; });
@@ -182,7 +184,7 @@ void Conditional::add_used(Check& check, std::vector<Value>& used) {
 
 void Conditional::add_row(Check& check, std::uint64_t sequence, std::int64_t nanos,
                           std::uint32_t needed) {
-  // A sequence far ahead of all rounds is no number of a round, and would merge all rows.
+  // A sequence far beyond all rounds is damaged, and would merge all rows into one.
   if (sequence > 64 * (check.operations + rows_max)) return;
   while (sequence / check.rounds_per_row >= rows_max) {
     for (std::size_t row = 0; row < check.rows.size(); row += 2) {
@@ -291,7 +293,8 @@ ConditionalReport::Remote Conditional::report_remote(const Remote& remote, std::
   one.cached = remote.cached;
   if (one.reads > 0)
     one.cached_share = static_cast<double>(one.cached) / static_cast<double>(one.reads);
-  // 5% more, because half of two-way only estimates one-way, and the wait contains a hand-over.
+  // The limit is 5% higher, because half of the two-way time is only an estimate of the one-way
+  // time. In addition, the wait contains the time to hand over the value.
   one.in_flight = one_way < 0 ? 0 : remote.waited.count_at_most(one_way + one_way / 20);
   one.late = one_way < 0 ? 0 : remote.waited.count() - one.in_flight;
   one.by_place = remote.by_place;

@@ -8,8 +8,8 @@
 namespace eventspace {
 namespace {
 
-/// Tolerance between two clocks: a time divided by clocks_differ_part, for their drift, plus
-/// clocks_differ_nanos, because they are read at different moments.
+/// Tolerance between times on two clocks. It is the time divided by clocks_differ_part, because of
+/// drift, plus clocks_differ_nanos, because clocks are read at different moments.
 constexpr std::int64_t clocks_differ_part = 1000;
 constexpr std::int64_t clocks_differ_nanos = 1'000'000;
 
@@ -72,8 +72,8 @@ void Figures::add(const Round& round) {
   if (round.is_complete() && shape_.trees[round.tree].has_joins()) add_critical(round);
 }
 
-/// Adds a round that a `periodic` replied to. No thread waited in it. It lengthened the next
-/// complete round by the time that it took that round's critical thread.
+/// Adds a round to which a `periodic` replied. No thread waited in this round. It delayed the next
+/// complete round by the time that it took the critical thread of that round.
 void Figures::add_answered(const Round& round) {
   TreeFigures& tree = trees_[round.tree];
   ++tree.answered;
@@ -114,8 +114,9 @@ void Figures::count_missing(const Round& round) {
   for (const std::uint32_t host : hosts) ++missing_[host];
 }
 
-/// Whether a collector saw more time than the one above it, with a tolerance for two clocks. Lanes
-/// that enter a join are skipped, because not all contributors wait for the result below it.
+/// Whether a collector measured a longer time than the collector above it, with a tolerance for
+/// two clocks. Lanes that enter a join are skipped, because not all contributors wait for the
+/// result from below the join.
 bool Figures::is_contradictory(const Round& round) const {
   if (round.is_one_way) return false;
   for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
@@ -142,8 +143,8 @@ bool Figures::is_around(const Round& round, std::uint32_t number) const {
          (here.down_nanos <= below->down_nanos && below->up_nanos <= here.up_nanos);
 }
 
-/// Adds the hops of a round. Lanes below precede those above, so the network time below is already
-/// known.
+/// Adds the hops of a round. Lanes below precede those above, so the network time below a lane is
+/// already known.
 void Figures::add_hops(const Round& round) {
   const Tree& tree = shape_.trees[round.tree];
   on_the_way_.assign(tree.lanes.size(), {});
@@ -188,8 +189,8 @@ void Figures::add_hop(const Round& round, const Hop& hop, HopFigures& figures, c
   figures.payload_bytes += here.bytes;
 }
 
-/// Sums the network time from a lane down. A push has only one-way times: those of links, and with
-/// a common clock those of forwards.
+/// Sums the network time from a lane down to the end of its path. For a push, only one-way times
+/// are known: those of links and, with a common clock, those of forwards.
 Figures::OnTheWay Figures::way_of(const Lane& lane, const Hop& hop, const Pass& here,
                                   const Pass* below, bool is_one_way) const {
   if (below == nullptr) return {};
@@ -251,7 +252,8 @@ void Figures::add_join(const Round& round, std::uint32_t number) {
   if (!round.is_one_way) add_departures(round, number);
 }
 
-/// Returns the lane that arrived last. The join itself marks it; without a mark the clock decides.
+/// Returns the lane that arrived last. The join marks it in the record. Without a mark, the times
+/// decide.
 std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const {
   const Pass* last = nullptr;
   std::uint32_t last_lane = none;
@@ -267,8 +269,9 @@ std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const
   return last_lane;
 }
 
-/// Adds the time from the arrival of the round's leader until the round continued below. The leader
-/// is the last contributor to arrive before that. In a broadcast, others may arrive later.
+/// Adds the time from the arrival of the round's leader until the round continued below the join.
+/// The leader is the last contributor that arrived before the round continued. In a broadcast,
+/// other contributors may arrive later.
 void Figures::add_through(const Round& round, std::uint32_t number) {
   const Join& join = shape_.joins[number];
   const Pass* below = pass_of(round, join.below);
@@ -339,7 +342,9 @@ std::uint32_t Figures::find_critical_leaf(const Round& round) const {
   return none;
 }
 
-/// Returns the least lead of the joins on the way.
+/// Returns the lead (RoundNote::lead_nanos) of the thread that begins at this lane. In each join
+/// on the path, the lead is the time from the last arrival but one to the last. The least of these
+/// is returned.
 std::int64_t Figures::lead_of(std::uint32_t lane) const {
   std::int64_t lead = std::numeric_limits<std::int64_t>::max();
   for (; lane != none; lane = shape_.lanes[lane].below)
@@ -347,8 +352,8 @@ std::int64_t Figures::lead_of(std::uint32_t lane) const {
   return lead;
 }
 
-/// Adds the critical path of a complete round. If a contributor does not wait for the result from
-/// below a join, its path ends in the join.
+/// Adds the critical path of a complete round. The path ends in a join if the contributor does not
+/// wait for a result from below the join.
 void Figures::add_critical(const Round& round) {
   const std::uint32_t number = find_critical_leaf(round);
   if (number == none) return;
@@ -382,7 +387,7 @@ void Figures::add_critical(const Round& round) {
   tree.notes.at(round.sequence) = tree.latest;
 }
 
-/// Adds the iteration of the critical thread's pass.
+/// Adds the iteration that ends with this pass of the critical thread.
 void Figures::add_iteration(const Round& round, const Pass& pass,
                             const std::array<std::int64_t, causes>& by_cause) {
   TreeFigures& tree = trees_[round.tree];
@@ -405,7 +410,7 @@ Cause Figures::add_critical_hop(std::uint32_t number, std::int64_t nanos) {
   return cause;
 }
 
-/// Adds the part of a late broadcast for which the round's critical thread waited.
+/// Adds the delay of a late broadcast, as far as the critical thread of the round waited for it.
 void Figures::add_critical_reply(std::uint32_t number, std::int64_t nanos) {
   const Lane& lane = shape_.lanes[number];
   JoinFigures& join = joins_[lane.join];

@@ -99,7 +99,7 @@ class Figures {
   struct Total {
     std::int64_t nanos = 0;
     std::uint64_t rounds = 0;
-    // including iterations to which a `periodic` replied; only for threads
+    // Including iterations to which a `periodic` replied; only for threads.
     std::uint64_t iterations = 0;
   };
   struct HopFigures {
@@ -215,7 +215,7 @@ class Figures {
   // State of the present round.
   std::vector<OnTheWay> on_the_way_;  // indexed by place
   std::vector<std::uint32_t> last_;   // indexed by join: lane that arrived last, or none
-  // indexed by join: time from the last arrival but one to the last
+  // Indexed by join: time from the last arrival but one to the last.
   std::vector<std::int64_t> lead_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::min();
 constexpr std::uint64_t rate_bytes_least = 1024;
 
-/// Arrivals at an operation.
+/// The first arrival of a member at an operation, and the last two arrivals.
 struct Comings {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = no_end, before_last = no_end;
@@ -27,7 +27,7 @@ struct Comings {
       before_last = std::max(before_last, nanos);
     }
   }
-  /// Whether one arrived after all others.
+  /// Whether one member arrived later than all others.
   bool has_last() const { return before_last != no_end && last > before_last; }
 };
 
@@ -74,9 +74,9 @@ void GroupFigures::add(std::uint32_t host, const EventRecord& record) {
   operations_.add(host, record);
 }
 
-/// Adds what each thread did since its previous operation. Records of several OS threads may arrive
-/// in another order than that of the operations. An operation whose predecessor is missing is left
-/// out.
+/// Adds the time of each thread between its previous operation and this one. Records of several OS
+/// threads may arrive in another order than the operations. An operation is left out if the record
+/// of the previous operation is missing.
 void GroupFigures::add_share(const HostShare& share) {
   for (const GroupStep& step : share.steps)
     if (step.action == GroupAction::send) add_step(share.host, step);
@@ -131,7 +131,7 @@ void GroupFigures::add_operation(const WholeOperation& operation) {
   has_common_clock_ ? add_between_hosts(operation, kind) : add_within_hosts(operation, kind);
 }
 
-/// Adds an operation without a common clock, host by host.
+/// Adds an operation if there is no common clock. Times are then compared within each host only.
 void GroupFigures::add_within_hosts(const WholeOperation& operation, Kind& kind) {
   std::int64_t longest = 0;
   for (const HostShare& share : operation.shares) {
@@ -187,13 +187,13 @@ void GroupFigures::add_last(const WholeOperation& operation, Kind& kind) {
   if (hosts.has_last()) note(kind.hosts[hosts.who], hosts);
 }
 
-/// Returns the key of a part. Messages between clusters share a key for each pair of clusters.
+/// Returns the key of a segment. All messages between two clusters have the same key.
 GroupFigures::Pair GroupFigures::key_of(const GroupSegment& segment) const {
   const bool is_message =
       segment.cause == GroupCause::sending || segment.cause == GroupCause::latency;
   if (!is_message || cluster_of(segment.from) == cluster_of(segment.to))
     return {segment.from, segment.to};
-  // Numbers of clusters follow those of the hosts.
+  // In keys, the numbers of clusters follow those of the hosts.
   const auto hosts = static_cast<std::uint32_t>(structure_.hosts.size());
   return {hosts + cluster_of(segment.from), hosts + cluster_of(segment.to)};
 }
@@ -255,7 +255,8 @@ GroupsReport GroupFigures::finish(std::int64_t begin_nanos) {
   return report;
 }
 
-/// Adds a series for each kind. Its name omits the schedule, which may be what changed.
+/// Adds a series for each kind. The name of a series omits the schedule, because the schedule may
+/// be what changed between the runs.
 void GroupFigures::report_series(Report& report) const {
   for (const auto& [text, kind] : kinds_) {
     const std::string* const name = operations_.texts().find(text);

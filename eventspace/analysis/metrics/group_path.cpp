@@ -64,8 +64,9 @@ class BackwardWalk {
     if (nanos > 0) segments_.push_back({cause, from, to, nanos});
   }
 
-  /// Returns the latest step that ended by now. Among steps with the same end it prefers one that
-  /// is no send, because a send only frees its link for the next.
+  /// Returns the latest step that ended by the present time. If several steps have the same end,
+  /// it prefers one that is not a send, because a send only makes its link free for the next
+  /// message.
   std::optional<std::uint32_t> latest() const {
     const auto& steps = here().steps;
     std::uint32_t behind = place_.step;
@@ -92,8 +93,9 @@ class BackwardWalk {
     return true;
   }
 
-  /// Follows a send back to the latest of three times: when it was passed to its link, when the
-  /// previous message had left, and when the receiver's request arrived.
+  /// Follows a send back in time. The path continues at the latest of three times: when the
+  /// message was passed to its link, when the previous message had left, and when the receiver's
+  /// request arrived.
   void send() {
     for (;;) {
       const GroupStep& step = here().steps[place_.step];
@@ -146,8 +148,8 @@ class BackwardWalk {
     return std::nullopt;
   }
 
-  /// Returns the time of the operation's fastest message, from its departure to its arrival. If
-  /// there is none, returns that of the opposite direction.
+  /// Returns the time of the operation's fastest message, from departure to arrival. If there is
+  /// no message in this direction, returns that of the opposite direction.
   std::int64_t passage_between(std::uint32_t from, std::uint32_t to) const {
     for (const auto& pair : {std::pair(from, to), std::pair(to, from)})
       if (const auto found = passages_.find(pair); found != passages_.end()) return found->second;
@@ -185,7 +187,7 @@ class BackwardWalk {
 
   const GroupMessages& messages_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>
-      passages_;  // keyed by hosts, one way
+      passages_;  // keyed by sending and receiving host
   MessagePlace place_;
   std::int64_t at_nanos_ = 0;
   std::vector<GroupSegment> segments_;

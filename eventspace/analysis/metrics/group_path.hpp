@@ -49,9 +49,9 @@ struct GroupSegment {
 /// On each host, a step waits for the latest step that ended before it began.
 /// - A message that arrived before its receiver requested it costs nothing. The path continues at
 ///   the step before the request.
-/// - Any other received message waited for its sender. The sender's link accepted the message at
-///   the latest of three times: when the message was passed to the link, when the previous message
-///   had left, and when the receiver's request arrived.
+/// - Any other received message waited for its sender. The sender's link accepted the message when
+///   three conditions held. The message was passed to the link, the previous message had left, and
+///   the receiver's request had arrived.
 /// - A send on the path is followed in the same manner.
 /// - Latency is the time of the fastest message between two hosts. Any further time counts as
 ///   sending, on links after the first.

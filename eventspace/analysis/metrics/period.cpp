@@ -12,17 +12,17 @@ namespace eventspace {
 namespace {
 
 constexpr std::size_t least_late = 8;
-constexpr std::size_t first_look = 128;  // late times in the first search
+constexpr std::size_t first_look = 128;  // number of late times in the first search
 constexpr std::size_t peaks_kept = 12;
-/// Upper ends of the frequency search, as multiples of 1 / guess. The second one finds periods
-/// whose ticks fall mostly outside of computations.
+/// Upper ends of the frequency search, as multiples of 1 / guess. The second range finds periods
+/// of ticks (noise events) that occur mostly outside of computations.
 constexpr double search_factors[] = {1.6, 5};
 constexpr double oversampling = 4;
-/// Most frequencies to try. A thread that computes for so little of the time is not late because of
-/// ticks.
+/// Maximum number of frequencies to try. If more are needed, the thread computes so rarely that
+/// ticks do not explain its lateness.
 constexpr double frequencies_most = 300'000;
-/// Least power of a peak. Random times exceed it at exp(-power), about 1e-5, of all frequencies;
-/// thousands are tried.
+/// Least power of a peak. With random times, a frequency exceeds this power with probability
+/// exp(-power), about 1e-5. The search tries thousands of frequencies.
 constexpr double least_power = 12;
 constexpr double least_agreement = 0.6;
 constexpr double as_good = 0.02;
@@ -31,7 +31,7 @@ constexpr std::size_t spectrum_points = 256;
 struct Peak {
   double frequency = 0;  // per nanosecond
   double power = 0;      // n r^2, with r the mean of the times' unit vectors
-  double phase = 0;      // phase of that mean, in turns
+  double phase = 0;      // phase of this mean vector, in turns
 };
 
 Peak peak_at(std::span<const double> times, double frequency) {
@@ -44,8 +44,8 @@ Peak peak_at(std::span<const double> times, double frequency) {
           std::arg(sum) / (2 * std::numbers::pi)};
 }
 
-/// Returns the power at frequencies between two, in steps finer than a peak. Returns none if there
-/// would be too many steps.
+/// Returns the power at frequencies between `from` and `to`, in steps finer than a peak. Returns
+/// none if there would be too many steps.
 std::vector<Peak> powers_between(std::span<const double> times, double from, double to) {
   const double step = 1 / (oversampling * (times.back() - times.front()));
   std::vector<Peak> all;
@@ -55,8 +55,8 @@ std::vector<Peak> powers_between(std::span<const double> times, double from, dou
   return all;
 }
 
-/// Returns the points of a spectrum. If there are too many, neighbours are merged into the greatest
-/// of them.
+/// Returns the points of a spectrum. If there are too many, each group of neighbours is
+/// represented by its greatest point.
 std::vector<SpectrumPoint> spectrum_of(const std::vector<Peak>& all) {
   const std::size_t together = (all.size() + spectrum_points - 1) / spectrum_points;
   std::vector<SpectrumPoint> points;
@@ -96,8 +96,8 @@ Peak best_near(std::span<const double> times, double frequency, double reach) {
   return best;
 }
 
-/// Refines a peak with more and more times. More times give a sharper peak, so each step searches
-/// only the uncertainty of the step before.
+/// Refines a peak with more and more times. More times give a sharper peak, so each pass searches
+/// only the range of uncertainty of the previous pass.
 Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
   const auto unsure = [&] { return 1 / (oversampling * (times[known - 1] - times.front())); };
   while (known < times.size()) {
@@ -109,8 +109,8 @@ Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
   return best_near(times, peak.frequency, unsure() / 20);
 }
 
-/// Correlation between late and predicted computations. A prediction that is always true does not
-/// agree with a thread that is late most of the time.
+/// Correlation between late computations and those that are predicted to be late. A prediction
+/// that is always true has no correlation, even with a thread that is late most of the time.
 class Agreement {
  public:
   void add(bool is_late, bool is_announced) {
@@ -139,7 +139,8 @@ double agreement_of(std::span<const Computed> computations, const Peak& peak, do
   return agreement.value();
 }
 
-/// Returns the periods that predict late computations, near peaks of the first `known` times.
+/// Returns the periods that predict late computations. Only periods near peaks of the first
+/// `known` times are tried.
 std::vector<Period> fitting_of(std::span<const Computed> computations,
                                std::span<const double> times, std::size_t known,
                                const std::vector<Peak>& peaks) {
@@ -155,7 +156,8 @@ std::vector<Period> fitting_of(std::span<const Computed> computations,
   return fitting;
 }
 
-/// Returns the best period. The guess decides between those that agree about equally well.
+/// Returns the best period. If several agree about equally well, it returns the one nearest to the
+/// guess.
 std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) {
   double most = 0;
   for (const Period& one : fitting) most = std::max(most, one.agreement);
@@ -171,8 +173,8 @@ std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) 
 }
 
 /// Returns the agreement of a period of frequent noise. Each tick delays the rest of the
-/// computation, and the next tick follows a period later. A computation therefore contains one tick
-/// more if its first one comes early enough.
+/// computation, and the next tick follows one period later. Therefore a computation contains one
+/// tick more if its first tick is early enough.
 double agreement_of_early_ticks(std::span<const Computed> computations, const Peak& peak,
                                 double origin, const FrequentNoise& noise) {
   const double period = 1 / peak.frequency;
@@ -180,7 +182,8 @@ double agreement_of_early_ticks(std::span<const Computed> computations, const Pe
       (noise.computation_nanos - noise.least_ticks * (period - noise.nanos)) / period;
   Agreement agreement;
   for (const Computed& one : computations) {
-    // The phase is that of late begins, and therefore of the middle of the early range.
+    // The phase is the mean of the begins of late computations. It is therefore the middle of the
+    // range in which a first tick is early.
     const double turns =
         (static_cast<double>(one.begin_nanos) - origin) * peak.frequency - peak.phase;
     agreement.add(one.is_late, std::abs(turns - std::round(turns)) <= early / 2);
@@ -214,7 +217,8 @@ double agreement_of_frequent_noise(std::span<const Computed> computations,
 std::optional<Period> find_period(std::span<const Computed> computations) {
   if (computations.empty()) return std::nullopt;
   const auto origin = static_cast<double>(computations.front().begin_nanos);
-  std::vector<double> times;  // middles of late computations, which estimate their ticks
+  // Middles of late computations, as estimates of the times of their ticks.
+  std::vector<double> times;
   double computed = 0;
   for (const Computed& one : computations) {
     computed += static_cast<double>(one.nanos);
@@ -225,8 +229,8 @@ std::optional<Period> find_period(std::span<const Computed> computations) {
   if (times.size() < least_late || times.back() <= times.front()) return std::nullopt;
   const double guess = computed / static_cast<double>(times.size());
   if (guess < computed / static_cast<double>(computations.size()) * 1.02) return std::nullopt;
-  // Each tick makes at most one computation late. If the period is a multiple of the iteration, far
-  // more ticks than by chance hit computations, so the guess is no upper bound.
+  // Each tick makes at most one computation late. If the period is a multiple of the iteration,
+  // ticks hit computations far more often than by chance. Therefore the guess is no upper bound.
   const double elapsed = static_cast<double>(computations.back().begin_nanos) - origin;
   const double longest = std::max(guess, elapsed / static_cast<double>(times.size())) * 1.05;
   const std::size_t known = std::min(first_look, times.size());

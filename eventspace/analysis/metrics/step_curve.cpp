@@ -35,7 +35,7 @@ void StepCurve::append(Step step) {
   if (steps_.size() >= points_max_) widen();
 }
 
-/// Widens the steps so that about half of them remain.
+/// Makes the least width of steps larger, so that about half of the steps remain.
 void StepCurve::widen() {
   const std::int64_t all = steps_.back().begin_nanos + steps_.back().nanos - steps_[0].begin_nanos;
   const auto half = static_cast<std::int64_t>(std::max<std::size_t>(points_max_ / 2, 1));

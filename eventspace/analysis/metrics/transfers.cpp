@@ -77,7 +77,7 @@ void Transfers::add(const Transfer& transfer) {
       transfer.bytes, transfer.ends_message);
 }
 
-/// Adds a message from the time at which it no longer waits for earlier ones.
+/// Adds a message on a link. Its time begins when the message no longer waits for earlier ones.
 void Transfers::add_link(const EventRecord& record) {
   if (record.place >= shape_.link_ways.size()) return;
   const auto [from, to] = shape_.link_ways[record.place];
@@ -104,7 +104,8 @@ void Transfers::add(const Round& round) {
   }
 }
 
-/// Adds a message. Clocks may differ by more than its time, so the end is at least the begin.
+/// Adds a message. If clocks differ by more than the message's time, its end may precede its
+/// begin. The end is then set to the begin.
 void Transfers::add_message(std::uint32_t from_host, std::uint32_t to_host,
                             std::int64_t begin_nanos, std::int64_t end_nanos, std::uint64_t bytes) {
   if (!crosses(from_host, to_host)) return;
@@ -129,8 +130,8 @@ void Transfers::add(std::uint32_t path, Source source, std::int64_t begin_nanos,
   if (changes_.size() >= changes_max_) judge(changes_max_ / 2);
 }
 
-/// Judges the oldest `changes` changes, and those at the same moment as the last of them. The
-/// source that counts for a path is fixed from then on.
+/// Counts the oldest `changes` changes, and all others at the same moment as the last of these.
+/// From then on, the source that counts for a path no longer changes.
 void Transfers::judge(std::size_t changes) {
   if (changes_.empty()) return;
   std::sort(changes_.begin(), changes_.end(),
@@ -160,8 +161,8 @@ void Transfers::judge(std::size_t changes) {
   changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
-/// Returns the unit that is counted. Streams are unknown for transfers that are known only at their
-/// ends.
+/// Returns the unit that is counted. If only the ends of transfers are known, their streams are
+/// unknown.
 TransferBasis Transfers::basis_of(const Path& path) const {
   if (path.source() == Source::ends && path.counted().has_any()) return TransferBasis::ends;
   if (path.takes_streams) return TransferBasis::streams;

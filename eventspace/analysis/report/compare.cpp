@@ -37,17 +37,17 @@ Blocks::Row all_of(const Rows& rows) {
   return all;
 }
 
-/// Returns the number of consecutive rows in a resample. It must cover the dependence of rounds,
-/// and leave about as many different stretches.
+/// Returns the number of consecutive rows that are resampled together. It must be large enough to
+/// cover the dependence between rounds, and leave about as many different groups of rows.
 std::size_t length_of(const Rows& rows) {
   return static_cast<std::size_t>(std::sqrt(static_cast<double>(rows.size())));
 }
 
-/// Returns the deviation of the mean over other rounds of the same run. The last row may have fewer
-/// rounds, and counts accordingly.
+/// Returns the standard deviation that the mean would have over other rounds of the same run. The
+/// last row may have fewer rounds, and counts accordingly.
 double deviation_of(const Rows& rows, Random& random) {
   const std::size_t length = length_of(rows);
-  Rows long_rows(rows.size());  // sums of `length` consecutive rows, around the end
+  Rows long_rows(rows.size());  // sums of `length` consecutive rows, cyclically
   for (std::size_t first = 0; first < rows.size(); ++first)
     for (std::size_t place = 0; place < length; ++place)
       add(long_rows[first], rows[(first + place) % rows.size()]);
@@ -63,7 +63,8 @@ double deviation_of(const Rows& rows, Random& random) {
                    static_cast<double>(drawn - 1));
 }
 
-/// Returns the number of standard deviations that leave `outside` on both sides together.
+/// Returns the number of standard deviations beyond which, on both sides together, a share
+/// `outside` of the values lies.
 double normal_quantile(double outside) {
   double low = 0;
   double high = 40;
@@ -74,8 +75,8 @@ double normal_quantile(double outside) {
   return low;
 }
 
-/// Returns the same quantile of Student's t, because few rows do not determine a deviation well
-/// (Abramowitz and Stegun 1964, 26.7.5).
+/// Returns the same quantile for Student's t distribution. With few rows, the standard deviation
+/// is not known well (Abramowitz and Stegun 1964, 26.7.5).
 double student_quantile(double outside, double freedom) {
   const double z = normal_quantile(outside);
   const auto power = [z](int exponent) { return std::pow(z, exponent); };
@@ -99,7 +100,7 @@ Difference difference_of(const Rows& before, const Rows& after, double outside, 
   return one;
 }
 
-/// Returns the series by figure and name. Equal names are numbered in their order.
+/// Returns the series by figure and name. Series with equal names are numbered in their order.
 std::map<std::string, const Series*> by_name(const Report& report) {
   std::map<std::string, const Series*> named;
   for (const Series& series : report.series) {

@@ -22,7 +22,7 @@ struct ConditionalReport {
     std::uint64_t late = 0;
     double cached_share = 0;
     std::vector<std::uint64_t> by_place;
-    /// below 0 = unknown; then `in_flight` and `late` are unknown as well
+    /// Below 0 = unknown; then `in_flight` and `late` are unknown as well.
     std::int64_t one_way_half_nanos = -1;
     Summary wait;
     Summary ahead;

@@ -91,7 +91,7 @@ class Distribution {
   std::int64_t max_ = 0;
   std::vector<std::int64_t> samples_;  // all numbers, or none once there are ranges
   std::vector<Range> ranges_;          // sorted by index
-  // range of the last number; the next number is often in the same range
+  // Range of the last number; the next number is often in the same range.
   std::size_t last_range_ = 0;
 };
 

@@ -19,7 +19,7 @@ namespace eventspace {
 /// the arrival of a member.
 enum class GroupCause : std::uint8_t {
   late_member,  ///< from the first arrival to that of the member at which the path begins
-  /// wait until the sender's link accepted the message, for example after earlier messages
+  /// Wait until the sender's link accepted the message, for example after earlier messages.
   sending,
   latency,  ///< from then, or from the request for the message, until it arrived
   folding,  ///< folds and copies of schedules
@@ -173,7 +173,7 @@ void describe(Visitor& visit, const GroupLinkReport& link) {
 struct GroupsReport {
   bool has_common_clock = false;
   std::uint64_t records = 0;
-  /// records that refer to nothing in the plan, or contradict other records
+  /// Records that refer to nothing in the plan, or contradict other records.
   std::uint64_t unknown = 0;
   std::vector<GroupReport> operations;
   std::vector<GroupMemberReport> members;

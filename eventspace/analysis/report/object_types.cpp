@@ -20,7 +20,8 @@ using Field = ObjectType::Field;
 
 constexpr std::size_t columns_max = 100;
 
-/// Returns text such as "count = 0", or "" if the field does not depend on another.
+/// Returns text such as "count = 0", or "" if the presence of the field does not depend on another
+/// field.
 std::string other_value(const Presence& presence, std::string_view form) {
   if (presence.field.empty()) return {};
   return fmt::format(fmt::runtime(form), presence.field, presence.value);
@@ -44,8 +45,8 @@ std::string name_of_reference(const Json& type) {
 
 // --- JSON schema --------------------------------------------------------------------------------
 
-/// Returns conditions for fields that depend on another field. Such fields are all present or all
-/// missing.
+/// Returns conditions for fields that are present only if another field has a certain value. Such
+/// fields are all present or all missing.
 Json dependent_fields(const ObjectType& type) {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<std::string>> groups;
   for (const Field& field : type.fields)
@@ -130,8 +131,8 @@ std::string typescript_of(const Json& type) {
   return type["type"] == "string" || type["type"] == "boolean" ? type["type"] : Json("number");
 }
 
-/// Prints a field as prettier lays it out: in one line, with the type in the next, or with a line
-/// for each word.
+/// Prints a field in the layout of the formatter prettier. It is one line, or the type is on the
+/// next line, or each word has its own line.
 std::string typescript_of(const Field& field) {
   const std::string name = field.name + (may_be_left_out(field.presence) ? "?" : "");
   const std::string type = typescript_of(field.type);

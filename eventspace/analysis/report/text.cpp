@@ -31,7 +31,7 @@ std::string percent_of(std::int64_t part, std::int64_t whole) {
   const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   return fmt::format("{:.1f}%", 100 * share);
 }
-/// Prints one number, or the least and the greatest.
+/// Prints one number if all values are equal, otherwise the least and the greatest.
 std::string range_of(const std::vector<double>& values) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const std::string from = fmt::format("{:.3f}", ms(*low));
@@ -39,7 +39,7 @@ std::string range_of(const std::vector<double>& values) {
   return from == to ? from : from + " to " + to;
 }
 
-/// Prints the number of rounds. Iterations that a `periodic` replied to are no rounds.
+/// Prints the number of rounds. Iterations to which a `periodic` replied do not count as rounds.
 std::string rounds_of(std::uint64_t rounds, std::uint64_t iterations) {
   return iterations <= rounds ? fmt::format("{} rounds", rounds)
                               : fmt::format("{} iterations, {} rounds", iterations, rounds);
@@ -203,7 +203,8 @@ void Text::graphs() {
   if (graphs.size() > shown) line("  ... and {} more", graphs.size() - shown);
 }
 
-/// Describes the places of several trees. If each host has a tree, they are hosts, not clusters.
+/// Describes the places of several trees. If each host has its own tree, the places are hosts,
+/// otherwise clusters.
 std::string places_of(const std::vector<const CriticalReport*>& trees, std::size_t known) {
   std::set<std::string> clusters;
   for (const CriticalReport* tree : trees) clusters.insert(tree->cluster);

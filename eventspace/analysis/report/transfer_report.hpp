@@ -17,7 +17,7 @@ namespace eventspace {
 /// Unit that is counted on a path, and the time during which it is counted.
 enum class TransferBasis : std::uint8_t {
   streams,  ///< streams of the link, each while a frame occupies it
-  /// messages, from the time at which the link begins to accept one until all of it has arrived
+  /// Messages, from the time at which the link begins to accept one until all of it has arrived.
   messages,
   ends,  ///< messages on an unknown link, each from sending to arrival
 };

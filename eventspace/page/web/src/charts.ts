@@ -10,7 +10,7 @@ export interface Line {
   style: string; // a colour of style.css
   bars?: boolean;
   points?: boolean;
-  steps?: boolean; // each value holds until the next
+  steps?: boolean; // each value is valid until the next one
 }
 
 export interface Chart {

@@ -7,7 +7,7 @@ export type * from './report';
 
 export type Bin = Thread['computation_bins_from_to_count'][number];
 
-/** Bars of threads in group operations, sorted by begin. Lists have an entry for each bar. */
+/** Bars of threads in group operations, sorted by begin. Each list has one entry for each bar. */
 export interface GroupBars {
   names: string[];
   thread: number[];
@@ -19,7 +19,10 @@ export interface GroupBars {
 
 export type HopKind = 'internal' | 'join' | 'network' | 'link' | 'check' | 'end';
 
-/** Tree of lanes, the places that make records. Lists have an entry for each lane; -1 = none. */
+/**
+ * Tree of lanes; a lane is one contributor at one collector. Each list has one entry for each lane;
+ * -1 = none.
+ */
 export interface Tree {
   graph: string;
   host: number[];
@@ -39,7 +42,10 @@ export interface Shape {
   trees: (Tree | null)[];
 }
 
-/** Round; lists are by lane of the tree. `down` counts from `begin`; `nanos` < 0 = no record. */
+/**
+ * A round. Each list has one entry for each lane of the tree. `down` is the time since `begin` at
+ * which the operation passed; `nanos` is the time until its reply, below 0 if there is no record.
+ */
 export interface Round {
   tree: number;
   sequence: number;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/page/web/src/groups.ts — group operations: times, causes, first bars.
+// eventspace/page/web/src/groups.ts — section on group operations: times, causes and the first
+// bars of threads.
 import type { Data, GroupBars, GroupLink, GroupOperations } from './data';
 import { h, own_clock, section, svg } from './dom';
 import { bytes, count, milliseconds, percent, plural, time } from './format';
@@ -99,7 +100,7 @@ function thread_name(data: Data, rank: number): string {
   return host ? `${host.name}/${rank - host.first_thread}` : `thread ${rank}`;
 }
 
-/** Draws the bars `now`, with a row for each thread. */
+/** Draws the bars whose numbers are in `now`, with a row for each thread. */
 function picture_of(data: Data, bars: GroupBars, threads: number[], now: number[]): SVGElement {
   const begin = Math.min(...now.map((bar) => bars.begin[bar]));
   const end = Math.max(...now.map((bar) => bars.begin[bar] + bars.nanos[bar]));
@@ -141,7 +142,10 @@ function picture_of(data: Data, bars: GroupBars, threads: number[], now: number[
   return picture;
 }
 
-/** Shows bars page by page. A bar lasts from a thread's arrival until its host ended. */
+/**
+ * Shows bars page by page. A bar begins when a thread arrives, and ends when its host has ended the
+ * operation.
+ */
 function bars_of(data: Data, bars: GroupBars): HTMLElement {
   const all = [...new Set(bars.thread)].sort((a, b) => a - b);
   const threads = all.slice(0, threads_shown);

@@ -87,7 +87,7 @@ export interface Joins {
   show: (join: number) => void;
 }
 
-/** Offers the joins for a choice, those with the longest waits first. */
+/** Shows the joins in a list for selection, those with the longest waits first. */
 export function joins(data: Data): Joins | null {
   const all = data.report.joins;
   if (all.length === 0) return null;

@@ -72,7 +72,10 @@ function put_reading(data: Data): void {
   );
 }
 
-/** Draws the sections one after another, so that the first is visible before the last exists. */
+/**
+ * Draws the sections one after another, so that the first one is visible before the last one is
+ * drawn.
+ */
 async function put_sections(data: Data): Promise<void> {
   const main = at('main');
   const join_view = joins(data);

@@ -17,7 +17,7 @@ function added(threads: Thread[]): Bin[] {
   return [...bins.values()].sort((a, b) => a[0] - b[0]);
 }
 
-/** Converts a time to a scale on which all bins are 1 wide: 32 equal bins for each doubling. */
+/** Converts a time to a scale on which all bins have width 1: each doubling has 32 equal bins. */
 function place_of(nanos: number): number {
   const doublings = Math.floor(Math.log2(Math.max(1, nanos)));
   return 32 * (doublings + nanos / 2 ** doublings - 1);

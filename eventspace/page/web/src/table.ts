@@ -7,7 +7,9 @@ export interface Column<Row> {
   title: string;
   value: (row: Row) => number | string;
   show?: (row: Row) => string | Node;
-  /** Whole of which the value is a share, drawn as a bar under the figure. */
+  /**
+   * Returns the whole of which the value is a share. The share is drawn as a bar under the figure.
+   */
   bar?: (row: Row) => number;
   colour?: string;
   help?: string;
@@ -22,7 +24,7 @@ export interface Options<Row> {
   chosen?: (row: Row) => void;
 }
 
-/** Creates a table. The first column is the heading of its row. */
+/** Creates a table. The first cell of each row is the heading of the row. */
 export function table<Row>(
   rows: Row[],
   columns: Column<Row>[],

@@ -12,7 +12,7 @@ interface Row {
   name: string;
   level: 0 | 1 | 2; // cluster, host, thread
   number: number; // number of the cluster or host, or rank of the thread
-  /** Slices of each round of the stretch; created when first drawn. */
+  /** Slices of each round of the stretch; undefined until they are drawn. */
   slices: (Slice[] | undefined)[];
 }
 
@@ -22,14 +22,17 @@ const row_heights = [26, 20, 14];
 const view_height = 440;
 const rows_first = 60;
 
-/** Rows of a stretch. Clusters and hosts show, for each round, their thread that arrived last. */
+/**
+ * Rows of a stretch. The row of a cluster or host shows, for each round, its thread that arrived
+ * last.
+ */
 class Model {
   readonly rows: Row[] = [];
   readonly open = new Set<string>();
   begin = 0;
   end = 1;
   private slicer: Slicer;
-  private lanes: Map<string, number>[] = []; // lane of each row's key, by round
+  private lanes: Map<string, number>[] = []; // by round: lane of each row's key
   stretch!: Stretch;
   constructor(private data: Data) {
     this.slicer = new Slicer(data);
@@ -98,7 +101,7 @@ class Model {
     });
   }
 
-  /** Opens the rows down to threads (2), hosts (1) or clusters (0). */
+  /** Opens the rows down to a level: 0 = clusters, 1 = hosts, 2 = threads. */
   open_to(level: number): void {
     this.open.clear();
     if (level > 0) this.data.shape.clusters.forEach((_, number) => this.open.add(`0 ${number}`));
@@ -209,7 +212,7 @@ class View {
     const by = share * (this.to - this.from);
     this.show(this.from + by, this.to + by);
   }
-  /** Visible time, for tests. */
+  /** The visible range of time, for tests. */
   get range(): [number, number] {
     return [this.from, this.to];
   }

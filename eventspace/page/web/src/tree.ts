@@ -11,12 +11,12 @@ interface Node {
   children: Node[];
   shown: number; // number of children shown; the others are one node
   threads: number; // number of threads that contribute through this node
-  last: number; // share of the rounds in which it arrived last in its join
-  is_late: boolean; // whether `last` is twice that of chance, and significant
+  last: number; // share of the rounds in which the node arrived last in its join
+  is_late: boolean; // whether `last` is at least twice the share by chance, and significant
   one_way: number; // half of two-way; below 0 = on one host
   is_wan: boolean;
   link: string;
-  is_rest?: boolean; // whether the node stands for several that are not shown
+  is_rest?: boolean; // whether the node stands for several nodes that are not shown
 }
 
 const shown_first = 4;
@@ -160,7 +160,7 @@ const rows_of = (node: Node): number => {
   );
 };
 
-/** Closes the nodes that cost least, until the open ones fit into `rows_first` rows. */
+/** Closes the nodes that matter least, until the open ones fit into `rows_first` rows. */
 function summarise(roots: Node[]): void {
   const inner: { node: Node; depth: number }[] = [];
   const visit = (node: Node, depth: number): void => {
