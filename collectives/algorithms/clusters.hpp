@@ -7,7 +7,7 @@ namespace collectives {
 
 /// Reduces or gathers within clusters, exchanges between the first hosts of clusters, and
 /// broadcasts within clusters. Data cross between clusters once, so the time contains one such
-/// latency. The word `all_to_all` in declared trees means the same schedule.
+/// latency. Declared trees with `all_to_all` use the same schedule.
 Algorithm clusters_algorithm();
 /// The same for alltoall: one message for each ordered pair of clusters, with an exchange within
 /// clusters in the meantime.

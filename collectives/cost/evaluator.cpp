@@ -62,7 +62,7 @@ struct Host {
   std::vector<Slot> free;    // steps that can be done
   std::vector<Ready> ready;  // heap, oldest step first
   std::vector<MessageIndex> under_way;
-  std::vector<MessageIndex> parked;  // messages under way that lack credit
+  std::vector<MessageIndex> parked;  // messages that lack credit, and are therefore not under way
   std::vector<Bytes> credit;         // remaining credit, indexed by target
   struct Class {
     std::size_t sending = 0;             // sending ports taken

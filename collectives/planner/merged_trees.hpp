@@ -12,7 +12,7 @@ enum class Merging {
   /// Plans tree by tree. A host forwards a block as soon as it has the block, regardless of other
   /// trees. Intended for hosts without receiving ports, which accept any message.
   in_turn,
-  /// Plans always the edge that ends first in the model of ports. The candidates are the next
+  /// Always plans the edge that ends first in the model of ports. The candidates are the next
   /// edges of all hosts that have the block.
   by_end,
 };

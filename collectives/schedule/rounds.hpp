@@ -25,8 +25,9 @@ class Rounds {
   const Ref& passed(Block hand, const Ref& message);
 
   Steps& steps_;
-  Block came_, went_;  // first elements that the receiving and the sending hand hold
-  Ref message_;        // reused for its memory
+  // Original blocks of the elements in the receiving and the sending `hand` buffer.
+  Block came_, went_;
+  Ref message_;  // reused for its memory
 };
 
 /// Data of an allgather in rounds: one bundle of blocks for each member, in any layout. Before the

@@ -43,8 +43,9 @@ struct PageTimelineReport {
     std::vector<Passed> passes;  ///< indexed by place in the tree
   };
   struct Stretch {
-    std::uint64_t slowest = 0;       ///< sequence of the slowest iteration
-    std::int64_t slowest_nanos = 0;  ///< its computation and operation, on its slowest thread
+    std::uint64_t slowest = 0;  ///< sequence of the slowest iteration
+    /// Duration of its computation and operation, on its slowest thread.
+    std::int64_t slowest_nanos = 0;
     bool is_beginning = false;
     std::int64_t error_nanos = 0;  ///< largest error between clocks; below 0 = unknown
     std::vector<Round> rounds;     ///< times on the clock of the first host

@@ -87,7 +87,7 @@ class Computation {
     std::int64_t base = 0;
     std::int64_t outlier = 0;
     std::int64_t critical_noise = 0;
-    std::uint64_t lead_of = 0;  // round of the present lead, and noise counted within it
+    std::uint64_t lead_of = 0;  // round to whose lead (RoundNote::lead_nanos) lead_used refers
     std::int64_t lead_used = 0;
     bool is_noise_rare = false;  // noise is as long as the slowness, but rarer than computations
     std::optional<double> period_nanos;

@@ -26,8 +26,9 @@ class GroupFigures {
  public:
   static constexpr std::size_t host_pairs_max = 100'000;
 
-  /// Callback for each message whose two ends are known, only with a common clock. `begin` is when
-  /// it was passed to its link, `end` when it arrived.
+  /// Callback for each message of which both ends are known. It is called only with a common
+  /// clock. `begin` is the time at which the message was passed to its link, `end` the time of its
+  /// arrival.
   using OnMessage = std::function<void(std::uint32_t from, std::uint32_t to, std::int64_t begin,
                                        std::int64_t end, std::uint64_t bytes)>;
   GroupFigures(const Structure& structure, std::size_t exact_max, bool has_common_clock,

@@ -21,7 +21,7 @@ enum class GroupCause : std::uint8_t {
   late_member,  ///< from the first arrival to that of the member at which the path begins
   /// Wait until the sender's link accepted the message, for example after earlier messages.
   sending,
-  latency,  ///< from then, or from the request for the message, until it arrived
+  latency,  ///< from acceptance by the link, or from the request for the message, until it arrived
   folding,  ///< folds and copies of schedules
   within_hosts,
 };

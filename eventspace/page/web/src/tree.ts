@@ -13,7 +13,7 @@ interface Node {
   threads: number; // number of threads that contribute through this node
   last: number; // share of the rounds in which the node arrived last in its join
   is_late: boolean; // whether `last` is at least twice the share by chance, and significant
-  one_way: number; // half of two-way; below 0 = on one host
+  one_way: number; // half of the two-way time; below 0 = both ends are on one host
   is_wan: boolean;
   link: string;
   is_rest?: boolean; // whether the node stands for several nodes that are not shown
