@@ -22,8 +22,8 @@ namespace groups {
 
 class Selector;
 
-/// Arguments that one member passes to an operation of its group. An element is a scalar, or a pair
-/// of a scalar and a location.
+/// Arguments that one member passes to an operation of its group. One element of an array is a
+/// scalar, or a pair of a scalar and a location.
 struct Call {
   collectives::Collective collective = collectives::Collective::barrier;
   std::span<const std::byte> in = {};
@@ -32,35 +32,39 @@ struct Call {
   std::string operation = {};  ///< name of a base::ReduceOperation; reductions only
   base::Values values = base::Values::checked;
   std::uint32_t root = 0;  ///< rank of the root member
-  /// Element counts: one for a whole vector, one for each member's block, or, for an alltoall, one
-  /// for each pair, by source and then by target. A single number means that all blocks are alike.
+  /// Element counts. A collective without blocks has one count: the size of the vector. A
+  /// collective with blocks has one count for each member's block. An alltoall has one count for
+  /// each pair of members, ordered by source, then by target. If there is only one count, it
+  /// applies to all blocks.
   std::vector<std::uint64_t> counts = {};
   std::string algorithm = "best";
-  /// Whether "best" is limited to schedules whose sums have the same bits as those of one tree:
-  /// first over hosts, then over clusters.
+  /// If true, the algorithm "best" considers only schedules whose sums equal those of one tree bit
+  /// for bit. That tree combines the hosts of each cluster first, then the clusters.
   bool is_canonical = false;
-  /// Unfinished schedule steps that a host admits at once; 0 = 256, or the number of hosts if that
-  /// is larger. Members need not agree on it.
-  /// Throws: UsageError, naming the smallest window, if the schedule needs a larger one and credit
-  ///         cannot replace it (the inbox is 0 bytes, or receiving ports are limited).
+  /// Maximum number of unfinished schedule steps that a host considers at a time. 0 = 256, or the
+  /// number of hosts if that is larger. Members may use different windows.
+  /// Throws: UsageError, naming the smallest window, if the schedule needs a larger one. A small
+  ///         window is accepted if messages can move by credit instead: the inbox is larger than 0
+  ///         bytes and receiving ports are unlimited.
   std::size_t window = 0;
-  /// Number of messages that a host requests at once and, if steps take ports in order, sends at
-  /// once; 0 = as many as its schedule allows. A plan brings its own ports.
+  /// Maximum number of messages that a host receives at a time. If steps take ports in order, also
+  /// the maximum that it sends at a time. 0 = as many as the schedule allows. Ports of a plan
+  /// replace these.
   pricing::Ports ports = {};
-  /// Whether the arrays hold values. If false, arrays give only their sizes and several members may
-  /// share one: operations read, fold and copy nothing, and results are undefined. This measures
-  /// operations on the virtual clock whose values would not fit in memory.
+  /// Whether the arrays hold values. If false, the arrays only give sizes, and several members may
+  /// share one array. Operations then read, fold and copy nothing, and results are undefined. This
+  /// mode measures, on the virtual clock, operations whose values would not fit in memory.
   /// Paper: Degomme et al. 2017 (shared allocations in simulators).
   bool has_values = true;
-  /// Link properties that the choice of schedules uses; nullptr = those of the config. A Group sets
-  /// it.
+  /// Link properties for the choice of the schedule; nullptr = those of the config. Set by Group.
   std::shared_ptr<Selector> selector = {};
-  /// Element whose newest tuple replaces `in`, and the root's `out` of a broadcast
-  /// (groups/tuples.hpp); nullptr = use the arrays. `tuple` holds that tuple.
+  /// Element whose newest tuple is used as input instead of `in`; for the root of a broadcast,
+  /// instead of `out` (groups/tuples.hpp). nullptr = use the arrays. `tuple` holds the tuple that
+  /// was read.
   const pastset::Element* from = nullptr;
   base::Payload tuple = {};
-  /// Element that receives the result as a tuple of `into_count` values and replaces `out`; nullptr
-  /// = use the array. `made` is the tuple's buffer if this member receives a result.
+  /// Element that receives the result as a tuple of `into_count` values, instead of `out`; nullptr
+  /// = use the array. `made` is the buffer of that tuple, if this member receives a result.
   pastset::Element* into = nullptr;
   std::uint64_t into_count = 0;
   std::shared_ptr<base::Buffer> made = {};

@@ -25,7 +25,7 @@ namespace groups {
 
 /// Identity of one operation of one group.
 struct OperationName {
-  std::uint64_t number = 0;            ///< number in its group; also the lanes' channel
+  std::uint64_t number = 0;            ///< number in its group; also the channel of its messages
   std::uint64_t signature_digest = 0;  ///< digest that must be equal on all hosts
   std::string_view group;              ///< outlives this object
   collectives::Collective collective = collectives::Collective::barrier;
@@ -36,20 +36,22 @@ struct OperationName {
 struct ExecutionPlan {
   collectives::Rank me = 0;
   const collectives::Topology* topology = nullptr;
-  /// Limits on concurrent messages. The executor ignores half duplex and the time for which a port
-  /// is held, because hosts of a run send and receive at once. Sending ports count only if steps
-  /// take them in order; otherwise links choose, frame by frame.
+  /// Limits on concurrent messages. The executor ignores the setting for half duplex and the time
+  /// for which a message occupies a port, because real hosts send and receive at the same time. The
+  /// limit on sending applies only if steps take ports in order. Otherwise the links choose the
+  /// next frame.
   pricing::Ports ports = {};
 };
 
 struct ExecutionLimits {
-  std::size_t window = 0;   ///< unfinished steps admitted, in order; 0 = max(256, hosts)
+  std::size_t window = 0;   ///< maximum number of unfinished steps; 0 = max(256, hosts)
   base::Nanos patience{0};  ///< longest time without any progress
   bool is_patience_written = false;
 };
 
-/// Returns the window to use: the configured one, or the larger of 256 and `hosts` if that is 0.
-/// With fewer steps than hosts, an alltoall could deadlock.
+/// Returns the window to use: the configured one, or the larger of 256 and `hosts` if the
+/// configured one is 0. An alltoall could deadlock if the window were smaller than the number of
+/// hosts.
 std::size_t window_of(std::size_t written, std::size_t hosts);
 
 /// One host's part of an operation. The objects that it refers to outlive it.
@@ -60,26 +62,27 @@ struct Share {
   Fold& fold;
   ExecutionLimits limits;
   ShareTrace* trace = nullptr;  ///< nullptr unless the run is traced
-  /// Asks the hosts that this one waits for whether they can still take part (MessageGroup::ask);
-  /// may be empty.
+  /// Asks the hosts for which this host waits whether they can still take part (MessageGroup::ask).
+  /// May be empty.
   std::function<void()> ask_hosts = {};
-  /// Whether values of `in` must be checked when they are sent or copied. Folding checks all
-  /// others.
+  /// Whether values of `in` must be checked before they are sent or copied. Values that are folded
+  /// are checked in any case.
   bool is_in_unchecked = false;
 };
 
-/// Executes a schedule's program over lanes. It admits steps in order up to a window and performs
-/// each step that no earlier unfinished step forbids. It ends when all steps are done, so that all
-/// borrowed memory is free again. It runs one operation after the other and reuses its memory.
+/// Executes a schedule's program over lanes. It considers the steps in order, at most a window of
+/// unfinished ones. It performs a step when no earlier unfinished step conflicts with it. It
+/// returns after the last step, when no borrowed memory is in use any more. One object executes
+/// operations one after the other and reuses its memory.
 ///
 /// Blocks: run(), in the calling context, which also folds and copies.
 /// Throws: TravelError for failures of hosts and links, base::BadValue for values that cannot be
 ///         folded, and the cancellation of the context. After an exception the caller must leave
-///         the lanes' group before the borrowed memory is freed.
+///         the message group before it frees the borrowed memory.
 class Execution {
  public:
-  /// `lanes` connects the group's hosts; nullptr if there is only one host. `hosts` maps
-  /// participants to hosts of the run. All arguments outlive this object.
+  /// `lanes` connects the group's hosts; nullptr if there is only one host. `hosts` gives the host
+  /// number in the run for each participant. All arguments outlive this object.
   Execution(const runtime::Runtime& runtime, paths::MessageGroup* lanes,
             const std::vector<std::uint32_t>& hosts)
       : runtime_(runtime), lanes_(lanes), hosts_(hosts), waits_(runtime) {}
@@ -87,9 +90,9 @@ class Execution {
   struct Sent {
     std::uint64_t messages = 0, bytes = 0;
   };
-  /// Returns messages and bytes that the last operation sent, by participant.
+  /// Returns the number of messages and bytes that the last operation sent to each participant.
   const std::map<collectives::Rank, Sent>& sent() const { return sent_; }
-  /// Returns the number of steps for which memory is kept.
+  /// Returns the number of steps that the object's memory can hold.
   std::size_t size() const { return kept_.size(); }
 
  private:
@@ -111,12 +114,13 @@ class Execution {
   void send_ready();
   void send(Slot slot);
   void receive(Slot slot);
-  /// Steps that wait for a port, in schedule order.
+  /// Steps that wait for a free port, in schedule order.
   struct Ports {
     std::deque<Slot> steps;
     std::size_t taken = 0;
   };
-  using PortsApart = std::array<Ports, 2>;  // near (or all) peers; peers in other clusters
+  // [0]: peers in the own cluster, or all peers; [1]: peers in others.
+  using PortsApart = std::array<Ports, 2>;
   Ports& ports_of(PortsApart& ports, Slot slot) { return ports[is_across(slot) ? 1 : 0]; }
   bool is_across(Slot slot) const;
   std::size_t receiving_ports(std::size_t across) const {
@@ -148,14 +152,14 @@ class Execution {
   pricing::Admission steps_;
   std::vector<Step> kept_;   // indexed by slot
   std::vector<Slot> free_;   // steps that can be performed now
-  std::vector<Slot> ready_;  // messages to send once all steps are admitted
+  std::vector<Slot> ready_;  // messages that are sent after all steps of the window were considered
   PortsApart sending_, receiving_;
-  std::size_t first_wait_ = 0;           // member of waits_ that of_ begins with
-  std::deque<Slot> of_;                  // slots by member, from first_wait_ on; none = has ended
+  std::size_t first_wait_ = 0;  // index in waits_ of the first entry of of_
+  std::deque<Slot> of_;  // slot of each entry of waits_, from first_wait_ on; none: has ended
   collectives::Numbering streams_;       // numbers of the streams (peer and channel)
-  std::vector<std::uint64_t> ordinals_;  // number of the next message, by stream
+  std::vector<std::uint64_t> ordinals_;  // number of the next message of each stream
   std::map<collectives::Rank, Sent> sent_;
-  base::Payload gathered_;  // copy of the last message sent, until a write
+  base::Payload gathered_;  // copy of the message sent last; valid until memory is written
   std::vector<collectives::Block> gathered_blocks_;
   collectives::Block checked_;  // last part of `in` that was checked
   runtime::WaitSet waits_;

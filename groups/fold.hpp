@@ -11,7 +11,8 @@
 
 namespace groups {
 
-/// Value from a member that a reduction rejects, either alone or when combined with others.
+/// Exception for a member's value that a reduction rejects, either alone or when it is combined
+/// with others.
 class WrongContribution : public base::BadValue {
  public:
   /// `place` is the member's place in the layout of its group.
@@ -23,34 +24,35 @@ class WrongContribution : public base::BadValue {
   std::uint32_t place_;
 };
 
-/// Applies a reduction operation to two operands. On a service context, folding yields to other
-/// services every 64 KiB.
+/// Applies a reduction operation to two operands. In a service context, it yields to other service
+/// contexts after every 64 KiB.
 ///
 /// Thread-safe: no; one context at a time.
 class Fold {
  public:
-  Fold() = default;  ///< not a reduction: does nothing
-  /// `operation` outlives this object, as all named operations do.
+  Fold() = default;  ///< does nothing; for collectives that are no reduction
+  /// Requires: `operation` outlives this object. All named operations do.
   Fold(const base::ReduceOperation& operation, base::Scalar scalar, base::Values values);
 
-  /// Stores left op right in `into`; all three have the same size. `into` may be one of the
-  /// operands, but must not partly overlap either.
-  /// Throws: base::BadValue with the index. If `into` is an operand, its elements from the failing
-  ///         block on are unchanged.
+  /// Stores left op right in `into`; all three have the same size. `into` may be identical to an
+  /// operand, but must not overlap one partly.
+  /// Throws: base::BadValue with the index of the element. If `into` is an operand, its elements
+  ///         from the failing block on are unchanged.
   void operator()(std::span<std::byte> into, std::span<const std::byte> left,
                   std::span<const std::byte> right);
-  /// Checks a value that is not, or not yet, combined with another one. Folding by built-in
-  /// operations checks both operands itself.
+  /// Checks values that have not been combined with others. Folding with a built-in operation needs
+  /// no such check, because it checks both operands.
   /// Throws: base::BadValue for a NaN, unless values are Values::ieee.
   void check(std::span<const std::byte> values) const;
-  /// Returns the size of the most whole elements that fit into `bytes`, at least one element.
+  /// Returns the largest multiple of the element size that is at most `bytes`, but at least one
+  /// element.
   std::size_t whole_elements(std::size_t bytes) const {
     return std::max(element_bytes_, bytes - bytes % element_bytes_);
   }
   std::size_t element_bytes() const { return element_bytes_; }
   /// Returns whether folding runs no code of the application.
   bool is_built_in() const { return operation_ == nullptr || elements_ != nullptr; }
-  /// Normalizes a value that was not combined with any other.
+  /// Normalizes values that were not combined with any others.
   void alone(std::span<std::byte> values) const;
 
  private:
@@ -64,7 +66,7 @@ class Fold {
   base::Values values_ = base::Values::checked;
   std::size_t element_bytes_ = 1;
   base::CombineElements elements_ = nullptr;
-  std::vector<std::byte> left_;  // copy of the left operand, to combine into
+  std::vector<std::byte> left_;  // copy of the left operand; receives the combination
   std::size_t since_yield_ = 0;  // bytes folded since the last yield
 };
 

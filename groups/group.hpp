@@ -31,7 +31,8 @@ concept Values = std::ranges::contiguous_range<Range> && std::ranges::sized_rang
                  std::is_arithmetic_v<std::ranges::range_value_t<Range>> &&
                  sizeof(std::ranges::range_value_t<Range>) <= 8;
 
-/// Input and output of a member: arrays, or tuples of elements (groups/tuples.hpp).
+/// Types that a member may pass as input or output: arrays, or tuples of elements
+/// (groups/tuples.hpp).
 template <class T>
 concept In = Values<T> || std::same_as<T, Newest>;
 template <class T>
@@ -59,10 +60,10 @@ base::Scalar take(Call& call, Taken&& out) {
   }
 }
 
-/// Builds the Call for one operation: `group.run(allreduce(mine, all, "sum"))`. Arrays are lent
-/// until the operation has ended. `in` may be the same array as `out` if both have one size;
-/// otherwise they must not overlap. Without counts all blocks are alike.
-/// Throws: UsageError if an element holds another type of values.
+/// Builds the Call for one operation: `group.run(allreduce(mine, all, "sum"))`. The operation uses
+/// the caller's arrays until it has ended. `in` and `out` may be the same array if they have the
+/// same size; otherwise they must not overlap. Without counts, all blocks have the same size.
+/// Throws: UsageError if an element holds values of another type.
 template <In Given, Out Taken>
 Call call_of(collectives::Collective collective, const Given& in, Taken&& out) {
   if constexpr (Values<Given> && Values<Taken>)
@@ -76,20 +77,22 @@ Call call_of(collectives::Collective collective, const Given& in, Taken&& out) {
 }
 
 inline Call barrier() { return {}; }
-/// Copies the root's values to all members.
+/// Broadcast: copies the root's array to all members.
 template <Values Array>
 Call broadcast(Array&& values, std::uint32_t root) {
   Call call = call_of(collectives::Collective::broadcast, std::span(values).first(0), values);
   call.root = root;
   return call;
 }
-/// Copies the root's newest tuple, which the others move into their elements.
+/// Broadcast: copies the root's newest tuple to the other members, which move it into their
+/// elements.
 inline Call broadcast(const Newest& from, const Into& to, std::uint32_t root) {
   Call call = call_of(collectives::Collective::broadcast, from, to);
   call.root = root;
   return call;
 }
-/// Gives the root the folded values of all members; `out` of the others may be empty.
+/// Reduce: gives the root the combined values of all members. `out` of the other members may be
+/// empty.
 template <In Given, Out Taken>
 Call reduce(const Given& in, Taken&& out, std::string_view operation, std::uint32_t root) {
   Call call = call_of(collectives::Collective::reduce, in, out);
@@ -103,7 +106,7 @@ Call allreduce(const Given& in, Taken&& out, std::string_view operation) {
   call.operation = operation;
   return call;
 }
-/// Gives the root the blocks of all members, by rank.
+/// Gather: gives the root the blocks of all members, ordered by rank.
 template <In Given, Out Taken>
 Call gather(const Given& in, Taken&& out, std::uint32_t root,
             std::vector<std::uint64_t> counts = {}) {
@@ -112,7 +115,7 @@ Call gather(const Given& in, Taken&& out, std::uint32_t root,
   call.counts = std::move(counts);
   return call;
 }
-/// Gives each member its block of the root's array, by rank.
+/// Scatter: gives each member its block of the root's array; blocks are ordered by rank.
 template <In Given, Out Taken>
 Call scatter(const Given& in, Taken&& out, std::uint32_t root,
              std::vector<std::uint64_t> counts = {}) {
@@ -127,7 +130,7 @@ Call allgather(const Given& in, Taken&& out, std::vector<std::uint64_t> counts =
   call.counts = std::move(counts);
   return call;
 }
-/// Gives each member its block of the folded values of all members.
+/// Reduce-scatter: gives each member its block of the combined values of all members.
 template <In Given, Out Taken>
 Call reduce_scatter(const Given& in, Taken&& out, std::string_view operation,
                     std::vector<std::uint64_t> counts = {}) {
@@ -136,35 +139,38 @@ Call reduce_scatter(const Given& in, Taken&& out, std::string_view operation,
   call.counts = std::move(counts);
   return call;
 }
-/// Sends the i-th block of each member to member i. Counts are by source and then by target.
+/// Alltoall: sends the i-th block of each member to member i. Counts are ordered by source, then by
+/// target.
 template <In Given, Out Taken>
 Call alltoall(const Given& in, Taken&& out, std::vector<std::uint64_t> counts = {}) {
   Call call = call_of(collectives::Collective::alltoall, in, out);
   call.counts = std::move(counts);
   return call;
 }
-/// Gives each member the folded values of all members up to and including itself.
+/// Inclusive scan: gives each member the combined values of the members up to and including itself.
 template <In Given, Out Taken>
 Call scan(const Given& in, Taken&& out, std::string_view operation) {
   Call call = call_of(collectives::Collective::scan, in, out);
   call.operation = operation;
   return call;
 }
-/// Gives each member the folded values of the members before it; `out` of the first is unchanged.
+/// Exclusive scan: gives each member the combined values of the members before it. `out` of the
+/// first member is unchanged.
 template <In Given, Out Taken>
 Call exscan(const Given& in, Taken&& out, std::string_view operation) {
   Call call = call_of(collectives::Collective::exscan, in, out);
   call.operation = operation;
   return call;
 }
-/// Selects an algorithm of `paths algorithms`, with parameters after a colon, instead of the best
-/// one.
+/// Selects an algorithm by name, with parameters after a colon, instead of the best one. `paths
+/// algorithms` prints the names.
 inline Call by(std::string algorithm, Call call) {
   call.algorithm = std::move(algorithm);
   return call;
 }
 
-/// Operation under way while its member computes. The destructor waits until it has ended.
+/// Handle of an operation that runs while its member computes. The destructor waits until the
+/// operation has ended.
 ///
 /// Thread-safe: no; used by its member's thread only.
 class Started {
@@ -173,11 +179,11 @@ class Started {
   Started(Started&&) noexcept = default;
   Started& operator=(Started&& other) noexcept;
   ~Started();
-  /// Blocks until the operation has ended and the arrays are free. Call it once. It also moves a
-  /// result tuple into its element, which may block.
+  /// Blocks until the operation has ended and the arrays are free. Must be called at most once. If
+  /// the result is a tuple, moves it into its element, which may block.
   /// Throws: TravelError, and the exceptions of Element::move().
   void wait();
-  /// Returns the completion, for wait sets.
+  /// Returns the completion of the operation, for wait sets.
   /// Requires: wait() was not called.
   std::shared_ptr<runtime::Completion> completion() const;
 
@@ -197,37 +203,41 @@ struct Declared {
 
 /// One thread's membership in a group, through which it calls collective operations. All members
 /// call the same operations in the same order. Members on one host share memory. Between hosts,
-/// schedules send messages over lanes; the schedule is the best for the config's network unless a
-/// call names one. Operations under way go on after their member is destroyed.
+/// schedules send messages over lanes. The schedule is the best one for the network of the config,
+/// unless a call names another. If a member is destroyed, its operations under way continue.
 ///
 /// Thread-safe: no; each member is created, used and destroyed by its own thread.
-/// Blocks:      run() and Started::wait(), until this member's part has ended and its tuple is
-///              moved. The constructor, if this thread destroyed an earlier member of the same
-///              group, until the other members on its host are destroyed, too.
+/// Blocks:      run() and Started::wait(): until this member's part has ended and its tuple is
+///              moved. The constructor, if this thread has destroyed an earlier member of the same
+///              group: until the other members on its host are destroyed, too.
 /// Throws:      UsageError for a wrong call, before anything is sent. TravelError for failures of
-///              hosts, links or members; all later operations then fail with it, so the group is
-///              useless, but other groups go on. Destroying a member while others continue fails
-///              their operations.
+///              hosts, links or members. All later operations of the group then fail with the same
+///              error; other groups continue. If a member is destroyed while other members
+///              continue, their operations fail.
 /// Paper:       Karonis et al. 2000; Matsuda et al. 2006.
-/// Order:       Blocks, scans and noncommutative operations (base/reduce.hpp) follow ranks. All
-///              other sums are folded in the plan's order of threads, with one grouping for all
-///              elements, unless a call names an algorithm with another order. The plan's order is
-///              that of ranks unless the group was created in another one. Minima and maxima of
-///              integers, logical and bitwise operations give the same result in any order; of 0
-///              and -0 the first one stays. If ranks differ from the plan's order, blocks are
-///              copied once more. Each host then folds scans and noncommutative operations from all
-///              contributions; this takes the memory and the messages of an allgather.
+/// Order:       Blocks, scans and noncommutative operations (base/reduce.hpp) follow the order of
+///              ranks. All other sums are folded in the order of threads in the plan, with one
+///              grouping for all elements of a vector. An algorithm that a call names may use
+///              another order. Ranks follow the plan's order, unless the group was created with
+///              another one. Minima and maxima of integers, logical and bitwise operations give the
+///              same result in any order. If a minimum or maximum is both 0 and -0, the result is
+///              the first of them. If ranks do not follow the plan's order, blocks are copied once
+///              more. Each host then gathers all contributions of scans and noncommutative
+///              operations and folds them itself. That takes the memory and the messages of an
+///              allgather.
 /// Values:      NaN and integer overflow fail the operation, as in trees. The contents of `out` are
-///              then undefined, also in place.
+///              then undefined, even if `in` is the same array.
 class Group {
  public:
-  /// Joins a group of all threads of the plan, or of the deployment for a further deployment.
+  /// Joins a group of all threads of the plan. In a further deployment: of all threads of that
+  /// deployment.
   explicit Group(paths::Thread& thread, std::string name = "world");
-  /// Joins a group of these threads of the plan, including the caller; ranks are positions in the
-  /// list. The name must be the group's own. Every member constructs it with the same list, at any
-  /// time.
+  /// Joins a group of the given threads of the plan, which must include the caller. A thread's rank
+  /// is its position in the list. No other group may have the name. Every member constructs the
+  /// group with the same list, at any time.
   Group(paths::Thread& thread, std::string name, const std::vector<std::uint32_t>& threads);
-  /// Throws: UsageError if the config declares no group of that name, or the thread is not in it.
+  /// Joins a group that the config declares. Throws: UsageError if the config declares no group of
+  /// that name, or the thread is not in it.
   Group(paths::Thread& thread, const Declared& declared);
   ~Group();
   Group(const Group&) = delete;
@@ -235,28 +245,29 @@ class Group {
 
   std::uint32_t rank() const { return rank_; }
   std::uint32_t size() const;
-  /// Returns the topology of the group's hosts, which are the participants of schedules: which
-  /// hosts are near each other, level by level.
+  /// Returns the topology of the hosts of the group: which hosts are near each other, level by
+  /// level. The hosts are the participants of schedules.
   const collectives::Topology& topology() const;
 
   void run(Call call);
-  /// Starts the operation without waiting. Several may be under way, and may end in any order.
+  /// Starts the operation without waiting. Several operations may run at a time and may end in any
+  /// order.
   Started start(Call call);
-  /// Divides the group: members of one colour form a new group, ranked by key and then by their
-  /// rank here. All members call it. A member without a colour gets nullptr.
-  /// Blocks: as an allgather.
+  /// Divides the group: members with the same colour form a new group. They are ranked by key, then
+  /// by their rank in this group. All members must call it. A member without a colour gets nullptr.
+  /// Blocks: like an allgather.
   /// Throws: UsageError for a negative colour, before anything is sent.
   std::unique_ptr<Group> split(std::optional<std::int64_t> colour, std::int64_t key = 0);
 
-  /// Chooses and plans later schedules for links as `paths measure` measured them. The member
-  /// `root` reads the file, which must be about the run's clusters, and sends it to the others.
-  /// Nothing else changes, emulated links included. All members call it, between the same
-  /// operations.
+  /// Uses measured links when it selects and plans later schedules. `file` is an output of `paths
+  /// measure`. The member `root` reads the file, which must be about the clusters of the run, and
+  /// sends it to the others. Emulated links and all other properties are unchanged. All members
+  /// must call it, between the same two operations.
   /// Throws: UsageError on every member if the file is wrong.
   /// Paper:  Gupta and Vadhiyar 2007 (pools and trees follow the network).
   void take_links(const std::string& file, std::uint32_t root = 0);
 
-  /// Returns the schedule of this host's last operation: "stretched:stretch=65536".
+  /// Returns the schedule of this host's last operation, such as "stretched:stretch=65536".
   std::string last_algorithm() const;
 
  private:
@@ -267,9 +278,9 @@ class Group {
   std::weak_ptr<const void> host_there_;
   const std::uint32_t forks_ = runtime::forks_until_here();
   std::shared_ptr<HostGroup> group_;
-  std::uint32_t rank_ = 0, place_ = 0;  // rank and place in the layout
+  std::uint32_t rank_ = 0, place_ = 0;  // rank in the group; place in the layout
   std::uint64_t next_ = 0;              // number of the next operation
-  std::shared_ptr<Selector> selector_;  // selector of measured links; null: the config's
+  std::shared_ptr<Selector> selector_;  // set if links were measured; null: that of the config
   const int exceptions_;
 };
 

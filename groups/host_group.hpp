@@ -24,43 +24,44 @@ namespace groups {
 /// State of one operation on one host.
 struct Running {
   OperationName name;
-  std::shared_ptr<const PreparedCall> prepared;  ///< made by the first member to arrive
-  std::vector<const Call*> calls;                ///< one per member; null: has not arrived
+  std::shared_ptr<const PreparedCall> prepared;  ///< made by the first member that arrives
+  std::vector<const Call*> calls;  ///< one per member; null: the member has not arrived
   std::size_t come = 0;
   bool has_begun = false;  ///< all members have arrived
   runtime::Completion completion;
   paths::Failure failure;             ///< written before completion
   paths::Traffic wan;                 ///< traffic to other clusters; written before completion
   std::unique_ptr<ShareTrace> trace;  ///< null unless the run is traced
-  std::unique_ptr<const Call> kept;   ///< call of a handle that was stopped while waiting
+  std::unique_ptr<const Call> kept;   ///< call of a destroyed handle whose wait was stopped
 };
 
-/// Operation that split a group off, and the group in which it ran, by MessageGroup::id(). 0 = not
-/// split, or the parent group is on one host.
+/// The operation that split this group off from its parent group, and MessageGroup::id() of the
+/// parent. Both are 0 if the group was not split off, or if the parent is on one host.
 struct Origin {
   std::uint64_t group = 0;
   std::uint64_t operation = 0;
 };
 
-/// Which other operations fail together with one.
+/// Which other operations fail when one operation fails.
 enum class Failing {
-  all_behind,  ///< all with higher numbers
+  all_behind,  ///< all operations with higher numbers
   alone,       ///< no other operation
 };
 
-/// One host's part of a group. The first member on the host creates it and the last one releases
-/// it. All hosts number operations alike. Kind, root, type, counts, reduction, algorithm and all
-/// earlier operations must agree: members of one host compare them on arrival, hosts compare them
-/// with each message and each grant.
+/// One host's part of a group. The first member on the host creates it, and the last member
+/// releases it. All hosts number the operations of the group alike. Hosts and members must agree on
+/// kind, root, type, counts, reduction and algorithm of an operation, and on all earlier
+/// operations. Members of one host are compared when they arrive. Hosts are compared with each
+/// message and each grant.
 ///
 /// Thread-safe: yes.
-/// Failure:     An error in an operation fails it on every host of the group, together with the
-///              reason. Depending on Failing, it also fails all later operations. Earlier
-///              operations and other groups go on.
+/// Failure:     An error in an operation fails it on every host of the group, with the reason.
+///              Depending on Failing, all later operations fail, too. Earlier operations and other
+///              groups continue.
 class HostGroup : public std::enable_shared_from_this<HostGroup> {
  public:
-  /// `threads` lists threads of the deployment's plan by rank; nullptr = all of them. The
-  /// deployment outlives this object. Members are identified by their places in the layout.
+  /// `threads` lists threads of the deployment's plan, ordered by rank; nullptr = all of them. The
+  /// deployment must outlive this object. Functions identify a member by its place in the layout.
   HostGroup(paths::Deployment& deployment, std::string name,
             const std::vector<std::uint32_t>* threads, Failing failing = Failing::all_behind,
             const Origin& origin = {});
@@ -77,43 +78,47 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const Selector& selector() const { return *selector_; }
   std::uint32_t participant() const { return me_; }
   runtime::Runtime& runtime() const { return deployment_.runtime(); }
-  /// Returns the name for messages, such as "thread a-0/1".
+  /// Returns the name of a member's thread for messages, such as "thread a-0/1".
   std::string thread_text(std::uint32_t place) const;
 
-  /// Returns the selector for calls that use these measured links.
+  /// Returns the selector that uses these measured links.
   /// Throws: ConfigError if the measurement is of other clusters.
   std::shared_ptr<Selector> selector_by(const tuning::MeasuredNetwork& measured) const;
   /// Validates a call and finds its schedule.
-  /// Throws: UsageError for impossible counts, if no schedule fits, or if the schedule needs a
-  ///         larger window or more ports and credit cannot replace them.
+  /// Throws: UsageError for impossible counts, if no schedule supports the call, or if the schedule
+  ///         needs a larger window or more ports. A small window is accepted if messages can move
+  ///         by credit.
   std::shared_ptr<const PreparedCall> prepare(const Call& call);
-  /// Adds a member to its operation of that number. The call is lent until the operation has
-  /// completed. The last member to arrive starts the operation: in its own context if it waits,
-  /// otherwise in a new one.
+  /// Adds a member to the operation of that number. The host uses the call's arrays until the
+  /// operation has completed. The last member to arrive starts the operation. It runs in that
+  /// member's context if the member waits, otherwise in a new context.
   /// Throws: UsageError if the call differs from those of the other members.
   std::shared_ptr<Running> enter(std::uint32_t place, std::uint64_t number, const Call& call,
                                  const std::shared_ptr<const PreparedCall>& prepared, bool waits);
-  /// Blocks the member until the operation has ended. Throws: TravelError.
+  /// Blocks the member until the operation has ended. Throws: TravelError if the operation failed.
   void wait(Running& running, std::uint32_t place);
-  /// Adds a member. Returns false if it joined before and has left since.
-  /// Throws: UsageError if it is a member now.
+  /// Adds a member. Returns false if the member joined before and has left since.
+  /// Throws: UsageError if the thread is a member now.
   bool come(std::uint32_t place);
-  /// Fails all operations if a member's thread on this host has ended without joining.
+  /// Fails all operations if the thread of a member on this host has ended without joining the
+  /// group.
   void look_for_ended();
-  void see_ended(std::uint32_t thread);  ///< `thread` is an index on this host
-  /// Blocks until all members have left and no operation is under way, so that the name is free.
+  /// Reports that a thread has ended; `thread` is an index on this host.
+  void see_ended(std::uint32_t thread);
+  /// Blocks until all members have left and no operation is under way. The name is then free.
   /// Throws: TravelError at the deadline.
   void wait_until_over();
-  /// Removes a member, which takes part in no operation from `number` on.
+  /// Removes a member. The member takes part in no operation with the number `number` or higher.
   void leave(std::uint32_t place, std::uint64_t number, bool is_failing);
-  /// Fails the operation of that number on all hosts, and the others that `failing` selects.
+  /// Fails the operation of that number on all hosts, and the other operations that `failing`
+  /// selects.
   void fail(std::uint64_t number, const paths::Failure& failure, Failing failing);
   /// Returns the schedule of the last operation; empty if there was none.
   std::string last_algorithm() const;
 
  private:
   struct Left {
-    std::uint64_t from = 0;  ///< first operation without the member
+    std::uint64_t from = 0;  ///< first operation in which the member takes no part
     std::string why;
     paths::FailureCause cause = paths::FailureCause::released;
   };
@@ -150,26 +155,27 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const Failing failing_;
   const Origin origin_;
   const std::shared_ptr<Selector> selector_;
-  const std::vector<std::uint32_t>& hosts_;     // hosts of the run, by participant
+  const std::vector<std::uint32_t>& hosts_;     // host number in the run of each participant
   const std::unique_ptr<GroupTrace> trace_;     // null unless the run is traced
   std::unique_ptr<paths::MessageGroup> lanes_;  // null if the group is on one host
   mutable runtime::Mutex mutex_;
-  std::map<std::uint64_t, std::shared_ptr<Running>> running_;  // keyed by number
+  std::map<std::uint64_t, std::shared_ptr<Running>> running_;  // keyed by operation number
   std::set<std::uint32_t> come_;                               // members that have joined
-  std::map<std::uint32_t, Left> left_;        // members that have left, or never came
+  std::map<std::uint32_t, Left> left_;        // members that have left, or that never joined
   const std::uint64_t members_;               // digest of the members
   std::uint64_t signature_digest_;            // digest of all operations begun, in their order
   std::uint64_t begun_ = 0;                   // number of operations begun
-  std::shared_ptr<const PreparedCall> last_;  // last operation begun; null: none
-  std::map<std::uint64_t, paths::Failure> failures_;  // keyed by first failure
+  std::shared_ptr<const PreparedCall> last_;  // call of the last operation begun; null: none
+  // Keyed by the number of the first operation that fails.
+  std::map<std::uint64_t, paths::Failure> failures_;
   std::shared_ptr<const Selection> last_choice_;
   PreparedCallCache prepared_;
-  std::unique_ptr<Execution> idle_;  // reused execution of the last operation
+  std::unique_ptr<Execution> idle_;  // execution of the last operation, kept for reuse
   bool is_over_ = false;             // all members have left, and nothing is under way
   runtime::Completion over_;         // completes when is_over_ is set and the name is free
 };
 
-/// Groups of the members on one host, by name.
+/// The groups that have members on one host, by name.
 ///
 /// Thread-safe: yes.
 class HostGroups final : public paths::ThreadWatcher {
@@ -179,27 +185,29 @@ class HostGroups final : public paths::ThreadWatcher {
     std::string reason;
     paths::FailureCause cause = paths::FailureCause::other;
   };
-  /// Returns the groups of a host and creates them at the first call. The host owns them.
+  /// Returns the groups of a host. Creates the object at the first call; the host owns it.
   static HostGroups& of(paths::Host& host);
   TraceNumbers& trace_numbers() { return trace_numbers_; }
   /// Adds the thread of that rank to a group. `threads` is nullptr for all threads.
-  /// Blocks: if the thread was a member of an earlier group of this name, until that group is over.
+  /// Blocks: if the thread was a member of an earlier group of this name, until all members of that
+  ///         group have left.
   std::shared_ptr<HostGroup> join(paths::Deployment& deployment, const std::string& name,
                                   const std::vector<std::uint32_t>* threads, std::uint32_t rank,
                                   const Origin& origin);
-  /// Removes a group that is over.
+  /// Removes a group whose members have all left.
   void forget(const HostGroup& group);
-  /// Returns a token that expires with the host, for objects that may outlive it.
+  /// Returns a token that expires with the host. Objects that may outlive the host check it.
   std::weak_ptr<const void> is_there() const { return is_there_; }
-  /// Returns a number above those of all splits that this thread took part in. Raises it to `least`
-  /// first.
+  /// Returns an unused number for a split: higher than those of all splits in which this thread
+  /// took part, and at least `least`.
   std::int64_t next_split(std::uint32_t thread, std::int64_t least = 0);
-  /// Records the latest failure that a thread received, as the cause if the thread then fails
-  /// itself.
+  /// Records the latest failure that a thread received. If the thread then fails itself, this
+  /// failure is reported as the cause.
   void note(std::uint32_t thread, const paths::TravelError& failure);
-  /// Returns what note() kept; an empty reason if nothing failed.
+  /// Returns the failure recorded by note(); an empty reason if there is none.
   Noted noted(std::uint32_t thread) const;
-  /// Fails the operations of all groups that contain the ended thread and that it never joined.
+  /// Fails the operations of all groups that contain the ended thread, unless the thread has joined
+  /// them.
   void thread_ended(paths::Deployment& deployment, std::uint32_t thread) override;
 
  private:

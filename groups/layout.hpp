@@ -12,37 +12,37 @@
 
 namespace groups {
 
-/// Members of a group: threads, by rank in any order. Schedules send between hosts, so that all
-/// members on one host are one participant. A member's place is the position of its thread among
-/// the group's threads in the plan's order, host by host.
+/// The members of a group: threads of the plan, ranked in any order. Schedules send messages
+/// between hosts. All members on one host therefore form one participant. A member's place is its
+/// position among the members in the plan's order of hosts and threads.
 ///
 /// Thread-safe: yes; immutable.
 class Layout {
  public:
-  /// `threads` lists threads of the plan by rank in the group; nullptr = all of them.
-  /// Throws: UsageError if the list is empty, repeats a thread, or names one that the plan does not
-  ///         have.
+  /// `threads` lists threads of the plan, ordered by rank in the group; nullptr = all of them.
+  /// Throws: UsageError if the list is empty, repeats a thread, or names a thread that the plan
+  ///         does not have.
   Layout(const paths::Plan& plan, const std::vector<std::uint32_t>* threads);
-  /// Returns one shared object for all equal groups of this process, because the layout of very
-  /// many threads is large.
+  /// Returns a layout that all equal groups of this process share. A layout of many threads is
+  /// large.
   static std::shared_ptr<const Layout> of(const paths::Plan& plan,
                                           const std::vector<std::uint32_t>* threads);
 
   std::uint32_t size() const { return first_.back(); }
-  /// Returns the hosts of the plan, by participant.
+  /// Returns the host of the plan for each participant.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
-  /// Returns whether ranks equal places.
+  /// Returns whether the rank of each member equals its place.
   bool is_in_order() const { return ranks_.empty(); }
   std::uint32_t place(std::uint32_t rank) const { return is_in_order() ? rank : places_[rank]; }
   std::uint32_t rank(std::uint32_t place) const { return is_in_order() ? place : ranks_[place]; }
-  /// Returns the place of the first member on a participant.
+  /// Returns the place of the first member of a participant.
   std::uint32_t first_on(std::uint32_t participant) const { return first_[participant]; }
   std::uint32_t members_on(std::uint32_t participant) const {
     return first_[participant + 1] - first_[participant];
   }
   std::uint32_t participant_at(std::uint32_t place) const;
-  /// Calls `use(first, behind)` for each run of consecutive ranks among a participant's members, in
-  /// the order of places.
+  /// Calls `use(first, behind)` for each run of consecutive ranks among a participant's members.
+  /// `behind` is the rank after the last one of the run. Runs come in the order of places.
   template <class Use>
   void each_run(std::uint32_t participant, const Use& use) const {
     for (std::uint32_t at = first_on(participant); at < first_on(participant + 1);) {
@@ -61,7 +61,7 @@ class Layout {
   std::uint32_t thread_at(std::uint32_t place) const { return thread(rank(place)); }
   /// Returns a digest of the members and their order.
   std::uint64_t digest() const;
-  /// Returns whether these are its members; nullptr means all threads of the plan.
+  /// Returns whether the given threads are the members; nullptr means all threads of the plan.
   bool has(const std::vector<std::uint32_t>* threads) const;
 
   friend bool operator==(const Layout&, const Layout&) = default;
@@ -69,24 +69,25 @@ class Layout {
  private:
   void order(std::uint32_t threads_of_plan);
 
-  std::vector<std::uint32_t> threads_;         // indexed by rank; empty: all
-  std::vector<std::uint32_t> places_, ranks_;  // inverse of each other; empty: identity
+  std::vector<std::uint32_t> threads_;  // indexed by rank; empty: all threads
+  // Inverse of each other; empty: rank and place are equal.
+  std::vector<std::uint32_t> places_, ranks_;
   bool is_even_ = true;
   std::vector<std::uint32_t> hosts_;
-  std::vector<std::uint32_t> first_;  // place of each first member; then one past the last
+  // Place of each participant's first member, then the number of members.
+  std::vector<std::uint32_t> first_;
 };
 
-/// Element counts of the blocks of a call.
+/// Element counts of the blocks of one call.
 class CallCounts {
  public:
   CallCounts(const Call& call, const Layout& layout);
 
-  std::uint64_t vector() const { return total_; }  ///< elements of all blocks
+  std::uint64_t vector() const { return total_; }  ///< number of elements of all blocks
   std::uint64_t block(std::uint32_t rank) const { return is_even_ ? each_ : counts_[rank]; }
-  std::uint64_t before(std::uint32_t rank) const {  ///< elements of all blocks of lower ranks
-    return is_even_ ? each_ * rank : begins_[rank];
-  }
-  /// Returns the elements that `source` sends to `target` in an alltoall.
+  /// Number of elements of all blocks of lower ranks.
+  std::uint64_t before(std::uint32_t rank) const { return is_even_ ? each_ * rank : begins_[rank]; }
+  /// Returns the number of elements that `source` sends to `target` in an alltoall.
   std::uint64_t pair(std::uint32_t source, std::uint32_t target) const {
     return is_even_ ? each_ : counts_[std::size_t{source} * size_ + target];
   }
@@ -96,10 +97,10 @@ class CallCounts {
   std::uint64_t taken_before(std::uint32_t target, std::uint32_t source) const {
     return is_even_ ? each_ * source : column_[std::size_t{target} * (size_ + 1) + source];
   }
-  /// Return the elements of a member's `in` and `out`.
+  /// Return the number of elements in a member's `in` and `out`.
   std::uint64_t in(std::uint32_t rank) const;
   std::uint64_t out(std::uint32_t rank) const;
-  /// Returns the counts of the collective `between` that schedules run between hosts.
+  /// Returns the counts for `between`, the collective that the schedule performs between hosts.
   collectives::Counts between_hosts(const Layout& layout, collectives::Collective between) const;
   std::string text() const;
 

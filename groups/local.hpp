@@ -11,35 +11,38 @@
 
 namespace groups {
 
-/// The `in` and `out` arrays of a schedule on one host, built from those of its members. Values are
-/// folded in the order of threads; blocks are concatenated. A host with one member uses that
-/// member's memory, unless its `in` and `out` are the same.
+/// The `in` and `out` arrays that a schedule uses on one host, built from the arrays of the host's
+/// members. Values are folded in the order of threads; blocks are concatenated. If a host has one
+/// member, the schedule uses that member's arrays directly. It uses a copy if the member's `in` and
+/// `out` are the same array.
 ///
 /// Owns:        the arrays that it had to build; borrows everything else.
 /// Thread-safe: no; one context at a time.
-/// Order:       Schedules work on hosts in the plan's order. If ranks have another order, blocks
-///              are copied into rank order. Scans and noncommutative operations are then gathered
-///              and folded here.
+/// Order:       Schedules handle hosts in the plan's order. If ranks have another order, blocks are
+///              copied into rank order. For scans and noncommutative operations, each host then
+///              gathers all contributions and folds them.
 class Local {
  public:
-  /// `calls` are those of the members of participant `me`, in their order. Folds their inputs.
+  /// `calls` are the calls of the members of participant `me`, ordered by place. The constructor
+  /// folds the inputs.
   /// Throws: WrongContribution.
   Local(const Layout& layout, std::uint32_t me, const std::vector<const Call*>& calls,
         const CallCounts& counts, Fold& fold, std::size_t element_bytes);
 
-  /// Returns the collective that the schedule runs between hosts. A scan becomes an exclusive scan
-  /// of the hosts before if some host has several members. Values that must be folded here by rank
-  /// are gathered.
+  /// Returns the collective that the schedule performs between hosts. If some host has several
+  /// members, a scan becomes an exclusive scan over the preceding hosts. If values must be folded
+  /// in rank order, they are gathered instead.
   static collectives::Collective between_hosts(const Call& call, const Layout& layout);
   std::span<std::byte> in() { return in_; }
   std::span<std::byte> out() { return out_; }
-  /// Returns whether the schedule must check the parts of `in` that it sends or copies: a lone
-  /// member's values, which no fold has checked here.
+  /// Returns whether the schedule must check the values of `in` that it sends or copies. It must if
+  /// the host has only one member, because this object then folds nothing.
   bool is_in_unchecked() const;
-  /// Names the contributor after a schedule found a wrong value. Throws: WrongContribution if a
-  /// lone member contributed it.
+  /// Identifies the contributor after the schedule has found a wrong value. Throws:
+  /// WrongContribution if the value is from this host's only member.
   void name_contributor() const;
-  /// Gives members their results after the schedule has ended. Throws: WrongContribution.
+  /// Stores the results in the members' arrays after the schedule has ended. Throws:
+  /// WrongContribution.
   void distribute();
 
  private:
@@ -48,7 +51,7 @@ class Local {
   bool has_values() const { return first().has_values; }
   std::span<std::byte> made(base::Buffer& buffer, std::size_t bytes) const;
   void put(std::span<std::byte> to, std::span<const std::byte> from) const;
-  /// Returns whether hosts exchange all contributions and fold them themselves.
+  /// Returns whether each host gathers all contributions and folds them itself.
   bool gathers_values() const {
     return between_ != first().collective && between_ != collectives::Collective::exscan;
   }
@@ -92,7 +95,7 @@ class Local {
   const collectives::Collective between_;
   base::Buffer in_made_, in_ordered_, out_made_;
   std::span<std::byte> in_, out_;
-  std::span<const std::byte> given_;  // values of a lone member, in its order
+  std::span<const std::byte> given_;  // contribution of the only member, in that member's order
 };
 
 }  // namespace groups

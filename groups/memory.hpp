@@ -12,13 +12,13 @@
 
 namespace groups {
 
-/// Return memory with unspecified contents that is never read or written. All callers share it.
+/// Return memory that is never read or written; its contents are unspecified. All callers share it.
 base::Payload nothing(std::size_t bytes);
 std::span<std::byte> memory_of_nothing(std::size_t bytes);
 
-/// Buffers of one participant. `in` and `out` are the caller's memory. Scratch is allocated where a
-/// step first touches it, and only as much as steps touch. If values do not count, all memory is
-/// nothing().
+/// The buffers of one participant. `in` and `out` are the caller's memory. Scratch memory is
+/// allocated when a step first uses it, and only as much as steps use. If calls have no values
+/// (Call::has_values), all memory is nothing().
 ///
 /// Owns:        the scratch.
 /// Thread-safe: no; one context at a time.
@@ -28,21 +28,22 @@ class Memory {
       : element_bytes_(element_bytes), has_values_(has_values) {}
   bool has_values() const { return has_values_; }
 
-  /// Makes `bytes` the memory of the range of `in` or `out`; this object never writes `in`.
+  /// Uses `bytes` as the memory of the range of `in` or `out`. This object never writes to `in`.
   /// Requires: `bytes` has the size of the range.
   void lend(collectives::Buffer buffer, collectives::Range range, std::span<std::byte> bytes);
 
-  /// Appends the memory of a block, in its order and in as few pieces as possible.
+  /// Appends the memory of a block to `pieces`, in the block's order and in as few pieces as
+  /// possible.
   void find(const collectives::Block& block, std::vector<std::span<std::byte>>& pieces);
   std::size_t bytes(collectives::Count elements) const { return elements * element_bytes_; }
 
  private:
   struct Chunk {
     collectives::Range range;
-    base::Buffer made;           // scratch only
-    std::span<std::byte> bytes;  // bytes of `made`, or lent
+    base::Buffer made;           // set for scratch memory only
+    std::span<std::byte> bytes;  // the bytes of `made`, or the caller's memory
   };
-  using Chunks = std::pmr::map<collectives::Count, Chunk>;  // disjoint, by first element
+  using Chunks = std::pmr::map<collectives::Count, Chunk>;  // disjoint; keyed by first element
   Chunks::iterator add_scratch(Chunks& chunks, collectives::Range range);
   void find_lent(const Chunk& lent, collectives::Range cells,
                  std::vector<std::span<std::byte>>& pieces) const;
@@ -52,7 +53,7 @@ class Memory {
   const std::size_t element_bytes_;
   const bool has_values_;
   Chunk in_, out_;
-  std::byte room_[1024];  // scratch records of small operations
+  std::byte room_[1024];  // memory of the maps of small operations
   std::pmr::monotonic_buffer_resource known_{room_, sizeof room_};
   std::pmr::map<collectives::Buffer, Chunks> scratch_{&known_};
 };

@@ -10,30 +10,31 @@
 
 namespace groups {
 
-/// Returns the participants of a collective of all threads: the hosts that have threads, in the
-/// plan's order.
+/// Returns the participants of a collective of all threads. These are the hosts with threads, in
+/// the plan's order.
 std::vector<std::uint32_t> participants_of(const paths::Plan& plan);
 
-/// Returns the groups of hosts, clusters outermost. Clusters may differ in the depth of their
-/// groups; hosts together in the deepest group of a cluster stay together at all further levels.
+/// Returns the topology of the hosts: clusters are the outermost level, with groups of hosts
+/// inside. Clusters may have different numbers of levels. Hosts that share the innermost group of
+/// their cluster stay together at all further levels.
 /// Throws: ConfigError if `hosts` is empty.
 collectives::Topology topology_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
 
-/// Returns the network between those hosts, each listed once. Links that are not emulated take no
-/// time. Frames are those of the plan's lanes.
+/// Returns the network between the given hosts, each of which must occur once. Links that are not
+/// emulated take no time. Frames have the size that the plan gives for lanes.
 ///
-/// All hosts reach links like those of a cluster with a switch: the model omits that messages pass
-/// the exits of other clusters.
-/// Throws: ConfigError for traces that cannot be read, and naming every pair of clusters without a
-///         link.
+/// In this model every host reaches the links of its cluster directly, as in a cluster with a
+/// switch. The model omits that messages pass through the exits of other clusters.
+/// Throws: ConfigError if a trace cannot be read, or if pairs of clusters have no link; the error
+///         names every such pair.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts);
-/// Returns the network with measured links between clusters and measured sending and receiving
-/// inside them.
-/// Throws: ConfigError as above, and naming every cluster that only the measurement has and every
-///         cluster of the hosts that it lacks.
+/// Returns the same network with measured properties. Links between clusters have the measured
+/// properties, and so have sending and receiving inside the clusters.
+/// Throws: ConfigError as above. Also if the measurement and the hosts have different clusters; the
+///         error names every cluster that one of them lacks.
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                             const tuning::MeasuredNetwork& measured);
-/// Returns the network between the participants of the plan.
+/// Returns the network between all participants of the plan.
 pricing::Network network_of(const paths::Plan& plan);
 
 }  // namespace groups

@@ -12,7 +12,7 @@
 
 namespace groups {
 
-/// Validated call with its schedule, shared by all equal calls, so that repeated calls cost little.
+/// A validated call and its schedule. Equal calls share it, so that repeated calls cost little.
 ///
 /// Thread-safe: immutable, except for `choice`, which the owner's mutex guards.
 struct PreparedCall {
@@ -22,22 +22,25 @@ struct PreparedCall {
   PreparedCall& operator=(const PreparedCall&) = delete;
   bool is_of(const Call& other) const;
 
-  const Call call;  ///< without memory
+  const Call call;  ///< copy of the call, without the members' arrays
   const CallCounts counts;
-  const std::string signature;  ///< text that members of a host compare
+  const std::string signature;  ///< text that the members of a host compare
   const std::uint64_t digest;   ///< digest of `signature`
   const SelectionKey question;
-  mutable std::shared_ptr<const Selection> choice = {};  ///< null until first needed
+  /// Selected schedule; null until it is first needed.
+  mutable std::shared_ptr<const Selection> choice = {};
 };
 
-/// The most recent distinct calls.
+/// Cache of the most recent distinct calls.
 ///
-/// Thread-safe: no; guarded by its owner.
+/// Thread-safe: no; guarded by its owner's mutex.
 class PreparedCallCache {
  public:
-  /// Returns whether a call may be kept. Calls with very many counts are not worth their memory.
+  /// Returns whether the cache may keep a call. Calls with very many counts would need too much
+  /// memory.
   static bool keep(const Call& call) { return call.counts.size() <= counts_most; }
-  /// Returns the prepared call, made now if it is not kept. Throws as PreparedCall does.
+  /// Returns the prepared call from the cache; prepares the call if it is not there. Throws as
+  /// PreparedCall does.
   std::shared_ptr<const PreparedCall> of(const Call& call, const Layout& layout);
 
  private:

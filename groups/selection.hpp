@@ -16,29 +16,29 @@
 
 namespace groups {
 
-/// Returns whether the named schedule can do that collective. A name is "best", an algorithm of
-/// `paths algorithms`, a planner of `paths plan`, or "file:" and a file that `paths plan` wrote.
-/// Algorithms and planners may have parameters after a colon.
-/// Throws: std::invalid_argument for an unknown name, with the nearest match, and for unknown
-///         parameters.
+/// Returns whether the named schedule supports that collective. The name is one of: "best"; an
+/// algorithm that `paths algorithms` prints; a planner of `paths plan`; "file:" followed by a file
+/// that `paths plan` wrote. Algorithms and planners may have parameters after a colon.
+/// Throws: std::invalid_argument for an unknown name or unknown parameters. For a name, the text
+///         contains the nearest known name.
 bool does(const std::string& asked, collectives::Collective collective);
-/// Returns whether the named schedule is a plan for one network.
+/// Returns whether the named schedule is planned for one particular network.
 bool is_planned(const std::string& asked);
 
-/// Schedule that is ready to be executed. Its programs borrow `task`.
+/// A schedule that is ready for execution. Its programs refer to `task`.
 struct Selection {
   collectives::CollectiveSpec task;
   const collectives::Algorithm* algorithm = nullptr;
   collectives::Parameters parameters;
   std::uint64_t signature_digest = 0;  ///< digest that must be equal on all hosts
-  /// Plan that `algorithm` belongs to, and how to execute it; empty unless the schedule was planned
-  /// for the network.
+  /// The plan that contains `algorithm`, and how to execute the plan. Empty unless the schedule was
+  /// planned for the network.
   std::optional<planning::Contender> planned = {};
-  std::string text() const;  ///< "stretched:exchange=all,stretch=65536"
+  std::string text() const;  ///< such as "stretched:exchange=all,stretch=65536"
 };
 
-/// Returns the weakest order in which a call's values may be folded. The best schedule of sums
-/// folds in rank order; other orders are allowed only for algorithms named explicitly.
+/// Returns the weakest order in which the values of a call may be folded. The best schedule of a
+/// sum folds in rank order. Weaker orders are allowed only if the call names an algorithm.
 collectives::Order worst_order(const Call& call);
 
 /// Request for a schedule.
@@ -48,27 +48,28 @@ struct SelectionKey {
   collectives::Counts counts;
   std::size_t element_bytes = 1;
   collectives::Order worst = collectives::Order::in_order;
-  /// Name that does() accepts.
+  /// A name that does() accepts.
   std::string algorithm = "best";
 };
 
-/// Chooses schedules for the participants of one group, and remembers each choice. A choice depends
-/// only on the plan and the key, so that all hosts choose alike.
+/// Selects schedules for the participants of one group, and remembers each selection. A selection
+/// depends only on the plan and the key, so that all hosts select the same schedule.
 ///
 /// Thread-safe: yes.
-/// Throws:      UsageError if no algorithm can do the operation, or if the named one cannot.
+/// Throws:      UsageError if no algorithm supports the operation, or if the named one does not.
 /// Cost:        With `best`, each message costs a host `message_cost` in addition to the time on
-///              links. Otherwise the choice would prefer stretches that no processor can carry.
+///              links. Without this cost the selection would prefer schedules with more messages
+///              than a processor can handle.
 class Selector {
  public:
   static constexpr base::Nanos message_cost = std::chrono::microseconds(100);
-  // Assumptions for a config that gives no cost of any network or link.
+  // Costs that are assumed if the config gives no cost of any network or link.
   static constexpr base::Nanos believed_message_cost = std::chrono::microseconds(20);
   static constexpr double believed_bits_per_second = 20e9;
   static constexpr double believed_fold_bytes_per_second = 10e9;
 
-  /// Returns one shared object for equal plan, hosts and links of this process. `measured` replaces
-  /// the plan's link properties; nullptr = use the plan.
+  /// Returns an object that all users with equal plan, hosts and links share in this process.
+  /// `measured` replaces the link properties of the plan; nullptr = use the plan.
   /// Throws: ConfigError if the measurement does not match the clusters of the hosts.
   static std::shared_ptr<Selector> of(const std::shared_ptr<const paths::Plan>& plan,
                                       const std::vector<std::uint32_t>& hosts,
@@ -78,15 +79,15 @@ class Selector {
   ~Selector();
 
   std::shared_ptr<const Selection> answer(const SelectionKey& question);
-  /// Returns the smallest window of at least `from` steps with which the chosen schedule ends with
-  /// these ports (collectives/cost/least_window.hpp). The result is cached.
+  /// Returns the smallest window of at least `from` steps with which the selected schedule ends
+  /// with these ports (collectives/cost/least_window.hpp). Caches the result.
   std::optional<std::size_t> least_window(const Selection& choice, const pricing::Ports& ports,
                                           std::size_t from);
   const pricing::Network& network() const { return network_; }
-  /// Returns the participants as hosts of the run's plan.
+  /// Returns the host number in the run of each participant.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
-  /// Returns a digest of the measured links; empty if the plan's links are used. Hosts that use
-  /// other links have another digest.
+  /// Returns a digest of the measured links; empty if the links of the plan are used. The digests
+  /// of two hosts differ if their links differ.
   const std::string& belief() const { return belief_; }
 
  private:
@@ -95,7 +96,7 @@ class Selector {
   planning::Contender planned(const SelectionKey& question,
                               const collectives::CollectiveSpec& task) const;
   const std::vector<std::uint32_t> hosts_;
-  const std::vector<std::string> names_;  // names of hosts
+  const std::vector<std::string> names_;  // names of the hosts
   const std::string belief_;
   const pricing::Network network_;
   struct SelectionCache;

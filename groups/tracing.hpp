@@ -19,19 +19,20 @@ namespace groups {
 
 class GroupTrace;
 
-/// Counters shared by the traces of all groups of a host.
+/// Counters that the traces of all groups of one host share.
 ///
-/// Thread-safe: yes, with `mutex` held for `made`.
+/// Thread-safe: yes. Callers must hold `mutex` when they use `made`.
 struct TraceNumbers {
   std::atomic<std::uint32_t> shares = 0;
   runtime::Mutex mutex;
-  std::map<std::string, std::uint32_t> made;  ///< groups created, by name; guarded by mutex
+  /// Number of groups created under each name; guarded by mutex.
+  std::map<std::string, std::uint32_t> made;
 };
 
 /// Trace of one host's part of an operation.
 ///
-/// Thread-safe: no. came() requires the group's lock; all other functions belong to the context
-///              that carries out the operation.
+/// Thread-safe: no. came() requires the group's lock. All other functions may be called only in the
+///              context that carries out the operation.
 class ShareTrace {
  public:
   ShareTrace(GroupTrace& group, std::uint64_t operation);
@@ -39,23 +40,24 @@ class ShareTrace {
   void came(std::size_t member);
   void chose(std::string algorithm) { algorithm_ = std::move(algorithm); }
   std::int64_t now() const;
-  std::uint32_t host() const;  ///< host in the deployment's plan
+  std::uint32_t host() const;  ///< number of the host in the deployment's plan
   std::uint32_t host(std::uint32_t participant) const;
-  /// Records a step that ends now. The caller sets all fields except `share` and `end_nanos`.
+  /// Records a step that ends now. The caller sets all fields of `step` except `share` and
+  /// `end_nanos`.
   void add(eventspace::GroupStep step);
-  /// Records the end. The members' calls are borrowed.
+  /// Records the end of the operation. `calls` are the calls of the members.
   void end(const std::vector<const Call*>& calls, bool has_failed);
 
  private:
   GroupTrace& group_;
   const std::uint64_t operation_;
-  const std::uint32_t number_;      // among all shares of the host
+  const std::uint32_t number_;      // number among all shares of the host
   std::vector<std::int64_t> came_;  // arrival times, by member
   std::string algorithm_;
 };
 
-/// Trace of a group's operations on one host. None exists unless the run is traced, and then
-/// callers only test for nullptr.
+/// Trace of the operations of one group on one host. It exists only if the run is traced; otherwise
+/// callers have a nullptr.
 ///
 /// Owns:        nothing; borrows deployment and layout.
 /// Thread-safe: yes.

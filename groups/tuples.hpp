@@ -9,38 +9,41 @@
 
 namespace groups {
 
-/// Newest tuple of an element when an operation begins, as input instead of an array. Its bytes are
-/// lent, not copied. Members that contribute nothing do not read it.
+/// Input of an operation: the newest tuple of an element at the time when the operation begins,
+/// instead of an array. The tuple's bytes are used without a copy. Members that contribute nothing
+/// do not read the tuple.
 struct Newest {
   const pastset::Element* element;
   base::Scalar scalar;
 };
-/// Element that receives the result as a tuple, instead of an array. The tuple is moved after an
-/// operation that succeeded, by the call that waits for it or by the destructor of its handle.
-/// Members that receive nothing move nothing.
+/// Output of an operation: the element that receives the result as a tuple, instead of an array.
+/// After a successful operation, the waiting call or the destructor of the handle moves the tuple.
+/// Members that receive no result move no tuple.
 struct Into {
   pastset::Element* element;
   base::Scalar scalar;
   std::uint64_t count;
 };
 
-/// Describes an element as input. The element outlives the operation and may be of any kind. Its
-/// tuples must be one array of numbers, with a template such as "f64[1024]", "f64[]" or "f64".
-/// Throws: UsageError for another template. When the operation begins: UsageError if there is no
-///         tuple, or its values have another type or number than the operation's.
+/// Describes an element as input. The element must outlive the operation and may be of any kind.
+/// Its template must be one array of numbers, such as "f64[1024]", "f64[]" or "f64".
+/// Throws: UsageError for another template. Later, when the operation begins: UsageError if there
+///         is no tuple, or if its values differ in type or number from those of the operation.
 Newest newest(const pastset::Element& element);
-/// Describes an element as output. `count` is the number of values if the template does not give
-/// it.
-/// Throws: UsageError for another template or count. The waiting call also throws the exceptions of
-///         Element::move(), with the config's deadline; the operation has succeeded then.
+/// Describes an element as output. `count` is the number of values; required if the template does
+/// not contain it.
+/// Throws: UsageError for another template or count. Later, the waiting call also throws the
+///         exceptions of Element::move(), with the deadline of the config; the operation has then
+///         succeeded.
 Into into(pastset::Element& element, std::optional<std::uint64_t> count = {});
 
 /// Throws: UsageError if input and output have different types of values.
 void check_scalars(collectives::Collective collective, base::Scalar given, base::Scalar taken);
-/// Puts the memory of tuples into a call of that rank. The call must not move in memory afterwards.
+/// Puts the memory of the tuples into the call of the member with that rank. The call object must
+/// not be moved afterwards.
 /// Throws: UsageError.
 void bind_tuples(Call& call, std::uint32_t rank);
-/// Moves the result tuple into its element, after the operation has succeeded.
+/// Moves the result tuple into its element. Requires: the operation has succeeded.
 void move_tuple(Call& call, runtime::Deadline deadline);
 
 }  // namespace groups
