@@ -12,17 +12,18 @@
 
 namespace wrappers {
 
-/// Serves reads from the newest few tuples that came up through it. It replies to a read by number,
-/// and to newest(from) if it holds tuple `from` or a later one. All other operations go down.
+/// Replies to reads from the newest few tuples that came up through this wrapper. It replies to a
+/// read by number if it has that tuple. It replies to newest(from) if it has tuple `from` or a
+/// later one. All other operations go down.
 ///
-/// The reply to newest may be older than the element's newest tuple. A tuple read by number may
-/// have been axed on a path that does not pass here. An axe or delete that passes here drops the
-/// affected tuples.
+/// The reply to newest may be older than the newest tuple of the element. A tuple that is read by
+/// number may have been axed already, by an operation on another path. If an axe or delete passes
+/// through this wrapper, it drops the affected tuples.
 ///
 /// Context: the operation's.
 /// Blocks:  never.
 /// Throws:  nothing of its own.
-/// Order:   A reply from the cache may overtake operations that went down before it.
+/// Order:   A reply from the cache may overtake operations that went down earlier.
 class Cache final : public paths::Wrapper {
  public:
   explicit Cache(std::size_t keep) : keep_(keep) {}

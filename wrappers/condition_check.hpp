@@ -19,53 +19,58 @@
 namespace wrappers {
 
 struct ConditionCheckSettings {
-  bool may_prove = false;  ///< relaxation conditional: partial values may decide
+  bool may_prove = false;  ///< relaxation `conditional`: values of some clusters may decide a round
   paths::Decision decision;
-  paths::ClusterElements elements;  ///< results of all clusters; none for one tree over all threads
-  /// Elements through which to request tuples of the other clusters, in their order; empty if
-  /// tuples are pushed without requests.
+  /// Results of all clusters; empty if one tree covers all threads.
+  paths::ClusterElements elements;
+  /// Elements through which this cluster requests tuples of the other clusters, in their order.
+  /// Empty if the clusters push tuples without requests.
   std::vector<std::string> asks;
-  std::uint64_t ask_for = 1;  ///< tuples per request
+  std::uint64_t ask_for = 1;  ///< number of tuples that one request asks for
 };
 
-/// Switches for tests that show the purpose of each part of the rule.
+/// Switches for tests. Each test turns one part of the rule off and shows why it is needed.
 struct ConditionCheckSwitches {
-  bool use_exact_pair = true;   ///< off: a larger sequence alone decides, as in the paper
-  bool record_adoption = true;  ///< off: only values combined here become our exact pair
+  bool use_exact_pair = true;   ///< false: a larger sequence alone decides, as in the paper
+  bool record_adoption = true;  ///< false: only values combined here become our exact pair
 };
 
-/// Moves (sequence, contributions, value, last exact pair) down into the cluster's result element,
-/// then decides. It decides from its own value first. Otherwise it uses those of the other clusters
-/// in its host's caches, as they arrive, until the condition is proved or the value is complete. It
-/// combines known values in the order of the clusters each time, so that all clusters compute the
-/// same bits.
+/// Decides rounds of a conditional allreduce at the root of a cluster. It moves (sequence,
+/// contributions, value, last exact pair) into the cluster's result element. An exact pair is a
+/// round and its complete value. Then it decides the round, from its own value if possible.
+/// Otherwise it also uses the values of other clusters, as they arrive in its host's caches. It
+/// stops when the condition is proved or the value is complete. Each time, it combines the known
+/// values in the order of the clusters, so that all clusters compute the same bits.
 ///
-/// If it must request tuples, an undecided round immediately asks some clusters, largest last known
-/// value first. It asks the fewest that would decide the round if their last known values still
-/// held, or all clusters if none would. If their replies leave it undecided, it asks the rest, and
-/// again each cluster whose tuple was too old.
+/// If tuples must be requested, an undecided round immediately asks some clusters, those with the
+/// largest last known values first. It assumes that these values still hold, and asks the fewest
+/// clusters that would then decide the round. If no number would, it asks all clusters. If the
+/// replies do not decide the round, it asks the remaining clusters, and again each cluster whose
+/// tuple was too old.
 ///
-/// If integers of one sign overflow when clusters are combined, this proves the outcome that a part
-/// can establish. The value is then that of the own cluster.
+/// Integers of equal sign may overflow when clusters are combined. The overflow proves the outcome
+/// that a part of the values can establish. The result is then the value of the own cluster.
 ///
-/// Why:     A larger sequence alone proves nothing if the program goes on after an exact result,
-///          because the other root may have completed our round with our tuple. Each tuple
-///          therefore carries the newest round whose full value its root knows, either combined
-///          there or adopted from another tuple. A pair for our round is our result. Otherwise a
-///          larger sequence means the outcome that a part can establish.
-/// Blocks:  until decided or until the host's deadline; it sleeps between arrivals. The next round
-///          waits.
+/// Why:     The program may continue after an exact result. A larger sequence of another root then
+///          proves nothing: that root may have completed our round with our tuple. Each tuple
+///          therefore carries the newest round whose complete value its root knows, either combined
+///          there or adopted from another tuple. If a tuple carries such a pair for our round, the
+///          pair is our result. Otherwise a larger sequence proves the outcome that a part of the
+///          values can establish.
+/// Blocks:  until the round is decided or the host's deadline passes; it sleeps between arrivals.
+///          The next round waits meanwhile.
 /// Throws:  TravelError.
 /// Paper:   Bongo et al. 2004, §IV.
-/// Context: the operation's, which is that of the last arriver of the whole cluster.
+/// Context: that of the operation, which is the last one of the whole cluster to arrive.
 /// Order:   Rounds must arrive in the order of their sequences and are decided one by one.
-/// Failure: In one tree over all threads, a failure concerns its round only. Among several
+/// Failure: If one tree covers all threads, a failure affects only its own round. With several
 ///          clusters, a failed contribution, an error or a deadline before the decision is final:
-///          it marks the result element, and this and every later round throws it. The same applies
-///          to the failure of a thread that starts no further rounds. A round that needs a later
-///          tuple of a marked cluster throws that cluster's error and marks its own element in
-///          turn. It first waits for unmarked clusters that may still bring the proof.
-/// Records: for each round that its own value does not decide, one read of every other cluster's
+///          it marks the result element, and this round and all later rounds throw it. The failure
+///          of a thread that starts no further rounds has the same effect. A round may need a later
+///          tuple of a cluster whose element is marked. It then throws that cluster's error and
+///          marks its own element with it. Before that, it waits for clusters without a mark that
+///          may still send the proof.
+/// Records: for each round that its own value does not decide, one read of each other cluster's
 ///          cache (paths/joins/awaited_values.hpp).
 class ConditionCheck final : public paths::BlockingWrapper {
  public:
@@ -97,12 +102,12 @@ class ConditionCheck final : public paths::BlockingWrapper {
   paths::Deployment& deployment_;
   const ConditionCheckSettings settings_;
   const ConditionCheckSwitches switches_;
-  const std::uint64_t contributors_;  // contributors of all clusters
+  const std::uint64_t contributors_;  // number of contributors in all clusters
   const std::shared_ptr<pastset::Element> result_;
-  std::vector<Cluster> clusters_;                // same order as elements.all
-  std::size_t own_ = 0;                          // index of our cluster
-  std::unique_ptr<pastset::AnyChange> changes_;  // changes of the others' elements
-  std::optional<paths::ExactPair> last_exact_;   // exact pair, owned by the current round
+  std::vector<Cluster> clusters_;                // in the order of elements.all
+  std::size_t own_ = 0;                          // index of our cluster in clusters_
+  std::unique_ptr<pastset::AnyChange> changes_;  // changes of the elements of the other clusters
+  std::optional<paths::ExactPair> last_exact_;   // used by the current round only
   paths::RootRounds rounds_;
 };
 

@@ -18,36 +18,37 @@
 
 namespace wrappers {
 
-/// Delays messages like one direction of a link. Stages with the role `down` delay operations on
-/// their way down. Stages with the role `up` delay results and failures on their way back. All
-/// stages share the link, and so do lanes if it has a name (paths/links/emulated_links.hpp). Each
-/// message waits until the one before it has left, and none arrives before an earlier one.
+/// Delays messages like one direction of a real link. Stages with the role `down` delay operations
+/// on their way down. Stages with the role `up` delay results and failures on their way up. All
+/// stages of the wrapper share the link. If the link has a name, lanes share it, too
+/// (paths/links/emulated_links.hpp). Each message waits until the previous one has left. No message
+/// arrives before an earlier one.
 ///
-/// Why:     Simulation uses the same wrapper as emulation, so that the delay of links is computed
+/// Why:     Simulation and emulation use the same wrapper, so that the delay of links is computed
 ///          in one place only.
-/// Blocks:  until the message has arrived; never for a push or a release, because the sender of a
+/// Blocks:  until the message has arrived. Never for a push or a release, because the sender of a
 ///          push waits for no reply.
-/// Throws:  nothing of its own; a failure on its way up passes on when it has arrived.
+/// Throws:  nothing of its own. A failure on its way up continues when it has arrived.
 /// Paper:   Bongo et al. 2004, §V-D, emulate wide-area networks by such wrappers.
-/// Context: the operation's; a push travels on in a service context.
-/// Order:   Messages arrive in the order in which they were sent. Those of one contributor also go
-///          on in that order.
-/// Records: each message: when it was sent and arrived, and how long it waited for others.
+/// Context: the operation's. A push continues in a service context.
+/// Order:   Messages arrive in the order in which they were sent. Messages of one contributor also
+///          continue in that order.
+/// Records: for each message: when it was sent, when it arrived, and how long it waited for others.
 class EmulateLink final : public paths::BlockingWrapper {
  public:
   EmulateLink(paths::Deployment& deployment, std::shared_ptr<paths::EmulatedLink> link)
       : deployment_(deployment), link_(std::move(link)) {}
-  /// Uses an unshared link.
+  /// Constructs a wrapper with a link of its own.
   EmulateLink(paths::Deployment& deployment, tuning::LinkModel model)
       : EmulateLink(deployment, std::make_shared<paths::EmulatedLink>(std::move(model))) {}
   paths::Result operate(paths::Operation operation, paths::Next next) override;
   bool sees_failed_operations() const override { return true; }
-  void drain() override;  ///< waits for pushes, which arrive long after they were sent
+  void drain() override;  ///< waits for pushes, which may arrive long after they were sent
 
  private:
-  /// Pushes of one contributor at one stage, which stay in order.
+  /// Identifies the pushes of one contributor at one stage. They stay in order.
   using LaneKey = std::pair<paths::StageId, std::uint32_t>;
-  /// Position among the operations of that contributor that have not gone on yet.
+  /// Position of an operation among those of the same contributor that have not continued yet.
   using Place = std::pair<LaneKey, std::uint64_t>;
   struct Pushed {
     paths::Operation operation;
@@ -73,7 +74,7 @@ class EmulateLink final : public paths::BlockingWrapper {
   bool is_first(const Place& place) const;
   void wait_for_turn(const Place& place, runtime::Deadline deadline);
   void leave(const Place& place);
-  struct InLine;  // place in line_, left by the destructor
+  struct InLine;  // an operation's position in line_; the destructor removes it
   void empty_lane(LaneKey key, const paths::Next& next);
   bool carry_first(LaneKey key, const paths::Next& next);
   void close_lane(LaneKey key);
@@ -81,10 +82,10 @@ class EmulateLink final : public paths::BlockingWrapper {
   paths::Deployment& deployment_;
   const std::shared_ptr<paths::EmulatedLink> link_;
   runtime::Mutex mutex_;
-  std::map<LaneKey, Lane> lanes_;  // each exists while a service context empties it
+  std::map<LaneKey, Lane> lanes_;  // an entry exists while a service context sends its pushes
   std::set<Place> line_;           // pushes, and operations that wait for replies
   std::uint64_t next_place_ = 0;
-  runtime::WaitList emptied_;  // notified when a lane or a place is gone
+  runtime::WaitList emptied_;  // notified when an entry of lanes_ or line_ is removed
 };
 
 paths::WrapperKind emulate_link_kind();

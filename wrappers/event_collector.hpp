@@ -6,9 +6,9 @@
 
 namespace wrappers {
 
-/// Records when an operation passes on its way down and when its result, or failure, passes on its
-/// way up. The record goes to the host's recorder under the number of this stage. Release and
-/// traffic leave no record.
+/// Records when an operation passes on its way down, and when its result or failure passes on its
+/// way up. The host's recorder stores the record under the number of this stage. Operations of the
+/// kinds release and traffic are not recorded.
 ///
 /// Blocks:  never; records are added without locks.
 /// Throws:  nothing of its own.

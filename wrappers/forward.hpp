@@ -8,15 +8,17 @@
 
 namespace wrappers {
 
-/// Sends an operation to the next stage of its path on another host and replies with the result
-/// from there. A push or a release takes one frame; other operations take one frame in each
+/// Sends an operation to the next stage of its path, which is on another host, and replies with
+/// that host's result. A push or a release takes one frame. Other operations take one frame in each
 /// direction.
 ///
 /// Blocks:  until the reply has arrived or the host's deadline has passed; never for a push.
-/// Throws:  TravelError: the failure of the other host, or that the host is gone or late.
-/// Context: the operation's; on the other host a service context takes over.
+/// Throws:  TravelError: the failure that the other host reports, or that the other host is gone or
+///          late.
+/// Context: the operation's. On the other host a service context continues the operation.
 /// Order:   Frames of one connection arrive in the order in which they were sent. A push that waits
-///          for credits is replaced by a newer one of its path, unless it must be kept.
+///          for credits is replaced by a newer push of its path, unless the operation is marked to
+///          be kept.
 class Forward final : public paths::Wrapper {
  public:
   explicit Forward(std::uint32_t to_host) : to_host_(to_host) {}

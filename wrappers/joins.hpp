@@ -10,18 +10,19 @@ namespace wrappers {
 /// Paper: Bongo et al. 2004, §III-A.
 paths::WrapperKind allreduce_kind();
 
-/// Combines the values of all contributors and gives slot 0 the result, which waits for them. The
-/// others return an empty result as soon as their contribution is accepted, and may run ahead
-/// without limit.
+/// Combines the values of all contributors for slot 0. The contributor at slot 0 waits for the
+/// result. The others get an empty result as soon as their contribution is accepted. They may be
+/// any number of rounds ahead.
 paths::WrapperKind reduce_kind();
 
-/// Gives every contributor the tuple that one of them, the root, moved; the tuples of the others
-/// are ignored. If the root is a contributor, it goes on at once and the others wait until it
-/// arrives. Otherwise the first arriver goes down to get the value. If the root fails, all get its
-/// failure; the failure of another contributor concerns only itself.
+/// Gives every contributor the tuple of the root; tuples of other contributors are ignored. If the
+/// root is one of the contributors, it continues at once, and the others wait until it has arrived.
+/// If not, the first contributor to arrive goes down the path to get the value. If the root fails,
+/// all contributors get its failure. A failure of another contributor affects only that
+/// contributor.
 paths::WrapperKind broadcast_kind();
 
-/// Returns when all contributors have arrived. An empty tuple goes down.
+/// Holds each contributor until all have arrived. The leader carries an empty tuple down the path.
 paths::WrapperKind barrier_kind();
 
 }  // namespace wrappers

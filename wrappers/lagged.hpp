@@ -13,20 +13,21 @@
 
 namespace wrappers {
 
-/// Sends a move down without waiting for it and returns the result of the move `rounds` before it.
-/// The first moves return their own value without a condition. The wrappers below thus have the
-/// time of `rounds` rounds.
+/// Sends a move down without waiting for it, and returns the result of an earlier move: the one
+/// `rounds` moves before. The first `rounds` moves return their own value, without a condition. The
+/// wrappers below may thus take as long as `rounds` rounds.
 ///
-/// Why:     A nonblocking allreduce hides the wide-area latency behind iterations, of which a
-///          solver may do a few too many.
-/// Blocks:  until the earlier move has returned, which has its own deadline. A release waits until
-///          all moves have returned, whatever their results, because the other contributors started
-///          the same rounds.
-/// Throws:  the exception of the earlier move. A contribution that failed above goes down at once.
-///          Its contributor gets that failure at once instead of the result that was due, and again
-///          `rounds` later, when all others get it.
-/// Context: Moves go down in service contexts, one for each round under way.
-/// Order:   Moves of one contributor go down in order.
+/// Why:     As with a nonblocking allreduce, the program iterates while the messages cross the wide
+///          area. A solver may therefore do a few iterations too many.
+/// Blocks:  until the earlier move has returned; that move has its own deadline. A release waits
+///          until all moves have returned, whatever their results. The other contributors have
+///          started the same rounds.
+/// Throws:  the exception of the earlier move. A contribution that failed above this wrapper goes
+///          down at once. Its contributor gets the failure at once, instead of the result that is
+///          due. It gets the failure again `rounds` moves later, together with all other
+///          contributors.
+/// Context: Moves go down in service contexts, one for each unfinished round.
+/// Order:   The moves of one contributor go down in order.
 class Lagged final : public paths::BlockingWrapper {
  public:
   Lagged(paths::Deployment& deployment, std::uint64_t rounds)
@@ -49,7 +50,7 @@ class Lagged final : public paths::BlockingWrapper {
   paths::Deployment& deployment_;
   const std::uint64_t rounds_;
   runtime::Mutex mutex_;                       // guards under_way_
-  std::map<std::uint32_t, Rounds> under_way_;  // oldest first
+  std::map<std::uint32_t, Rounds> under_way_;  // unfinished rounds of each slot, oldest first
 };
 
 paths::WrapperKind lagged_kind();

@@ -19,28 +19,31 @@ namespace wrappers {
 
 struct LaggedCheckSettings {
   paths::Decision decision;
-  paths::ClusterElements elements;  ///< batches of all clusters
-  std::uint64_t rounds = 1;         ///< delay of a result in rounds
-  std::uint64_t every = 1;          ///< rounds in a batch; at most `rounds`
+  paths::ClusterElements elements;  ///< elements that receive the batches of all clusters
+  std::uint64_t rounds = 1;         ///< number of rounds by which a result is late
+  std::uint64_t every = 1;          ///< number of rounds in a batch; at most `rounds`
 };
 
-/// Sends its values to the other clusters in batches of `every` rounds, without gaps, and returns
-/// for round i the result of round i - `rounds`. A result always combines all contributions in the
-/// order of the clusters. The first rounds have no condition.
+/// Sends its values to the other clusters in batches of `every` rounds, without gaps. For round i
+/// it returns the result of round i - `rounds`. A result always combines all contributions, in the
+/// order of the clusters. The first `rounds` rounds have no condition.
 ///
-/// Why:     All clusters act on the same round at the same time, so that programs that exchange
-///          more than sums stay in step. No cluster waits if rounds - every rounds take longer than
-///          the transfer. No exact pair is needed, because no value is left out: a cluster that is
-///          `rounds` behind still finds each of them.
-/// Blocks:  until every other cluster's value of the earlier round is here, or the deadline.
+/// Why:     All clusters act on the result of a round in the same later round. Programs that
+///          exchange more than sums thus stay in step. No cluster waits if `rounds` - `every`
+///          rounds take longer than the transfer. No exact pair is needed
+///          (wrappers/condition_check.hpp), because no value is left out. A cluster that is
+///          `rounds` rounds behind still finds each value.
+/// Blocks:  until every other cluster's value of the earlier round has arrived, or until the
+///          deadline.
 /// Throws:  TravelError.
-/// Context: the operation's, which is that of the last arriver of the whole cluster.
+/// Context: that of the operation, which is the last one of the whole cluster to arrive.
 /// Order:   Rounds must arrive one by one, from 0 on.
-/// Failure: Final for the cluster, as in condition_check. The mark reaches the other clusters after
-///          the earlier values; they fail when they need a value that was never sent.
-/// Ends:    A batch that is not full is not sent, because no cluster acts on its rounds.
-/// Records: one read of every other cluster's value for each round
-///          (paths/joins/awaited_values.hpp).
+/// Failure: A failure is final for the cluster, as in condition_check. The other clusters receive
+///          the error mark after the earlier values. They fail when they need a value that was
+///          never sent.
+/// Ends:    An incomplete last batch is not sent, because no cluster needs the results of its
+///          rounds.
+/// Records: one read of each other cluster's value for each round (paths/joins/awaited_values.hpp).
 class LaggedCheck final : public paths::BlockingWrapper {
  public:
   /// `wrapper` is the wrapper's index in the plan.
@@ -52,11 +55,11 @@ class LaggedCheck final : public paths::BlockingWrapper {
   struct Value {
     std::uint64_t contributions = 0;
     base::Payload value;
-    base::Nanos came{0};  // time at which a round first found it
+    base::Nanos came{0};  // time at which a round first found the value
   };
   struct Cluster {
     std::shared_ptr<pastset::Element> element;
-    std::map<std::uint64_t, Value> values;  // values of rounds received and not decided
+    std::map<std::uint64_t, Value> values;  // received values of undecided rounds
   };
 
   paths::Result decide(paths::Operation operation, const paths::Next& next);
@@ -70,10 +73,10 @@ class LaggedCheck final : public paths::BlockingWrapper {
   paths::Deployment& deployment_;
   const LaggedCheckSettings settings_;
   const std::shared_ptr<pastset::Element> result_;
-  // Members owned by the current round.
-  std::vector<Cluster> clusters_;                // same order as elements.all
-  std::size_t own_ = 0;                          // index of our cluster
-  std::unique_ptr<pastset::AnyChange> changes_;  // changes of the others' elements
+  // Members that only the current round uses.
+  std::vector<Cluster> clusters_;                // in the order of elements.all
+  std::size_t own_ = 0;                          // index of our cluster in clusters_
+  std::unique_ptr<pastset::AnyChange> changes_;  // changes of the elements of the other clusters
   std::vector<base::Payload> batch_;
   std::uint64_t next_sequence_ = 0;
   paths::RootRounds rounds_;

@@ -8,9 +8,10 @@
 
 namespace paths {
 
-/// Runs `thread` once for every thread of the config: `return paths::main(argc, argv, work);`.
+/// Main function of a program: runs `thread` once for each thread of the config. Use: `return
+/// paths::main(argc, argv, work);`.
 int main(int argc, char** argv, std::function<void(Thread&)> thread);
-/// Runs a program that has options of its own.
+/// Main function of a program that has options of its own.
 int main(int argc, char** argv, const Program& program);
 
 }  // namespace paths

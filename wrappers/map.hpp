@@ -14,18 +14,20 @@
 
 namespace wrappers {
 
-/// Carries out operations directly on the element at the end of its path, as a store does on the
-/// element's own host, if this process can map the element's memory. Otherwise operations take the
-/// path as usual: several hosts in one process, or the virtual clock.
+/// Carries out operations directly on the shared element at the end of the path, in this process.
+/// The result is the same as that of a store on the element's own host. Operations take the path as
+/// usual if this process cannot map the element's memory: if several hosts are in one process, or
+/// on the virtual clock.
 ///
-/// Operations that end or measure a run always take the path, so that hosts wait for each other and
-/// learn of each other's ends. So do failures, which the end of a path may mark.
+/// Operations that end or measure a run always take the path. Hosts thus wait for each other and
+/// learn when another host ends. Failures also take the path, because its end may have to mark the
+/// element with them.
 ///
-/// Blocks:  as the element does, until the host's deadline; the first operation also until the
-///          element's host has started.
+/// Blocks:  as the element does, until the host's deadline. The first operation also blocks until
+///          the element's host has started.
 /// Throws:  pastset::ElementError, with the element's message.
 /// Context: the operation's.
-/// Order:   as that of a store.
+/// Order:   as with a store.
 class Map final : public paths::BlockingWrapper {
  public:
   explicit Map(std::string element) : name_of_element_(std::move(element)) {}
@@ -37,7 +39,8 @@ class Map final : public paths::BlockingWrapper {
                                             const paths::Next& next);
   const std::string name_of_element_;
   runtime::Mutex mutex_;
-  std::optional<std::shared_ptr<pastset::Element>> element_;  // null: cannot be mapped
+  // Empty: not tried yet; null: cannot be mapped.
+  std::optional<std::shared_ptr<pastset::Element>> element_;
 };
 
 paths::WrapperKind map_kind();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrappers/observe.hpp — end of a path that may only read its element.
+// wrappers/observe.hpp — read-only end of a path in an element.
 #pragma once
 #include <memory>
 #include <utility>
@@ -12,14 +12,14 @@
 
 namespace wrappers {
 
-/// Ends a path in an element like a store, for enter, observe, newest, first, last and delta. It
-/// rejects operations that would change or delete tuples, so that a config can declare pure
-/// consumers.
+/// Ends a path in an element, like a store, but only for enter, observe, newest, first, last and
+/// delta. It rejects operations that would change or delete tuples. A config can thus declare hosts
+/// that only read.
 ///
 /// Blocks:  as the element does, until the host's deadline.
-/// Throws:  pastset::ElementError, with the element's message, also for rejected operations.
-/// Context: the application's thread on the element's host. On other hosts, a service context, or
-///          none if the element needs none.
+/// Throws:  pastset::ElementError, with the element's message. Also for rejected operations.
+/// Context: the application's thread, if it is on the element's host. For other hosts, a service
+///          context, or none if the element needs none.
 class Observe final : public paths::Wrapper {
  public:
   explicit Observe(std::shared_ptr<pastset::Element> element)

@@ -8,16 +8,17 @@
 
 namespace wrappers {
 
-/// Passes moves down whose round, counted from 1, is a multiple of `every`. All other moves return
-/// at once with the thread's own value and no condition.
+/// Passes every `every`-th move down: those whose round, counted from 1, is a multiple of `every`.
+/// All other moves return at once with the thread's own value and without a condition.
 ///
-/// Why:     A solver that may stop a few iterations late need not check its condition in each of
-///          them. The exact condition of a round that passes decides where it stops.
+/// Why:     A solver that may stop a few iterations late need not check its condition in each
+///          iteration. It stops at a round that passes, whose condition is exact.
 /// Blocks:  never; rounds that do not pass do not synchronize threads.
 /// Throws:  nothing of its own.
 /// Context: the operation's.
-/// Failure: In a round that does not pass, a contribution that failed above fails only its own
-///          thread. A join below would wait for contributors that never arrive in that round.
+/// Failure: In a round that does not pass, a contribution that failed above this wrapper fails only
+///          its own thread. If it went down, a join below would wait for contributors that never
+///          arrive in that round.
 class Periodic final : public paths::Wrapper {
  public:
   explicit Periodic(std::uint64_t every) : every_(every) {}

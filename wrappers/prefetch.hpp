@@ -15,20 +15,21 @@
 
 namespace wrappers {
 
-/// Begins a path without a thread: repeatedly asks the far end for a tuple newer than the last one
-/// it got, and moves it into its element. It skips tuples in between; the element numbers its
-/// tuples itself. A thread's path that passes here reads that element.
+/// Begins a path that has no thread. It repeatedly asks the far end for a tuple newer than the last
+/// one that it received, and moves the tuple into its own element. It skips the tuples between the
+/// two. Its element numbers the tuples itself. Reads of a thread whose path passes through this
+/// wrapper are served from this element.
 ///
 /// Why:     The request is under way while the application computes.
-/// Blocks:  its own context, while there is nothing newer. A read that ended at a deadline is
-///          repeated, because the readers of the value have their own deadline. Readers block as
-///          the element does.
-/// Throws:  nothing of its own. If the far end fails or carries an error mark, the element is
-///          marked with that error and fetching stops.
+/// Blocks:  only its own context, while there is no newer tuple. A read that ends at a deadline is
+///          repeated, because the threads that read the element have their own deadline. These
+///          threads block as the element does.
+/// Throws:  nothing of its own. If the far end fails or has an error mark, the wrapper marks its
+///          element with that error and stops.
 /// Paper:   Bongo et al. 2004, §IV: one prefetch thread per remote cluster.
-/// Context: one service context, from start() to stop(). Readers need none.
+/// Context: one service context, from start() to stop(). Threads that read the element need none.
 /// Order:   that of the far element.
-/// Records: each read: when it left, and when its tuple was in the element.
+/// Records: for each read: when it was sent, and when its tuple was in the element.
 class Prefetch final : public paths::Wrapper {
  public:
   /// `wrapper` is the wrapper's index in the plan.

@@ -17,28 +17,31 @@ namespace wrappers {
 
 struct PushSettings {
   std::shared_ptr<pastset::Element> from;
-  std::shared_ptr<pastset::Element> asks;  ///< null: sends without requests
-  bool every = false;                      ///< all tuples; otherwise only the newest each time
+  /// Element that receives requests; null: sends without requests.
+  std::shared_ptr<pastset::Element> asks;
+  bool every = false;  ///< true: sends all tuples; false: only the newest each time
 };
 
-/// Begins a path without a thread: sends tuples of its element one way. It sends the newest unsent
-/// tuple each time, or all tuples. With an element of requests (asks), it sends only the requested
-/// number, from the requested tuple on. It is the opposite of a prefetch.
+/// Begins a path that has no thread, and sends tuples of an element down the path without replies.
+/// It sends either the newest unsent tuple each time, or all tuples. If there is an element with
+/// requests (`asks`), it sends tuples only on request: as many as requested, beginning with the
+/// requested one. A prefetch is the opposite: the receiving host asks for each tuple.
 ///
-/// Why:     Pushing saves the request, as MagPIe does, and requests save tuples that no cluster
-///          needs.
-/// Blocks:  its own context, while there is nothing to send or no request.
+/// Why:     Pushes need no requests, as in MagPIe. With requests, tuples that no cluster needs are
+///          not sent.
+/// Blocks:  only its own context, while there is nothing to send or no request.
 /// Throws:  nothing of its own.
 /// Paper:   Kielmann et al. 1999 (MagPIe sends a cluster's value to the others); Bongo et al. 2004,
 ///          note 1, mention it as an option.
 /// Context: one service context, from start() to stop().
-/// Order:   that of the element. If only the newest is sent, a tuple that waits for credits is
-///          replaced by a newer one. Requested tuples, and those of `every`, are never replaced.
-/// Ends:    at an error mark of its element or of its requests; the released path passes the mark
-///          on behind earlier tuples. A host that waits for a requested tuple then fails, too.
-///          Otherwise it sends its newest tuple, or all remaining ones, so that other hosts find
-///          them at the far end.
-/// Records: each tuple that it sends, like a prefetch's read.
+/// Order:   that of the element. If only the newest tuple is sent, a tuple that waits for credits
+///          may be replaced by a newer one. Requested tuples are never replaced, nor any if `every`
+///          is true.
+/// Ends:    when its element or the element of requests has an error mark. The wrapper then
+///          releases its path with the mark, behind the earlier tuples. Hosts that wait for a
+///          requested tuple then fail, too. If there is no mark, stop() sends the newest tuple, or
+///          all remaining ones. Other hosts then find them at the far end.
+/// Records: each tuple that it sends, like a read of a prefetch.
 class Push final : public paths::Wrapper {
  public:
   /// `wrapper` is the wrapper's index in the plan.
@@ -62,11 +65,11 @@ class Push final : public paths::Wrapper {
   const PushSettings settings_;
   std::uint32_t path_ = 0;
   runtime::Task following_;
-  // Members of the context that runs follow(), and of stop() after it.
+  // Used by the context that runs follow(), and after its end by stop().
   std::uint64_t next_ = 0;      // number of the first unsent tuple
-  std::uint64_t next_ask_ = 0;  // number of the first open request
+  std::uint64_t next_ask_ = 0;  // number of the next request to serve
   std::uint64_t sent_ = 0;
-  bool has_ended_ = false;  // ended with an error mark
+  bool has_ended_ = false;  // whether it has ended with an error mark
 };
 
 paths::WrapperKind push_kind();

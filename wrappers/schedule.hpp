@@ -15,21 +15,21 @@ class HostGroup;
 
 namespace wrappers {
 
-/// Combines one value of each host with threads in each round, and passes the result on. All hosts
-/// get the same bits. A path thus ends on the host where it began.
+/// Combines the values of all hosts that have threads, one value of each host in each round. Every
+/// such host gets the same result, bit for bit. A path therefore ends on the host where it begins.
 ///
-/// Why:     Trees send whole values; schedules divide them and use all links at once.
-/// Blocks:  until the host has all messages that it needs, at most for the config's deadline
-///          without a message.
-/// Throws:  TravelError: a failed round fails on all hosts that still need something of it; later
-///          rounds go on. If a contributor ends, all later rounds fail.
+/// Why:     Trees send whole values. Schedules divide values and use all links at the same time.
+/// Blocks:  until the host has received all messages that it needs. Fails if no message arrives
+///          within the deadline of the config.
+/// Throws:  TravelError. A failed round fails on all hosts that still need one of its messages;
+///          later rounds continue. If a contributor ends, all later rounds fail.
 /// Paper:   Matsuda et al. 2006; Karonis et al. 2000.
-/// Context: the operation's, which waits for messages, folds and copies.
+/// Context: the operation's. It waits for messages, folds and copies.
 /// Order:   Rounds may overtake each other.
 class Schedule final : public paths::BlockingWrapper {
  public:
-  /// `wrapper` is the wrapper's index in the plan, `by` names the schedule, and `collective` is the
-  /// graph that it serves.
+  /// `wrapper` is the wrapper's index in the plan. `collective` is the graph that the wrapper
+  /// serves. `by` is the name of the schedule.
   Schedule(paths::Deployment& deployment, std::uint32_t wrapper, std::string collective,
            std::string by, paths::Reduction reduction);
   paths::Result operate(paths::Operation operation, paths::Next next) override;

@@ -13,21 +13,23 @@
 
 namespace wrappers {
 
-/// Events of a path begun by a push that leave an error mark in the element.
+/// Events after which a store leaves an error mark in its element. Only for paths that a push
+/// begins.
 enum class StoreMarks : std::uint8_t {
   nothing,
-  failures,          ///< failed moves, and an end of the path by a failure
-  failures_and_end,  ///< failed moves and any end of the path
+  failures,          ///< a failed move, or an end of the path by a failure
+  failures_and_end,  ///< a failed move, or any end of the path
 };
 
-/// Carries out each operation on its element and replies with the element's result. The result of a
-/// move is the moved tuple. A store that leaves marks ends a path of pushes.
+/// Ends a path in an element. It carries out each operation on the element and replies with the
+/// element's result. The result of a move is the moved tuple. If it leaves error marks, its path
+/// begins with a push.
 ///
 /// Blocks:  as the element does, until the host's deadline.
 /// Throws:  pastset::ElementError, with the element's message.
-/// Context: the application's thread on the element's host. On other hosts, a service context, or
-///          none if the element needs none.
-/// Order:   Blocked moves are admitted first come, first served.
+/// Context: the application's thread, if it is on the element's host. For other hosts, a service
+///          context, or none if the element needs none.
+/// Order:   Blocked moves continue in the order of arrival.
 class Store final : public paths::Wrapper {
  public:
   explicit Store(std::shared_ptr<pastset::Element> element, StoreMarks marks = StoreMarks::nothing);
