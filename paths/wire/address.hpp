@@ -7,30 +7,31 @@
 
 namespace paths {
 
-/// Returns an address such as "tcp://localhost:7700" with digits for the name, because ZeroMQ
-/// cannot listen on names. Blocks for the name lookup.
+/// Returns an address such as "tcp://localhost:7700" with the name replaced by digits, because
+/// ZeroMQ cannot listen on names. Blocks while it looks up the name.
 std::string numeric_address(const std::string& address);
 
-/// Returns why a host cannot listen at an address that another process uses, and what to do.
+/// Returns the reason why a host cannot listen at an address that another process uses, with
+/// advice.
 std::string in_use_text(const std::string& address);
 
-/// Returns why this host cannot accept the connection of a waiting peer, for that value of errno.
+/// Returns the reason why this host cannot accept a waiting peer's connection. `error` is an errno.
 std::string accept_failed_text(int error);
 
-/// Replaces the interface in an address with digits, if it can.
+/// Function that replaces the name in an address by digits, if it can.
 using LookUp = std::function<std::string(const std::string& address)>;
 
-/// Returns why hosts at `others` could not reach a host that listens on `address`, and what to
-/// write instead; empty if they can reach it. They cannot if the name in `address` means a loopback
-/// address here, and one of them is on another machine. (Debian's /etc/hosts has such an entry for
-/// a machine's name.)
-/// Blocks: for calls of `look_up`: none without a name in `address`, one if it is no loopback name,
-/// otherwise two in most cases.
+/// Returns the reason why hosts at `others` cannot reach a host that listens on `address`, with
+/// advice; empty if they can. They cannot if the name in `address` means a loopback address here
+/// and one of the hosts is on another machine. (Debian's /etc/hosts contains such an entry for the
+/// machine's own name.)
+/// Blocks: while it calls `look_up`. It makes no call if `address` contains no name, one call if
+///         the name is not a loopback name, and otherwise two in most cases.
 std::string unreachable_from_others(const std::string& address,
                                     const std::vector<std::string>& others,
                                     const LookUp& look_up = numeric_address);
 
-/// Returns the address, without port, of the peer of a socket; empty if there is none.
+/// Returns the address of a socket's peer, without the port; empty if there is no peer.
 std::string address_of_peer(int descriptor);
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/detour.hpp — connections of one transport, carried by another
+// paths/wire/detour.hpp — connections of one transport that another transport carries
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace paths {
 
-/// A transport may find out late that it cannot carry a connection. A Detour sends its frames by
-/// another transport. The receiver still knows the connection by its original number.
-///
+/// A transport may find out late that it cannot carry a connection. A Detour then sends the frames
+/// of the connection by another transport. The receiver still knows the connection by its original
+/// number.
 /// Thread-safe: yes, from any context.
 class Detour {
  public:
-  /// Requires: `by` outlives all calls except original().
+  /// Requires: `by` outlives all calls of this object except original().
   explicit Detour(Transport& by) : by_(by) {}
 
-  /// Opens a connection of the other transport, which will carry `original`.
+  /// Opens a connection of the other transport for the frames of the connection `original`.
   ConnectionId connect(ConnectionId original, std::uint32_t host) {
     const ConnectionId made = by_.connect(host, 0);
     const runtime::Lock lock(mutex_);
@@ -31,7 +31,7 @@ class Detour {
   void send(ConnectionId connection, Frame&& frame) { by_.send(connection, std::move(frame)); }
   void drop(ConnectionId connection) { by_.drop(connection); }
 
-  /// Returns the connection that this one of the other transport carries, if any.
+  /// Returns the original number of a connection of the other transport, if it is a detour.
   std::optional<ConnectionId> original(ConnectionId connection) const {
     if (!is_used_) return std::nullopt;
     const runtime::Lock lock(mutex_);

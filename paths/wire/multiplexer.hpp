@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/multiplexer.hpp — one transport, shared by users with connections of their own
+// paths/wire/multiplexer.hpp — one transport shared by users with own connections
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -15,23 +15,25 @@
 
 namespace paths {
 
-/// Numbers in the run of a plan's hosts, by index in the plan; nullptr: index and number are equal.
-/// Shared, because copies per host would take memory in the square of the hosts.
+/// Host numbers in the run, by index in a plan; nullptr if index and number are equal. Hosts share
+/// the list. Copies per host would take memory proportional to the square of the number of hosts.
 using HostNumbers = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-/// Several users of one host need connections of their own on a single transport. A frame goes to
-/// the sub-transport that made its connection, or to which that connection was given.
+/// Several users of one host need connections of their own on a single transport. Each user has a
+/// sub-transport. An incoming frame goes to the sub-transport that made the connection, or to the
+/// one that received it by give().
 ///
 /// Owns:        the transport. Must outlive its sub-transports.
 /// Thread-safe: yes, from any context.
 class Multiplexer final : public Receiver {
  public:
-  /// One user's part of the transport. start() sets the receiver and must precede connect(). stop()
-  /// drops the connections that this part made and forgets those that peers made. It waits until no
-  /// call is inside the receiver, which may then be destroyed.
+  /// One user's part of the transport. start() sets the receiver and must be called before
+  /// connect(). stop() drops the connections that this part made, and forgets those that peers
+  /// made. It waits until no call is inside the receiver. The receiver may then be destroyed.
   class SubTransport;
-  /// `others` receives frames of connections without an owner: made by peers and not given yet, or
-  /// of a sub-transport that has stopped. It may give these connections away.
+  /// `others` receives frames of connections that no sub-transport owns. Such connections were made
+  /// by peers and not given yet, or their sub-transport has stopped. `others` may give them to a
+  /// sub-transport.
   Multiplexer(std::unique_ptr<Transport> transport, Receiver& others);
   ~Multiplexer() override;
 
@@ -39,12 +41,14 @@ class Multiplexer final : public Receiver {
   void start() { transport_->start(*this); }
   void stop() { transport_->stop(); }
   Transport& transport() { return *transport_; }
-  /// Makes a part of the transport for a plan whose hosts have these numbers.
+  /// Makes a part of the transport for a plan. `numbers` are the numbers of the plan's hosts in the
+  /// run.
   std::unique_ptr<SubTransport> share(HostNumbers numbers = nullptr);
 
-  /// Gives a connection that a peer made to a sub-transport. Returns false if that has stopped.
-  /// Otherwise pass_on() must follow with the first frame, and the sub-transport does not stop
-  /// before. `source` is the address that was known when that frame arrived, if that was earlier.
+  /// Gives a connection that a peer made to a sub-transport. Returns false if that sub-transport
+  /// has stopped. Otherwise the caller must then call pass_on() with the first frame; the
+  /// sub-transport does not stop before. `source` is the peer's address, if it was read earlier,
+  /// when that frame arrived.
   bool give(ConnectionId connection, SubTransport& share, std::optional<std::string> source = {});
   void pass_on(ConnectionId connection, SubTransport& share, Frame&& frame);
 
@@ -70,7 +74,8 @@ class Multiplexer final : public Receiver {
   Receiver& others_;
   runtime::Mutex mutex_;
   std::unordered_map<ConnectionId, Owner> owners_;
-  runtime::WaitList left_;  // sub-transports that stop, waiting for calls inside their receivers
+  // Stopping sub-transports that wait until no call is inside their receivers.
+  runtime::WaitList left_;
 };
 
 class Multiplexer::SubTransport final : public Transport {
@@ -92,8 +97,8 @@ class Multiplexer::SubTransport final : public Transport {
   std::uint32_t number_of(std::uint32_t host) const { return numbers_ ? (*numbers_)[host] : host; }
   Multiplexer& all_;
   const HostNumbers numbers_;
-  Receiver* receiver_ = nullptr;  // guarded by the mutex, and by inside_ during a call
-  std::uint64_t inside_ = 0;      // calls inside the receiver, except those of short ends
+  Receiver* receiver_ = nullptr;  // guarded by the mutex; stays valid while inside_ > 0
+  std::uint64_t inside_ = 0;  // number of calls inside the receiver, without those of short ends
   const std::shared_ptr<std::atomic<bool>> is_closed_ = std::make_shared<std::atomic<bool>>(false);
 };
 

@@ -15,10 +15,10 @@
 namespace paths {
 
 /// Hosts must agree on names, addresses and connections before they exchange frames. Peers is that
-/// part of a plan: a value, the same on each host. Hosts, graphs and paths are known by their index
-/// in the plan.
+/// part of a plan: a value that is equal on all hosts. Hosts, graphs and paths are identified by
+/// their index in the plan.
 struct Peers {
-  /// A connection that another host makes to a host; its frames enter at `stage`.
+  /// A connection that another host makes to this peer. Its frames enter at `stage`.
   struct Arrival {
     std::uint32_t from_host = 0;
     StageId stage = no_stage;
@@ -28,22 +28,25 @@ struct Peers {
     std::string address;  ///< "tcp://127.0.0.1:7700" or "ipc:///path"
     std::uint32_t cluster = 0;
     std::vector<Arrival> arrivals = {};
-    bool is_switch = false;  ///< whether it is an emulated switch that lanes pass, not a host
-    /// Hosts to which it connects only to know whether they are there; each has an arrival at
-    /// no_stage. Empty unless hosts are processes whose run needs all of them.
+    bool is_switch = false;  ///< whether it is an emulated switch for lanes, not a host
+    /// Hosts to which this peer connects only in order to notice their loss. Each of them has an
+    /// arrival at no_stage. Empty unless hosts are processes and the run needs all of them.
     std::vector<std::uint32_t> meets = {};
   };
-  std::vector<Peer> hosts;  ///< hosts, then emulated switches if links of switches are emulated
+  /// Hosts; if links of switches are emulated, also the switches, behind the hosts.
+  std::vector<Peer> hosts;
   std::size_t clusters = 0;
   std::vector<std::string> graphs;
-  std::vector<std::uint32_t> graph_of_path;  ///< index into `graphs`
-  bool shared_memory = true;            ///< whether shared memory carries frames on one machine
-  bool requires_shared_memory = false;  ///< whether a host without shared memory is an error
-  bool are_processes = false;       ///< whether each host is a process; then elements may be mapped
-  bool shares_connections = false;  ///< whether two hosts share one connection for all ways out
+  std::vector<std::uint32_t> graph_of_path;  ///< graph of each path: index into `graphs`
+  bool shared_memory = true;  ///< whether hosts on one machine use shared memory for frames
+  /// Whether a host that cannot have shared memory is an error.
+  bool requires_shared_memory = false;
+  bool are_processes = false;  ///< whether each host is a process; elements can then be mapped
+  /// Whether all ways out from one host to another share one connection.
+  bool shares_connections = false;
   base::Nanos deadline{0};
   base::Digest digest;  ///< digest of the plan
-  /// Identity of the run; hosts of different runs refuse each other. Without a launcher it is the
+  /// Identity of the run; hosts of different runs refuse each other. Without a launcher, it is the
   /// digest of the config's plan.
   base::Digest run;
 

@@ -17,7 +17,8 @@ class RejectionLog {
   static constexpr std::size_t sources_max = 32;
 
   explicit RejectionLog(std::string host) : host_(std::move(host)) {}
-  /// Logs `what`, unless `source` was logged before. `source` is an address, or empty if unknown.
+  /// Logs `what`, unless something was logged for `source` before. `source` is an address; empty if
+  /// unknown.
   void tell(const std::string& source, const std::string& what);
 
  private:

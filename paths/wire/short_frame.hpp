@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/short_frame.hpp — short frames: the changing part of a small call that is repeated
+// paths/wire/short_frame.hpp — short frames of standing calls, which repeat the same move
 #pragma once
 #include <cstdint>
 
@@ -8,31 +8,34 @@
 
 namespace paths {
 
-/// Between processes of one machine, headers cost as much time as a small move and its reply. A
-/// short frame carries only what changes in a standing call. A standing call is all moves of one
-/// path at one slot of one stage on another host, one under way at a time. Its first request is a
-/// normal frame, is validated as one, and fixes stage, path and slot. A short frame also omits run,
-/// host and credits, which standing calls do not use.
+/// A thread often repeats the same move: same path, same slot, same stage on another host. Such a
+/// repeated call is a *standing call*; only one of its requests is under way at a time. Between
+/// processes of one machine, a frame header costs as much time as a small move and its reply. A
+/// short frame therefore carries only the fields that change from one request or reply to the next.
+///
+/// The first request of a standing call is a normal frame. It is checked as usual, and it fixes
+/// stage, path and slot. A short frame also lacks run, host and credits. Standing calls do not use
+/// them.
 ///
 /// Requires: the tuple is small and whole, and there is no failure. Otherwise a Frame is sent.
 struct ShortFrame {
   static constexpr std::size_t payload_bytes_max = base::Payload::inline_bytes;
 
   bool is_reply = false;
-  std::uint32_t standing = 0;  ///< number of the standing call on its connection
-  std::uint32_t thread = 0;    ///< thread of the path (requests only)
-  Result result;               ///< a request uses its sequence, contributions and payload only
+  std::uint32_t standing = 0;  ///< number of the standing call; unique on its connection
+  std::uint32_t thread = 0;    ///< thread that moves the tuple; set in requests only
+  Result result;  ///< reply; in a request only sequence, contributions and payload are used
 };
 
-/// Mark in the `call` of frames that belong to a standing call.
+/// Bit that is set in `Frame::call` if the frame belongs to a standing call.
 inline constexpr std::uint64_t standing_mark = std::uint64_t{1} << 63;
-/// Limit of standing calls per connection; further calls use normal frames.
+/// Maximum number of standing calls per connection; further calls use normal frames.
 inline constexpr std::uint32_t standing_max = 8;
 constexpr std::uint64_t call_of_standing(std::uint32_t standing) {
   return standing_mark | standing;
 }
 constexpr bool is_of_standing(std::uint64_t call) { return (call & standing_mark) != 0; }
-/// Returns the number in such a call; it may be any number.
+/// Returns the number of the standing call in `Frame::call`. The number may be invalid.
 constexpr std::uint64_t standing_of_call(std::uint64_t call) { return call & ~standing_mark; }
 
 }  // namespace paths

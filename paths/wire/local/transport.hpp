@@ -12,15 +12,15 @@
 
 namespace paths {
 
-/// Carries frames between the hosts of one process, known by their index in the plan. A frame is
-/// not encoded: it is delivered in the sender's context. Frames to a host that has not started wait
-/// for it. A frame to a host that has ended loses the sender's connection.
+/// Carries frames between the hosts of one process. A host is identified by its index in the plan.
+/// Frames are not encoded; they are delivered in the sender's context. Frames to a host that has
+/// not started wait until it starts. If the target has ended, the sender's connection is lost.
 ///
-/// Requires: outlives its transports.
+/// Requires: this object outlives its transports.
 class LocalNetwork {
  public:
-  /// `carries_short` pays on the steady clock only. If contexts are cheap, short frames only add
-  /// work.
+  /// `carries_short` should be true on the steady clock only. On the virtual clock contexts are
+  /// cheap, and short frames would only add work.
   explicit LocalNetwork(std::size_t hosts, bool carries_short = false)
       : carries_short_(carries_short), receivers_(hosts), waiting_(hosts), ended_(hosts, false) {}
   std::unique_ptr<Transport> transport(std::uint32_t host);
@@ -32,7 +32,8 @@ class LocalNetwork {
   std::vector<Receiver*> receivers_;
   std::vector<std::vector<std::pair<ConnectionId, Frame>>> waiting_;
   std::vector<bool> ended_;
-  /// A connection has two ends: 2n of the host that connected, and 2n + 1.
+  /// A connection has two ends with their own numbers: 2n at the host that connected, and 2n + 1 at
+  /// the other.
   struct Ends {
     std::uint32_t hosts[2];
     bool dropped[2] = {false, false};
