@@ -6,16 +6,16 @@
 
 namespace paths {
 
-/// Counts how many looks in a row found a peer silent. With each look this host asks the peer
-/// for a sign of life. After some looks without one the peer is lost.
+/// Counts the checks in a row that found a peer silent. At each check this host asks the peer for a
+/// sign of life. The owner declares the peer lost after a certain number of silent checks.
 ///
 /// Thread-safe: no; guarded by its owner's mutex.
 class Silence {
  public:
-  /// Notes a sign of life.
+  /// Notes that the peer has given a sign of life.
   void end() { is_received_ = true; }
-  /// Looks, and returns the number of looks since the last sign of life; 1 = there was one since
-  /// the last look.
+  /// Checks the peer. Returns the number of checks since the last sign of life; 1 = the peer gave a
+  /// sign of life since the last check.
   std::uint32_t look() {
     looks_ = std::exchange(is_received_, false) ? 1 : looks_ + 1;
     return looks_;

@@ -10,28 +10,28 @@
 namespace paths {
 
 /// Returns the file of an address "ipc://FILE"; empty for other addresses. A relative FILE is in
-/// the run's own folder, PATHS_SOCKETS, which `paths run` sets. Without it, FILE is in the user's
-/// folder: `paths` in XDG_RUNTIME_DIR if this user owns that, otherwise paths-UID in TMPDIR or
-/// /tmp.
+/// the folder of the run, PATHS_SOCKETS, which `paths run` sets. Without PATHS_SOCKETS it is in the
+/// folder `paths` in XDG_RUNTIME_DIR, if this user owns XDG_RUNTIME_DIR. Otherwise it is in the
+/// folder `paths-UID` in TMPDIR or /tmp.
 std::filesystem::path socket_file(const std::string& address);
-/// Returns the address with that file, for messages to people.
+/// Returns the address followed by that file, for messages to users.
 std::string located(const std::string& address);
 
-/// Returns the same file without symbolic links, to listen on or connect to. Makes its folder, for
-/// this user alone, if it is missing. Throws std::runtime_error, with advice, if another user could
-/// change the contents of the folder.
+/// Returns the file of socket_file() without symbolic links, to listen on or connect to. Makes the
+/// folder, accessible to this user only, if it is missing. Throws std::runtime_error, with advice,
+/// if another user could change the contents of the folder.
 std::filesystem::path safe_socket_file(const std::string& address);
 
-/// A host's right to listen on a file: a lock that ends with the process, in whatever way. (ZeroMQ
-/// would take a socket's file from a listening process without asking.)
+/// The right of a host to listen on a file. It is a lock that the kernel releases when the process
+/// ends in any way. (ZeroMQ would replace the socket file of a listening process without notice.)
 class SocketClaim {
  public:
   /// Returns nullptr if another process has the right. Throws like safe_socket_file().
   static std::unique_ptr<SocketClaim> take(const std::string& address);
   SocketClaim(const SocketClaim&) = delete;
   SocketClaim& operator=(const SocketClaim&) = delete;
-  /// Removes the socket's file. Also removes its folder if that is empty, and was made for the file
-  /// or is the run's own.
+  /// Removes the file of the socket. Also removes the folder, if it is empty and belongs to the run
+  /// or was made for this file.
   ~SocketClaim();
   const std::filesystem::path& file() const { return file_; }
 
@@ -43,13 +43,14 @@ class SocketClaim {
   bool owns_folder_;
 };
 
-/// A folder for the sockets of one run, with a random name. The destructor removes it with all its
-/// files. The constructor removes the folders of runs whose launcher was killed, if they contain
-/// only sockets and their locks.
+/// A folder with a random name for the sockets of one run. The destructor removes the folder and
+/// its files. The constructor removes old folders of runs whose launcher was killed, if they
+/// contain only sockets and locks of sockets.
 class RunFolder {
  public:
-  /// Makes it in XDG_RUNTIME_DIR, TMPDIR or /tmp: the first in which socket names of `name_bytes`
-  /// are short enough. Throws std::system_error if none can be made.
+  /// Makes the folder in XDG_RUNTIME_DIR, TMPDIR or /tmp: in the first of them in which socket
+  /// names with `name_bytes` bytes are not too long. Throws std::system_error if this fails in all
+  /// of them.
   explicit RunFolder(std::size_t name_bytes = 0);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
@@ -58,13 +59,13 @@ class RunFolder {
 
  private:
   std::filesystem::path path_;
-  int descriptor_ = -1;  // locked, so that other launchers see that this one lives
+  int descriptor_ = -1;  // locked; shows other launchers that this one lives
 };
 
-/// Removes what killed hosts left at the addresses of a config, and nothing that is in use.
+/// Removes files that killed hosts left at the addresses of a config. Leaves files that are in use.
 class SocketCleaner {
  public:
-  /// Requires: constructed before the hosts begin. The destructor cleans up.
+  /// Requires: constructed before the hosts start. The destructor removes the files.
   explicit SocketCleaner(std::vector<std::string> addresses);
   ~SocketCleaner();
   SocketCleaner(const SocketCleaner&) = delete;

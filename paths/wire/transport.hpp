@@ -14,13 +14,13 @@ namespace paths {
 /// number.
 using ConnectionId = std::uint64_t;
 
-/// Receiver of the short frames of one connection, looked up once for all of them. Handles one
-/// frame at a time; Transport::settle() waits for it.
+/// Receives the short frames of one connection. The sender of the frames looks it up once per
+/// connection. Handles one frame at a time. Transport::settle() waits until no call is inside.
 class ShortEnd {
  public:
   virtual ~ShortEnd() = default;
-  /// As Receiver::deliver_short(). Returns false, with the frame untouched, if the receiver must be
-  /// looked up again.
+  /// Like Receiver::deliver_short(). Returns false and leaves the frame unchanged if the caller
+  /// must look up the receiver again.
   virtual bool deliver(ShortFrame&& frame) = 0;
 };
 
@@ -28,74 +28,78 @@ class ShortEnd {
 ///
 /// Thread-safe: calls for one connection never overlap.
 /// Blocks:      must not block.
-/// Context:     no context, on the services' OS thread or the OS thread of a waiter. In one
-///              process: the sender's context.
+/// Context:     no context; the services' OS thread, or the OS thread of a waiter. Between hosts of
+///              one process: the sender's context.
 class Receiver {
  public:
   virtual ~Receiver() = default;
   virtual void deliver(ConnectionId connection, Frame&& frame) = 0;
-  /// Called only by transports that carry short frames.
+  /// Called by transports that carry short frames; other transports never call it.
   virtual void deliver_short(ConnectionId /*connection*/, ShortFrame&& /*frame*/) {}
-  /// Returns nullptr if deliver_short() must look up the receiver each time.
+  /// Returns the short end of a connection; nullptr if deliver_short() must be called for each
+  /// frame.
   virtual std::shared_ptr<ShortEnd> short_end(ConnectionId /*connection*/) { return nullptr; }
-  /// Reports room on a connection that had none.
+  /// Reports that a connection has room again.
   virtual void room_made(ConnectionId /*connection*/) {}
-  /// Reports that nothing more arrives or leaves: the peer ended, was refused or cannot be reached.
+  /// Reports that nothing more arrives or leaves on the connection: the peer ended, was refused or
+  /// cannot be reached.
   virtual void connection_lost(ConnectionId connection, const std::string& reason) = 0;
-  /// Reports a peer at `source` that was rejected before its first frame, or sent invalid bytes.
+  /// Reports a peer that was rejected before its first frame, or that sent invalid bytes. `source`
+  /// is its address.
   virtual void turned_away(const std::string& /*source*/, const std::string& /*reason*/) {}
 };
 
-/// Route for the short frames of one connection, looked up once for all of them.
+/// Sends the short frames of one connection. The caller looks it up once per connection.
 class ShortWay {
  public:
   virtual ~ShortWay() = default;
-  /// As Transport::send(), in one order with its frames.
+  /// Like Transport::send(). The order of frames and short frames is kept.
   virtual void send(const ShortFrame& frame) = 0;
-  /// Whether send() calls no receiver before it returns. Then the caller may hold locks that
+  /// Whether send() returns without calling a receiver. If so, the caller may hold locks that
   /// receivers need.
   virtual bool only_writes() const { return false; }
 };
 
-/// Carries frames of one host, in order per connection, without loss while the connection lives.
-/// Adds no delay of its own: only wrappers/emulate_link adds latency.
+/// Carries the frames of one host. Frames of one connection arrive in order and without loss while
+/// the connection lives. A transport adds no delay of its own; only wrappers/emulate_link adds
+/// latency.
 ///
-/// Why: It moves bytes and reports when no more can arrive. Code above it decides, once for all
-/// transports, whether a peer is met, alive, lost or refused.
+/// Why: A transport only moves bytes and reports when no more can arrive. The code above decides,
+///      in one place for all transports, whether a peer has arrived or is alive, lost or refused.
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// Whether it can carry frames to `host`, as far as is known before trying. Among several
-  /// transports, the first that can is used (paths/wire/transports.hpp).
+  /// Whether this transport can carry frames to `host`, as far as is known before trying. If a host
+  /// has several transports, the first one that returns true is used (paths/wire/transports.hpp).
   virtual bool reaches(std::uint32_t /*host*/) const { return true; }
-  /// Begins to receive. Throws TravelError if the host cannot listen on its address.
+  /// Starts receiving. Throws TravelError if the host cannot listen on its address.
   virtual void start(Receiver& receiver) = 0;
-  /// Opens a connection to `host`, for one path or shared, as the plan requires. Does not wait for
-  /// it.
+  /// Opens a connection to `host`. The connection is for one path or for all, as the plan requires.
+  /// Does not wait until it is open.
   virtual ConnectionId connect(std::uint32_t host, std::uint32_t path) = 0;
-  /// Hands the frame over and returns; never blocks. Any context may call it. Discards the frame if
-  /// the connection is lost; the receiver gets connection_lost() for that.
+  /// Passes the frame to the transport and returns; never blocks. May be called from any context.
+  /// Discards the frame if the connection is lost; the receiver is notified by connection_lost().
   virtual void send(ConnectionId connection, Frame&& frame) = 0;
-  /// Whether frames to `host` are accepted only as fast as they leave, so that has_room() is
-  /// useful. Other transports queue everything.
+  /// Whether the transport accepts frames to `host` only as fast as they leave. has_room() is
+  /// useful only then. Other transports queue all frames.
   virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
-  /// Whether everything that was handed over has left, so that more would not just queue. If it
-  /// returns false, the receiver gets room_made() later; the caller need not wait for that.
+  /// Whether all accepted frames have left, so that another frame would not wait in a queue. If it
+  /// returns false, room_made() is called later. The caller need not wait for that call.
   virtual bool has_room(ConnectionId /*connection*/) { return true; }
-  /// Returns the route for short frames on this connection, valid until stop(); nullptr if there is
-  /// none. Frames on a lost or dropped connection are discarded.
+  /// Returns an object that sends short frames on this connection; nullptr if the transport has
+  /// none. It is valid until stop(). Frames on a lost or dropped connection are discarded.
   virtual std::shared_ptr<ShortWay> short_way(ConnectionId /*connection*/) { return nullptr; }
-  /// Closes a connection: nothing more arrives or leaves, and the receiver is not notified. Any
-  /// context may call it.
+  /// Closes a connection. Nothing more arrives or leaves, and the receiver is not notified. May be
+  /// called from any context.
   virtual void drop(ConnectionId connection) = 0;
   /// Returns the address of the peer that made this connection, as far as it is known. All
-  /// connections of one machine have the same.
+  /// connections from one machine have the same address.
   /// Requires: called within deliver().
   virtual std::string source(ConnectionId /*connection*/) { return {}; }
   /// Blocks until all calls that were inside a ShortEnd have returned.
   /// Requires: the caller is not inside a ShortEnd.
   virtual void settle() {}
-  /// Sends what was handed over, as far as `linger` allows. Afterwards receives nothing more.
+  /// Sends the accepted frames within the time that `linger` allows, then stops receiving.
   virtual void stop() = 0;
 };
 

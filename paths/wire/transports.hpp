@@ -13,14 +13,14 @@
 
 namespace paths {
 
-/// Hides from a host which transport reaches which peer. Frames to a host use the first transport
-/// that reaches it. Frames arrive on all of them.
+/// A host need not know which transport reaches which peer. Transports sends the frames to a host
+/// by the first transport that reaches it, and receives frames on all transports.
 ///
 /// Owns:        the transports, at least one.
-/// Thread-safe: as a Transport.
+/// Thread-safe: as required of a Transport.
 class Transports final : public Transport {
  public:
-  /// `detour` leads from the first transport to the others.
+  /// `detour` leads from the first transport to one of the others.
   explicit Transports(std::vector<std::unique_ptr<Transport>> transports,
                       std::shared_ptr<const Detour> detour = nullptr);
   ~Transports() override;
@@ -38,8 +38,9 @@ class Transports final : public Transport {
   void stop() override;
 
  private:
-  class Entrance;  // receiver of what one transport brings
-  /// Each transport numbers its own connections; numbers of this class also contain the transport.
+  class Entrance;  // receives the frames of one transport
+  /// Each transport numbers its own connections. A number of this class is a transport's number
+  /// combined with the index of the transport.
   ConnectionId ours(ConnectionId theirs, std::size_t index) const {
     return theirs * transports_.size() + index;
   }
@@ -47,14 +48,15 @@ class Transports final : public Transport {
   Transport& of(ConnectionId ours) const { return *transports_[ours % transports_.size()]; }
 
   const std::shared_ptr<const Detour> detour_;
-  // Declared first, because the transports deliver to it as long as they exist.
+  // Declared first: the transports deliver to it as long as they exist.
   std::vector<std::unique_ptr<Entrance>> entrances_;
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
-/// Returns the transports of `host` if each host is a process. They are shared memory to the hosts
-/// of its machine, unless the plan forbids it or there are none, and ZeroMQ to all others. ZeroMQ
-/// is also the detour if the system refuses memory. Otherwise as make_zmq_transport().
+/// Returns the transport of `host` for runs in which each host is a process. It uses shared memory
+/// to other hosts of the same machine, unless the plan forbids that, and ZeroMQ to all other hosts.
+/// If the system provides no shared memory, ZeroMQ is the detour. Otherwise like
+/// make_zmq_transport().
 /// Throws: TravelError if the process may not open enough descriptors.
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,
                                            std::shared_ptr<const Peers> peers, std::uint32_t host);

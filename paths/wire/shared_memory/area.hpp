@@ -12,7 +12,8 @@
 
 namespace paths {
 
-/// Thrown if the peer of a link breaks the rules. Nothing that it wrote is trusted any more.
+/// Thrown if the peer of a link breaks the protocol. Nothing that the peer wrote is trusted
+/// afterwards.
 class LinkError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -20,25 +21,27 @@ class LinkError : public std::runtime_error {
 
 using base::Descriptor;
 
-/// Counters of one direction of a link. The writer counts bytes written, the reader bytes read.
-/// Each process writes its own counter only, and checks the other's before it uses it.
+/// Counters of one direction of a link: bytes written, and bytes read. Each process writes only its
+/// own counter, and checks the counter of the other process before it uses it.
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> written{0};
   alignas(64) std::atomic<std::uint64_t> read{0};
-  alignas(64) std::atomic<std::uint32_t> writer_waiting{0};  ///< whether the writer waits for room
+  /// Whether the writer waits until there is room.
+  alignas(64) std::atomic<std::uint32_t> writer_waiting{0};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// The two rings of a link, in memory that two processes map. The maker passes the descriptor to
-/// the other process. The kernel frees the memory when both have closed it or died. The size is
-/// sealed, so that neither can take away memory that the other uses.
+/// The two rings of a link, in memory that two processes map. The process that makes the memory
+/// passes its descriptor to the other process. The kernel frees the memory when both processes have
+/// closed it or died. The size is sealed, so that neither process can shrink memory that the other
+/// uses.
 class RingArea {
  public:
   static constexpr std::size_t ring_bytes = std::size_t{4} << 20;
 
   /// Throws std::system_error.
   static RingArea make();
-  /// Maps memory that a peer made. Throws LinkError if it is not a link's memory.
+  /// Maps memory that a peer made. Throws LinkError if the memory is not that of a link.
   static RingArea of(Descriptor descriptor);
   RingArea() = default;
   RingArea(RingArea&& other) noexcept
@@ -52,10 +55,10 @@ class RingArea {
 
   explicit operator bool() const { return base_ != nullptr; }
   int descriptor() const { return descriptor_.get(); }
-  /// Direction 0 is from the process that made the area, 1 is to it.
+  /// Direction 0 leads from the process that made the area, direction 1 leads to it.
   RingControl& control(int direction) const;
-  /// Returns the ring. It is mapped twice in a row, so that bytes beyond its end continue at its
-  /// beginning.
+  /// Returns the memory of the ring. It is mapped twice in succession, so that a range of bytes may
+  /// continue beyond the end of the ring.
   std::byte* bytes(int direction) const;
 
  private:
@@ -64,8 +67,9 @@ class RingArea {
   std::byte* base_ = nullptr;
 };
 
-/// Shows other processes whether a thread of this host polls what they write. It is one number,
-/// which only this host changes: how many threads poll, and how often one has stopped.
+/// Shows other processes whether a thread of this host polls for the frames that they write. It is
+/// one number, which only this host changes. It contains the number of polling threads, and how
+/// often the last of them has stopped.
 class PollingFlag {
  public:
   /// Makes the flag of this host. Throws std::system_error.
@@ -85,10 +89,10 @@ class PollingFlag {
   explicit operator bool() const { return word_ != nullptr; }
   int descriptor() const { return descriptor_.get(); }
   void begin_polling();
-  /// Returns true for the last polling thread, which must look once more: no peer has rung for
-  /// earlier frames.
+  /// Returns true for the last polling thread. That thread must check the rings once more, because
+  /// no peer has notified this host of frames that arrived while it polled.
   bool end_polling();
-  /// Returns the number of the current sleep, different for each; 0 while a thread polls.
+  /// Returns the number of the current sleep, which is unique; 0 while a thread polls.
   std::uint64_t sleep() const;
 
  private:
@@ -101,28 +105,30 @@ class RingWriter {
  public:
   RingWriter() = default;
   RingWriter(RingControl& control, std::byte* bytes) : control_(&control), bytes_(bytes) {}
-  /// Returns memory for the next bytes: at least `wanted` bytes, or all the room there is. Throws
-  /// LinkError if the reader's counter is impossible.
+  /// Returns memory for the next bytes: at least `wanted` bytes, or all free bytes if there are
+  /// fewer. Throws LinkError if the reader's counter is impossible.
   std::span<std::byte> room(std::size_t wanted);
-  /// Passes that many written bytes to the reader.
+  /// Makes that many written bytes visible to the reader.
   void publish(std::size_t bytes);
-  /// Asks for a notification when half of the ring is free. Returns false if there is room already.
+  /// Asks for a notification when half of the ring is free. Returns false if the reader has
+  /// consumed bytes meanwhile.
   bool ask_for_room();
-  /// Returns the bytes to the end of the ring if it is better to skip them and continue at the
-  /// beginning; otherwise 0. It is better if the ring is empty, was partly used, and has room for
-  /// `wanted` bytes at its beginning.
+  /// Returns the number of bytes to skip, so that the next bytes are at the beginning of the ring;
+  /// 0 = do not skip. Bytes are skipped if the ring is empty and was partly used, and if the used
+  /// part can hold `wanted` bytes.
   ///
-  /// Why: Memory that small frames use again and again stays in the processors' caches. A whole
-  /// ring does not, nor do the rings of several peers.
+  /// Why: Memory that small frames use again and again stays in the processor's cache. A whole ring
+  ///      does not fit, nor do the rings of several peers.
   std::size_t bytes_left_out(std::size_t wanted);
 
  private:
   RingControl* control_ = nullptr;
   std::byte* bytes_ = nullptr;
   std::uint64_t written_ = 0;
-  std::uint64_t read_ = 0;  // reader's counter, as last seen
+  std::uint64_t read_ = 0;  // reader's counter when it was last read
   static constexpr std::size_t near_bytes = std::size_t{1} << 10;
-  std::uint64_t looks_at_ = near_bytes;  // next value of written_ to check for an empty ring
+  // Value of written_ at which to check for an empty ring again.
+  std::uint64_t looks_at_ = near_bytes;
 };
 
 /// Reading end of one direction of a link.
@@ -130,16 +136,16 @@ class RingReader {
  public:
   RingReader() = default;
   RingReader(RingControl& control, std::byte* bytes) : control_(&control), bytes_(bytes) {}
-  /// Returns the bytes that are there. The writer may change them at any time. Throws LinkError if
+  /// Returns the bytes that are ready. The writer may change them at any time. Throws LinkError if
   /// the writer's counter is impossible.
   std::span<const std::byte> data();
   void consume(std::size_t bytes);
-  /// Consumes everything to the end of the ring. Throws LinkError if that was not written.
+  /// Consumes all bytes up to the end of the ring. Throws LinkError if they were not written.
   void consume_to_end();
   bool has_data() const {
     return control_ != nullptr && control_->written.load(std::memory_order_seq_cst) != read_;
   }
-  /// Whether the writer asked for room and there is some; true once per request.
+  /// Whether the writer asked for room and half of the ring is free. Returns true once per request.
   bool must_notify_writer();
 
  private:
@@ -147,7 +153,7 @@ class RingReader {
   std::byte* bytes_ = nullptr;
   std::uint64_t read_ = 0;
   std::uint64_t ordered_ = 0;  // value of read_ at its last store with a fence
-  std::uint64_t written_ = 0;  // writer's counter, as last seen
+  std::uint64_t written_ = 0;  // writer's counter when it was last read
 };
 
 }  // namespace paths

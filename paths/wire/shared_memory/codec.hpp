@@ -17,11 +17,11 @@
 
 namespace paths {
 
-/// Precedes each frame in a ring. A record without a header closes the connection. A short frame
-/// has a ShortHead instead of a header.
+/// Precedes each frame in a ring. A record with header_bytes 0 closes the connection. In a record
+/// of a short frame, a ShortHead takes the place of the header.
 struct RecordHead {
-  /// Values of header_bytes. `is_short`: a short frame follows. `is_left_out`: the rest of the ring
-  /// is skipped.
+  /// Special values of header_bytes. `is_short`: a short frame follows. `is_left_out`: the reader
+  /// must skip the rest of the ring.
   static constexpr std::uint32_t is_short = ~std::uint32_t{0};
   static constexpr std::uint32_t is_left_out = is_short - 1;
   std::uint32_t connection = 0;
@@ -29,7 +29,7 @@ struct RecordHead {
   std::uint64_t body_bytes = 0;
 };
 
-/// Bytes of a short frame without its tuple; docs/reference/wire.md describes them.
+/// The fields of a short frame except its tuple; docs/reference/wire.md describes them.
 struct ShortHead {
   std::uint32_t standing = 0;
   std::uint32_t thread = 0;
@@ -41,40 +41,41 @@ struct ShortHead {
 };
 static_assert(sizeof(ShortHead) == 56);
 
-/// Writes frames into a ring, whole or in pieces, as there is room. Frames without room are kept.
+/// Writes frames into a ring. It writes a frame whole or in pieces, and keeps frames for which
+/// there is no room.
 ///
 /// Thread-safe: no; one context at a time, except has_kept().
 class FrameWriter {
  public:
-  /// Makes frames leave from now on. Calls `written` each time that some bytes have left.
+  /// Allows frames to leave from now on. Calls `written` each time after some bytes have left.
   void begin(RingWriter ring, std::function<void()> written) {
     ring_ = ring;
     written_ = std::move(written);
   }
-  /// Never blocks. If encoding the frame throws, nothing of it was written.
+  /// Writes a frame; never blocks. If encoding throws, no part of the frame was written.
   void write(std::uint32_t connection, const Frame& frame);
   void write(std::uint32_t connection, const ShortFrame& frame);
-  /// Writes the last record of that connection.
+  /// Writes the record that closes the connection.
   void write_end(std::uint32_t connection);
-  /// Writes kept frames as far as there is room. Returns whether all have left. Throws LinkError if
-  /// the peer's end of the ring is invalid.
+  /// Writes kept frames while there is room. Returns whether all have left. Throws LinkError if the
+  /// counter of the reading peer is invalid.
   bool push();
-  /// Whether frames are kept. Set before the peer is asked for room, so that its notification finds
-  /// them. Any context may call it.
+  /// Whether frames are kept. It is true before the peer is asked for room; the thread that gets
+  /// the peer's notification thus finds the kept frames. May be called from any context.
   bool has_kept() const { return has_kept_.load(); }
-  /// Drops the kept frames of a connection, except one that has begun to leave.
+  /// Drops the kept frames of a connection, except a frame of which a part has left.
   void forget(std::uint32_t connection);
   void forget_all();
-  /// Takes all kept frames.
-  /// Requires: there never was a ring, so that none has begun to leave.
+  /// Removes and returns all kept frames.
+  /// Requires: begin() was not called, so that no part of a frame has left.
   std::vector<std::pair<std::uint32_t, Frame>> take_kept();
 
  private:
   struct Kept {
     std::uint32_t connection = 0;
-    std::vector<std::byte> head;  // heads of the record and of the frame
+    std::vector<std::byte> head;  // record head and frame header
     base::Payload body;
-    std::size_t done = 0;  // bytes of both that have left
+    std::size_t done = 0;  // number of bytes of both that have left
   };
   void keep(Kept&& kept);
   bool write_now(const RecordHead& head, const Frame& frame, const base::Payload& body);
@@ -100,12 +101,12 @@ class FrameReader {
   };
   FrameReader() = default;
   explicit FrameReader(RingReader ring) : ring_(ring) {}
-  /// Returns the next whole frame, valid until the next call; nullptr if there is none. Throws
-  /// LinkError if the bytes are not a frame.
+  /// Returns the next whole frame; valid until the next call. Returns nullptr if no whole frame has
+  /// arrived. Throws LinkError if the bytes are not a frame.
   Arrived* next();
-  /// Whether next() may find something. Fast if not.
+  /// Whether next() may find something. Fast if the answer is no.
   bool has_more() { return is_under_way_ || ring_.has_data(); }
-  /// Whether the writer waits for room and there is some.
+  /// Whether the writer waits for room and can be notified.
   bool must_notify_writer() { return ring_.must_notify_writer(); }
 
  private:
@@ -117,9 +118,9 @@ class FrameReader {
   RingReader ring_;
   bool is_under_way_ = false;
   Arrived arrived_;
-  std::vector<std::byte> header_;  // header of the frame under way
-  base::Payload body_;             // body under way, seen by no other thread yet
-  std::span<std::byte> rest_;      // unwritten rest of body_
+  std::vector<std::byte> header_;  // header of the frame that is being received
+  base::Payload body_;             // body that is being received; no other thread has seen it
+  std::span<std::byte> rest_;      // part of body_ that has not been filled
 };
 
 }  // namespace paths

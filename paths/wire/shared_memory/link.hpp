@@ -17,7 +17,7 @@
 
 namespace paths {
 
-/// Connections of a link that cannot begin, carried by another transport.
+/// Another transport for the connections of a link for which there is no memory.
 class LinkDetour {
  public:
   LinkDetour(std::shared_ptr<Detour> detour, std::uint32_t link, std::uint32_t host)
@@ -38,15 +38,15 @@ class LinkDetour {
   std::unordered_map<std::uint32_t, ConnectionId> carried_;
 };
 
-/// A link leads from the host that made it to another. It carries all connections that the maker
-/// opens to the other, in both directions. Each end announces once per connection that it sends no
-/// more.
+/// A link leads from the host that made it to another host. It carries all connections that its
+/// maker opens to that host, in both directions. For each connection, each end announces once that
+/// it sends no more.
 ///
-/// Thread-safe: any context may write; one thread at a time reads. Only the holder of both rights
-/// closes the socket.
+/// Thread-safe: any context may write; one thread at a time reads. A thread may close the socket
+///              only if it may both read and write.
 class Link {
  public:
-  /// `to_host` is set if this host makes the link.
+  /// `to_host` is set if this host makes the link, nullopt otherwise.
   Link(std::uint32_t its_number, std::optional<std::uint32_t> to_host)
       : number(its_number), host(to_host) {}
 
@@ -59,39 +59,40 @@ class Link {
   RingArea area;
   bool has_begun = false;  ///< whether greetings were exchanged
 
-  /// Sends what was kept, and allows reading. This host writes `direction`.
+  /// Sends the kept frames, and allows reading. `direction` is the one in which this host writes.
   void begin(RingArea rings, PollingFlag peer, int direction);
-  /// Used instead of begin(): kept and future frames take the detour.
+  /// Called instead of begin() if there is no memory: kept and later frames take the detour.
   void divert(LinkDetour detour);
-  /// Ends the link: nothing more leaves. Returns the connections that were open.
+  /// Ends the link: no more frames leave. Returns the connections that were open.
   std::vector<ConnectionId> end();
 
-  // ---- by any context ----
+  // ---- from any context ----
   bool is_diverted() const { return is_diverted_; }
-  /// Returns nullopt if the link has ended.
+  /// Opens a connection. Returns nullopt if the link has ended.
   std::optional<ConnectionId> connect();
-  /// Discards the frame if the connection is closed. Throws LinkError, and what encoding the frame
-  /// throws.
+  /// Writes a frame. Discards the frame if the connection is closed. Throws LinkError, and any
+  /// exception of the encoding.
   void write(ConnectionId connection, const Frame& frame) { write_any(connection, frame); }
   void write(ConnectionId connection, const ShortFrame& frame) { write_any(connection, frame); }
-  /// Closes a connection and notifies the peer. Returns false if it was closed before.
+  /// Closes a connection and notifies the peer. Returns false if the connection was closed already.
   bool close(ConnectionId connection);
-  /// Whether frames are kept that could not leave yet.
+  /// Whether there are frames that could not leave yet.
   bool has_kept() const { return writer_.has_kept(); }
-  /// Whether all frames have left. If not, the connection waits until they have.
+  /// Whether all frames have left. If not, the connection is notified when they have.
   bool has_room(ConnectionId connection);
   bool has_room_for_waiters() const { return waits_for_room_.load() && !has_kept(); }
   std::vector<ConnectionId> take_waiters_for_room();
-  /// Writes kept frames as far as there is room. Throws LinkError.
+  /// Writes kept frames while there is room. Throws LinkError.
   void push();
   /// Whether the link has no connections.
   /// Requires: this host made it.
   bool is_unused();
 
-  // ---- by the thread that reads ----
+  // ---- on the thread that reads ----
   FrameReader reader;
-  bool is_wrong = false;  ///< whether incoming bytes are no longer read
-  /// Whether there is anything to do. Fast if not.
+  /// Whether incoming bytes are ignored because the peer broke the protocol.
+  bool is_wrong = false;
+  /// Whether there is anything to do. Fast if the answer is no.
   bool has_something() { return reader.has_more() || has_kept() || has_room_for_waiters(); }
   enum class Verdict : std::uint8_t { deliver, ignore, lost };
   /// Decides what to do with a record. Throws LinkError if its connection does not exist.
@@ -99,8 +100,8 @@ class Link {
   ConnectionId id_of(std::uint32_t connection) const {
     return std::uint64_t{number} << 32 | connection;
   }
-  /// Returns the short end of a connection: the last result of `find`, or a new one; nullptr if
-  /// there is none.
+  /// Returns the short end of a connection; nullptr if there is none. Returns the last result of
+  /// `find` if that is still valid, otherwise calls `find`.
   template <class Find>
   ShortEnd* short_end_of(std::uint32_t connection, Find find) {
     for (const auto& [known, end] : short_ends_)
@@ -112,7 +113,7 @@ class Link {
   void forget_short_end(std::uint32_t connection) {
     std::erase_if(short_ends_, [connection](const auto& one) { return one.first == connection; });
   }
-  /// Notifies the peer, which waits for room in the ring that this host reads.
+  /// Notifies a peer that waits for room in the ring that this host reads.
   void notify_of_room();
 
  private:
@@ -132,18 +133,22 @@ class Link {
   std::optional<LinkDetour> detour_;
   PollingFlag peer_;
   std::atomic<bool> is_diverted_{false};
-  std::atomic<bool> waits_for_room_{false};  // whether a connection waits for kept frames
-  std::atomic<std::uint64_t> rung_{0};       // last sleep of the peer that was interrupted
+  // Whether a connection waits until kept frames have left.
+  std::atomic<bool> waits_for_room_{false};
+  // Number of the last sleep of the peer that this host interrupted.
+  std::atomic<std::uint64_t> rung_{0};
 
   runtime::Mutex mutex_;
   bool has_ended_ = false;
   std::uint32_t next_connection_ = 0;
-  std::unordered_map<std::uint32_t, bool> connections_;  // true: open; false: closed by this host
+  // True: open; false: closed by this host, not yet by the peer.
+  std::unordered_map<std::uint32_t, bool> connections_;
   std::vector<ConnectionId> waiters_for_room_;
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   // Used by the reader only.
   std::vector<std::pair<std::uint32_t, std::shared_ptr<ShortEnd>>> short_ends_;
-  std::atomic<std::uint64_t> surely_open_{none};  // open; checked without the mutex
+  // Number of a connection that is open; checked without the mutex.
+  std::atomic<std::uint64_t> surely_open_{none};
 };
 
 }  // namespace paths

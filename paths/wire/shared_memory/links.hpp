@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/links.hpp — all shared-memory links of one host, and their receiver
+// paths/wire/shared_memory/links.hpp — all shared-memory links of one host
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,21 +17,21 @@
 
 namespace paths {
 
-/// All shared-memory links of one host: opens and accepts them, sends on them, and delivers what
-/// they bring.
-/// Owns:        the links. The runtime's callbacks keep it alive, so that it outlives the transport
-///              until the last has returned.
-/// Thread-safe: yes. One thread at a time receives: a waiting thread, or otherwise the services'
-///              thread, which sleeps until a peer finds no polling thread and wakes it. Only the
-///              services' thread opens and closes links.
-/// Locks:       taken in this order: receiving_, the receiver's, mutex_, a link's.
+/// All shared-memory links of one host. Opens and accepts links, sends on them, and delivers the
+/// frames that arrive on them.
+/// Owns:        the links. Callbacks of the runtime hold this object until the last of them has
+///              returned, even after the transport is destroyed.
+/// Thread-safe: yes. One thread at a time receives: a waiting thread if there is one, otherwise the
+///              services' thread. The services' thread sleeps. A peer wakes it if no thread of this
+///              host polls. Only the services' thread opens and closes links.
+/// Locks:       are taken in this order: receiving_, the receiver's lock, mutex_, a link's lock.
 class Links final : public runtime::Poller, public std::enable_shared_from_this<Links> {
  public:
   Links(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
         std::shared_ptr<Detour> detour)
       : runtime_(runtime), peers_(std::move(peers)), host_(host), detour_(std::move(detour)) {}
 
-  // Callable from any context.
+  // From any context:
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
   void send(ConnectionId connection, const Frame& frame);
@@ -78,7 +78,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   template <class Act>
   void alone(Act act);
 
-  // Called by the thread that receives:
+  // On the thread that receives:
   std::optional<bool> receive();
   bool receive_from(const LinkPtr& link);
   void notify_of_own_room(const LinkPtr& link);
@@ -94,14 +94,15 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   std::shared_ptr<const Peers> peers_;
   const std::uint32_t host_;
   const std::shared_ptr<Detour> detour_;
-  PollingFlag sign_;                // empty if the system refuses memory
-  std::string why_without_memory_;  // reason for that
+  PollingFlag sign_;                // empty if the system provides no shared memory
+  std::string why_without_memory_;  // the reason why sign_ is empty
 
   runtime::Mutex receiving_;
   Receiver* receiver_ = nullptr;
   std::vector<LinkPtr> begun_;
-  std::atomic<bool> look_again_{false};  // whether the holder of receiving_ must look again
-  std::atomic<bool> looks_soon_{false};  // whether the services' thread is going to look
+  // Whether the holder of receiving_ must check the links again.
+  std::atomic<bool> look_again_{false};
+  std::atomic<bool> looks_soon_{false};  // whether the services' thread is about to check the links
 
   runtime::Mutex mutex_;
   bool started_ = false;
@@ -112,17 +113,17 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   std::unordered_map<std::uint32_t, LinkPtr> links_;     // keys: link numbers
   std::unordered_map<std::uint32_t, LinkPtr> links_to_;  // keys: hosts
 
-  // Used by the services' thread only:
+  // Used on the services' thread only:
   Descriptor listening_;
   Descriptor timer_;
-  std::vector<LinkPtr> unanswered_;  // links to be opened again
+  std::vector<LinkPtr> unanswered_;  // links whose opening must be repeated
   base::Nanos pause_{0};
-  int accept_failed_ = 0;  // the latest error of accept()
-  bool has_said_ = false;  // whether the detour of some frames was reported
+  int accept_failed_ = 0;  // error of the latest accept()
+  bool has_said_ = false;  // whether the detour of frames was reported
 };
 
-/// Runs `act` while no thread receives. Then receives what others left because they found the lock
-/// held.
+/// Runs `act` while no thread receives. Then receives the frames that other threads left because
+/// the lock was held.
 template <class Act>
 void Links::alone(Act act) {
   {

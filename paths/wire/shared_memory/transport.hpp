@@ -10,23 +10,25 @@
 
 namespace paths {
 
-/// Makes the transport of `host` to the hosts of its machine, unless the plan forbids it. Addresses
-/// decide which hosts those are: Unix sockets, loopback, or the same TCP host.
+/// Makes the transport of `host` to the hosts on its machine, unless the plan forbids shared
+/// memory. Hosts are on one machine according to their addresses: Unix sockets, loopback, or the
+/// same TCP host.
 ///
-/// A peer that has not started yet is waited for until the connection is dropped. A peer that ends
-/// or is killed is reported lost at once, after everything that had arrived from it. A peer that is
-/// stopped or hangs is not. If the system refuses memory to this host or to the peer, connections
-/// between them take the detour. Without a detour, or if the plan requires shared memory, they are
-/// lost.
+/// If a peer has not started yet, the transport waits for it until the connection is dropped. If a
+/// peer ends or is killed, the transport reports the loss at once, after all frames that had
+/// arrived from the peer. It does not notice a peer that is stopped or hangs. If this host or the
+/// peer cannot have shared memory, the connections between them take the detour. They are lost if
+/// there is no detour or if the plan requires shared memory.
 ///
-/// Why:     Between processes of one machine a frame costs two copies, and no system call while the
-///          receiver polls. With sockets it costs tens of microseconds.
-/// Owns:    two rings of 4 MiB for each host that it connects to, and for each that connects to it.
-///          Only parts that were used take memory. Nothing outlives the processes.
-/// Bounded: as make_zmq_transport().
-/// Context: Frames arrive on an OS thread that waits (runtime/scheduler/poller.hpp) or on the
-///          services' thread. They leave in their sender's context; if the ring is full, they leave
-///          as its reader makes room.
+/// Why:     Between processes of one machine, a frame costs two copies, and no system call while
+///          the receiver polls. With sockets a frame costs tens of microseconds.
+/// Owns:    two rings of 4 MiB for each host to which it connects, and for each host that connects
+///          to it. Only parts that were used take memory. The memory is freed when the processes
+///          end.
+/// Bounded: like make_zmq_transport().
+/// Context: Frames arrive on a waiting OS thread (runtime/scheduler/poller.hpp) or on the services'
+///          thread. Frames leave in the sender's context. If the ring is full, they leave when the
+///          receiver has read enough.
 std::unique_ptr<Transport> make_shared_memory_transport(runtime::Runtime& runtime,
                                                         std::shared_ptr<const Peers> peers,
                                                         std::uint32_t host,

@@ -15,20 +15,20 @@
 namespace paths {
 
 /// Size of the parts of a body; each part arrives without a copy. ZeroMQ drops a peer from which no
-/// whole part has arrived for 15 s. From 9 Mbit/s on, a part takes less.
+/// whole part has arrived for 15 s. At 9 Mbit/s or more, a part takes less than 15 s.
 inline constexpr std::size_t body_part_bytes = std::size_t{16} << 20;
 
 zmq::message_t header_of(const Frame& frame);
-/// Returns part number `part` of a body. From 4 KiB on it leaves without a copy.
+/// Returns part number `part` of a body. A body of 4 KiB or more is sent without a copy.
 zmq::message_t body_part_of(const base::Payload& body, std::size_t part);
 std::size_t body_parts(const base::Payload& body);
 std::span<const std::byte> bytes_of(const zmq::message_t& message);
 
-/// Decodes a message: a header and the parts of a body, at least one. Returns nullopt if the bytes
-/// are not a frame.
+/// Decodes a message, which consists of a header and at least one part of a body. Returns nullopt
+/// if the bytes are not a frame.
 std::optional<Frame> frame_of(const zmq::message_t& header, std::span<zmq::message_t> body);
 
-/// Repeats a ZeroMQ call that a signal interrupted before it did anything.
+/// Calls a ZeroMQ function again as long as a signal interrupts it before it has any effect.
 template <class Call>
 auto uninterrupted(Call call) {
   for (;;) {
@@ -40,30 +40,30 @@ auto uninterrupted(Call call) {
   }
 }
 
-/// Receives the next message. Returns the number of its parts, which arrive together, or 0 if there
-/// is no message. Parts beyond `parts` are put into `rest`.
+/// Receives the next message. Returns the number of its parts, which arrive together; 0 = there is
+/// no message. Parts for which `parts` has no place are stored in `rest`.
 std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::message_t*> parts,
                         std::vector<zmq::message_t>& rest);
 
-/// Returns a property of the connection that brought a message; nullopt if the peer's protocol has
-/// none.
+/// Returns a property of the connection on which a message arrived; nullopt if the peer's protocol
+/// does not have the property.
 std::optional<std::string> property(const zmq::message_t& message, const char* name);
 
-/// All parts of a frame, made before the first is sent. After half a frame, the peer would take the
-/// next frame for the rest.
+/// All parts of a frame. They are made before the first is sent, because the peer would read the
+/// next frame as the rest of an incomplete one.
 struct FrameParts {
   zmq::message_t header, body;
   std::vector<zmq::message_t> rest;  ///< further parts of a large body
 };
 FrameParts parts_of(const Frame& frame);
-/// Never blocks. Throws zmq::error_t, also if ZeroMQ has dropped the peer.
+/// Sends a frame; never blocks. Throws zmq::error_t; also if ZeroMQ has dropped the peer.
 void send_frame(zmq::socket_t& socket, FrameParts parts);
 enum class Part : std::uint8_t { middle, last };
-/// Never blocks. Throws zmq::error_t, also if ZeroMQ has dropped the peer.
+/// Sends one part; never blocks. Throws zmq::error_t; also if ZeroMQ has dropped the peer.
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place);
 
-/// Whether a message can be received. Asks ZeroMQ, so it works even if the descriptor was not
-/// signalled.
+/// Whether a message can be received. Asks ZeroMQ, so the result is right even if the descriptor
+/// gave no signal.
 bool readable(zmq::socket_t& socket);
 
 }  // namespace paths

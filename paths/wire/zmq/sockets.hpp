@@ -24,16 +24,16 @@ struct Outgoing {
   std::uint32_t host = 0;
   zmq::socket_t dealer;
   zmq::socket_t monitor;
-  bool met = false;  ///< whether the peer was there; from then on its absence is a loss
+  bool met = false;  ///< whether the peer was reached; after that, its absence is a loss
   bool lost = false;
   bool look_again = false;
 };
 
-/// One use of a descriptor for a connection that a peer made: descriptor and count.
+/// Identifies a connection that a peer made: its descriptor, and how often the descriptor was used.
 using Acceptance = std::pair<int, std::uint64_t>;
 
-/// A connection that a peer made. ZeroMQ identifies frames by routing id, and losses by descriptor.
-/// Descriptors are reused, so the acceptance also counts the use.
+/// A connection that a peer made. ZeroMQ identifies its frames by routing id and its loss by
+/// descriptor. The acceptance also counts uses of the descriptor, because descriptors are reused.
 struct Incoming {
   ConnectionId id = 0;
   Acceptance acceptance;
@@ -41,37 +41,37 @@ struct Incoming {
   bool lost = false;
 };
 
-/// The latest use of a descriptor.
+/// The latest connection on a descriptor.
 struct Accepted {
   std::uint64_t count = 0;
   std::string source;
 };
 
-/// All ZeroMQ sockets of one host, used from many threads although ZeroMQ's sockets are for one at
-/// a time.
-/// Owns:        the sockets. The runtime's callbacks keep it alive, so that it outlives the
-///              transport until the last has returned.
-/// Thread-safe: yes. One thread at a time uses the sockets. The services' thread, which alone
-///              receives, waits briefly for its turn. A sender that finds them in use leaves its
-///              frame to their user. So a frame mostly leaves in its sender's context, and no other
-///              thread must be woken.
+/// All ZeroMQ sockets of one host. Many threads use them, although a ZeroMQ socket permits one
+/// thread at a time.
+/// Owns:        the sockets. Callbacks of the runtime hold this object until the last of them has
+///              returned, even after the transport is destroyed.
+/// Thread-safe: yes. One thread at a time uses the sockets. Only the services' thread receives; it
+///              waits briefly until the sockets are free. If a sender finds the sockets in use, it
+///              leaves its frame to the thread that uses them. In most cases a frame therefore
+///              leaves in its sender's context, and no other thread is woken.
 class Sockets : public std::enable_shared_from_this<Sockets> {
  public:
   Sockets(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host)
       : runtime_(runtime), peers_(std::move(peers)), host_(host), context_(1) {}
 
-  // Callable from any context.
+  // From any context:
   void start(Receiver& receiver);
   ConnectionId connect(std::uint32_t host);
   void send(ConnectionId connection, Frame&& frame);
   void drop(ConnectionId connection);
   void stop();
-  std::string source(ConnectionId connection) const;  // services' thread only
+  std::string source(ConnectionId connection) const;  // on the services' thread only
 
  private:
   static constexpr const char* peer_gone = "the peer has closed the connection or died";
   enum class Act : std::uint8_t { open, transmit, drop };
-  /// An action that a context leaves to the user of the sockets.
+  /// An action that a context leaves to the thread that uses the sockets.
   struct HandedOver {
     Act act;
     ConnectionId connection = 0;
@@ -83,14 +83,14 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   template <class Receive>
   void receiving(Receive receive);
 
-  // Requires, from here on: using_ is held.
+  // All functions below require: using_ is held.
   void flush();
   void carry_out(const HandedOver& one);
   void open(ConnectionId connection, std::uint32_t host);
   void give_up(ConnectionId connection);
   void transmit(ConnectionId connection, const Frame& frame);
   void transmit_to_peer(ConnectionId connection, const std::string& routing_id, const Frame& frame);
-  // On the services' thread, within receiving():
+  // On the services' thread, called within receiving():
   void receive_from(Outgoing& peer);
   void receive_incoming();
   void receive_soon(Outgoing& peer);
@@ -117,14 +117,14 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::atomic<ConnectionId> next_connection_{1};
 
   runtime::Mutex mutex_;
-  std::vector<HandedOver> handed_over_;  // guarded by mutex_, as are the next three
+  std::vector<HandedOver> handed_over_;  // guarded by mutex_, like the next three members
   bool started_ = false;
-  bool closed_ = false;  // written by the holder of using_ only
+  bool closed_ = false;  // changed only by the holder of using_
   runtime::WaitList closed_waiters_;
   std::atomic<bool> has_handed_over_{false};
 
   runtime::Mutex using_;       // guards everything below
-  bool is_receiving_ = false;  // whether the services' thread receives; for that thread only
+  bool is_receiving_ = false;  // whether the services' thread receives; used on that thread only
   std::vector<HandedOver> batch_;
 
   std::unique_ptr<SocketClaim> claim_;  // destroyed after the sockets
@@ -134,16 +134,17 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::unordered_map<ConnectionId, Outgoing> outgoing_;
   std::unordered_map<std::string, Incoming> incoming_;  // keys: routing ids
   std::unordered_map<ConnectionId, std::string> routing_ids_;
-  std::multimap<Acceptance, std::string> accepted_as_;  // routing ids
+  std::multimap<Acceptance, std::string> accepted_as_;  // values: routing ids
   std::unordered_map<int, Accepted> accepted_;          // keys: descriptors
-  std::vector<Acceptance> closings_;  // closed connections that are not reported yet
-  std::vector<zmq::message_t> body_;  // parts of the message that is received
-  bool handshake_failed_ = false;     // whether the next connection to close failed its handshake
+  std::vector<Acceptance> closings_;  // closed connections that were not reported yet
+  std::vector<zmq::message_t> body_;  // parts of the message that is being received
+  bool handshake_failed_ = false;  // whether the next connection that closes failed its handshake
   bool router_look_again_ = false;
-  int accept_failed_ = 0;  // the latest error of accept()
+  int accept_failed_ = 0;  // error of the latest accept()
 };
 
-/// Runs `receive` with the sockets. Afterwards sends what others handed over.
+/// Runs `receive` with exclusive use of the sockets. Then sends the frames that other contexts
+/// left.
 template <class Receive>
 void Sockets::receiving(Receive receive) {
   {

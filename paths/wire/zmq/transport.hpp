@@ -10,23 +10,24 @@
 
 namespace paths {
 
-/// Makes the transport of `host`, which listens at its address in the plan.
+/// Makes the transport of `host`. It listens at the host's address in the plan.
 ///
-/// A peer that has not started yet is waited for until the connection is dropped. After a peer was
-/// met, it is reported lost when it ends, is killed or is silent for 15 s. Everything that had
-/// arrived from it is delivered before. A peer that comes back is a new run, and the connection
-/// stays lost. The same holds for connections that peers made, with the ids under which their
-/// frames were delivered.
+/// If a peer has not started yet, the transport waits for it until the connection is dropped. Once
+/// a peer was reached, the transport reports it lost if it ends, is killed or is silent for 15 s.
+/// Frames that had arrived from the peer are delivered before. A peer that starts again is a new
+/// run, and the old connection stays lost. All this also holds for connections that peers made; a
+/// loss is reported with the same id as their frames.
 ///
-/// Bounded: no limit of its own. Credits limit the pushes under way, and callers the requests.
-/// Context: Frames arrive on the services' OS thread of `runtime` (steady clock), which must
-///          outlive the transport. They leave in their sender's context, or with the thread that
-///          uses the sockets then.
+/// Bounded: by no limit of its own. Credits limit the pushes under way, and callers limit the
+///          requests.
+/// Context: Frames arrive on the services' OS thread of `runtime` (steady clock). `runtime` must
+///          outlive the transport. Frames leave in the sender's context, or on the thread that uses
+///          the sockets at that time.
 std::unique_ptr<Transport> make_zmq_transport(runtime::Runtime& runtime,
                                               std::shared_ptr<const Peers> peers,
                                               std::uint32_t host);
 
-/// Returns the version of the library that this process has loaded, such as "4.3.4".
+/// Returns the version of the ZeroMQ library that this process has loaded, such as "4.3.4".
 std::string zmq_version();
 
 }  // namespace paths
