@@ -23,14 +23,15 @@ namespace paths {
 /// Peers may connect before this host calls deploy(), or after a deployment has ended. The acceptor
 /// assigns each incoming connection to the deployment that its hello names.
 ///
-/// First it compares protocol version and run. It then passes the hello to the deployment, holds it
-/// until this host calls deploy(), or replies how the deployment ended. Connections for lanes are
-/// passed to the receiver of lanes.
+/// The acceptor first compares protocol version and run of a hello with its own. Then it passes the
+/// hello to the deployment, holds it until this host calls deploy(), or replies how the deployment
+/// ended. Connections whose first frame is a lane's are passed to the receiver of lanes.
 ///
 /// Thread-safe: all functions.
 class Acceptor final : public Receiver {
  public:
-  /// `number` is the host's number in the run. `incarnation` differs each time the host is started.
+  /// `number` is the number of the host in the run. `incarnation` differs each time the host is
+  /// started.
   Acceptor(std::string host, std::uint32_t number, base::Digest run, std::uint64_t incarnation,
            std::unique_ptr<Transport> transport);
   ~Acceptor() override;
@@ -42,21 +43,24 @@ class Acceptor final : public Receiver {
   }
   RejectionLog& rejections() { return rejections_; }
 
-  /// Begins a call of deploy() and returns its id. Throws UsageError if a deployment of that label
-  /// is under way on this host.
+  /// Begins a call of deploy() and returns its id. Throws UsageError if this host already runs a
+  /// deployment of that label.
   std::shared_ptr<const DeploymentId> begin(const std::string& label, const base::Digest& plan);
-  /// Passes later hellos of the deployment to `connections`, and at once those that waited for it.
-  /// `connections` and `share` must outlive end().
+  /// Passes hellos of the deployment to `connections`: at once those that waited for it, and later
+  /// ones as they arrive. `connections` and `share` must outlive end().
   void open(const DeploymentId& call, Connections& connections, Multiplexer::SubTransport& share);
-  /// Notes that the deployment has ended, and how. Only the first call has an effect. The acceptor
-  /// replies to later frames on `arrivals`, connections that peers made for the deployment.
+  /// Notes that the deployment has ended, and how. Only the first call has an effect. `arrivals`
+  /// are connections that peers made for the deployment; from now on the acceptor replies to their
+  /// frames.
   void end(const DeploymentId& call, const std::string& how,
            const std::vector<ConnectionId>& arrivals = {});
 
-  /// Notes a number that a peer named, with which a call of that label could meet the peer.
+  /// Notes a number that a peer has sent. With this number a call of that label could meet the
+  /// peer.
   void hear(const DeploymentId& call, std::uint64_t number);
 
-  /// Passes connections whose first frame is a lane's to `share`, which checks the frame's content.
+  /// Passes connections for lanes to `share`: those whose first frame is a lane's. `share` checks
+  /// the content of the frames.
   /// Requires: `share` has been started.
   void open_lanes(Multiplexer::SubTransport& share);
 
@@ -65,7 +69,7 @@ class Acceptor final : public Receiver {
   void connection_lost(ConnectionId connection, const std::string& reason) override;
   void turned_away(const std::string& source, const std::string& reason) override;
 
-  /// Returns the number of known labels: those of this host's calls, and those of hellos that wait.
+  /// Returns the number of known labels: labels of this host's calls and of waiting hellos.
   std::size_t labels() const;
 
  private:
@@ -76,7 +80,7 @@ class Acceptor final : public Receiver {
     std::uint64_t number = 0;
     Frame hello;
     std::string source;
-    std::string failure;  ///< why that call failed; the connection is lost then
+    std::string failure;  ///< why that call failed; if set, the connection is lost; "" otherwise
   };
   struct Label {
     DeploymentTable deployments;
@@ -84,17 +88,18 @@ class Acceptor final : public Receiver {
     Multiplexer::SubTransport* share = nullptr;
     std::vector<Waiting> waiting;
 
-    /// Whether this host has made no call of the label and no hello waits for one.
+    /// Whether this host has made no call with this label and no hello waits for one.
     bool is_unused() const {
       return waiting.empty() && deployments.number() == 0 && !deployments.is_under_way();
     }
   };
-  /// Work to do for a frame after the mutex is released.
+  /// Work for a frame that must be done after the mutex is released.
   struct Verdict {
-    Multiplexer::SubTransport* share = nullptr;  ///< nullptr if no share gets the frame
+    /// Part of the transport that gets the frame; nullptr if none.
+    Multiplexer::SubTransport* share = nullptr;
     std::vector<Frame> answers = {};
     std::string complaint = {};
-    bool is_last = false;  ///< whether to drop the connection
+    bool is_last = false;  ///< whether to drop the connection afterwards
   };
   Verdict judge(ConnectionId connection, Frame& frame);
   Verdict judge_deployment(ConnectionId connection, Frame& hello);
@@ -113,9 +118,12 @@ class Acceptor final : public Receiver {
   RejectionLog rejections_;
   mutable runtime::Mutex mutex_;
   std::map<std::string, Label, std::less<>> labels_;
-  std::unordered_map<ConnectionId, std::string> waits_;        // label of the hello that waits
-  std::deque<std::pair<std::string, ConnectionId>> failures_;  // lost hellos: label, connection
-  std::unordered_set<ConnectionId> after_end_;  // connections that peers made for ended deployments
+  // Label of each waiting hello, by its connection.
+  std::unordered_map<ConnectionId, std::string> waits_;
+  // Label and connection of waiting hellos whose connection was lost.
+  std::deque<std::pair<std::string, ConnectionId>> failures_;
+  // Connections that peers made for deployments that have ended.
+  std::unordered_set<ConnectionId> after_end_;
   Multiplexer::SubTransport* lanes_ = nullptr;
   Multiplexer multiplexer_;
 };

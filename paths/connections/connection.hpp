@@ -26,27 +26,27 @@ class Requests;
 struct AsynchronousCall;
 struct Connection;
 
-/// A request whose caller waits for the reply.
+/// A request whose caller waits for a reply.
 struct PendingCall {
   std::uint32_t to_host = 0;
   std::uint32_t path = 0;
-  base::Payload moved;  // payload of the request, if the reply may return it
+  base::Payload moved;  // payload of the request; set if the reply may return it
   runtime::Deadline deadline;
   Connection* connection = nullptr;
   std::uint64_t number = 0;
-  bool is_held = true;  // whether it waits behind pushes that wait for credits
+  bool is_held = true;  // whether it is held behind pushes that wait for credits
   std::optional<Outcome> answered;
   std::string lost;
   runtime::WaitList waiting;
-  AsynchronousCall* asynchronous = nullptr;  // set if the caller has no context
+  AsynchronousCall* asynchronous = nullptr;  // set if the caller has no context of its own
 
-  bool lacks_credits() const;  // whether only credits are missing
-  /// Wakes the caller after a reply, after a loss, or when the request leaves.
-  /// Requires: the mutex.
+  bool lacks_credits() const;  // whether only credits prevent it from leaving
+  /// Wakes the caller after a reply or a loss, or when the request leaves.
+  /// Requires: the mutex is held.
   void tell(runtime::DeferredWakes& wakes);
 };
 
-/// A call by an operation that owns no context. It resumes as a continuation after the reply.
+/// A call by an operation without a context of its own. It continues when the reply has arrived.
 struct AsynchronousCall final : runtime::Waiter, runtime::Continuation {
   explicit AsynchronousCall(Requests& of) : requests(of) {}
   void notify() noexcept override;
@@ -65,25 +65,25 @@ inline void PendingCall::tell(runtime::DeferredWakes& wakes) {
     wakes.notify(*asynchronous);
 }
 
-/// The caller's part of a standing call (paths/wire/short_frame.hpp).
+/// The caller's record of a standing call (paths/wire/short_frame.hpp).
 struct StandingCall {
   StageId stage = no_stage;
   std::uint32_t path = 0;
   std::uint32_t slot = 0;
-  bool is_known = false;        // whether the peer knows it: a request has left
-  PendingCall* call = nullptr;  // call under way; nullptr if none
-  bool is_given_up = false;     // whether the caller stopped waiting; a reply may arrive
+  bool is_known = false;  // whether the peer knows the standing call, because a request has left
+  PendingCall* call = nullptr;  // the current call; nullptr if none is under way
+  bool is_given_up = false;     // whether its caller stopped waiting while a reply may still arrive
   bool is_free() const { return call == nullptr && !is_given_up; }
 };
 
-/// Receives the short frames of a connection as long as the connection exists.
+/// Receives the short frames of a connection while the connection exists.
 class ConnectionEnd final : public ShortEnd {
  public:
   ConnectionEnd(Connections& connections, Connection& connection)
       : connections_(connections), connection_(&connection) {}
   bool deliver(ShortFrame&& frame) override;
   /// Detaches this object from its connection.
-  /// Requires: the mutex of the connections.
+  /// Requires: the mutex of the connections is held.
   void let_go() { connection_ = nullptr; }
 
  private:
@@ -91,7 +91,7 @@ class ConnectionEnd final : public ShortEnd {
   Connection* connection_;
 };
 
-/// One connection of a host. Either this host or the peer made it.
+/// One connection of a host, made by this host or by the peer.
 ///
 /// Thread-safe: guarded by the mutex of its table.
 struct Connection {
@@ -100,30 +100,32 @@ struct Connection {
   }
   ConnectionId id = 0;
   std::uint32_t peer = 0;
-  bool is_ours = false;                 // this host connected
-  bool is_welcome = false;              // this host connected and the peer replied with a welcome
-  bool is_received = false;             // a frame has arrived since the last check
-  bool is_parting = false;              // our goodbye must be sent behind the held frames
-  bool has_said_goodbye = false;        // this host sent its goodbye
-  bool has_closed = false;              // the peer sent its goodbye
-  bool known = false;                   // this host connected, or the peer's hello was accepted
-  StageId key = no_stage;               // connection_key() of the stages it leads to
-  std::string lost;                     // reason of the loss; empty while connected
-  std::shared_ptr<ShortWay> short_way;  // nullptr until the first short reply if the peer connected
+  bool is_ours = false;      // whether this host made the connection
+  bool is_welcome = false;   // whether this host made it and the peer has replied with a welcome
+  bool is_received = false;  // whether a frame has arrived since the last check of liveness
+  bool is_parting = false;   // whether our goodbye must follow the held frames
+  bool has_said_goodbye = false;  // whether this host has sent its goodbye
+  bool has_closed = false;        // whether the peer has sent its goodbye
+  bool known = false;             // whether this host made it, or has accepted the peer's hello
+  StageId key = no_stage;         // connection_key() of the stages that use it
+  std::string lost;               // reason of the loss; "" while connected
+  // Nullptr if the peer made the connection and no short reply was sent yet.
+  std::shared_ptr<ShortWay> short_way;
   std::shared_ptr<ConnectionEnd> short_end;  // created on demand by Connections::short_end()
   CreditWindow credits;
   std::uint64_t next_call = 0;
   using Calls = std::unordered_map<std::uint64_t, PendingCall*>;
-  Calls calls;                                // all pending calls except standing ones
-  std::vector<Calls::node_type> spare_calls;  // reused nodes; save an allocation per call
-  std::set<std::uint64_t> given_up;           // abandoned calls that may get a reply
+  Calls calls;                                // pending calls, except those of standing calls
+  std::vector<Calls::node_type> spare_calls;  // unused nodes, kept to save an allocation per call
+  // Calls whose caller stopped waiting but whose reply may still arrive.
+  std::set<std::uint64_t> given_up;
   std::vector<StandingCall> standing;
-  /// Pushes that wait for credits, and frames that must not overtake them. A list, because an empty
-  /// deque takes half a kilobyte for each connection.
+  /// Pushes that wait for credits, and frames that must not overtake them. A list is used because
+  /// an empty deque takes half a kilobyte per connection.
   std::list<Frame> held;
 
   bool may_bring_operations() const { return known && !is_ours && !has_closed; }
-  /// Returns a free standing call for the operation; nullptr if it cannot travel as one now.
+  /// Returns a free standing call for the operation; nullptr if it must use normal frames now.
   StandingCall* standing_for(StageId stage, const Operation& operation) {
     if (!short_way || operation.kind != OperationKind::move || operation.failure ||
         operation.segments != 1 || operation.payload.size() > ShortFrame::payload_bytes_max)
@@ -137,15 +139,15 @@ struct Connection {
   std::uint32_t number_of(const StandingCall& one) const {
     return static_cast<std::uint32_t>(&one - standing.data());
   }
-  /// Returns the standing call that a frame's call number belongs to; nullptr if there is none.
+  /// Returns the standing call to which a frame's call number belongs; nullptr if there is none.
   StandingCall* standing_of(std::uint64_t call) {
     return is_of_standing(call) && standing_of_call(call) < standing.size()
                ? &standing[standing_of_call(call)]
                : nullptr;
   }
 
-  /// Turns standing calls into ordinary ones. The transport does not carry short frames here after
-  /// all. All requests still wait for the welcome, so none has left.
+  /// Turns standing calls into ordinary calls, because the transport carries no short frames on
+  /// this connection. None of their requests has left, because all wait for the welcome.
   void forget_standing() {
     short_way = nullptr;
     for (const StandingCall& one : standing) {
@@ -176,7 +178,7 @@ struct Connection {
     node.mapped() = &call;
     calls.insert(std::move(node));
   }
-  /// Removes a call that was answered, or whose caller stopped waiting.
+  /// Removes a call that has its reply, or whose caller stopped waiting.
   void end(const PendingCall& call) {
     const bool may_be_answered = !call.is_held && !call.answered;
     if (StandingCall* const of = standing_of(call.number)) {
@@ -187,7 +189,7 @@ struct Connection {
     if (auto node = calls.extract(call.number)) spare_calls.push_back(std::move(node));
     if (may_be_answered) given_up.insert(call.number);
   }
-  /// Returns nullptr if no such call is under way.
+  /// Returns the call with that number; nullptr if it is not under way.
   PendingCall* call_of(std::uint64_t number) {
     if (is_of_standing(number)) {
       const StandingCall* const of = standing_of(number);
@@ -196,12 +198,12 @@ struct Connection {
     const auto found = calls.find(number);
     return found != calls.end() ? found->second : nullptr;
   }
-  /// Whether a reply may still arrive for a call whose caller stopped waiting.
+  /// Whether the caller of that call stopped waiting and the reply may still arrive.
   bool may_answer_given_up(std::uint64_t number) {
     const StandingCall* const of = standing_of(number);
     return of != nullptr ? of->is_given_up : given_up.contains(number);
   }
-  /// Notes the reply to such a call. Returns false if there is none.
+  /// Notes that the reply to such a call has arrived. Returns false if there is no such call.
   bool answer_given_up(std::uint64_t number) {
     StandingCall* const of = standing_of(number);
     return of != nullptr ? std::exchange(of->is_given_up, false) : given_up.erase(number) > 0;
@@ -218,7 +220,8 @@ struct Connection {
     return has;
   }
 
-  /// Returns the last held frame of the same thread, path and stage; held.rend() if there is none.
+  /// Returns the last held frame with the same thread, path and stage; held.rend() if there is
+  /// none.
   auto last_held_like(const Frame& frame) {
     return std::find_if(held.rbegin(), held.rend(), [&frame](const Frame& other) {
       return other.stage == frame.stage && other.operation.path == frame.operation.path &&
@@ -226,7 +229,7 @@ struct Connection {
     });
   }
   bool holds_like(const Frame& frame) { return last_held_like(frame) != held.rend(); }
-  /// Whether another push may replace a held one: the peer's welcome arrived, or the list is full.
+  /// Whether a new push may replace a held one: after the peer's welcome, or if the list is full.
   bool has_no_room() const { return is_welcome || held.size() >= CreditWindow::size; }
 };
 

@@ -14,12 +14,12 @@
 
 namespace paths {
 
-/// The connections of one host, indexed by id and by destination, and the mutex that guards them
-/// and all parts of Connections.
+/// The connections of one host, by id and by destination. The table also contains the mutex that
+/// guards the connections and all parts of Connections.
 ///
 /// Owns: the connections and the transport.
-/// Thread-safe: guarded by mutex(), except the functions that read constant state: runtime(),
-///              peers(), host(), name(), call(), transport(), frame_of(), gone().
+/// Thread-safe: guarded by mutex(), except functions that read constant data: runtime(), peers(),
+///              host(), name(), call(), transport(), frame_of(), gone().
 class ConnectionTable {
  public:
   ConnectionTable(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
@@ -36,22 +36,22 @@ class ConnectionTable {
 
   /// Returns the connection that this host made to `host` for `stage`; nullptr if there is none.
   Connection* leading_to(std::uint32_t host, StageId stage);
-  /// Makes that connection. Neither waits for the peer nor sends anything.
+  /// Makes the connection to `host` for `stage`. Neither waits for the peer nor sends a frame.
   Connection& connect(std::uint32_t host, StageId stage);
-  /// Returns nullptr if there is no such connection.
+  /// Returns the connection with that id; nullptr if there is none.
   Connection* find(ConnectionId id);
   Connection& find_or_add(ConnectionId id);
-  /// Forgets a connection. Replies that are sent on it later are dropped.
+  /// Removes a connection. Replies that are sent on it later are dropped.
   void erase(ConnectionId id);
   const std::unordered_map<ConnectionId, std::unique_ptr<Connection>>& all() const {
     return connections_;
   }
 
-  /// Returns a frame with the run, this host and, in handshakes, the deployment.
+  /// Returns a frame with the run and this host; in handshakes also with the deployment.
   Frame frame_of(FrameKind kind) const;
   /// Returns a refuse frame with the reason `why`.
   Frame refusal(const std::string& why) const;
-  /// Returns the error for callers on a lost connection.
+  /// Returns the error that callers on a lost connection get.
   TravelError gone(const Connection& connection, std::uint32_t path) const;
 
  private:
@@ -63,7 +63,7 @@ class ConnectionTable {
   runtime::Mutex mutex_;
   std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
   std::unordered_map<std::uint64_t, Connection*> by_destination_;  // key: host and connection key
-  Connection* recent_ = nullptr;                                   // connection of the last frame
+  Connection* recent_ = nullptr;                                   // connection of the latest frame
 };
 
 }  // namespace paths

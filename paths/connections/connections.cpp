@@ -83,7 +83,7 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
 }
 
 /// Takes a frame that passed the checks.
-/// Requires: the mutex.
+/// Requires: the mutex is held.
 Connections::Verdict Connections::take(Connection& connection, Frame& frame,
                                        runtime::DeferredWakes& wakes) {
   Verdict verdict;
@@ -122,7 +122,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
 }
 
 /// Returns whether the peer is gone as a result.
-/// Requires: the mutex.
+/// Requires: the mutex is held.
 bool Connections::greet(Connection& connection, const Frame& hello, runtime::DeferredWakes& wakes) {
   if (const std::string wrong = rules_.wrong_greeting(hello); !wrong.empty()) {
     if (const auto named = table_.peers().named(hello.text)) peers_[*named].refused = wrong;
@@ -149,7 +149,7 @@ bool Connections::greet(Connection& connection, const Frame& hello, runtime::Def
 }
 
 /// Handles the welcome of a peer.
-/// Requires: the mutex.
+/// Requires: the mutex is held.
 void Connections::welcome(Connection& connection, const Frame& frame,
                           runtime::DeferredWakes& wakes) {
   peers_[connection.peer].incarnation = frame.deployment->incarnation;

@@ -25,22 +25,23 @@
 
 namespace paths {
 
-/// Paths cross from host to host. Connections carries their requests, replies and pushes as frames
-/// over the connections of one host, for one plan.
+/// Carries the operations of one plan between hosts: requests, replies and pushes travel as frames
+/// over the connections of one host.
 ///
-/// It receives the frames of the transport and passes them to its parts.
+/// Connections receives the frames of the transport and passes them to its parts.
 ///
 /// Owns: its parts and the transport.
 /// Thread-safe: all functions.
 class Connections final : public Receiver {
  public:
-  /// Called for each request and push of an accepted peer. Must not block. The owner later replies
-  /// to a request with FrameSender::reply(), or refuses the peer with Liveness::refuse().
+  /// Function that is called for each request and push of an accepted peer. It must not block. The
+  /// owner later replies to a request with FrameSender::reply(), or refuses the peer with
+  /// Liveness::refuse().
   using Serve = std::function<void(ConnectionId, Frame&&)>;
-  /// Like Serve, for a short request of a standing call whose first request was served.
+  /// Like Serve, for short requests. The first request of their standing call was passed to Serve.
   using ServeShort = std::function<void(ConnectionId, ShortFrame&&)>;
-  /// The call of deploy() that the connections belong to. If `needs_all` is true, it fails as soon
-  /// as one peer cannot be met, and the owner must call Meeting::deploy().
+  /// The call of deploy() for which the connections are made. If `needs_all` is true, the call
+  /// fails as soon as one peer cannot be reached, and the owner must call Meeting::deploy().
   struct Opening {
     std::shared_ptr<const DeploymentId> id;
     bool needs_all = false;
@@ -51,17 +52,18 @@ class Connections final : public Receiver {
   ~Connections() override;
 
   void start() { table_.transport().start(*this); }
-  /// Stops delivery without notifying peers. Call it after Goodbyes::part(), or on a host whose run
-  /// failed.
+  /// Stops delivery without notifying peers. Must be called after Goodbyes::part(), or if the run
+  /// of this host has failed.
   void close() { table_.transport().stop(); }
-  /// Connects to `host` for operations that enter `stage` there. Does not wait for the peer.
+  /// Connects to `host` for operations that enter `stage` on that host. Does not wait for the peer.
   void meet(std::uint32_t host, StageId stage);
   /// Connects to the hosts in Peers::Peer::meets. No operation uses these connections; they only
-  /// show whether those hosts are present.
+  /// show whether those hosts are alive.
   void meet_others();
-  /// Returns the connections made by peers that have not sent their goodbye.
+  /// Returns the connections on which peers may still send: peers made them and sent no goodbye.
   std::vector<ConnectionId> open_arrivals() const;
-  /// Returns a sentence that names the peers given up; "" if there are none.
+  /// Returns a sentence that names the peers for which this host stopped waiting; "" if there are
+  /// none.
   std::string given_up() const;
 
   Requests& requests() { return requests_; }
@@ -70,7 +72,7 @@ class Connections final : public Receiver {
   Meeting& meeting() { return meeting_; }
   Liveness& liveness() { return liveness_; }
   Goodbyes& goodbyes() { return goodbyes_; }
-  /// Returns the counts of frames sent for each graph. Frames that belong to no path count only in
+  /// Returns the number of frames sent for each graph. Frames that belong to no path are only in
   /// the total.
   const SentTraffic& traffic() const { return traffic_; }
 

@@ -6,11 +6,11 @@
 
 namespace paths {
 
-/// A fast sender could fill the memory of a slow peer. Credits bound the requests and pushes under
-/// way on one connection.
+/// A fast sender could fill the memory of a slow peer. Credits limit the requests and pushes that
+/// are under way on one connection.
 ///
-/// Each request and each push that leaves uses one credit. The peer returns it with its next frame,
-/// or in a frame of kind `credits` when it owes half of all credits.
+/// Each request and each push uses one credit when it leaves. The receiver returns credits with its
+/// next frame. When it owes half of all credits, it returns them in a frame of the kind `credits`.
 ///
 /// Thread-safe: guarded by the mutex of the connection's table.
 class CreditWindow {
@@ -23,10 +23,10 @@ class CreditWindow {
   void use() { --left_; }
   void take_back(std::uint32_t credits) { left_ += credits; }
 
-  /// Notes that a frame of the peer was taken; its credit must be returned.
+  /// Notes that a frame of the peer was processed and its credit must be returned.
   void owe() { ++owed_; }
   bool owes_half() const { return owed_ >= size / 2; }
-  /// Returns the credits that the next frame to the peer returns.
+  /// Returns the number of credits to return with the next frame to the peer.
   std::uint32_t give_back() { return std::exchange(owed_, 0); }
 
  private:

@@ -8,24 +8,25 @@
 
 namespace paths {
 
-/// Several hosts call deploy() with one label, and their calls must find each other without a
-/// leader. The table numbers this host's calls; calls of one number belong together.
+/// Several hosts call deploy() with the same label, and their calls must be matched without a
+/// leader. The table numbers this host's calls. Calls of different hosts with the same number
+/// belong together.
 ///
-/// A call takes the number after this host's last one, or the highest known number of another
-/// host if that is larger. The number counts as used however the call ends. Hosts therefore meet
-/// again after one of them skipped a call.
+/// A call gets the next number after this host's last call. If another host is known to use a
+/// higher number, the call gets that number. A number is used up however the call ends. Hosts are
+/// therefore matched again after one of them skipped a call.
 ///
 /// Thread-safe: no; the owner locks.
 class DeploymentTable {
  public:
   enum class Meaning : std::uint8_t {
-    now,    ///< the call under way
+    now,    ///< the call that is under way
     later,  ///< a call that this host has not made yet
     ended,  ///< a call that has ended here, or was never made
   };
 
   bool is_under_way() const { return is_under_way_; }
-  std::uint64_t number() const { return number_; }          ///< number of the latest call
+  std::uint64_t number() const { return number_; }          ///< number of this host's latest call
   const std::string& how_it_ended() const { return how_; }  ///< result of the last ended call
 
   /// Begins a call and returns its number.
@@ -38,7 +39,7 @@ class DeploymentTable {
     is_under_way_ = false;
     how_ = std::move(how);
   }
-  /// Notes that another host makes, or has made, the call with that number.
+  /// Notes that another host makes, or has made, a call with that number.
   void hear(std::uint64_t number) { heard_ = std::max(heard_, number); }
   Meaning meaning_of(std::uint64_t number) const {
     if (number > number_) return Meaning::later;

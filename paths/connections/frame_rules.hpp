@@ -9,13 +9,13 @@
 
 namespace paths {
 
-/// A faulty peer must not damage this host. FrameRules compares each incoming frame with what the
-/// protocol permits its sender at that point.
+/// A faulty peer must not damage this host. FrameRules checks whether the protocol permits an
+/// incoming frame from its sender at that point.
 ///
-/// Each function returns a description of the error, or "" if the frame is valid. The dispatcher
+/// Each function returns a description of the error; "" if the frame is valid. The dispatcher
 /// checks the operations in the frames.
 ///
-/// Thread-safe: requires the mutex of the table.
+/// Thread-safe: guarded by the mutex of the table.
 class FrameRules {
  public:
   /// Requires: the arguments outlive this object.
@@ -23,7 +23,7 @@ class FrameRules {
       : table_(table), peer_table_(peers) {}
   std::string wrong(Connection& connection, const Frame& frame) const;
   std::string wrong(Connection& connection, const ShortFrame& frame) const;
-  /// Checks the hello of a peer that is not known yet.
+  /// Checks the hello of a peer that has not been accepted yet.
   std::string wrong_greeting(const Frame& hello) const;
 
  private:

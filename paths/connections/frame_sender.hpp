@@ -10,11 +10,10 @@
 
 namespace paths {
 
-/// Sends pushes and replies, and posts all other frames of a host. Credits bound the pushes under
-/// way.
+/// Sends pushes, replies and all other frames of a host. Credits limit the pushes under way.
 ///
-/// Each request and each push uses one credit. A push that finds no credit is held, and held frames
-/// leave in order. A newer push of the same path may replace a held one.
+/// Each request and each push uses one credit. A push is held if there is no credit. Held frames
+/// leave in order. A newer push of the same path may replace a held push.
 ///
 /// Thread-safe: push(), reply(), end_push(), note_failure() and failure(). All other functions
 ///              require the mutex of the table.
@@ -26,32 +25,33 @@ class FrameSender {
 
   void push(std::uint32_t to_host, StageId stage, Operation operation);
   void reply(ConnectionId connection, Frame&& frame);
-  /// Replies to a standing call of that path.
+  /// Replies to a standing call with a short frame. `path` is the path of the call.
   void reply(ConnectionId connection, std::uint32_t path, ShortFrame&& frame);
-  /// Notes that a received push has been carried out; its credit goes back to the peer.
+  /// Notes that a received push has been carried out. Its credit is then returned to the peer.
   void end_push(ConnectionId connection);
-  /// Notes a failure, which our goodbyes report to the peers. The first failure counts, whether it
-  /// was noted here or reported by a peer.
+  /// Notes a failure. Our goodbyes report it to the peers. Only the first failure is kept, whether
+  /// it was noted here or reported by a peer.
   void note_failure(const std::string& failure);
   std::string failure() const;
 
-  /// Returns the connection to `host` for `stage`. Makes one if needed and posts our hello on it.
+  /// Returns the connection to `host` for `stage`. If there is none, makes one and posts our hello
+  /// on it.
   Connection& connection_to(std::uint32_t host, StageId stage);
   /// Notes a failure that a peer reported.
   void receive_failure(const Connection& connection, const std::string& text);
   void post(Connection& connection, Frame&& frame);
-  /// Posts a frame without content.
+  /// Posts a frame that has no fields except its kind.
   void post(Connection& connection, FrameKind kind) { post(connection, table_.frame_of(kind)); }
   void post_goodbye(Connection& connection);
   static bool may_leave(const Connection& connection, const Frame& frame);
-  /// Posts a request or a push. Uses a credit, except for farewells (is_farewell()).
+  /// Posts a request or a push. Uses one credit, unless it is a farewell (is_farewell()).
   void leave(Connection& connection, Frame&& frame);
-  /// Posts the held frames that may leave now, then our goodbye if it waited for them.
+  /// Posts the held frames that may leave now. Then posts our goodbye if it waited for them.
   void post_held(Connection& connection, runtime::DeferredWakes& wakes);
-  /// Posts the held frames when the peer's welcome arrives.
+  /// Posts the held frames that may leave after the peer's welcome.
   void post_first(Connection& connection, runtime::DeferredWakes& wakes);
   void take_credits(Connection& connection, std::uint32_t credits, runtime::DeferredWakes& wakes);
-  /// Counts a short frame and sends it. May release `lock` meanwhile.
+  /// Counts a short frame and sends it. May release `lock` and acquire it again.
   void send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
             runtime::Lock& lock);
 

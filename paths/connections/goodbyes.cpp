@@ -41,7 +41,7 @@ void Goodbyes::close_to_remaining_peers() {
 
 /// Returns for each peer the number of outstanding steps: our held frames plus one reply per
 /// connection.
-/// Requires: the mutex.
+/// Requires: the mutex is held.
 std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   std::map<std::uint32_t, std::size_t> left;
   for (const auto& [id, connection] : table_.all())
@@ -79,7 +79,7 @@ void Goodbyes::await_answers(runtime::Deadline deadline) {
 }
 
 /// Stops waiting for the peer's replies.
-/// Requires: the mutex.
+/// Requires: the mutex is held.
 void Goodbyes::forgo(std::uint32_t peer, base::Nanos patience) {
   for (const auto& [id, connection] : table_.all())
     if (connection->is_ours && connection->peer == peer) connection->has_closed = true;

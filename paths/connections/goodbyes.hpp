@@ -12,8 +12,8 @@
 
 namespace paths {
 
-/// A socket that is closed early discards data that its peer has not read. Goodbyes ends the
-/// connections only after the peers have confirmed that everything arrived.
+/// If a socket is closed early, data that its peer has not read is lost. Goodbyes ends the
+/// connections only after the peers have confirmed that everything has arrived.
 ///
 /// Thread-safe: part(). take() requires the mutex of the table.
 class Goodbyes {
@@ -25,11 +25,12 @@ class Goodbyes {
       : table_(table), peers_(peers), sender_(sender), queue_(queue) {}
 
   /// Sends a goodbye on each connection that this host made, behind the held frames. Blocks until
-  /// the peers have replied; everything sent before has then arrived. The deadline applies to each
-  /// step of each peer separately. A peer that misses it is given up.
+  /// the peers have replied; all earlier frames have then arrived. The time until the deadline is
+  /// granted to each step of each peer separately. If a peer takes longer, this host stops waiting
+  /// for it.
   void part(runtime::Deadline deadline);
-  /// Takes a peer's goodbye and replies to it. Returns whether the peer has now closed every
-  /// connection. Its releases precede its goodbyes, so no release can arrive later.
+  /// Processes a peer's goodbye and replies to it. Returns whether the peer has now closed all its
+  /// connections. No release of the peer can arrive later, because releases precede goodbyes.
   bool take(Connection& connection, runtime::DeferredWakes& wakes);
 
  private:

@@ -15,21 +15,23 @@
 namespace paths {
 
 /// Callers must not wait for a peer that can no longer reply. Liveness decides which connections
-/// and peers are lost: closed, silent, in breach of the protocol, or refusing this host.
+/// and peers are lost. A peer is lost if its connection is closed, or if it is silent, breaks the
+/// protocol or refuses this host.
 ///
-/// Callers on a lost connection get its reason as an error.
+/// Callers on a lost connection get the reason as an error.
 ///
-/// Thread-safe: all functions except those that take DeferredWakes, which require the mutex of the
-///              table.
+/// Thread-safe: all functions without a parameter of type DeferredWakes. The others require the
+///              mutex of the table.
 class Liveness {
  public:
-  /// Called once for each host from which nothing more can arrive, with the reason. `has_closed` is
-  /// true if the host sent its goodbye on every connection that the plan has it make. Otherwise a
-  /// connection was lost, or one host refused the other. Must not block.
+  /// Function that is called once for each host from which nothing more can arrive, with the
+  /// reason. `has_closed` is true if the host has sent its goodbye on all connections that the plan
+  /// requires it to make. It is false if a connection was lost or one host refused the other. Must
+  /// not block.
   using Gone = std::function<void(std::uint32_t host, const std::string& reason, bool has_closed)>;
   enum class Which : std::uint8_t { not_met, all };
 
-  /// The parts of a host's connections that Liveness uses. All outlive it.
+  /// The parts of a host's connections that Liveness uses. All outlive the Liveness object.
   struct Parts {
     ConnectionTable& table;
     PeerTable& peers;
@@ -40,31 +42,33 @@ class Liveness {
   };
   Liveness(const Parts& parts, Gone gone);
 
-  /// Sends heartbeats to the peers that have not sent their goodbye. Counts a peer as lost if it
-  /// sent nothing for one deadline. The owner must call this every look_pause().
+  /// Sends heartbeats to the peers that have not sent their goodbye. Declares a peer lost if it has
+  /// sent nothing for one deadline. The owner must call this function every look_pause().
   void look_after_peers();
   base::Nanos look_pause() const;
-  /// Handles a connection that the transport has lost.
+  /// Handles the transport's report that a connection is lost.
   void take_loss(ConnectionId connection, const std::string& reason);
   void give_up(std::uint32_t peer, const std::string& why);
-  /// Refuses the peer on this connection and counts it as gone. `wrong` names what it sent.
+  /// Refuses the peer on this connection and declares it gone. `wrong` describes what it sent.
   void refuse(ConnectionId connection, const std::string& wrong);
-  /// Refuses the peer that replies for `stage`. Returns the error for its callers.
+  /// Refuses the peer that replies to calls of `stage`. Returns the error for the callers.
   TravelError refuse_answer(std::uint32_t host, StageId stage, std::uint32_t path,
                             const std::string& wrong);
-  /// Closes all connections and sends each peer the reason. Used if deploy() fails or a deployment
-  /// is abandoned.
+  /// Closes all connections and sends the reason to each peer. Called if deploy() fails or a
+  /// deployment is abandoned.
   void abandon(const std::string& why);
-  /// Reports to the owner that nothing more will arrive from the peer, unless deploy() has failed.
+  /// Reports to the owner that nothing more will arrive from the peer. Does nothing if deploy() has
+  /// failed.
   void notify_gone(std::uint32_t peer, const std::string& why, bool has_closed);
 
   void lose(Connection& connection, const std::string& reason, runtime::DeferredWakes& wakes);
-  /// Marks connections of a peer as lost. Returns whether the peer was still present.
+  /// Marks connections of a peer as lost. Returns whether the peer was present before.
   bool lose_peer(std::uint32_t peer, Which which, const std::string& why,
                  runtime::DeferredWakes& wakes);
-  /// Refuses a known host on all of its connections. Returns whether it was still present.
+  /// Refuses a known host on all of its connections. Returns whether the host was present before.
   bool refuse(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
-  /// Refuses an unknown host, or one whose plan or run differs. Its frames have no effect.
+  /// Refuses an unknown host, or a host with another plan or run. Frames of that host have no
+  /// effect.
   void reject(Connection& connection, const std::string& wrong, runtime::DeferredWakes& wakes);
 
  private:

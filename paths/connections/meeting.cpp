@@ -19,7 +19,7 @@ Meeting::Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveU
     : table_(table), peers_(peers), give_up_(std::move(give_up)), is_wired_(!needs_all) {}
 
 /// Returns the peers with a connection that has not arrived or not been accepted.
-/// Requires: the mutex.
+/// Requires: the mutex is held.
 std::set<std::uint32_t> Meeting::absent() const {
   const auto not_come = peers_.not_come();
   std::set<std::uint32_t> absent(not_come.begin(), not_come.end());

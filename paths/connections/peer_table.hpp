@@ -23,48 +23,52 @@ class PeerTable {
  public:
   struct Peer {
     bool has_departed = false;
-    std::string why;                   ///< reason of the departure
-    std::string refused;               ///< why a host that used its name was refused
-    std::map<StageId, bool> comes_on;  ///< expected connections by key; true = has arrived
-    std::uint32_t greeted_on = 0;      ///< number of expected connections with a hello
-    std::uint32_t parted_from = 0;     ///< number of expected connections with a goodbye
+    std::string why;      ///< reason of the departure
+    std::string refused;  ///< reason why another host with this peer's name was refused
+    std::map<StageId, bool> comes_on;  ///< expected connections by key; true: has arrived
+    std::uint32_t greeted_on = 0;  ///< number of expected connections on which a hello has arrived
+    /// Number of expected connections on which a goodbye has arrived.
+    std::uint32_t parted_from = 0;
     Silence silence;
-    std::optional<std::uint64_t> incarnation = {};  ///< incarnation of the peer that this host met
+    std::optional<std::uint64_t> incarnation = {};  ///< incarnation of the peer that was accepted
     bool is_another(const DeploymentId& call) const {
       return incarnation && *incarnation != call.incarnation;
     }
   };
 
-  /// Reads from `peers` which connections the plan has peers make. They are counted in advance,
-  /// because a goodbye on one connection may overtake the hello on another.
+  /// Reads from `peers` which connections the peers must make. The connections are counted in
+  /// advance, because a goodbye on one connection may overtake the hello on another.
   /// Requires: `peers` outlives this object.
   PeerTable(const Peers& peers, std::uint32_t host);
 
   /// Returns the entry of a peer, and creates it if needed.
   Peer& operator[](std::uint32_t host) { return met_[host]; }
-  /// Returns nullptr if nothing is known of the host.
+  /// Returns the entry of a peer; nullptr if there is none.
   const Peer* find(std::uint32_t host) const;
-  /// Returns the hosts from which a connection has not arrived yet.
+  /// Returns the hosts of which an expected connection has not arrived.
   std::vector<std::uint32_t> not_come() const;
-  /// Notes that nothing more will arrive from a peer. Returns false if that was known.
+  /// Notes that nothing more will arrive from a peer. Returns false if that was known already.
   bool depart(std::uint32_t host, const std::string& why);
-  /// Returns a peer's address, and why a host that used the peer's name was refused.
+  /// Returns a peer's address. If another host with the peer's name was refused, also returns the
+  /// reason.
   std::string place_of(std::uint32_t host) const;
 
   void note_given_up(std::string what) { given_up_.push_back(std::move(what)); }
-  /// Returns a sentence that names the peers given up; "" if there are none.
+  /// Returns a sentence that names the peers for which this host stopped waiting; "" if there are
+  /// none.
   std::string given_up() const;
 
  private:
   const Peers& peers_;
   const std::uint32_t host_;
-  std::unordered_map<std::uint32_t, Peer> met_;  // only known hosts; a plan may have many
+  // Entries of known hosts only, because a plan may have many hosts.
+  std::unordered_map<std::uint32_t, Peer> met_;
   std::vector<std::string> given_up_;
 };
 
-/// Returns the key under which connections for `stage` are found. Each way out of a host has its
-/// own connection, as each path has in Bongo et al. 2004, §III-A. If the plan has hosts share one
-/// connection, the key is the same for all stages.
+/// Returns the key of the connection for `stage`. Each way out of a host has its own connection, as
+/// each path has in Bongo et al. 2004, §III-A. If the plan lets two hosts share one connection, all
+/// stages have the same key.
 inline StageId connection_key(const Peers& peers, StageId stage) {
   return peers.shares_connections ? no_stage : stage;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/requests.hpp — requests of this host to others, and their replies
+// paths/connections/requests.hpp — requests of this host to other hosts, and their replies
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace paths {
 
-/// Calls to other hosts that wait for replies.
+/// Makes calls to other hosts and waits for their replies.
 ///
 /// Thread-safe: all public functions except answer(), which requires the mutex of the table.
 class Requests {
@@ -24,12 +24,12 @@ class Requests {
   /// Throws: TravelError if the reply is an error, or if the peer is lost or late.
   Result call(std::uint32_t to_host, StageId stage, Operation&& operation,
               runtime::Deadline deadline);
-  /// Sends the operation for a caller without a context. The reply goes to `responder`. If this
-  /// throws, the caller still owns `responder`.
+  /// Sends the operation for a caller without a context. `responder` gets the reply. If the
+  /// function throws, the caller still owns `responder`.
   void begin_call(std::uint32_t to_host, StageId stage, Operation&& operation,
                   runtime::Deadline deadline, Responder& responder);
-  /// Fails the calls without a context whose reply is late at `now`. Returns when the next reply is
-  /// late; Nanos::max() if there is none.
+  /// Fails the calls without a context whose reply is late at the time `now`. Returns the time at
+  /// which the next reply would be late; Nanos::max() if no call waits.
   base::Nanos end_late(base::Nanos now);
 
   static void answer(Connection& connection, Frame&& frame, runtime::DeferredWakes& wakes);

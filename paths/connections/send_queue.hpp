@@ -12,32 +12,32 @@
 
 namespace paths {
 
-/// Frames of one connection must leave in the order in which they were posted, although many
-/// contexts send. One context at a time passes the posted frames of all to the transport.
+/// Many contexts send, but frames of one connection must leave in the order in which they were
+/// posted. One context at a time passes the posted frames of all contexts to the transport.
 ///
-/// Why: within one process the transport runs the peer's deliver(), so the mutex must not be held.
+/// Why: the mutex must not be held meanwhile, because within one process the transport calls the
+///      peer's deliver().
 /// Thread-safe: send_posted(). All other functions require the mutex of the table.
 class SendQueue {
  public:
-  /// Reports connections that cannot carry a frame to `receiver`.
+  /// If a frame cannot be sent, `receiver` gets the loss of its connection.
   /// Requires: the arguments outlive this object.
   SendQueue(ConnectionTable& table, Receiver& receiver) : table_(table), receiver_(receiver) {}
 
   void post(const Connection& connection, Frame&& frame) {
     posted_.emplace_back(connection.id, std::move(frame));
   }
-  /// Drops the connection after the frames that were posted. The table forgets it if a peer made
-  /// it.
+  /// Drops the connection after its posted frames have been sent. If a peer made the connection, it
+  /// is also removed from the table.
   void drop(const Connection& connection) { dropped_.push_back(connection.id); }
   bool has_posted() const { return !posted_.empty() || !dropped_.empty(); }
   bool is_sending() const { return is_sending_; }
-  /// Sends the posted frames, unless another context already does. Releases `lock` meanwhile.
+  /// Sends the posted frames, unless another context is sending them. Releases `lock` meanwhile.
   void send_posted(runtime::Lock& lock);
   void send_posted();
-  /// Sends a short frame behind the posted ones; at once if there are none. May release `lock`
-  /// meanwhile.
+  /// Sends a short frame behind the posted frames. May release `lock` and acquire it again.
   void send(const Connection& connection, ShortFrame&& frame, runtime::Lock& lock);
-  /// Returns the contexts that wait for replies to our goodbyes and for the end of sending.
+  /// Returns the list of contexts that wait for replies to our goodbyes and for the end of sending.
   runtime::WaitList& parting() { return parting_; }
 
  private:

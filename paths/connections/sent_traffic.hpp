@@ -10,11 +10,12 @@
 
 namespace paths {
 
-/// Counts of frames that left a host. A frame is counted where it is sent.
+/// Number of frames that left a host. A frame is counted on the host that sends it.
 struct Traffic {
-  std::uint64_t messages = 0;  ///< requests, replies, errors, pushes
-  std::uint64_t bytes = 0;     ///< bytes of their payloads
-  std::uint64_t control = 0;   ///< frames: handshakes, credits, releases, count collection
+  std::uint64_t messages = 0;  ///< number of requests, replies, errors and pushes
+  std::uint64_t bytes = 0;     ///< number of bytes in their payloads
+  /// Number of other frames: handshakes, credits, releases, collection of counts.
+  std::uint64_t control = 0;
   Traffic& operator+=(const Traffic& other) {
     messages += other.messages;
     bytes += other.bytes;
@@ -28,7 +29,8 @@ struct Traffic {
 /// Thread-safe: all readers. count() requires the mutex.
 class SentTraffic {
  public:
-  /// Stands for frames that belong to no path, such as handshakes. Only total() includes them.
+  /// Value for frames that belong to no path, such as handshakes. Only total() includes these
+  /// frames.
   static constexpr std::uint32_t no_graph = std::numeric_limits<std::uint32_t>::max();
 
   /// Requires: `mutex` outlives this object.
@@ -60,7 +62,7 @@ class SentTraffic {
   }
 
   runtime::Mutex& mutex_;
-  /// Holds only graphs with traffic: a plan may have one graph per host.
+  /// Contains only graphs with traffic, because a plan may have one graph per host.
   std::unordered_map<std::uint32_t, Counted> by_graph_;
   std::pair<std::uint32_t, Counted*> last_{no_graph, nullptr};
 };
