@@ -12,15 +12,16 @@
 
 namespace paths {
 
-/// Order of work at the same time on the virtual clock. The predicted times use the same order
-/// (collectives/cost/evaluator.hpp), so that simulation and prediction agree.
+/// Order of work that is due at the same time on the virtual clock. Predicted times use the same
+/// order (collectives/cost/evaluator.hpp), so that simulation and prediction agree.
 enum class Turn : std::uint8_t {
-  events,   ///< ends and arrivals
-  heads,    ///< heads of frames at shared links, by source host
-  choices,  ///< choice of the next frame, after all candidates are known
+  events,   ///< ends of transfers and arrivals of frames
+  heads,    ///< first bytes of frames that reach shared links, by source host
+  choices,  ///< choices of the next frame, when all candidates are known
 };
 
-/// Work ordered by time and turn. Within one turn it is ordered by `rank`, then by insertion.
+/// Queue of work, ordered by time, then by turn. Within one turn, work is ordered by `rank`, then
+/// by insertion.
 ///
 /// Thread-safe: guarded by its owner's mutex.
 class DueQueue {
@@ -33,7 +34,7 @@ class DueQueue {
   base::Nanos next() const { return entries_.top().place.at; }
   Turn next_turn() const { return entries_.top().place.turn; }
   Work take() {
-    // The cast is safe: the order of the entries depends only on their places.
+    // The cast is safe, because the order of the entries depends only on their places.
     Work work = std::move(const_cast<Entry&>(entries_.top()).work);
     entries_.pop();
     return work;
@@ -50,7 +51,8 @@ class DueQueue {
   struct Entry {
     Place place;
     Work work;
-    bool operator<(const Entry& other) const { return other.place < place; }  // largest first
+    // The top of the queue is the largest entry.
+    bool operator<(const Entry& other) const { return other.place < place; }
   };
   std::priority_queue<Entry> entries_;
   std::uint64_t next_ = 0;

@@ -22,14 +22,14 @@ struct EmulatedLink {
   tuning::LinkInstance instance;
 };
 
-/// All traffic that leaves a host over one link shares its bandwidth: paths of any deployment, and
-/// lanes. EmulatedLinks therefore keeps one link under each name.
+/// The emulated links of one host, one for each name. All traffic that leaves the host over a link
+/// shares the bandwidth of the link: paths of all deployments, and lanes.
 ///
 /// Thread-safe: all functions.
 class EmulatedLinks {
  public:
-  /// Returns the link of that name, and makes it on the first call. The name "" makes a new link
-  /// each time. Throws UsageError if the link exists with another model.
+  /// Returns the link with that name; makes it at the first call. For the name "", each call makes
+  /// a new link. Throws UsageError if the link exists with another model.
   std::shared_ptr<EmulatedLink> named(std::string_view name, const tuning::LinkModel& model);
 
  private:
@@ -37,17 +37,17 @@ class EmulatedLinks {
   std::map<std::string, std::shared_ptr<EmulatedLink>, std::less<>> links_;
 };
 
-/// Returns the properties of a link on a way. Throws ConfigError if its trace cannot be read.
+/// Returns the properties of a link. Throws ConfigError if the trace of the link cannot be read.
 /// Requires: link.is_there().
 tuning::Link link_of(const HopLink& link);
 
-/// Cost of an otherwise idle way between two hosts.
+/// Cost of a way between two hosts if the way has no other traffic.
 struct WayCost {
   double bits_per_second = 0;  ///< rate of the slowest link; 0 = unlimited
   base::Nanos latency{0};
 };
-/// Returns the cost of a way. A link that varies counts with its worst values except for 5 % of the
-/// time.
+/// Returns the cost of a way. For a link whose properties vary, the worst values count, except
+/// those of the worst 5 % of the time.
 WayCost cost_of(const Plan& plan, std::uint32_t from, std::uint32_t to);
 
 }  // namespace paths

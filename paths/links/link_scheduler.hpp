@@ -22,40 +22,42 @@
 
 namespace paths {
 
-/// Limit of the lateness that is made up for, for each frame. Lateness beyond it remains, and is
-/// counted.
+/// Maximum lateness of a frame that is compensated. Lateness beyond this limit delays the frame and
+/// is counted.
 inline constexpr base::Nanos lateness_max = std::chrono::milliseconds(20);
 
-/// Returns the recorder for a host's transfers to other clusters; nullptr if there is none.
+/// Function that returns the recorder for a host's transfers to other clusters; nullptr if there is
+/// none.
 using RecorderOf = std::function<eventspace::Recorder*(std::uint32_t source)>;
 
 /// Emulated links must delay frames exactly, although the machine itself is sometimes late.
-/// LinkScheduler sends a frame one step on its way from a host or switch.
+/// LinkScheduler sends a frame one step on its way, from a host or a switch.
 ///
-/// A frame leaves when the link begins to take it, and carries the ideal arrival time of its head.
-/// The next host keeps it until then. Without an emulated link it leaves at once. Frames wait here
-/// only for streams of a link; on other links their passage is computed at once.
+/// A frame leaves when the link begins to accept it. It carries the ideal arrival time of its first
+/// byte, the head. The next host keeps the frame until that time. If no link is emulated, the frame
+/// leaves at once. Frames wait in this class only for streams of a link; on other links their times
+/// are computed at once.
 ///
-/// Why: the time that the machine needs to pass on a frame then overlaps the latency of the link.
-/// Units: times are ideal. The next host makes up for lateness by continuing from the ideal time.
-///        On the virtual clock, frames leave when they arrive.
+/// Why: The time that the machine takes to pass on a frame then overlaps the latency of the link.
+/// Units: ideal times. The next host compensates lateness because it continues from the ideal time.
+///        On the virtual clock, frames leave at the time of their arrival.
 /// Thread-safe: guarded by its owner's mutex.
 /// Records: transfers to other clusters, after record_transfers().
 class LinkScheduler {
  public:
-  /// All arguments outlive it. `place` is the number of a host or switch.
+  /// All arguments outlive this object. `place` is the number of a host or switch.
   LinkScheduler(runtime::Runtime& runtime, const Plan& plan, std::uint32_t place,
                 EmulatedLinks& links, DueQueue& due_queue)
       : runtime_(runtime), plan_(plan), place_(place), links_(links), due_queue_(due_queue) {}
 
-  /// Requires: no frame has departed yet.
+  /// Enables the recording of transfers. Requires: no frame has been sent yet.
   void record_transfers(RecorderOf recorder_of) { recorder_of_ = std::move(recorder_of); }
 
-  /// Sends a frame whose head is here at `head`. Returns the time when its link has taken it. A
-  /// frame that waits for a stream counts as taken at once.
+  /// Sends a frame whose head arrived here at the time `head`. Returns the time when the link has
+  /// accepted the whole frame. For a frame that waits for a stream, returns `head`.
   base::Nanos depart(LaneFrame frame, base::Nanos head);
-  /// Returns the link by which frames for `target` leave. Returns nullptr if none is emulated here,
-  /// or if frames wait for its streams.
+  /// Returns the link for frames to `target`. Returns nullptr if no link is emulated here, or if
+  /// frames wait for streams of the link.
   EmulatedLink* link_to(std::uint32_t target) {
     const Step& step = step_to(target);
     return step.waiting == nullptr ? step.link.get() : nullptr;
@@ -63,18 +65,18 @@ class LinkScheduler {
   bool waits_for_streams(std::uint32_t target) { return step_to(target).waiting != nullptr; }
   std::uint32_t next_host(std::uint32_t target) { return step_to(target).to; }
 
-  /// Frames to pass on now, in order, each with its next host.
+  /// Frames that must be passed on now, in order, each with the number of its next host.
   using Leaving = std::vector<std::pair<std::uint32_t, LaneFrame>>;
   Leaving& leaving() { return leaving_; }
   /// Returns the ideal arrival time of a frame that was just delivered.
   base::Nanos arrived_at(const LaneFrame& frame);
-  /// Returns the total lateness that was not made up for.
+  /// Returns the total lateness that was not compensated.
   base::Nanos lateness_lost() const { return lateness_lost_; }
-  /// Returns `moment`, or the time 20 ms ago if that is later.
+  /// Returns `moment`, or the time 20 ms before now if that is later.
   base::Nanos not_long_ago(base::Nanos moment);
 
  private:
-  /// Frames that wait for streams of a link.
+  /// Frames that wait for a stream of one link.
   struct Waiting {
     Waiting(std::shared_ptr<EmulatedLink> over, const tuning::Link& model, std::size_t striping)
         : link(std::move(over)), streams(model, striping) {}
@@ -102,12 +104,13 @@ class LinkScheduler {
   const std::uint32_t place_;
   EmulatedLinks& links_;
   DueQueue& due_queue_;
-  std::unordered_map<std::uint32_t, Step> steps_;            // only targets in use
-  std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // indexed by link name
+  std::unordered_map<std::uint32_t, Step> steps_;            // targets in use only
+  std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // keyed by link name
   Leaving leaving_;
   base::Nanos lateness_lost_{0};
   RecorderOf recorder_of_;
-  std::map<MessageKey, base::Nanos> crossing_;  // start times of messages in several frames
+  // Start time of each message that is sent in several frames.
+  std::map<MessageKey, base::Nanos> crossing_;
 };
 
 }  // namespace paths

@@ -11,8 +11,8 @@
 
 namespace paths {
 
-/// A wait must not hang on a lane or channel that cannot carry its message. ChannelFailures ends
-/// lanes and channels, and fails their waits with the reason.
+/// A wait must not hang on a lane or channel that can no longer carry its message. ChannelFailures
+/// ends such lanes and channels, and fails their waits with the reason.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class ChannelFailures {
@@ -25,21 +25,23 @@ class ChannelFailures {
   /// Fails waits on lanes with a peer. The error names group and peer.
   void fail(const GroupState& group, std::uint32_t peer, const EndpointState::Waits& waits,
             const std::string& reason);
-  /// Fails waits with `reason` as the whole text.
+  /// Fails waits. `reason` is the whole text of the error.
   void fail_as_said(const EndpointState::Waits& waits, const std::string& reason,
                     FailureCause cause);
-  /// Whether an operation of a thread on this host has failed.
+  /// Whether a failure was delivered to an operation of a thread on this host.
   bool is_delivered() const { return is_delivered_; }
 
   /// Ends the lanes to and from a peer.
   void end_lanes(GroupState& group, std::uint32_t peer, const std::string& reason);
-  /// Ends the lanes of all peers whose way leads to or through a lost host.
+  /// Ends the lanes to all peers that can be reached only through a lost host, and to that host
+  /// itself.
   void end_lanes_over(GroupState& group, std::uint32_t lost, const std::string& reason);
-  /// Refuses a frame, and ends the lanes of its source in the group.
+  /// Rejects a frame and ends the lanes to and from its source in the group.
   void refuse(const LaneFrame& frame, const std::string& wrong);
 
-  /// Records what a host uses a channel for. If two hosts differ, the channel and all higher ones
-  /// fail, because the hosts differ about those, too.
+  /// Records the purpose for which a host uses a channel. If two hosts use it for different
+  /// purposes, the channel and all higher ones fail, because the hosts probably differ about those,
+  /// too.
   void compare_signatures(GroupState& group, std::uint64_t channel,
                           const GroupState::Meaning& said);
   /// Ends channels on this host.
@@ -49,7 +51,7 @@ class ChannelFailures {
   void fail_channels(GroupState& group, const Channels& which, const std::string& why,
                      FailureCause cause);
   void tell(GroupState& group, std::uint32_t peer, std::uint64_t channel);
-  /// Takes a peer's report of failed channels.
+  /// Processes a peer's report of failed channels.
   void take(GroupState& group, const LaneFrame& frame);
 
  private:

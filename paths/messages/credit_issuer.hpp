@@ -11,32 +11,33 @@
 
 namespace paths {
 
-/// Messages without a receive must not fill the memory of a host. CreditIssuer issues credit to
-/// sources within the limit of the inbox, and grants messages that have a receive here.
+/// Messages may arrive before their receive call. They must not fill the memory of a host.
+/// CreditIssuer issues credit to sources within the limit of the inbox, and grants messages for
+/// which this host has a receive call.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class CreditIssuer {
  public:
-  /// All arguments outlive it. `inbox` also outlives the groups.
+  /// All arguments outlive this object. `inbox` also outlives the groups.
   CreditIssuer(EndpointState& state, GroupTable& groups, Inbox& inbox)
       : state_(state), groups_(groups), inbox_(inbox) {}
 
-  /// Returns the lane from a peer; makes it if needed.
+  /// Returns the lane from a peer, and makes it if needed.
   InboundChannel& lane_from(GroupState& group, std::uint32_t source);
 
   void issue(GroupState& group, std::uint32_t source);
-  /// Issues credit that a source has returned. Lanes that found the inbox full are served first.
+  /// Issues credit again after it was returned. Lanes that found the inbox full are served first.
   void issue_returned(GroupState& group, std::uint32_t source);
   void issue_to_short();
 
-  /// Grants a message to its source. Delays the grant if the source can send by credit.
+  /// Grants a message to its source. Delays the grant if the source can send the message by credit.
   void ask_for(const GroupState& group, std::uint32_t source, InboundChannel& lane,
                const NamedMessage& which, MessageName name);
-  /// Sends the delayed grants, unless the lane has ample credit.
+  /// Sends the delayed grants of a lane, unless the source has ample credit.
   void ask_if_short(const GroupState& group, std::uint32_t source, InboundChannel& lane);
   /// Sends all delayed grants whose messages have not arrived.
   void ask_for_all();
-  /// Returns when ask_for_all() must be called; Nanos::max() if no grant is delayed.
+  /// Returns the time at which ask_for_all() must be called; Nanos::max() if no grant is delayed.
   base::Nanos asks_at() const { return asks_at_; }
 
  private:
@@ -50,7 +51,8 @@ class CreditIssuer {
   EndpointState& state_;
   GroupTable& groups_;
   Inbox& inbox_;
-  std::list<std::pair<std::uint64_t, std::uint32_t>> short_;  // lanes that found the inbox full
+  // Group and source of lanes that found the inbox full.
+  std::list<std::pair<std::uint64_t, std::uint32_t>> short_;
   base::Nanos asks_at_ = base::Nanos::max();
 };
 

@@ -19,66 +19,72 @@
 
 namespace paths {
 
-/// Carries frames to the next host.
+/// Carries frames to hosts one step away.
 class LaneCarrier {
  public:
   virtual ~LaneCarrier() = default;
   /// Sends a frame to a host one step away, in the order of the calls. Opens a connection at first
   /// use. Never blocks.
   virtual void send(std::uint32_t host, LaneFrame frame) = 0;
-  /// Whether the carrier takes frames to `host` only as fast as they leave, as has_room() reports.
+  /// Whether the carrier accepts frames to `host` only as fast as they leave. has_room() is useful
+  /// only then.
   virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
   /// Whether another frame would leave at once. If not, MessageEndpoint::room_made() is called
-  /// later, never from within this function.
+  /// later, but not from this function.
   virtual bool has_room(std::uint32_t /*host*/) { return true; }
-  /// Returns the hosts that were sent something and have given no sign of life.
+  /// Returns the hosts to which a frame was sent and which have given no sign of life.
   virtual std::set<std::uint32_t> silent() const { return {}; }
-  /// Asks all connected hosts for a sign of life. Returns the hosts without one in
-  /// `silent_looks_max` consecutive calls; later waits do not include them. Steady clock only.
+  /// Asks all connected hosts for a sign of life. Returns the hosts that gave none in
+  /// `silent_looks_max` consecutive calls. Later waits ignore those hosts. Steady clock only.
   virtual std::set<std::uint32_t> look_after(std::uint32_t /*silent_looks_max*/) { return {}; }
-  /// Stops waiting for a host that is gone, also at the end. Requires: the mutex of the endpoint.
+  /// Stops waiting for a host that is gone; the wait at the end ignores it, too. Requires: the
+  /// mutex of the endpoint is held.
   virtual void forget(std::uint32_t /*host*/) {}
-  /// Returns the progress of a host's end in its last sign of life
+  /// Returns the progress towards the end of the run that a host reported in its last sign of life
   /// (MessageEndpoint::end_progress()).
   virtual std::uint64_t end_progress(std::uint32_t /*host*/) const { return 0; }
 };
 
-/// The place of an endpoint in the run, its mutex, and its outgoing frames.
+/// State that the parts of an endpoint share: its position in the run, its mutex, and its outgoing
+/// frames.
 ///
-/// Units: times are ideal on the steady clock (paths/links/link_scheduler.hpp).
-/// Thread-safe: `mutex` guards due_queue, link_scheduler and ended. The other members are constant.
+/// Units: on the steady clock, all times are ideal times (paths/links/link_scheduler.hpp).
+/// Thread-safe: `mutex` guards due_queue, link_scheduler and ended. All other members are constant.
 class EndpointState {
  public:
   using Waits = std::vector<std::shared_ptr<LaneWait>>;
 
-  /// All arguments outlive it. `host` is the number of a host in the run's plan, or of a switch.
+  /// All arguments outlive this object. `host` is the number of a host in the plan of the run, or
+  /// of a switch.
   EndpointState(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
                 EmulatedLinks& links, LaneCarrier& carrier);
 
-  /// Whether this is an emulated switch.
+  /// Whether this is the endpoint of an emulated switch.
   bool is_switch() const { return host >= plan->hosts.size(); }
-  /// Returns the cluster of a host. Not for a switch.
+  /// Returns the cluster of the host. Requires: the endpoint is not that of a switch.
   std::uint32_t cluster() const { return plan->hosts[host].cluster; }
-  /// Whether frames for `target` may pass here.
+  /// Whether frames for `target` may pass through this host.
   bool leads_to(std::uint32_t target) const;
-  /// Returns the longest time ahead that another process may name. All waits have ended by then.
+  /// Returns the longest time in the future that another process may name in a frame. All waits end
+  /// before.
   base::Nanos farthest() const;
   runtime::Deadline deadline() const;
   std::string name_of(std::uint32_t place) const;
 
   /// Returns a control frame from this host.
   LaneFrame control(LaneKind kind, std::uint32_t target, std::uint64_t group) const;
-  /// Returns a frame that reports a lost host.
+  /// Returns a frame that reports the loss of the host `lost`.
   LaneFrame lost_frame(std::uint32_t target, std::uint32_t lost, const std::string& why) const;
   /// Sends a frame one step on its way.
   void post(LaneFrame frame) { link_scheduler.depart(std::move(frame), runtime.now()); }
-  /// Sends a frame to a neighbour without any link.
+  /// Sends a frame directly to a neighbour, without an emulated link.
   void post_to_neighbour(std::uint32_t place, LaneFrame frame) {
     link_scheduler.leaving().emplace_back(place, std::move(frame));
   }
-  /// Does all due work. On the steady clock this thread may be late, so earlier work goes first.
+  /// Does all work that is due. On the steady clock this thread may be late. Earlier work is then
+  /// done first.
   void catch_up();
-  /// Does the work at that time, or at once if the time has passed.
+  /// Does the work at the time `moment`, or at once if that time has passed.
   template <class Work>
   void at(base::Nanos moment, Work work) {
     const bool is_behind =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/frame_delivery.hpp — delivery of incoming frames, to this host or onwards
+// paths/messages/frame_delivery.hpp — processing of incoming frames: delivery, or forwarding
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,13 +15,14 @@
 
 namespace paths {
 
-/// Takes the frames that neighbours pass on, for this host or for one further on. Delays them as
-/// emulated links demand.
+/// Receives the frames that neighbours send to this host. Delivers the frames whose target is this
+/// host. Forwards all other frames to the next host on their way. Delays both as emulated links
+/// require.
 ///
 /// Thread-safe: deliver(). counts() requires the mutex of the endpoint.
 class FrameDelivery {
  public:
-  /// The parts of the endpoint that FrameDelivery uses. All outlive it.
+  /// The parts of the endpoint that FrameDelivery uses. All outlive the FrameDelivery object.
   struct Parts {
     EndpointState& state;
     GroupTable& groups;
@@ -33,16 +34,17 @@ class FrameDelivery {
     Gathering& ends;
     MessageClock& clock;
   };
-  /// `receiving` is the emulated link by which this host receives; nullptr if there is none.
+  /// `receiving` is the emulated link through which this host receives frames; nullptr if there is
+  /// none.
   FrameDelivery(const Parts& parts, std::shared_ptr<EmulatedLink> receiving);
 
   void deliver(std::uint32_t from, LaneFrame frame);
-  /// Does the work after all frames passed on so far have arrived.
+  /// Does the work when all frames have arrived that were passed on before this call.
   void when_all_has_come(const DueQueue::Work& work);
 
   struct Counts {
-    std::uint64_t frames = 0;   ///< received data frames, for this host or others
-    std::uint64_t control = 0;  ///< other received frames
+    std::uint64_t frames = 0;   ///< received data frames, including those for other hosts
+    std::uint64_t control = 0;  ///< all other received frames
   };
   const Counts& counts() const { return counts_; }
 
@@ -57,7 +59,7 @@ class FrameDelivery {
   const Parts parts_;
   EndpointState& state_;
   const std::shared_ptr<EmulatedLink> receiving_;
-  base::Nanos all_come_by_{0};  // arrival time of the last frame under way
+  base::Nanos all_come_by_{0};  // arrival time of the last frame that is still under way
   Counts counts_;
 };
 

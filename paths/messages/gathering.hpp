@@ -13,53 +13,58 @@
 
 namespace paths {
 
-/// A run begins and ends together on all hosts. A Gathering spreads one fact: that all hosts have
-/// arrived, or that the threads of all have ended.
+/// All hosts begin and end a run together. A Gathering spreads one fact to all hosts: either that
+/// all hosts have arrived, or that the threads of all hosts have ended.
 ///
-/// Hosts report to the exits of their clusters. Exits report to each other, in rounds if there are
-/// very many, and then to their hosts. A switch gathers only the ends of the hosts of its cluster.
+/// Each host reports to the exit of its cluster. The exits report to each other, in rounds if there
+/// are very many clusters. Then each exit reports to the hosts of its cluster. A switch only
+/// collects the ends of the hosts of its cluster.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 /// Paper: Hoefler et al. 2006.
 class Gathering {
  public:
-  /// `kind` is the kind of the frames that carry the fact.
+  /// `kind` is the kind of the frames that report the fact.
   /// Requires: the arguments outlive this object.
   Gathering(LaneKind kind, EndpointState& state, const LostHosts& lost)
       : kind_(kind), state_(state), lost_(lost) {}
 
-  /// Notes that the fact holds for this host.
+  /// Notes that the fact holds for this host: it has arrived, or its threads have ended.
   void begin();
-  /// Takes a report from another host.
+  /// Processes a report from another host.
   void take(const LaneFrame& frame);
-  /// Sends the reports that are possible now. Call it after each change that may permit one.
+  /// Sends the reports that can be sent now. Must be called after each change that may permit a
+  /// report.
   void resume();
   bool is_here() const { return is_here_; }
   bool is_everywhere() const { return is_everywhere_; }
-  /// Blocks until wake() or `until`. `what` names the awaited event for reports.
+  /// Blocks until wake() is called or `until` has passed. `what` names the awaited event in log
+  /// messages.
   runtime::Woken wait(runtime::Lock& lock, runtime::Deadline until, std::string_view what) {
     return waiting_.wait(lock, until, {what, state_.name, state_.host});
   }
-  /// Wakes the waiters if the fact holds for all.
+  /// Wakes the waiters if the fact holds for all hosts.
   void wake(runtime::DeferredWakes& wakes) {
     if (is_everywhere_) waiting_.wake_all(wakes);
   }
-  /// Returns the progress on this host. 0 = the fact does not hold for it. 1 = it does. 2 + n =
-  /// this exit has reported its cluster in round n. All bits set = it holds for all.
+  /// Returns the progress of this host as a number. The value 0 means that the fact does not hold
+  /// for this host yet, 1 that it holds. On the exit of a cluster, 2 + n means that the exit has
+  /// sent the report of round n. All bits are set if the fact holds for all hosts.
   std::uint64_t progress() const;
-  /// Returns the progress() from which on a host has sent the report that this one waits for.
+  /// Returns the smallest progress() of the host `of` at which that host has sent the report for
+  /// which this host waits.
   std::uint64_t progress_needed(std::uint32_t of) const;
-  /// Returns the hosts whose reports are awaited.
+  /// Returns the hosts for whose reports this host waits.
   std::vector<std::uint32_t> awaited() const;
-  /// Returns a text about the awaited hosts that have given a sign of life; "" if there are none.
+  /// Returns a text about those awaited hosts that have given a sign of life; "" if there are none.
   std::string awaited_text() const;
 
-  /// Notes that the fact holds for a host of this switch.
+  /// On a switch: notes that the fact holds for one of its hosts.
   void note_host(std::uint32_t host);
-  /// Withdraws that note for a host that arrived late.
+  /// On a switch: removes that note, because the host arrived late.
   void forget_host(std::uint32_t host) { hosts_.erase(host); }
   bool has(std::uint32_t host) const { return hosts_.contains(host); }
-  /// Checks whether the fact holds for all hosts of the switch that are not lost.
+  /// On a switch: checks whether the fact holds for all of its hosts that are not lost.
   void look_at_hosts();
 
  private:
@@ -71,14 +76,17 @@ class Gathering {
   const LaneKind kind_;
   EndpointState& state_;
   const LostHosts& lost_;
-  // Hosts for which the fact holds: of this cluster on its exit, of the switch on a switch.
+  // Hosts for which the fact is known to hold. On an exit: hosts of its cluster. On a switch: hosts
+  // of the switch.
   std::set<std::uint32_t> hosts_;
-  std::vector<std::uint32_t> mine_;  // hosts of this cluster; on its exit only
-  // Reports of other clusters as (round, cluster); on exits only.
+  std::vector<std::uint32_t> mine_;  // all hosts of this cluster; filled on the exit only
+  // Clusters that have reported, with the round of the report: (round, cluster). Used on exits
+  // only.
   std::set<std::pair<std::uint64_t, std::uint32_t>> heard_;
-  std::uint64_t round_ = 0;  // current round of this exit
+  std::uint64_t round_ = 0;  // number of the current round, on exits
   bool is_here_ = false;
-  bool is_notified_ = false;  // whether this host has reported; on an exit, in this round
+  // Whether this host has sent its report; on an exit, that of the current round.
+  bool is_notified_ = false;
   bool is_everywhere_ = false;
   runtime::WaitList waiting_;
 };

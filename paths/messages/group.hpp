@@ -20,40 +20,41 @@ namespace paths {
 class MessageEndpoint;
 struct Plan;
 
-/// Hosts of a group, as numbered by the run's plan.
+/// Hosts of a group, by their numbers in the plan of the run.
 using SharedHosts = std::shared_ptr<const std::vector<std::uint32_t>>;
 
-/// State of one message at its sender or receiver. The handle and the lanes share it.
+/// State of one message at its sender or at its receiver. The message handle and the endpoint share
+/// it.
 struct LaneWait {
   runtime::Completion completion;
   // Written before completion:
-  base::Payload message;  ///< received message, unless it is in lent memory
+  base::Payload message;  ///< received message; empty if it is in lent memory
   bool is_in_place = false;
   Failure failure;  ///< nullptr on success
   // Guarded by the mutex of the endpoint until completion:
-  LentMemory lent;            ///< memory to send from, or place for a message of that size
-  bool is_abandoned = false;  ///< whether the handle was dropped, which ends the loan of the memory
+  LentMemory lent;  ///< memory from which to send, or that receives a message of the same size
+  bool is_abandoned = false;  ///< whether the handle was dropped; the memory is not used afterwards
 };
 
-/// A message that sender and receiver identify by the same name. Its channel carries only named
-/// messages. The only order among them is the sender's `order`.
+/// Identifies a message by a name that its sender and its receiver know. A channel carries either
+/// named messages only or none. Named messages have no order among each other except the sender's
+/// `order`.
 struct NamedMessage {
   std::uint64_t channel = 0;
-  std::uint64_t name = 0;  ///< unique within lane and channel
-  /// Digest of the purpose of the channel. If two hosts differ, the channel and all higher ones
-  /// fail.
+  std::uint64_t name = 0;  ///< unique within its lane and channel
+  /// Digest of the purpose of the channel. If the digests of two hosts differ, the channel and all
+  /// higher ones fail.
   std::uint64_t signature_digest = 0;
-  /// Rank among all waiting messages of the group, for any channel and target. The least leaves
-  /// first.
+  /// Priority among all waiting messages of the group, whatever their channel and target. The
+  /// message with the lowest value leaves first.
   std::uint64_t order = 0;
-  /// For sending: whether the message leaves only after its receiver has granted it, regardless of
-  /// credit.
+  /// For sending: whether the message always waits for a grant, even if there is credit for it.
   bool waits_for_grant = false;
-  /// For receiving: whether the grant crosses emulated links without delay. Used if receivers
-  /// follow a plan that has room for grants.
+  /// For receiving: whether emulated links carry the grant without delay. Used if receivers follow
+  /// a plan in which grants take no time.
   bool is_grant_at_once = false;
-  /// For receiving: whether the message is small and usually paid for by credit. On the steady
-  /// clock it is then granted only if credit gets short, or after a quarter of a second.
+  /// For receiving: whether the message is small and is usually sent by credit. On the steady clock
+  /// the grant is then sent only if credit gets short, or after 250 ms.
   bool is_little = false;
 };
 
@@ -63,36 +64,39 @@ struct Channels {
   std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// The operations that a host took part in until it left a group. They should be the same on all
+/// The operations in which a host took part before it left a group. They should be the same on all
 /// hosts.
 struct Participation {
-  std::uint64_t channels = 0;          ///< number of channels, counted from 0
-  std::uint64_t signature_digest = 0;  ///< digest of all of them; 0 = not to be compared
-  /// Description, such as "after 4 operations, the last 'barrier'". If the digest is 0, the reason
-  /// for leaving; "" if there is none.
+  std::uint64_t channels = 0;          ///< number of channels used, counted from channel 0
+  std::uint64_t signature_digest = 0;  ///< digest of all operations; 0 = must not be compared
+  /// Description, such as "after 4 operations, the last 'barrier'". If the digest is 0: the reason
+  /// for leaving, or "".
   std::string text = {};
 };
 
-/// A question to the hosts that a channel waits for: whether the awaited event can still happen.
+/// A question to the hosts for which a channel waits: can the awaited message still be sent or
+/// received?
 struct LaneQuestion {
   std::uint64_t channel = 0;
-  std::uint64_t signature_digest = 0;  ///< what the asking host uses the channel for; never 0
-  // The group that this one was split from, and the channel of the split; both 0 if there is
+  /// Digest of the purpose for which the asking host uses the channel; never 0.
+  std::uint64_t signature_digest = 0;
+  // The group from which this group was split, and the channel of the split. Both are 0 if there is
   // none.
   std::uint64_t parent = 0;
   std::uint64_t parent_channel = 0;
-  /// Returns a host's threads in the group, as Host::why_absent() reads them; "" if not known.
+  /// Returns the threads of a host that are in the group, in the form that Host::why_absent()
+  /// reads; "" if not known.
   std::function<std::string(std::uint32_t host)> threads;
 };
 
-/// Name and plan of a group for error messages. Remains valid after the host has ended.
+/// Name and plan of a group for error messages. Remains valid after the end of the host.
 struct LaneGroupName {
   std::string name;
   std::shared_ptr<const Plan> plan;
 };
 
-/// A message under way and the memory lent for it. The loan ends when the message completes or the
-/// handle is dropped.
+/// Handle of a message under way. If memory was lent for the message, it is used until the message
+/// completes or the handle is dropped.
 class LaneHandle {
  public:
   LaneHandle() = default;
@@ -118,56 +122,61 @@ class LaneHandle {
   bool is_lent_ = false;
 };
 
-/// A message being sent. Dropping the handle does not cancel the message, except in lent memory.
-/// The rest of such a message never leaves, so the caller that drops it fails its channel.
+/// Handle of a message that is being sent. If the handle is dropped, the message is still sent,
+/// unless it is in lent memory. The rest of a message in lent memory is never sent; the caller must
+/// therefore fail its channel.
 class Sending : public LaneHandle {
  public:
-  /// Whether the first link, or the connection, has taken the last byte.
+  /// Whether the last byte was passed to the first link, or to the connection if there is no link.
   bool sent() const { return arrivals().completion.done(); }
   /// Blocks until the message is sent. Throws TravelError if it cannot be sent, or at the deadline.
   void wait() { wait_until_through(); }
 };
 
-/// A message being awaited. Dropping the handle drops the message when it arrives.
+/// Handle of a message that is being received. If the handle is dropped, the message is dropped
+/// when it arrives.
 class Receiving : public LaneHandle {
  public:
   bool arrived() const { return arrivals().completion.done(); }
-  /// Blocks until all of the message has arrived. Returns an empty payload if the message is in
-  /// lent memory. Throws TravelError if it cannot arrive, or at the deadline.
+  /// Blocks until the whole message has arrived. Returns an empty payload if the message is in lent
+  /// memory. Throws TravelError if the message cannot arrive, or at the deadline.
   base::Payload wait();
-  /// Whether the message arrived in the lent memory, which requires that both have the same size.
+  /// Whether the message is in the lent memory. This requires that message and memory have the same
+  /// size.
   bool is_in_place() const { return arrivals().is_in_place; }
 };
 
 struct GroupOptions {
-  /// Number of channels; they are numbered from 0. Messages on higher channels are refused.
+  /// Number of channels, which are numbered from 0. Messages on higher channels are refused.
   std::uint64_t channels = std::uint64_t{1} << 32;
-  /// Target credit for each source, in bytes. 0 = the capacity of the way there and back, plus two
-  /// frames.
+  /// Target for the credit of each source, in bytes. 0 = the number of bytes that fit on the way
+  /// there and back, plus two frames.
   std::uint64_t window_bytes = 0;
-  /// Returns a text about this host's use of a channel, for error messages; "" if none is known.
-  /// Called with the mutex of the endpoint held, until this host leaves the group.
+  /// Function that returns a text about this host's use of a channel, for error messages; "" if
+  /// none is known. It is called with the mutex of the endpoint held, until this host leaves the
+  /// group.
   std::function<std::string(std::uint64_t channel)> describe = {};
 };
 
-/// Some communication has no tree that could be declared before the run: broadcasts of large
-/// vectors, all-to-all exchanges, and groups that change. A MessageGroup carries messages between
-/// any of its hosts without a path.
+/// A group of hosts that exchange messages without a path. Paths form trees that are declared
+/// before the run. Broadcasts of large vectors, all-to-all exchanges and changing groups do not fit
+/// into such trees.
 ///
 /// A lane is the flow of messages from one host to another. Messages of one channel arrive in the
-/// order of sending; messages of different channels in any order. A message arrives as bytes of
-/// unknown type.
+/// order of sending. Messages of different channels arrive in any order. A message arrives as bytes
+/// of unknown type.
 ///
-/// A message travels if the receiver has issued credit for it or has granted it. A message without
-/// a receive may therefore never be sent; one with a receive always is.
+/// A message is sent only if the receiver has issued credit for it or has granted it. If its
+/// receiver does not call receive(), a message may therefore never be sent. If the receiver does,
+/// it is always sent.
 ///
 /// Thread-safe: all functions. Two concurrent calls on one channel of one lane take effect in
 ///              either order. The group may outlive its host; calls then throw. No call may overlap
 ///              the end of the host.
 /// Blocks: leave(), and wait() of the handles.
 /// Throws: UsageError for a host outside the group, the caller's own host or an unknown channel;
-///         after leave(); and after the host has ended. Failures of hosts and links are reported by
-///         the handles as TravelError.
+///         also after leave() and after the end of the host. Failures of hosts and links are thrown
+///         by the handles as TravelError.
 class MessageGroup {
  public:
   ~MessageGroup();  ///< leaves without waiting; unsent messages are dropped
@@ -181,45 +190,47 @@ class MessageGroup {
   /// Returns names for error messages.
   std::string host_name(std::uint32_t host) const;
   std::string own_host_name() const;
-  /// Returns known causes that may keep messages from arriving, as clauses; "" if there are none.
-  /// They name a switch process that has not replied, and the first lost host.
+  /// Returns known causes that may keep messages from arriving, as clauses of a sentence; "" if
+  /// there are none. The causes are a switch process that has not replied, and the first lost host.
   std::string known_cause_text() const;
 
   Sending send(std::uint32_t to, std::uint64_t channel, base::Payload message);
-  /// Receives the next message of the channel. The message is granted, so no window delays it.
+  /// Receives the next message of the channel. The message is granted, so that it does not wait for
+  /// credit.
   Receiving receive(std::uint32_t from, std::uint64_t channel);
   Sending send(std::uint32_t to, const NamedMessage& which, base::Payload message);
-  /// Whether frames to that host leave one by one, as fast as a link or the next process takes
-  /// them, and are small enough. If so, send from lent memory, because nothing is copied in
-  /// advance. Otherwise send a payload, which several messages may share.
+  /// Whether frames to that host leave one by one, at the speed of a link or of the next process,
+  /// and are small. If so, messages should be sent from lent memory, because no bytes are copied in
+  /// advance. Otherwise messages should be sent as a payload, which several messages can share.
   bool is_paced(std::uint32_t to) const;
-  /// Sends from or receives into the caller's memory. Frames are copied one by one. No other thread
-  /// may read or write that memory meanwhile.
+  /// Sends from the caller's memory, or receives into it. Frames are copied one by one. No other
+  /// thread may read or write the memory meanwhile.
   Sending send(std::uint32_t to, const NamedMessage& which, LentMemory message);
   Receiving receive(std::uint32_t from, const NamedMessage& which, LentMemory place = {});
-  /// Closes a channel: this host neither sends nor receives on it any more, and its state is
-  /// forgotten. A message that still arrives ends its lane. Closing is cheapest in the order of
-  /// channel numbers, without gaps. `what` is the channel's purpose; a host that sends such a
-  /// message receives it in the error, unless another channel was closed since.
+  /// Closes a channel: this host neither sends nor receives on it any more, and the state of the
+  /// channel is removed. If a message of the channel still arrives, the lane of the message ends
+  /// with an error. Closing costs least in the order of channel numbers, without gaps. `what` is
+  /// the purpose of the channel. The error contains it, unless another channel was closed later.
   void close(std::uint64_t channel, std::shared_ptr<const std::string> what = nullptr);
-  /// Fails channels. Their unsent messages are dropped. Later sends and receives on them fail with
-  /// the reason on every host of the group. Other channels continue.
+  /// Fails channels. Their unsent messages are dropped. On every host of the group, later sends and
+  /// receives on them fail with the reason. Other channels continue.
   void fail(const Channels& which, const std::string& why,
             FailureCause cause = FailureCause::application);
-  /// Sends the question to each host from which a message of the channel has not arrived, or for
-  /// which one has not left. If the other host uses the channel for something else, or has closed
-  /// it without that message, the channel and all higher ones fail on both hosts. If the other host
-  /// will never join the group, its lanes end. Otherwise nothing happens.
+  /// Sends the question to each host for which the channel waits: a message from that host has not
+  /// arrived, or a message to it has not left. The other host may use the channel for another
+  /// purpose, or may have closed it without sending the awaited message. In both cases the channel
+  /// and all higher ones fail on both hosts. If the other host will never join the group, its lanes
+  /// end. Otherwise nothing happens.
   void ask(const LaneQuestion& question);
-  /// Blocks until all messages of this host have left, then leaves the group. Throws TravelError if
-  /// a message could not be sent; the group is left in any case.
+  /// Blocks until all messages of this host have left, then leaves the group. If a message could
+  /// not be sent, leaves the group and throws TravelError.
   void leave();
-  /// Leaves without waiting. Unsent messages are dropped; hosts that wait for them receive the
-  /// reason.
+  /// Leaves without waiting. Unsent messages are dropped; hosts that wait for them receive `why`.
   void abandon(const std::string& why);
   /// Leaves without waiting, after this host has done its part. Hosts that exchanged messages
-  /// compare their parts. If they differ, or if another host used a channel for something else,
-  /// MessageEndpoint::finish() reports it on at least one of them.
+  /// compare the operations in which they took part. If the operations differ, or if a host used a
+  /// channel for another purpose, MessageEndpoint::finish() reports it on at least one of the
+  /// hosts.
   void leave_after(const Participation& part);
 
  private:
@@ -236,7 +247,7 @@ class MessageGroup {
   /// Returns the endpoint. Throws UsageError if the peer or channel is invalid.
   MessageEndpoint& lanes_for(std::string_view what, std::uint32_t peer,
                              std::uint64_t channel) const;
-  /// Returns nullptr if the host has ended, or in a forked process.
+  /// Returns the endpoint; nullptr if the host has ended, or in a forked process.
   std::shared_ptr<MessageEndpoint> lanes_here() const;
 
   const std::weak_ptr<MessageEndpoint> lanes_;

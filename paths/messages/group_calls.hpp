@@ -16,12 +16,13 @@
 
 namespace paths {
 
-/// The calls of MessageGroup and LaneHandle (paths/messages/group.hpp), with the group's id.
+/// Implements the functions of MessageGroup and LaneHandle (paths/messages/group.hpp) on the
+/// endpoint. A group is identified by its id.
 ///
 /// Thread-safe: all functions.
 class GroupCalls {
  public:
-  /// The parts of the endpoint that GroupCalls uses. All outlive it.
+  /// The parts of the endpoint that GroupCalls uses. All outlive the GroupCalls object.
   struct Parts {
     EndpointState& state;
     GroupTable& groups;
@@ -34,8 +35,8 @@ class GroupCalls {
   };
   explicit GroupCalls(const Parts& parts) : parts_(parts), state_(parts.state) {}
 
-  /// Makes a group whose hosts have been checked. Returns its id. Throws UsageError if this host is
-  /// in a group of that name.
+  /// Makes a group and returns its id. The caller has checked the hosts. Throws UsageError if this
+  /// host is already in a group with that name.
   std::uint64_t join(std::string_view name, SharedHosts hosts, const GroupOptions& options);
   void send(std::uint64_t group, std::uint32_t to, std::uint64_t channel, base::Payload message,
             const std::shared_ptr<LaneWait>& wait);
@@ -54,9 +55,10 @@ class GroupCalls {
   void leave(std::uint64_t group, const std::string& why = "", const Participation& part = {});
   /// Leaves all groups.
   void leave_all();
-  /// Blocks until the message is complete. Throws TravelError if it failed or is late.
+  /// Blocks until the message is complete. Throws TravelError if the message failed, or at the
+  /// deadline.
   void wait(LaneWait& one, const std::string& what);
-  /// Returns known causes of a missing message; "" if there are none.
+  /// Returns known causes why a message may be missing; "" if there are none.
   std::string known_cause_text() const;
 
  private:

@@ -16,17 +16,17 @@
 
 namespace paths {
 
-/// Takes the control frames of groups: credit, grants, questions, farewells, failures. Keeps those
-/// of groups that this host has not made yet.
+/// Processes the control frames of groups: credit, grants, questions, failures, and reports of
+/// hosts that leave. Keeps frames of groups that this host has not made yet.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class GroupControl {
  public:
-  /// Returns why one of the threads will never join a group; "" if not known. Called with the mutex
-  /// held.
+  /// Function that returns why one of the threads will never join a group; "" if not known. It is
+  /// called with the mutex held.
   using WhyAbsent = std::function<std::string(std::string_view threads)>;
 
-  /// The parts of the endpoint that GroupControl uses. All outlive it.
+  /// The parts of the endpoint that GroupControl uses. All outlive the GroupControl object.
   struct Parts {
     EndpointState& state;
     GroupTable& groups;
@@ -39,12 +39,12 @@ class GroupControl {
   /// Sets the function that replies to questions about threads. Requires: no group was made yet.
   void answer_for_threads(WhyAbsent why_absent) { why_absent_ = std::move(why_absent); }
   void take(LaneFrame frame, base::Nanos moment);
-  /// Takes the frames that arrived before the group was made here.
+  /// Processes the frames that arrived before the group was made on this host.
   void take_early(std::uint64_t group);
-  /// Notes that this host's threads have ended. Replies to frames of groups that it will never
-  /// make.
+  /// Notes that the threads of this host have ended. Replies to frames of groups that this host
+  /// will now never make.
   void end_threads();
-  /// Sends a question to the hosts that a channel waits for.
+  /// Sends a question to the hosts for which a channel waits.
   void ask(GroupState& group, const LaneQuestion& question);
   /// Returns the frame that reports to a peer that this host has left a group.
   LaneFrame farewell(std::uint32_t peer, std::uint64_t group, const Participation& part) const;

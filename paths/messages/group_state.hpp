@@ -15,7 +15,8 @@
 
 namespace paths {
 
-/// A group as one of its hosts sees it: lanes, hosts that left, and closed or failed channels.
+/// State of a group on one of its hosts: lanes, hosts that have left, and closed or failed
+/// channels.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 struct GroupState {
@@ -25,31 +26,33 @@ struct GroupState {
     FailureCause cause = FailureCause::other;
     std::set<std::uint32_t> knowing;  ///< peers that reported the failure
     bool is_notified = false;         ///< whether this host has notified the others
-    bool is_mismatch = false;         ///< whether hosts use the first channel for different things
+    bool is_mismatch = false;  ///< whether hosts use the first channel for different purposes
   };
   struct Meaning {
     std::uint64_t signature_digest = 0;
-    std::uint32_t host = 0;  ///< first host to use the channel so
+    std::uint32_t host = 0;  ///< the first host that used the channel for this purpose
   };
 
   std::uint64_t id = 0;
   std::string name;
   SharedHosts hosts;  ///< sorted
   GroupOptions options;
-  std::map<std::uint32_t, OutboundChannel> out;  ///< indexed by target; addresses are stable
-  std::map<std::uint32_t, std::unique_ptr<InboundChannel>> in;  ///< indexed by source
-  std::map<std::uint32_t, std::string> over;     ///< peers that send nothing more, and why
-  std::set<std::uint32_t> said;                  ///< peers in `over` that gave the reason
-  std::map<std::uint32_t, Participation> parts;  ///< parts taken by peers that left
-  std::uint64_t closed_before = 0;               ///< lower channels are closed
-  std::set<std::uint64_t> closed;                ///< closed channels from there on
+  std::map<std::uint32_t, OutboundChannel> out;  ///< keyed by target; addresses stay valid
+  std::map<std::uint32_t, std::unique_ptr<InboundChannel>> in;  ///< keyed by source
+  std::map<std::uint32_t, std::string> over;  ///< peers that send no more, with the reason
+  std::set<std::uint32_t> said;  ///< peers in `over` that reported the reason themselves
+  /// Operations in which peers took part before they left.
+  std::map<std::uint32_t, Participation> parts;
+  std::uint64_t closed_before = 0;  ///< all channels with lower numbers are closed
+  std::set<std::uint64_t> closed;   ///< closed channels with numbers of at least `closed_before`
   /// The last closed channel and its purpose; nullptr if not known.
   std::pair<std::uint64_t, std::shared_ptr<const std::string>> last_closed;
-  std::map<std::uint64_t, Failed> failed;     ///< ranges by first channel; disjoint
-  std::map<std::uint64_t, Meaning> meanings;  ///< uses of open channels
+  /// Failed ranges of channels, keyed by first channel; ranges do not overlap.
+  std::map<std::uint64_t, Failed> failed;
+  std::map<std::uint64_t, Meaning> meanings;  ///< purpose of each open channel
 
   bool has(std::uint32_t host) const;
-  /// Returns the lane to a peer; makes it if needed.
+  /// Returns the lane to a peer, and makes it if needed.
   OutboundChannel& lane_to(std::uint32_t target);
   bool is_closed(std::uint64_t channel) const {
     return channel < closed_before || closed.contains(channel);
@@ -57,11 +60,12 @@ struct GroupState {
   /// Returns the failure of a channel; nullptr if it has not failed.
   const Failed* failure_of(std::uint64_t channel) const;
   void close(std::uint64_t channel);
-  /// Returns the error text for a message on a closed channel.
+  /// Returns the error text for a message that arrives on a closed channel.
   std::string text_of_closed(std::uint64_t channel) const;
-  /// Fails the channels that have not failed yet. Returns false if there are none.
+  /// Fails those of the channels that have not failed yet. Returns false if there are none.
   bool fail(const Channels& which, const std::string& why, FailureCause cause);
-  /// Notes that the channels from this one on failed because hosts use it for different things.
+  /// Notes that this channel and all higher ones failed because hosts use them for different
+  /// purposes.
   void mark_mismatch(std::uint64_t channel);
 
  private:

@@ -13,7 +13,8 @@
 
 namespace paths {
 
-/// The groups of a host by id. Also compares the parts that hosts took when they left a group.
+/// The groups of a host by id. It also compares the operations in which hosts took part when they
+/// left a group.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class GroupTable {
@@ -26,28 +27,29 @@ class GroupTable {
 
   /// Requires: `state` outlives this object.
   explicit GroupTable(const EndpointState& state) : state_(state) {}
-  /// Makes a group. The n-th use of a name on each host belongs together. Throws UsageError if this
-  /// host is in a group of that name.
+  /// Makes a group. If a name is used several times, the n-th use on each host belongs to the same
+  /// group. Throws UsageError if this host is already in a group with that name.
   GroupState& add(std::string_view name, SharedHosts hosts, GroupOptions options);
-  /// Returns nullptr if the host is not in it.
+  /// Returns the group; nullptr if this host is not in it.
   GroupState* find(std::uint64_t id);
   const GroupState* find(std::uint64_t id) const;
-  /// Like find(), but throws UsageError if the host is not in it.
+  /// Like find(), but throws UsageError if this host is not in the group.
   GroupState& joined(std::uint64_t id);
-  /// Returns nullptr if the host has not left such a group.
+  /// Returns the record of a group that this host has left; nullptr if there is none.
   const Ended* ended(std::uint64_t id) const;
-  /// Removes a group. The table keeps the part that this host took.
+  /// Removes a group. The table keeps the operations in which this host took part.
   void end(GroupState& group, const Participation& part);
   const std::unordered_map<std::uint64_t, std::unique_ptr<GroupState>>& all() const {
     return groups_;
   }
-  /// Whether the host was ever in a group.
+  /// Whether this host was ever in a group.
   bool is_used() const { return !uses_.empty(); }
 
-  /// Compares a peer's part with this host's. Returns whether they differ; false after the first
-  /// difference of a run.
+  /// Compares the operations of a peer with those of this host. Returns whether this is the first
+  /// difference that was found in the run.
   bool compare(const Ended& ended, std::uint32_t peer, const Participation& part);
-  /// Notes that another host used a channel for something else that ended well here.
+  /// Notes that another host used a channel for another purpose, although the channel ended well on
+  /// this host.
   void note_mismatch(const Ended& ended, std::uint64_t channel, const std::string& why);
   /// Returns a text about the first difference; "" if there is none.
   const std::string& difference() const { return difference_; }

@@ -11,29 +11,30 @@
 
 namespace paths {
 
-/// The hosts and switches that are lost to this host, with reasons.
+/// The hosts and switches that this host counts as lost, with the reasons.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class LostHosts {
  public:
   /// Requires: `state` outlives this object.
   explicit LostHosts(const EndpointState& state) : state_(state) {}
-  /// Returns false if the loss was known.
+  /// Adds a lost host. Returns false if its loss was known already.
   bool add(std::uint32_t host, const std::string& why) { return lost_.emplace(host, why).second; }
-  /// Notes that a lost host had ended as it should.
+  /// Notes that the host had ended properly before it was lost.
   void mark_ended(std::uint32_t host) { ended_.insert(host); }
   bool has(std::uint32_t host) const { return lost_.contains(host); }
   bool has_ended(std::uint32_t host) const { return ended_.contains(host); }
   const std::map<std::uint32_t, std::string>& all() const { return lost_; }
 
-  /// Notes the text about the first lost host that had not ended.
+  /// Notes a text about the first lost host that had not ended properly.
   void note_first(std::uint32_t host, const std::string& why);
-  /// Returns that text; "" if there is none.
+  /// Returns the text of note_first(); "" if there is none.
   const std::string& first_text() const { return first_text_; }
 
-  /// Returns a lost place on the way from here to `target`.
+  /// Returns a lost host or switch on the way from this host to `target`, if any.
   std::optional<std::uint32_t> on_way_to(std::uint32_t target) const;
-  /// Whether the exit of a cluster cannot be reached, or cannot reach this host.
+  /// Whether the exit of a cluster is cut off: it cannot reach this host, or this host cannot reach
+  /// it.
   bool has_cluster(std::uint32_t cluster) const;
 
  private:

@@ -14,13 +14,13 @@
 
 namespace paths {
 
-/// A host must learn of the loss of hosts that it has no connection to. Membership records the
-/// neighbours of a host and reports losses to them.
+/// A host must learn of the loss of other hosts, even if it has no connection to them. Membership
+/// records the neighbours of a host and reports losses to the neighbours.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class Membership {
  public:
-  /// The parts of the endpoint that Membership uses. All outlive it.
+  /// The parts of the endpoint that Membership uses. All outlive the Membership object.
   struct Parts {
     EndpointState& state;
     LostHosts& lost;
@@ -31,31 +31,33 @@ class Membership {
   };
   explicit Membership(const Parts& parts) : parts_(parts) {}
 
-  /// Notes traffic with `place` that is on its way from or to `end`. A host counts as neighbour the
-  /// next host on the way to `end`, never a switch. A new neighbour receives the losses so far,
-  /// because only earlier neighbours were notified of them.
+  /// Notes traffic that passes between this host and `place` and comes from or goes to `end`. On a
+  /// host, the neighbour that is recorded is the next host on the way to `end`, never a switch. A
+  /// new neighbour receives all earlier losses, because they were reported to earlier neighbours
+  /// only.
   void note_neighbour(std::uint32_t place, std::uint32_t end);
-  /// Opens connections to neighbours if switches are processes. Over these connections, hosts and
-  /// switches notice the end of each other.
+  /// Opens connections to the neighbours if switches are processes. Hosts and switches notice the
+  /// end of each other by these connections.
   void look_at_neighbours();
   bool has_neighbours() const { return !neighbours_.empty(); }
   bool has_neighbour(std::uint32_t host) const { return neighbours_.contains(host); }
 
-  /// Ends all waits for a host that is gone, and reports it to the neighbours.
+  /// Ends all waits for a host that is gone, and reports the loss to the neighbours.
   void lose(std::uint32_t host, const std::string& why);
-  /// Handles a loss that the carrier reports. Also notifies the cluster's exit, which waits for all
-  /// threads of the cluster but may have no connection to that host.
+  /// Handles a loss that the carrier reports. Also notifies the exit of the cluster. The exit waits
+  /// for all threads of the cluster, but may have no connection to the lost host.
   void lose_and_notify_exit(std::uint32_t host, const std::string& why);
-  /// Notes that a host has ended as it should. Other hosts are not notified: the report would
-  /// overtake the host's last frames, and the host itself has reported that it left its groups.
+  /// Notes that a host has ended properly. Other hosts are not notified, because the report would
+  /// overtake the last frames of that host. The host itself has reported that it left its groups.
   void note_end(std::uint32_t host);
-  /// Notifies the source of a passing frame if the frame cannot reach its target.
+  /// Notifies the source of a frame that passes through this host if the frame cannot reach its
+  /// target.
   void report_loss(std::uint32_t from, const LaneFrame& frame);
 
-  /// Whether a frame is from or to a switch, and concerns only the two neighbours.
+  /// Whether a frame concerns only this host and its neighbour, and one of the two is a switch.
   bool is_of_neighbour(std::uint32_t from, const LaneFrame& frame) const;
   void take_of_neighbour(const LaneFrame& frame);
-  /// Takes the report of a loss.
+  /// Processes the report of a loss.
   void take_loss(const LaneFrame& frame);
 
  private:
@@ -65,7 +67,7 @@ class Membership {
   void tell(std::uint32_t place, LaneFrame frame);
 
   const Parts parts_;
-  /// Hosts with traffic to or from here; on a switch also other switches.
+  /// Hosts whose traffic starts, ends or passes here. On a switch, also other switches.
   std::set<std::uint32_t> neighbours_;
 };
 

@@ -11,15 +11,16 @@
 
 namespace paths {
 
-/// Frames on emulated links are due at exact times, but a thread per host would be too many.
+/// Frames on emulated links are due at exact times, but one thread per host would be too many.
 /// MessageClock does the due work of an endpoint, passes frames to the carrier and completes waits.
 ///
-/// Thread-safe: stop(). Functions that take a lock require the mutex of the endpoint.
-/// Context: waiting threads of the host do due work while they poll. While none polls, one service
-///          context does it. It exists only while there is work.
+/// Thread-safe: stop(). Functions with a lock as parameter require that it holds the mutex of the
+///              endpoint.
+/// Context: Waiting threads of the host do the due work while they poll. If no thread polls, a
+///          service context does it. The service context exists only while there is work.
 class MessageClock {
  public:
-  /// The parts of the endpoint that MessageClock uses. All outlive it.
+  /// The parts of the endpoint that MessageClock uses. All outlive the MessageClock object.
   struct Parts {
     EndpointState& state;
     OutgoingLanes& outgoing;
@@ -32,11 +33,11 @@ class MessageClock {
   ~MessageClock();
 
   /// Passes frames to the carrier, wakes waiters, and starts the service context if needed. One
-  /// context at a time does this, so frames to a host stay in order. Releases the mutex meanwhile:
-  /// within one process this runs the other host's deliver(), which may reply. `lock` may be
-  /// released on return.
+  /// context at a time does this, so that frames to a host stay in order. The mutex is released
+  /// meanwhile, because within one process the carrier calls the other host's deliver(), which may
+  /// send a reply. `lock` may be unlocked on return.
   void settle(runtime::Lock& lock);
-  /// Blocks until no work is due and no context sends. Returns false at `limit`.
+  /// Blocks until no work is due and no context sends. Returns false if this takes until `limit`.
   bool drain(runtime::Lock& lock, runtime::Deadline limit);
   /// Stops all transfers. Blocks until the service context has ended.
   void stop();
@@ -58,8 +59,8 @@ class MessageClock {
     LinkScheduler::Leaving leaving;
     EndpointState::Waits ended;
   };
-  Settled settled_;          // used by the sending context; kept to reuse its memory
-  bool is_put_off_ = false;  // whether sending continues later, after other due work
+  Settled settled_;          // used by the sending context only; kept to reuse its memory
+  bool is_put_off_ = false;  // whether sending was postponed behind other due work
   bool is_stopped_ = false;
   std::unique_ptr<Service> service_;
   std::unique_ptr<Lookers> lookers_;

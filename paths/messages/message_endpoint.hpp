@@ -28,39 +28,40 @@
 
 namespace paths {
 
-/// Declared paths are trees; some traffic fits no tree. MessageEndpoint is one host's end of all
-/// messages between hosts without a path: sent, received, and passed on between clusters.
+/// One host's end of all messages between hosts without a path. Declared paths are trees, and some
+/// traffic fits no tree. The endpoint sends and receives messages, and passes them on between
+/// clusters.
 ///
-/// Its state grows with groups, hosts and links in use, never with pairs of hosts.
+/// The size of its state depends on the groups, hosts and links in use, not on pairs of hosts.
 ///
-/// Why: messages cross the same links, exits and gateways as paths, and share their capacity (Bongo
-///      et al. 2004, §III-A and §V-D).
-/// Units: times are of the runtime's clock. On the steady clock they are ideal times
+/// Why: Messages cross the same links, exits and gateways as paths, and share the capacity with
+///      paths (Bongo et al. 2004, §III-A and §V-D).
+/// Units: times of the runtime's clock. On the steady clock they are ideal times
 ///        (paths/links/link_scheduler.hpp).
 /// Thread-safe: all functions.
-/// Context: the MessageClock does due work.
+/// Context: due work is done as described in MessageClock.
 class MessageEndpoint {
  public:
-  /// All arguments outlive the endpoint. `plan` is the plan of the run and numbers the hosts. An
-  /// emulated switch has a number behind the hosts; its endpoint joins no group and only passes
-  /// frames on.
+  /// All arguments outlive the endpoint. `plan` is the plan of the run; it numbers the hosts.
+  /// Emulated switches have the numbers after the last host. The endpoint of a switch joins no
+  /// group and only passes frames on.
   MessageEndpoint(runtime::Runtime& runtime, std::shared_ptr<const Plan> plan, std::uint32_t host,
                   EmulatedLinks& links, LaneCarrier& carrier);
   ~MessageEndpoint();  ///< calls stop()
   MessageEndpoint(const MessageEndpoint&) = delete;
   MessageEndpoint& operator=(const MessageEndpoint&) = delete;
 
-  /// Joins the group of that name. All its hosts join it in any order, with the same hosts and
-  /// options. A name may be reused after the group was left; the n-th use on each host belongs
-  /// together. Does not block.
+  /// Joins the group with that name. All hosts of the group must join it, in any order, with the
+  /// same hosts and options. A name may be used again after the group was left. The n-th use of the
+  /// name on each host then belongs to the same group. Does not block.
   ///
-  /// Throws: UsageError if `hosts` is empty, names a host twice, names an unknown host or lacks
-  ///         this host. Also if this host is in a group of that name, or if there is no way between
-  ///         two of the hosts.
+  /// Throws: UsageError if `hosts` is empty, contains a host twice, contains an unknown host or
+  ///         lacks this host. Also if this host is already in a group with that name, or if there
+  ///         is no way between two of the hosts.
   std::unique_ptr<MessageGroup> group(std::string_view name, std::vector<std::uint32_t> hosts,
                                       GroupOptions options = {});
-  /// Like group(). If `hosts` is sorted, it is shared, not copied, which saves memory with
-  /// thousands of hosts in one process.
+  /// Like group(). If `hosts` is sorted, the group shares it instead of copying it. That saves
+  /// memory if one process has thousands of hosts.
   std::unique_ptr<MessageGroup> join(std::string_view name, SharedHosts hosts,
                                      GroupOptions options = {});
   /// Like group(), with hosts by name.
@@ -68,68 +69,70 @@ class MessageEndpoint {
                                          const std::vector<std::string>& hosts,
                                          GroupOptions options = {});
 
-  /// Records frames that cross from here to another cluster. Requires: no frame has crossed yet.
+  /// Records the frames that leave this host for another cluster. Requires: no frame has left yet.
   void record_transfers(RecorderOf recorder_of);
-  /// Sets the function that replies to questions about threads of this host. Requires: no group was
-  /// made yet.
+  /// Sets the function that replies to questions about the threads of this host. Requires: no group
+  /// was made yet.
   void answer_for_threads(GroupControl::WhyAbsent why_absent);
 
-  // Called by the carrier. They do not block.
+  // Called by the carrier; these functions do not block.
 
-  /// Takes a frame that `from` passed on, for this host or for a host further on.
+  /// Processes a frame that `from` has sent to this host. The target is this host or a host further
+  /// on.
   void deliver(std::uint32_t from, LaneFrame frame) { delivery_.deliver(from, std::move(frame)); }
-  /// Notes that the carrier has room again for frames to a host one step away.
+  /// Notes that the carrier again has room for frames to a host one step away.
   void room_made(std::uint32_t host);
-  /// Notes that a host is lost. Waits for it fail, here and on other hosts. If a switch is lost,
-  /// all hosts behind it are lost, too.
+  /// Notes that a host is lost. Waits for that host fail, on this host and on others. If a switch
+  /// is lost, all hosts behind it are lost, too.
   void host_lost(std::uint32_t host, const std::string& reason);
-  /// Notes that a host has ended as it should. Its last frames may still be on their way through
+  /// Notes that a host has ended properly. Its last frames may still be on their way through
   /// switches, so other hosts are not notified.
   void host_ended(std::uint32_t host);
 
   /// Calls Membership::look_at_neighbours().
   void look_at_neighbours();
-  /// Reports the arrival of this host to all others. Does not block. Used by hosts that are
-  /// processes if the config has the key `lanes`.
+  /// Reports the arrival of this host to all other hosts. Does not block. Used if hosts are
+  /// processes and the config has the key `lanes`.
   void begin() { phases_.begin(); }
-  /// Blocks until all hosts have arrived or are gone, if begin() was called; at most two deadlines.
-  /// A host that connects to a missing host counts it as gone one deadline after its own start.
-  /// Prints the missing hosts after 5 s, then at growing intervals.
+  /// If begin() was called, blocks until all hosts have arrived or are gone, at most for two
+  /// deadlines. A host with a connection to a missing host declares it gone one deadline after its
+  /// own start. Prints the missing hosts after 5 s, then at growing intervals.
   void await_all() { phases_.await_all(); }
 
-  /// Leaves all groups after this host's threads have ended, and waits until the frames under way
-  /// have left. With the key `lanes`, also blocks until the threads of all hosts have ended, and
-  /// meanwhile passes on their frames.
+  /// Leaves all groups after the threads of this host have ended, and waits until the frames under
+  /// way have left. With the key `lanes`, also blocks until the threads of all hosts have ended.
+  /// Meanwhile it passes on the frames of other hosts.
   ///
-  /// Hosts report to the exits of their clusters. The exits report to each other, in rounds if
-  /// there are very many (Hoefler et al. 2006), and then to their hosts.
+  /// Each host reports its end to the exit of its cluster. The exits report to each other, in
+  /// rounds if there are very many (Hoefler et al. 2006), and then to their hosts.
   ///
   /// On a switch: blocks until each host of its cluster has ended, is gone, or has missed the
   /// deadline.
   ///
-  /// Returns an error text; "" if there was no error. Errors are: hosts took part in different
-  /// operations of a group, or a host is gone. A host also counts as gone if it reports that its
-  /// threads have ended, but the frame with that news does not arrive within a deadline. If the run
-  /// has failed, hosts without a sign of life are given up after 2 s.
+  /// Returns an error text; "" if there was no error. It is an error if hosts took part in
+  /// different operations of a group, or if a host is gone. A host also counts as gone if it has
+  /// reported that its threads have ended, but the frame with that report does not arrive within a
+  /// deadline. If the run has failed, waits for hosts without a sign of life end after 2 s.
   std::string finish(bool has_failed = false);
-  /// Returns how far the end has progressed on this host: Gathering::progress().
+  /// Returns the progress of this host towards the end: Gathering::progress().
   std::uint64_t end_progress();
   /// Stops all transfers.
   void stop() { clock_.stop(); }
-  /// Whether this host used lanes or passed on their frames.
+  /// Whether this host has used lanes or passed on frames of other hosts.
   bool in_use();
-  /// Whether this process made the endpoint. A forked child has its memory, but neither its threads
-  /// nor its connections.
+  /// Whether this process made the endpoint. A forked child process has a copy of the memory, but
+  /// has neither the threads nor the connections.
   bool is_of_this_process() const { return forks_ == runtime::forks_until_here(); }
 
   struct Use {
     std::uint64_t inbox_issued = 0, inbox_held = 0, inbox_held_most = 0;  ///< bytes
-    std::uint64_t frames = 0;  ///< received data frames, for this host or others
+    std::uint64_t frames = 0;  ///< received data frames, including those for other hosts
     std::uint64_t control = 0;
     base::Nanos lateness_lost{0};
   };
   Use use();
-  /// Bytes of credit by (group, peer): issued and unused here, and usable for sending. For tests.
+  /// Credit in bytes, by group and peer: credit that was issued here and is unused, and credit for
+  /// sending. For tests.
   using Balance = std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t>;
   Balance credit_issued();
   Balance credit_to_use();
@@ -140,11 +143,11 @@ class MessageEndpoint {
   void check_hosts(std::string_view name, const std::vector<std::uint32_t>& hosts) const;
 
   const std::uint32_t forks_ = runtime::forks_until_here();
-  std::shared_ptr<MessageEndpoint> self_{this, [](MessageEndpoint*) {}};  // observed by handles
+  std::shared_ptr<MessageEndpoint> self_{this, [](MessageEndpoint*) {}};  // handles observe it
   EndpointState state_;
   OutgoingLanes outgoing_;
   LostHosts lost_;
-  Inbox inbox_;  // declared before groups_: lanes return their credit when they end
+  Inbox inbox_;  // declared before groups_, because lanes return their credit when they end
   GroupTable groups_;
   CreditIssuer credit_;
   ChannelFailures failures_;

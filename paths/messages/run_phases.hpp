@@ -15,12 +15,13 @@
 
 namespace paths {
 
-/// Waits until all hosts of a run have arrived, and until the threads of all have ended.
+/// Waits until all hosts of a run have arrived, and later until the threads of all hosts have
+/// ended.
 ///
 /// Thread-safe: all functions; each may be called once.
 class RunPhases {
  public:
-  /// The parts of the endpoint that RunPhases uses. All outlive it.
+  /// The parts of the endpoint that RunPhases uses. All outlive the RunPhases object.
   struct Parts {
     EndpointState& state;
     LostHosts& lost;
@@ -33,10 +34,10 @@ class RunPhases {
   };
   explicit RunPhases(const Parts& parts);
 
-  /// Reports the arrival of this host to all others. Does not block.
+  /// Reports the arrival of this host to all other hosts. Does not block.
   void begin();
-  /// Blocks until all hosts have arrived or are gone, if begin() was called; at most two deadlines.
-  /// Prints the missing hosts after 5 s, then at growing intervals.
+  /// If begin() was called, blocks until all hosts have arrived or are gone, at most for two
+  /// deadlines. Prints the missing hosts after 5 s, then at growing intervals.
   void await_all();
   /// Blocks until the threads of all hosts have ended. See MessageEndpoint::finish(). Returns an
   /// error text; "" if there was no error.
@@ -56,8 +57,9 @@ class RunPhases {
 
   const Parts parts_;
   EndpointState& state_;
-  runtime::Deadline begins_by_ = runtime::Deadline::never();  // threads start then in any case
-  // Hosts whose report of their end is overdue, and since when.
+  // Time at which threads start even if hosts are missing.
+  runtime::Deadline begins_by_ = runtime::Deadline::never();
+  // Hosts whose report of their end is overdue, with the time since which it is.
   std::map<std::uint32_t, base::Nanos> overdue_;
   std::string wrong_;
 };

@@ -19,31 +19,34 @@
 
 namespace paths {
 
-/// The n hosts of a run have n (n - 1) directed pairs, but few of them exchange messages.
-/// LaneConnections opens one connection to each host one step away, when the first frame leaves
-/// for it.
+/// Carries the lanes of one host over connections. A run of n hosts has n (n - 1) directed pairs of
+/// hosts, but few pairs exchange messages. LaneConnections therefore opens a connection when the
+/// first frame leaves for a host one step away.
 ///
-/// Frames of another host arrive on the connection that it made. Above `connections_most`
-/// connections, the one that was idle for longest is closed; a later frame opens one again.
+/// Frames of another host arrive on the connection that that host made. If there are more than
+/// `connections_most` connections, the one that was idle for longest is closed. A later frame opens
+/// a new one.
 ///
-/// Owns: its share of the transport.
+/// Owns: its part of the transport.
 /// Thread-safe: all functions; calls of send() must not overlap.
 class LaneConnections final : public LaneCarrier, public Receiver {
  public:
-  /// All arguments outlive it. `lanes` receives frames from start() on.
+  /// All arguments outlive this object. `lanes` receives frames from start() on.
   LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
                   std::unique_ptr<Transport> transport, std::size_t connections_most = 256);
   ~LaneConnections() override;
 
   void start(MessageEndpoint& lanes);
-  /// Sets the switches of this process, which then take frames to switches. `switches` outlives it.
+  /// Sets the switches of this process. They receive the frames that this host sends to switches.
+  /// `switches` outlives this object.
   void reach(Switches& switches) { switches_ = &switches; }
   void send(std::uint32_t host, LaneFrame frame) override;
   bool reports_room(std::uint32_t host) const override;
   bool has_room(std::uint32_t host) override;
-  /// Sends a goodbye on each connection that this host made, and waits for the replies. Everything
-  /// sent before has then arrived. Does not wait beyond the deadline. Then sends a goodbye on the
-  /// connections that others made, so that they can tell an ended host from a lost one.
+  /// Sends a goodbye on each connection that this host made, and waits for the replies, at most
+  /// until the deadline. A reply shows that all earlier frames have arrived. Then sends a goodbye
+  /// on the connections that other hosts made. Those hosts can thus tell the end of this host from
+  /// its loss.
   void part(runtime::Deadline deadline);
   void stop() { transport_->stop(); }
 
@@ -62,9 +65,9 @@ class LaneConnections final : public LaneCarrier, public Receiver {
     ConnectionId id = 0;
     bool is_welcome = false, has_closed = false;
     Silence silence;
-    bool has_no_room = false;        ///< whether room_made() must report room later
-    std::uint64_t used = 0;          ///< frame count at the last use
-    std::uint64_t end_progress = 0;  ///< latest report of its host
+    bool has_no_room = false;        ///< whether the endpoint must be notified when there is room
+    std::uint64_t used = 0;          ///< number of frames at the last use
+    std::uint64_t end_progress = 0;  ///< latest progress that the other host reported
   };
   Frame frame_of(LaneFrame lane) const;
   Frame frame_of(LaneKind kind) const;
@@ -84,11 +87,11 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   MessageEndpoint* lanes_ = nullptr;
   Switches* switches_ = nullptr;  // nullptr if there are none
   mutable runtime::Mutex mutex_;
-  std::map<std::uint32_t, Outward> outward_;  // indexed by host
+  std::map<std::uint32_t, Outward> outward_;  // keyed by host
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
   SharedClocks clocks_;
-  std::set<std::uint32_t> ended_;   // hosts that sent their goodbye
-  std::set<std::uint32_t> gone_;    // hosts passed to forget()
+  std::set<std::uint32_t> ended_;   // hosts that have sent their goodbye
+  std::set<std::uint32_t> gone_;    // hosts for which forget() was called
   std::set<ConnectionId> closing_;  // idle connections that this host is closing
   std::uint64_t frames_ = 0;
   bool is_parting_ = false;

@@ -10,24 +10,26 @@
 
 namespace paths {
 
-/// Two hosts can measure the time of a frame between them only if they read the same clock.
-/// SharedClocks records the hosts that have proved it, and measures how long their frames took.
+/// The time of a frame between two hosts can be measured only if both hosts read the same clock.
+/// SharedClocks records the hosts that read the same clock as this host, and measures how long
+/// their frames took.
 ///
-/// Why: an address is no proof. Forwarded ports lead to other machines, and containers of one
-///      machine may have separate clocks.
-/// Thread-safe: identity() and add_lateness(). Otherwise guarded by its owner's mutex.
+/// Why: equal addresses prove nothing. Forwarded ports lead to other machines, and containers on
+///      one machine may have separate clocks.
+/// Thread-safe: identity() and add_lateness(). All other functions are guarded by the owner's
+///              mutex.
 class SharedClocks {
  public:
   /// Requires: the arguments outlive this object.
   SharedClocks(runtime::Runtime& runtime, const Peers& peers, std::uint32_t host);
   /// Returns the identity of this host's clock; 0 = the virtual clock.
   std::uint64_t identity() const { return identity_; }
-  /// Compares a host's clock identity with ours; records the host if they are equal and
-  /// both addresses are of one machine.
+  /// Compares another host's clock identity with ours. Records the host if the identities are equal
+  /// and both addresses are of one machine.
   void compare(std::uint32_t host, std::uint64_t identity);
   bool has(std::uint32_t host) const { return hosts_.contains(host); }
-  /// Adds the time that a frame took to its lateness. Ignores times below zero or above the
-  /// deadline, because the two clocks are then not the same.
+  /// Adds the time that the frame took to its lateness. If that time is below zero or above the
+  /// deadline, the clocks differ, and the frame is not changed.
   void add_lateness(LaneFrame& frame) const;
 
  private:

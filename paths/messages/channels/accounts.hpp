@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/channels/accounts.hpp — flow control for messages without a receive
+// paths/messages/channels/accounts.hpp — flow control for messages without a receive call
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -8,22 +8,22 @@
 
 namespace paths {
 
-/// Bytes of credit that a frame uses: its payload and a fixed overhead. The overhead bounds the
-/// number of small frames.
+/// Number of bytes that each frame costs in addition to its payload when it uses credit. This cost
+/// limits the number of small frames.
 inline constexpr std::uint64_t frame_overhead_bytes = 128;
 constexpr std::uint64_t charge_of(std::uint64_t payload_bytes) {
   return payload_bytes + frame_overhead_bytes;
 }
 
-/// Identifies a message of a lane: the n-th message of its channel.
+/// Identifies a message of a lane: the number of its channel, and its number in that channel.
 struct MessageName {
   std::uint64_t channel = 0;
   std::uint64_t ordinal = 0;
   friend auto operator<=>(const MessageName&, const MessageName&) = default;
 };
 
-/// Messages that arrive without a receive must not exhaust a host's memory. The inbox bounds them:
-/// credit that was issued and not returned never exceeds its size.
+/// Messages may arrive before their receive call. They must not exhaust a host's memory. The inbox
+/// limits them: the credit that was issued and not returned never exceeds the size of the inbox.
 ///
 /// Thread-safe: guarded by its owner's mutex, like all types of this file.
 class Inbox {
@@ -32,7 +32,7 @@ class Inbox {
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t issued() const { return issued_; }
   std::uint64_t free() const { return bytes_ - issued_; }
-  /// Bytes that messages occupy now, and the maximum so far.
+  /// Number of bytes that messages occupy now, and the maximum so far.
   std::uint64_t held() const { return held_; }
   std::uint64_t held_most() const { return held_most_; }
 
@@ -42,33 +42,36 @@ class Inbox {
   std::uint64_t issued_ = 0, held_ = 0, held_most_ = 0;
 };
 
-/// The receiver's side of the credit of one (group, source). All credit is issued explicitly.
+/// The receiver's account of the credit of one source in one group. A source has no credit until
+/// the receiver issues it.
 class Account {
  public:
-  /// `aim` is the target for issued credit. `least` is the smallest amount that is issued at once,
-  /// unless the source has less than that left. A credit frame for each frame would double their
-  /// number.
+  /// `aim` is the target for issued credit. `least` is the smallest amount that is issued at once;
+  /// less is issued only if the source has less than `least` left. Otherwise there would be one
+  /// credit frame per data frame.
   Account(Inbox& inbox, std::uint64_t aim, std::uint64_t least)
       : inbox_(inbox), aim_(aim), least_(least) {}
   ~Account() { close(); }
   Account(const Account&) = delete;
   Account& operator=(const Account&) = delete;
 
-  /// Issues the missing credit within the limit of the inbox. Returns the bytes to report to the
-  /// source.
+  /// Issues credit up to the target, within the limit of the inbox. Returns the issued bytes, which
+  /// the caller must report to the source.
   std::uint64_t issue();
-  /// Whether issue() would issue credit if the inbox had room.
+  /// Whether issue() would issue credit if there were room in the inbox.
   bool is_short() const { return !is_closed_ && wants() > 0; }
-  /// Takes a frame that was paid for by credit. Returns false, without effect, if the credit was
-  /// not issued.
+  /// Accounts for a frame that uses credit. Returns false and does nothing if the credit was not
+  /// issued.
   bool take(std::uint64_t charge);
-  /// Returns credit after bytes were taken or dropped.
+  /// Returns credit to the inbox after bytes were received or dropped.
   void give_back(std::uint64_t charge);
-  /// Returns all credit. None will be used any more.
+  /// Returns all credit to the inbox. The source uses none of it any more.
   void close();
 
-  std::uint64_t unused() const { return issued_ - held_; }  ///< bytes that the source may still use
-  /// Whether at least half of the target is unused, so that no frame waits for credit.
+  /// Number of bytes that the source may still use.
+  std::uint64_t unused() const { return issued_ - held_; }
+  /// Whether the source can still use at least half of the target, so that its frames need not
+  /// wait.
   bool is_ample() const { return unused() >= aim_ / 2 && unused() > 0; }
   std::uint64_t held() const { return held_; }
 
@@ -76,22 +79,22 @@ class Account {
   std::uint64_t wants() const;
   Inbox& inbox_;
   const std::uint64_t aim_, least_;
-  std::uint64_t issued_ = 0;  // issued and not returned
-  std::uint64_t held_ = 0;    // part of issued_ used by arrived frames
+  std::uint64_t issued_ = 0;  // credit that was issued and not returned
+  std::uint64_t held_ = 0;    // part of issued_ that arrived frames use
   bool is_closed_ = false;
 };
 
-/// The sender's side of the credit of one (group, target).
+/// The sender's account of its credit with one target in one group.
 class Window {
  public:
   std::uint64_t credit() const { return credit_; }
   void add(std::uint64_t bytes) { credit_ += bytes; }
-  /// Notes that a message, which may come later, needs no credit.
+  /// Notes that a message needs no credit. The message may be sent later.
   void grant(MessageName name) { granted_.insert(name); }
   bool is_granted(MessageName name) const { return granted_.contains(name); }
   bool can_pay(std::uint64_t charge) const { return charge <= credit_; }
   void pay(std::uint64_t charge) { credit_ -= charge; }
-  /// Forgets a grant. Returns whether there was one.
+  /// Removes a grant. Returns whether there was one.
   bool forget(MessageName name) { return granted_.erase(name) > 0; }
   void forget_channel(std::uint64_t channel) {
     granted_.erase(granted_.lower_bound({channel, 0}),

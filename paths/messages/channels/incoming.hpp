@@ -15,8 +15,9 @@
 
 namespace paths {
 
-/// The messages of a group from one host. Bytes without a receive are kept here and paid for by
-/// credit. Other bytes are placed directly in the memory of their message.
+/// The messages of a group that one other host sends. Bytes that arrive before their receive call
+/// are stored here and use credit. Other bytes are copied directly into the memory of their
+/// message.
 ///
 /// Thread-safe: guarded by its owner's mutex.
 class InboundChannel {
@@ -27,15 +28,15 @@ class InboundChannel {
   Account& account() { return account_; }
   const Account& account() const { return account_; }
 
-  /// Result of a receive.
+  /// Result of a receive call.
   struct Asked {
     MessageName name;
-    bool is_complete = false;  ///< whether all of the message had arrived
+    bool is_complete = false;  ///< whether all of the message has arrived already
   };
   Asked receive(std::uint64_t channel, std::shared_ptr<LaneWait> wait);
   Asked receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait);
 
-  /// Whether a receive waits for a message of that channel.
+  /// Whether a receive call waits for a message of that channel.
   bool awaits(std::uint64_t channel) const;
   std::uint64_t messages_arrived() const { return arrived_; }
 
@@ -46,11 +47,11 @@ class InboundChannel {
     MessageName name;
     std::uint64_t signature_digest = 0;
   };
-  /// Removes and returns the delayed grants that are still needed.
+  /// Removes and returns the delayed grants whose messages still need them.
   std::vector<HeldBack> take_held_back();
 
-  /// Takes a frame. Appends waits that are now complete to `ended`. Returns an error text; "" if
-  /// the frame is valid.
+  /// Processes a frame. Appends the waits that are now complete to `ended`. Returns an error text;
+  /// "" if the frame is valid.
   std::string take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended);
 
   /// Drops messages of the channels. Returns their waits, which the caller must fail.
@@ -58,8 +59,8 @@ class InboundChannel {
   /// Drops a frame of a failed channel. Returns an error text; "" if the frame is valid.
   std::string discard(const LaneFrame& frame);
 
-  /// Notes the total number of messages from the source. If all have arrived, returns the remaining
-  /// waits, which the caller must fail.
+  /// Notes how many messages the source has sent in total. If all have arrived, returns the
+  /// remaining waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> end_after(std::uint64_t messages);
   /// Removes and returns all waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> take_waiting();
@@ -76,15 +77,15 @@ class InboundChannel {
   struct Message {
     std::optional<std::uint64_t> size;  ///< nullopt until the first frame arrives
     std::uint64_t arrived = 0;          ///< bytes received
-    std::vector<Piece> pieces;          ///< pieces in the inbox
-    std::uint64_t charge = 0;           ///< credit used by the pieces
-    /// First piece of an awaited message, with later ones that follow it in memory.
+    std::vector<Piece> pieces;          ///< parts of the message that are stored in the inbox
+    std::uint64_t charge = 0;           ///< credit that the stored parts use
+    /// First part of an awaited message, joined with later parts that follow it in memory.
     base::Payload begin;
-    std::shared_ptr<std::byte[]> place;      ///< memory for all of it; otherwise nullptr
-    std::shared_ptr<LaneWait> wait;          ///< nullptr until a receive
-    std::optional<std::uint64_t> held_back;  ///< digest of a delayed grant
+    std::shared_ptr<std::byte[]> place;  ///< memory for the whole message; nullptr if not allocated
+    std::shared_ptr<LaneWait> wait;      ///< nullptr until the receive call
+    std::optional<std::uint64_t> held_back;  ///< signature digest of a delayed grant
     bool is_complete() const { return size && arrived == *size; }
-    /// Whether the message is written into lent memory. Requires: wait and size are set.
+    /// Whether the message is written directly into lent memory. Requires: wait and size are set.
     bool has_place() const { return !wait->lent.empty() && wait->lent.size() == *size; }
   };
   Asked receive(MessageName name, std::shared_ptr<LaneWait> wait);
@@ -93,10 +94,11 @@ class InboundChannel {
   std::string wrong(const Message* message, const LaneFrame& frame) const;
 
   Account account_;
-  std::map<MessageName, Message> messages_;      // with a receive or a frame; not complete
-  std::map<std::uint64_t, std::uint64_t> next_;  // ordinal of the next receive, by channel
-  bool holds_back_ = false;                      // whether grants may be delayed
-  std::uint64_t arrived_ = 0;                    // number of complete messages
+  std::map<MessageName, Message> messages_;  // incomplete messages with a receive call or a frame
+  // Ordinal of the next message to receive, by channel.
+  std::map<std::uint64_t, std::uint64_t> next_;
+  bool holds_back_ = false;    // whether grants may be delayed
+  std::uint64_t arrived_ = 0;  // number of complete messages
   std::optional<std::uint64_t> last_message_;
 };
 

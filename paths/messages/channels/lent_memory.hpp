@@ -10,10 +10,12 @@
 
 namespace paths {
 
-/// Large messages must not be stored twice. A LentMemory describes the caller's memory as pieces
-/// that form one sequence of bytes. Outgoing frames are copied out of it, incoming frames into it.
+/// Large messages must not be stored twice. A LentMemory describes memory of the caller: several
+/// pieces that form one sequence of bytes. Outgoing frames are copied from that memory, and
+/// incoming frames are copied into it.
 ///
-/// Owns: nothing. The lender defines how long the memory is valid (paths/messages/group.hpp).
+/// Owns: nothing. The class that borrows the memory defines how long it must be valid
+///       (paths/messages/group.hpp).
 class LentMemory {
  public:
   LentMemory() = default;
@@ -21,7 +23,7 @@ class LentMemory {
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // Require that the range lies within the memory:
+  // Require: the range lies within the memory.
   base::Payload copy(std::uint64_t offset, std::uint64_t bytes) const;
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
 

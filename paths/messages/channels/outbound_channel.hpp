@@ -14,14 +14,14 @@
 
 namespace paths {
 
-/// The messages of a group to one host.
+/// The messages of a group that this host sends to one other host.
 ///
 /// Thread-safe: guarded by its owner's mutex.
 struct OutboundChannel {
   struct Message {
     MessageName name;
     std::uint64_t signature_digest = 0;
-    std::uint64_t order = 0;  ///< rank of a named message; the least goes first
+    std::uint64_t order = 0;  ///< priority of a named message; the lowest value is sent first
     base::Payload payload;    ///< empty if the message is in lent memory
     bool waits_for_grant = false;
     base::Nanos ready_at{0};
@@ -35,29 +35,29 @@ struct OutboundChannel {
     }
   };
 
-  /// Messages of a channel in the order of sending. They are sorted by what they wait for, so that
-  /// the next one is found quickly among many.
+  /// The unsent messages of a channel in the order of sending. There is one list for each thing for
+  /// which a message may wait. The next message is thus found quickly.
   class Channel {
    public:
     OutboundChannel* lane = nullptr;
     std::uint64_t next_ordinal = 0;
-    bool is_named = false;    ///< whether it holds all named messages, of any channel
-    bool is_listed = false;   ///< whether its outlet lists it
-    bool was_idle = true;     ///< whether it sent nothing since it was last listed
-    base::Nanos ready_at{0};  ///< no message leaves before the last missing permission
+    bool is_named = false;    ///< whether it contains all named messages, whatever their channel
+    bool is_listed = false;   ///< whether it is in a list of its outlet
+    bool was_idle = true;     ///< whether it has sent nothing since it was listed
+    base::Nanos ready_at{0};  ///< time of the last missing permission; no message leaves before it
 
     bool empty() const { return paying_.empty() && granted_.empty() && waiting_.empty(); }
-    /// Adds a message. Its address stays valid until it ends or is dropped.
+    /// Adds a message. The address of the stored message is valid until it is sent or dropped.
     void put(Message message);
-    /// Returns nullptr if there is none of that name.
+    /// Returns the message with that name; nullptr if there is none.
     Message* find(MessageName name);
-    /// Whether a message of that channel number is unsent and not withdrawn.
+    /// Whether a message with that channel number is unsent and not withdrawn.
     bool holds(std::uint64_t number) const;
-    /// Marks a message as granted: it needs no credit any more.
+    /// Marks a message as granted. It then needs no credit.
     void grant(Message& message);
-    /// Returns the next message that may move; nullptr if there is none. A granted message
-    /// overtakes an earlier ungranted one only while that lacks credit. `can_pay(message)` returns
-    /// whether there is credit for the next frame.
+    /// Returns the message that may be sent next; nullptr if there is none. A granted message
+    /// overtakes an earlier message without a grant only if that message lacks credit.
+    /// `can_pay(message)` returns whether there is enough credit for the next frame of the message.
     template <class CanPay>
     Message* movable(const CanPay& can_pay) {
       Message* const granted = first(granted_);
@@ -68,7 +68,7 @@ struct OutboundChannel {
     }
     /// Removes a message that was sent completely.
     void end(Message& message);
-    /// Drops messages of the channels. Appends their waits to `waiting`.
+    /// Drops all messages of the channels. Appends the waits of these messages to `waiting`.
     void drop(const Channels& which, std::vector<std::shared_ptr<LaneWait>>& waiting);
     template <class See>
     void for_each(const See& see) const {
@@ -84,9 +84,9 @@ struct OutboundChannel {
     Message* first(Messages& messages);
     const Message* find_at(const Place& place) const;
 
-    Messages paying_;  // need credit
+    Messages paying_;  // messages that need credit
     Messages granted_;
-    Messages waiting_;  // cannot move: need a grant, or were withdrawn
+    Messages waiting_;  // messages that need a grant or were withdrawn
     std::set<std::pair<MessageName, Place>> places_;
     std::uint64_t serials_ = 0;
   };
@@ -99,15 +99,15 @@ struct OutboundChannel {
   std::map<std::uint64_t, Channel> channels;  // node addresses stay valid
   Channel named;
 
-  /// Visits all channels that have or had messages.
+  /// Calls `see` for each channel that contains messages or contained some earlier.
   template <class See>
   void for_each(const See& see) {
     for (auto& [number, channel] : channels) see(channel);
     see(named);
   }
-  /// Whether a named message of that channel is unsent.
+  /// Whether a named message with that channel number is unsent.
   bool holds(std::uint64_t channel) const { return named.holds(channel); }
-  /// Returns the channel object that holds messages of that channel number.
+  /// Returns the channel object for messages with that channel number.
   Channel& channel_of(std::uint64_t number) {
     const auto found = channels.find(number);
     return found != channels.end() ? found->second : named;

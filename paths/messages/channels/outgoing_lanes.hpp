@@ -15,18 +15,19 @@
 
 namespace paths {
 
-/// A small message must not wait behind a large one. OutgoingLanes cuts the messages that a host
-/// sends into frames, and channels take turns.
+/// A small message must not wait behind a large one. OutgoingLanes divides the messages of a host
+/// into frames and lets the channels take turns.
 ///
-/// Each outgoing link takes one frame at a time. A channel that has just become active goes first,
-/// so a small message waits for one frame only. Without a link, the carrier reports when there is
-/// room for more. Frames that pass through the host are not sent here.
+/// Each outgoing link takes one frame at a time. A channel without earlier messages goes first, so
+/// that a small message waits for one frame only. If frames leave without a link, the carrier
+/// reports when it has room. OutgoingLanes does not handle frames that pass through this host.
 ///
 /// Thread-safe: guarded by its owner's mutex.
-/// Requires: a lane does not move while it has messages here.
+/// Requires: the address of a lane does not change while messages of the lane are here.
 class OutgoingLanes {
  public:
-  /// All arguments outlive it. `frame_bytes` is the payload size of a frame; 0 = whole messages.
+  /// All arguments outlive this object. `frame_bytes` is the payload size of a frame; 0 = whole
+  /// messages.
   OutgoingLanes(runtime::Runtime& runtime, std::uint32_t host, std::uint64_t frame_bytes,
                 LinkScheduler& link_scheduler, DueQueue& due_queue)
       : runtime_(runtime),
@@ -39,17 +40,18 @@ class OutgoingLanes {
             std::shared_ptr<LaneWait> wait);
   void send(OutboundChannel& lane, const NamedMessage& which, base::Payload payload,
             std::shared_ptr<LaneWait> wait);
-  /// Notes that a message needs no credit. Returns false if it is not here: it was sent or will
-  /// come.
+  /// Notes that a message needs no credit. Returns false if the message is not here, because it was
+  /// sent already or will be sent later.
   bool grant(OutboundChannel& lane, MessageName name);
-  /// Continues the messages of a lane after credit or a grant arrived at `moment`.
+  /// Continues the messages of a lane after credit or a grant has arrived at the time `moment`.
   void unblock(OutboundChannel& lane, base::Nanos moment);
   /// Drops all messages of a lane. Returns their waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> drop(OutboundChannel& lane);
   /// Drops the messages of some channels. Returns their waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> drop(OutboundChannel& lane, const Channels& which);
-  /// Continues full outlets after all frames were passed on, to hosts for which `has_room` is true.
-  /// Returns whether one continued. The others wait for room_made().
+  /// Continues outlets that were full. `has_room(host)` returns whether the carrier has room for
+  /// frames to that host. Returns whether an outlet was continued. Other outlets wait for
+  /// room_made(). Requires: all frames were passed on.
   template <class HasRoom>
   bool go_on(const HasRoom& has_room) {
     bool has_gone_on = false;
@@ -64,19 +66,20 @@ class OutgoingLanes {
   }
   bool may_go_on() const { return !full_.empty(); }
   void room_made(std::uint32_t host);
-  /// Returns the waits of messages sent since the caller last cleared the list.
+  /// Returns the waits of the messages that were sent since the caller last cleared this list.
   std::vector<std::shared_ptr<LaneWait>>& sent() { return sent_; }
 
  private:
-  /// The channels that leave over one link, or to one next host if there is no link.
+  /// The channels whose frames leave over one link. Without a link: the channels whose frames have
+  /// the same next host.
   struct Outlet {
     std::deque<OutboundChannel::Channel*> fresh, turns;
-    base::Nanos taken{0};  ///< when the link took the last frame
+    base::Nanos taken{0};  ///< time when the link accepted the last frame
     bool has_link = false;
     bool is_waiting = false;
-    std::uint32_t host = 0;     ///< next host; used only without a link
-    std::uint64_t in_hand = 0;  ///< bytes that left and may not have been passed on
-    bool has_no_room = false;   ///< whether it is full and the carrier has no room
+    std::uint32_t host = 0;     ///< next host; used only if there is no link
+    std::uint64_t in_hand = 0;  ///< bytes that left here and were possibly not passed on yet
+    bool has_no_room = false;   ///< whether the outlet is full and the carrier has no room
   };
   bool is_full(const Outlet& outlet) const;
   Outlet& outlet_to(std::uint32_t target);
@@ -101,7 +104,7 @@ class OutgoingLanes {
   DueQueue& due_queue_;
   std::unordered_map<const void*, Outlet> by_link_;    // node addresses stay valid
   std::unordered_map<std::uint32_t, Outlet> by_host_;  // node addresses stay valid
-  std::vector<Outlet*> full_;                          // full outlets of by_host_
+  std::vector<Outlet*> full_;                          // outlets of by_host_ that are full
   std::vector<std::shared_ptr<LaneWait>> sent_;
 };
 
