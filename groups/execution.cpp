@@ -20,7 +20,8 @@ using collectives::Action;
 using collectives::Block;
 using Pieces = std::vector<std::span<std::byte>>;
 
-/// Calls `use` with pieces of equal size from all lists, each contiguous in every list.
+/// Calls `use` with one piece from each list, until a list ends. The pieces of one call have the
+/// same size, and each is contiguous.
 template <std::size_t n, class Use>
 void side_by_side(const std::array<const Pieces*, n>& lists, const Use& use) {
   std::array<std::size_t, n> piece{}, done{};
@@ -41,13 +42,14 @@ void side_by_side(const std::array<const Pieces*, n>& lists, const Use& use) {
   }
 }
 
-/// Largest message that is sent by credit without a request.
+/// Largest message that is usually sent by credit, without waiting for a grant.
 constexpr std::size_t little_bytes = 4096;
 
-/// Time without progress after which other hosts are asked for the reason; doubled each time.
+/// Time without progress after which this host asks other hosts for the reason. Doubles each time.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
-/// Largest message that is copied whole, once for all peers that get the same data.
+/// Largest message that is copied as a whole. The copy is used for all peers that get the same
+/// data.
 constexpr std::size_t whole_bytes = std::size_t{64} << 10;
 
 std::size_t size_of(const Pieces& pieces) {
@@ -56,7 +58,8 @@ std::size_t size_of(const Pieces& pieces) {
   return bytes;
 }
 
-/// Returns the vector index of an operand's first element if an operand is part of `in`.
+/// Returns the index in the vector of the first operand's first element, if an operand is part of
+/// `in`.
 std::optional<collectives::Count> first_index(const std::vector<Block>& operands) {
   for (const Block& block : operands)
     if (block.buffer == collectives::in) return block.cells.offset;
@@ -88,8 +91,8 @@ void Execution::run(const Share& share, collectives::Program program) {
   steps_.restart({}, 0);  // the program borrows the schedule
 }
 
-/// Blocks until a message has been sent or received, and returns its member of waits_.
-/// Throws: TravelError if nothing happens for as long as the operation's patience.
+/// Blocks until a message has been sent or received. Returns the index of the message in waits_.
+/// Throws: TravelError if no message is sent or received within the operation's patience.
 std::size_t Execution::wait_for_any() {
   const base::Nanos begin = runtime_.now();
   for (base::Nanos waits = asks_after; waits < share_->limits.patience; waits *= 2) {
@@ -119,7 +122,7 @@ void Execution::admit() {
   gathered_ = {};
 }
 
-/// Keeps the data that is needed when the step may be performed.
+/// Stores the data that is needed when the step is performed later.
 void Execution::keep(Slot slot) {
   if (slot >= kept_.size()) kept_.resize(slot + 1);
   const collectives::Step step = steps_.latest();
@@ -166,9 +169,10 @@ void Execution::begin(Slot slot) {
   steps_.finish(slot, free_);
 }
 
-/// Hands all ready messages to the lanes, which choose frame by frame, the oldest step first. If
-/// only some were handed over, they might wait for grants that the others would cause. A plan with
-/// ports that are taken in order excludes this.
+/// Passes all ready messages to the lanes, the oldest step first. The lanes choose which frame
+/// leaves next. All messages must be passed together: otherwise some might wait for grants that
+/// arrive only after others were sent. If the steps take ports in order, messages are sent by
+/// send_in_order() instead.
 void Execution::send_ready() {
   if (has_sending_ports()) return send_in_order();
   std::sort(ready_.begin(), ready_.end(),
@@ -225,7 +229,7 @@ void Execution::receive(Slot slot) {
   wait_for(step.receiving, slot);
 }
 
-/// Begins receiving steps in order, as far as they are free of conflicts and ports are available.
+/// Starts receiving steps in order, until a step has a conflict or no port is free.
 void Execution::receive_in_order() {
   for (std::size_t across = 0; across < receiving_.size(); ++across) {
     Ports& its = receiving_[across];
@@ -238,12 +242,12 @@ void Execution::receive_in_order() {
   }
 }
 
-/// Returns whether a message moves frame by frame between the lanes and the caller's memory.
+/// Returns whether a message is copied frame by frame between the lanes and the caller's memory.
 bool Execution::is_large(std::size_t bytes) const {
   return bytes > whole_bytes && share_->memory.has_values();
 }
 
-/// Returns the message in one piece, copied once for all peers that get the same data.
+/// Returns the message in one piece. The copy is used for all peers that get the same data.
 const base::Payload& Execution::gathered(const Step& step) {
   if (!gathered_.empty() && step.blocks == gathered_blocks_) return gathered_;
   gathered_blocks_ = step.blocks;
@@ -291,7 +295,8 @@ void Execution::take(Slot slot) {
   }
 }
 
-/// Checks the values of a block. A block that is sent to many peers in succession is checked once.
+/// Checks the values of a block. If a block is sent to several peers in succession, it is checked
+/// once.
 void Execution::check_given(const Block& block) {
   if (!share_->is_in_unchecked || block.buffer != collectives::in || block == checked_) return;
   left_.clear();
@@ -348,8 +353,8 @@ void Execution::trace(Slot slot) {
   share_->trace->add(done);
 }
 
-/// Throws: TravelError for a lack of progress. The text names this host, because other hosts
-///         receive the text, too.
+/// Throws: TravelError for a lack of progress. The text contains the name of this host, because
+///         other hosts receive the text, too.
 void Execution::throw_late() const {
   constexpr std::size_t named_max = 12;
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/fold.cpp — folding by built-in operations block by block, and by others at once.
+// groups/fold.cpp — folding: block by block with built-in operations, otherwise all at once
 #include "groups/fold.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t block_bytes = 4096;
 constexpr std::size_t yield_bytes = std::size_t{64} << 10;
 
-/// Returns the bytes, or a copy of them if they are about to be overwritten.
+/// Returns `bytes`, or a copy of them if their memory is about to be overwritten.
 std::span<const std::byte> kept(std::span<const std::byte> bytes, const std::byte* overwritten,
                                 std::array<std::byte, block_bytes>& copy) {
   if (bytes.data() != overwritten) return bytes;
@@ -63,7 +63,8 @@ void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left
   }
 }
 
-/// Yields to other services each time `yield_bytes` were folded, in one call or in several.
+/// Yields to other service contexts each time after `yield_bytes` were folded, in one call or in
+/// several.
 void Fold::yield_after(std::size_t bytes) {
   if (since_yield_ >= yield_bytes) {
     since_yield_ = 0;

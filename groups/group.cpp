@@ -34,7 +34,7 @@ const std::vector<std::uint32_t>& threads_of(const paths::Plan& plan, const std:
                                      near ? fmt::format("; did you mean '{}'?", *near) : ""));
 }
 
-/// Returns the element count of a call without counts.
+/// Returns the element count for a call that gives no counts, from the sizes of its arrays.
 std::uint64_t count_of(const Call& call, std::size_t element_bytes, std::uint32_t members) {
   const std::uint64_t in = call.in.size() / element_bytes;
   const std::uint64_t out = call.out.size() / element_bytes;
@@ -139,8 +139,8 @@ const collectives::Topology& Group::topology() const {
 
 std::string Group::last_algorithm() const { return group_->last_algorithm(); }
 
-/// Checks everything that one member can check. Differences between members are found during the
-/// operation.
+/// Checks everything that one member can check alone. Differences between members are found during
+/// the operation.
 std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
   const auto refuse = [&](const std::string& why) {
     throw base::UsageError(
@@ -196,8 +196,8 @@ Started Group::start(Call call) {
 
 namespace {
 
-/// Reads and validates a measurement before any member receives it. Returns 'y' and the text, or
-/// 'n' and the error.
+/// Reads and validates a file with measured links before any member receives it. Returns 'y' and
+/// the file's text, or 'n' and the error.
 std::string read_links(const std::string& file) {
   try {
     const std::string text = base::load_text(file, base::settings_bytes_max);
@@ -232,8 +232,8 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
     throw base::UsageError(
         fmt::format("group {}: split: expected a colour of 0 or more, or none, found {}",
                     group_->name(), *colour));
-  // Use a number that no member has used, because another group of this name may have been split
-  // before.
+  // Uses a number that no member has used before, because another group of this name may already
+  // have been split.
   auto& groups = HostGroups::of(thread_.host());
   const std::array<std::int64_t, 3> mine{colour.value_or(-1), key,
                                          groups.next_split(thread_.rank())};

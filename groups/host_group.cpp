@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/host_group.cpp — arrival of members, and execution of their operation by one of them.
+// groups/host_group.cpp — arrival of members, and execution of an operation by one of them
 #include "groups/host_group.hpp"
 
 #include <fmt/format.h>
@@ -19,12 +19,12 @@
 namespace groups {
 namespace {
 
-/// Limits of short operations, for which a thread keeps polling between waits. Their folds and
-/// copies take a few microseconds.
+/// Limits of short operations, whose folds and copies take a few microseconds. For such operations
+/// a thread keeps polling between waits.
 constexpr std::size_t attentive_bytes_max = 32 * 1024, attentive_hosts_max = 64;
 constexpr std::size_t kept_steps_max = 32;
 
-/// Returns a deployment's hosts as indexes of the run's plan.
+/// Returns the hosts of a deployment, as indexes in the plan of the run.
 std::vector<std::uint32_t> run_hosts(const paths::Deployment& deployment, const Layout& layout) {
   if (&deployment.plan() == &deployment.host().plan()) return layout.hosts();
   std::vector<std::uint32_t> hosts;
@@ -46,8 +46,9 @@ struct Lent {
   bool is_out;
 };
 
-/// Returns two overlapping arrays of different members, one of them an `out`: a copy into it would
-/// change the other. Arrays of one member do not overlap, unless they are identical.
+/// Returns two overlapping arrays of different members, if one of the arrays is an `out`. A copy
+/// into that array would change the other. Arrays of one member do not overlap, unless they are
+/// identical.
 std::optional<std::pair<Lent, Lent>> overlapping(const std::vector<const Call*>& calls) {
   std::vector<Lent> all;
   for (std::size_t member = 0; member < calls.size(); ++member) {
@@ -72,7 +73,7 @@ std::optional<std::pair<Lent, Lent>> overlapping(const std::vector<const Call*>&
   return std::nullopt;
 }
 
-/// Returns the digest of a call and of all calls before it.
+/// Returns a digest that combines the digest of all earlier calls with that of the next call.
 std::uint64_t digest_of(std::uint64_t before, std::uint64_t after) {
   const std::array<std::uint64_t, 2> both{before, after};
   return base::digest_of(std::as_bytes(std::span(both))).low;
@@ -106,7 +107,7 @@ HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
          }});
 }
 
-/// Leaves the lanes first, because until then they may ask for the running operations.
+/// The lanes are left first, because until then they may ask about running operations.
 HostGroup::~HostGroup() { lanes_.reset(); }
 
 std::string HostGroup::thread_text(std::uint32_t place) const {
@@ -134,8 +135,8 @@ std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
   return running;
 }
 
-/// Returns the failure of an operation that failed, that follows a failed one, or that a departed
-/// member never enters. Otherwise returns nullptr.
+/// Returns the failure of an operation that failed, that comes after a failed operation, or in
+/// which a departed member takes no part. Otherwise returns nullptr.
 paths::Failure HostGroup::known_failure(std::uint64_t number) const {
   const auto behind = failures_.upper_bound(number);
   if (behind != failures_.begin()) return std::prev(behind)->second;
@@ -154,7 +155,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     runtime::Lock lock(mutex_);
     if (const paths::Failure failure = known_failure(number)) {
       fail(lock, number, failure, failing_);
-      lock.unlock();  // tell() locks HostGroups, under whose mutex groups join lanes
+      lock.unlock();  // tell() locks HostGroups; under that lock, groups lock this mutex
       tell(place, *failure);
     }
     running = open(number);
@@ -198,7 +199,8 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
   return running;
 }
 
-/// Returns an error text if a member's `out` overlaps an array of another member; otherwise "".
+/// Returns an error text if the `out` of a member overlaps an array of another member; ""
+/// otherwise.
 std::string HostGroup::overlap_text(const Running& running) const {
   if (running.calls.size() == 1) return "";
   const auto found = overlapping(running.calls);
@@ -252,14 +254,14 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
   if (stop) std::rethrow_exception(stop);
 }
 
-/// Returns a text with the operation and the call of this host's first member.
+/// Returns a text that describes the operation and the call of this host's first member.
 std::string HostGroup::call_text(const Running& running) const {
   return fmt::format("in operation {} of group {} {} calls '{}'", running.name.number, name_,
                      thread_text(layout_.first_on(me_)), running.prepared->signature);
 }
 
-/// Returns the failure with this host's call added, unless the reason contains it already or is
-/// about an operation without comparing calls.
+/// Adds the call of this host to a failure. Returns the failure unchanged if its reason contains
+/// the call already, or if it names an operation without quoting a call.
 paths::Failure HostGroup::told(const Running& running, const paths::TravelError& error) const {
   std::string reason = error.reason();
   const auto says = [&](std::string_view text) { return reason.find(text) != std::string::npos; };
@@ -292,8 +294,8 @@ std::shared_ptr<const PreparedCall> HostGroup::prepare(const Call& call) {
 }
 
 /// Rejects a window that is smaller than the schedule needs, because hosts would deadlock. If
-/// messages can move by credit, a smaller window may suffice. That depends on sizes, so it is
-/// accepted.
+/// messages can be sent by credit, a smaller window may suffice, depending on message sizes. It is
+/// then accepted.
 void HostGroup::check_window(const Call& call, const PreparedCall& prepared) const {
   const auto choice = selection_of(prepared);
   const pricing::Ports& ports = choice->planned ? choice->planned->execution.ports : call.ports;
@@ -355,7 +357,8 @@ void HostGroup::execute(Running& running) {
   if (call.collective != collectives::Collective::broadcast)
     lend(collectives::in, collectives::in_range(choice->task, me_), local.in());
   lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
-  // Hosts with equal calls may have chosen different schedules, because files and links are local.
+  // Hosts with equal calls may select different schedules, because plan files and measured links
+  // are local.
   OperationName name = running.name;
   name.signature_digest = digest_of(name.signature_digest, choice->signature_digest);
   const Share share{
@@ -398,8 +401,8 @@ void HostGroup::ask_hosts(const OperationName& name) const {
                .threads = [this](std::uint32_t host) { return threads_text(host); }});
 }
 
-/// Returns the members' threads on a host, in the form that Host::why_absent() reads. With
-/// Failing::alone, members stand for hosts and are not threads that join.
+/// Returns the threads of the members on a host, in the form that Host::why_absent() reads. Returns
+/// "" for Failing::alone, because members then stand for hosts and not for threads that join.
 std::string HostGroup::threads_text(std::uint32_t host) const {
   if (failing_ == Failing::alone) return {};
   const auto participant =
@@ -421,8 +424,8 @@ std::unique_ptr<Execution> HostGroup::take_execution() {
   return std::make_unique<Execution>(runtime(), lanes_.get(), hosts_);
 }
 
-/// Keeps an execution for reuse if its operation was small. For large operations, allocation is a
-/// small part of the time.
+/// Keeps an execution for reuse if its operation was small. If the operation was large, allocation
+/// takes a small part of its time.
 void HostGroup::give_back(std::unique_ptr<Execution> execution) {
   if (execution->size() > kept_steps_max) return;
   runtime::Lock lock(mutex_);
@@ -453,7 +456,8 @@ void HostGroup::wait(Running& running, std::uint32_t place) {
   if (running.failure) tell(place, *running.failure);
 }
 
-/// Fails the operation of a stopped member, whose arrays are freed while others may use them.
+/// Fails the operation of a stopped member. The arrays of that member are freed while other members
+/// and hosts may still use them.
 void HostGroup::take_memory_back(const Running& running, std::uint32_t place) const {
   if (lanes_ == nullptr || running.completion.done()) return;
   lanes_->fail({running.name.number, running.name.number},
@@ -479,7 +483,8 @@ void HostGroup::wait_for_end(Running& running) {
   }
 }
 
-/// Records the failure, in case the thread fails because of it in other groups, and throws it.
+/// Records and throws the failure. If the thread then fails, its other groups report this failure
+/// as the cause.
 void HostGroup::tell(std::uint32_t place, const paths::TravelError& failure) const {
   HostGroups::of(deployment_.host()).note(layout_.thread_at(place), failure);
   throw paths::TravelError(failure);
@@ -550,9 +555,9 @@ void HostGroup::leave(std::uint32_t place, std::uint64_t number, bool is_failing
   end_if_over(lock);
 }
 
-/// Returns the operations of this host, which other hosts compare with theirs. After a failure
-/// nothing is compared, because the operation may have succeeded elsewhere. Hosts that ask later
-/// receive the reason.
+/// Returns the operations in which this host took part; other hosts compare them with theirs. After
+/// a failure they are not compared, because the failed operation may have succeeded on another
+/// host. Hosts that ask later receive the reason of the failure.
 paths::Participation HostGroup::participation() const {
   if (failing_ == Failing::alone) return {};
   if (!failures_.empty()) return {.text = failures_.begin()->second->reason()};
@@ -561,8 +566,8 @@ paths::Participation HostGroup::participation() const {
   return {begun_, digest_of(signature_digest_, begun_), std::move(text)};
 }
 
-/// Ends the group when all members have left: notifies other hosts and frees the name. Requires:
-/// `lock` held; releases it meanwhile.
+/// Ends the group if all members have left: notifies other hosts and frees the name. Requires:
+/// `lock` is held. The function releases it meanwhile.
 void HostGroup::end_if_over(runtime::Lock& lock) {
   if (left_.size() < layout_.members_on(me_) || !running_.empty() || is_over_) return;
   is_over_ = true;
@@ -579,8 +584,9 @@ void HostGroup::fail(std::uint64_t number, const paths::Failure& failure, Failin
   fail(lock, number, failure, failing);
 }
 
-/// Records the first failure and fails operations that have not begun. Operations under way end
-/// normally, or because their lanes fail. Requires: `lock` held; releases it meanwhile.
+/// Records the first failure, and fails the operations that have not begun. Operations under way
+/// end normally or fail with their lanes. Requires: `lock` is held. The function releases it
+/// meanwhile.
 void HostGroup::fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
                      Failing failing) {
   const bool is_alone = failing == Failing::alone;

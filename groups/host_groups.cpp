@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/host_groups.cpp — registry of a host's groups, and failures that its threads received.
+// groups/host_groups.cpp — the groups of a host, and the failures that its threads received
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,8 @@ std::shared_ptr<HostGroup> HostGroups::join(paths::Deployment& deployment, const
   }
 }
 
-/// Fails groups that the thread never joined. A thread that joined leaves its groups itself.
+/// Fails the groups that the thread has not joined. If the thread has joined a group, it leaves the
+/// group itself.
 void HostGroups::thread_ended(paths::Deployment& deployment, std::uint32_t thread) {
   std::vector<std::shared_ptr<HostGroup>> groups;
   {
@@ -68,7 +69,7 @@ std::int64_t HostGroups::next_split(std::uint32_t thread, std::int64_t least) {
 void HostGroups::note(std::uint32_t thread, const paths::TravelError& failure) {
   std::string_view reason = failure.reason();
   constexpr std::string_view told = "it received the error: ";
-  const std::size_t behind = reason.rfind(told);  // keeps the original cause
+  const std::size_t behind = reason.rfind(told);  // keeps only the original cause
   if (behind != std::string_view::npos) reason.remove_prefix(behind + told.size());
   runtime::Lock lock(mutex_);
   noted_[thread] = {std::string(reason), failure.cause()};

@@ -27,7 +27,7 @@ bool are_all(const std::vector<std::uint32_t>& threads, std::uint32_t count) {
 
 }  // namespace
 
-/// Validates the listed threads and computes ranks by place.
+/// Validates the list of threads and computes the rank of each place.
 void Layout::order(std::uint32_t threads_of_plan) {
   if (threads_.empty()) throw base::UsageError("a group of no threads");
   std::vector<std::uint32_t> ranks(threads_.size());
@@ -173,7 +173,7 @@ std::uint64_t CallCounts::out(std::uint32_t rank) const {
   }
 }
 
-/// Returns the counts of an alltoall by pairs of hosts.
+/// Returns the counts of an alltoall for each pair of hosts.
 collectives::Counts CallCounts::pairs_of_hosts(const Layout& layout) const {
   const auto hosts = static_cast<std::uint32_t>(layout.hosts().size());
   std::vector<std::uint64_t> counts;

@@ -14,7 +14,8 @@ namespace {
 
 using collectives::Collective;
 
-/// Returns a contribution as writable bytes; schedules never write their `in`.
+/// Returns a contribution as writable bytes, although it is const. Schedules never write to their
+/// `in`.
 std::span<std::byte> as_lent(std::span<const std::byte> bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
@@ -47,7 +48,7 @@ Local::Local(const Layout& layout, std::uint32_t me, const std::vector<const Cal
   lend_out();
 }
 
-/// Returns the call of the root if that is on this host; otherwise nullptr.
+/// Returns the call of the root if the root is on this host; nullptr otherwise.
 const Call* Local::root_here() const {
   const std::uint32_t place = layout_.place(first().root);
   if (layout_.participant_at(place) != me_) return nullptr;
@@ -65,9 +66,10 @@ std::span<std::byte> Local::made(base::Buffer& buffer, std::size_t bytes) const 
   return buffer.bytes();
 }
 
-/// Returns whether a later step checks the values of members. Folding by built-in operations checks
-/// the contributions of several members, and the schedule checks those of a lone member. An
-/// exclusive scan between hosts may leave a value unfolded; which one depends on the schedule.
+/// Returns whether a later step checks the values of the members. If there are several members,
+/// folding by a built-in operation checks their values. If there is only one, the schedule checks
+/// its values. An exclusive scan between hosts may leave some values unfolded; which ones depends
+/// on the schedule.
 bool Local::is_checked_later() const {
   if (!fold_.is_built_in() || gathers_values()) return false;
   return calls_.size() > 1 || between_ != Collective::exscan;
@@ -85,7 +87,7 @@ void Local::check_given() const {
     check(member, calls_[member]->in, 0);
 }
 
-/// `values` is the part of a member's contribution that begins at byte `begin`.
+/// Checks a part of a member's contribution. `begin` is the position of its first byte.
 void Local::check(std::size_t member, std::span<const std::byte> values, std::size_t begin) const {
   try {
     fold_.check(values);
@@ -128,8 +130,8 @@ void Local::lend_in() {
   if (collective == Collective::reduce_scatter && !gathers_values()) order_by_host();
 }
 
-/// Calls `copy(by_rank, by_host, bytes)` for each run of blocks. The first two arguments are byte
-/// offsets in vectors ordered by rank and by host.
+/// Calls `copy(by_rank, by_host, bytes)` for each run of blocks. `by_rank` is the byte offset of
+/// the run in a vector ordered by rank, `by_host` in a vector ordered by host.
 template <class Copy>
 void Local::each_run(const Copy& copy) const {
   std::size_t at = 0;
@@ -162,8 +164,8 @@ void Local::fold_in() {
   fold_members(in_, 0);
 }
 
-/// Folds the contributions of a group on one host. Copies each stretch to all members while it is
-/// in a cache.
+/// Folds the contributions of a group that is on one host. Copies each part of the result to all
+/// members while the part is in the processor's cache.
 void Local::fold_into_all() {
   constexpr std::size_t cached_bytes = 64 << 10;
   in_ = first().out;
@@ -178,7 +180,7 @@ void Local::fold_into_all() {
   }
 }
 
-/// Stores the sum of all members' contributions from byte `begin` on.
+/// Folds the contributions of all members, from byte `begin` on, into `sum`.
 void Local::fold_members(std::span<std::byte> sum, std::size_t begin) {
   const auto given = [&](std::size_t member) {
     return calls_[member]->in.subspan(begin, sum.size());
@@ -193,7 +195,8 @@ void Local::fold_members(std::span<std::byte> sum, std::size_t begin) {
   }
 }
 
-/// Throws: WrongContribution for a value that is valid alone, but not combined with earlier ones.
+/// Throws: WrongContribution. The value is valid alone, but cannot be combined with the values of
+///         earlier members.
 void Local::throw_not_combined(std::uint32_t place, const base::BadValue& bad,
                                std::size_t begin) const {
   const std::string why = fmt::format("combining what it contributed: {}", bad.wrong());
@@ -201,7 +204,8 @@ void Local::throw_not_combined(std::uint32_t place, const base::BadValue& bad,
   throw WrongContribution(place, {why, begin / element_bytes_ + *bad.index()});
 }
 
-/// Stores in `to` the combination of `left` and the contribution of the member at that place.
+/// Combines `left` with the contribution of the member at that place, and stores the result in
+/// `to`.
 void Local::fold_one(std::uint32_t place, std::span<std::byte> to, std::span<const std::byte> left,
                      std::span<const std::byte> given) {
   try {
@@ -221,7 +225,8 @@ void Local::line_up_in() {
   }
 }
 
-/// Orders elements by target host, then by member here, then by member there.
+/// Orders the elements of an alltoall by target host, then by member of this host, then by member
+/// of the target host.
 void Local::line_up_pairs() {
   std::size_t all = 0, at = 0;
   for (const Call* call : calls_) all += call->in.size();
@@ -259,7 +264,7 @@ void Local::lend_out() {
   if (has_blocks && !layout_.is_in_order()) out_ = made(out_made_, out_.size());
 }
 
-/// Provides memory for outputs that differ between members.
+/// Provides memory for `out`, if the outputs of the members differ.
 void Local::lend_out_blocks() {
   const Collective collective = first().collective;
   if (is_scan(collective) && !layout_.has_one_each()) {
@@ -292,7 +297,7 @@ void Local::distribute() {
       }
       return copy_all();
     case Collective::allreduce:
-      if (in_.data() == out_.data()) return;  // all members have it
+      if (in_.data() == out_.data()) return;  // all members share one result
       return copy_all();
     case Collective::broadcast: return copy_all();
     case Collective::scatter:
@@ -305,7 +310,7 @@ void Local::distribute() {
   }
 }
 
-/// Folds all contributions by rank; out_ holds them by host.
+/// Folds all contributions in rank order. out_ contains them in the order of hosts.
 void Local::fold_by_rank() {
   if (out_.empty()) return;
   const Collective collective = first().collective;
@@ -335,7 +340,8 @@ void Local::fold_by_rank() {
   }
 }
 
-/// Normalizes prefixes, because the first contribution was not combined with any other.
+/// Normalizes the prefixes of a scan, because the first contribution was not combined with another
+/// one.
 void Local::normalize_prefixes() {
   const bool has_none = first().collective == Collective::exscan && me_ == 0;
   for (std::size_t member = has_none ? 1 : 0; member < calls_.size(); ++member)
@@ -367,7 +373,8 @@ void Local::hand_out_pairs() {
     }
 }
 
-/// Gives members their prefixes: contributions of earlier hosts, then those of members here.
+/// Stores the prefix of each member. It combines the contributions of earlier hosts, then those of
+/// earlier members of this host.
 void Local::hand_out_prefixes() {
   base::Buffer sum_made, next_made;
   std::span<std::byte> sum = made(sum_made, first().in.size());

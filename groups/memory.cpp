@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/memory.cpp — chunks of schedule buffers, by first element.
+// groups/memory.cpp — memory of schedule buffers, in chunks found by their first element
 #include "groups/memory.hpp"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ void Memory::lend(Buffer buffer, Range range, std::span<std::byte> bytes) {
   lent.bytes = bytes;
 }
 
-/// Untouched memory costs nothing. Smaller blocks stay, because they are still in use.
+/// If a larger block is needed, the earlier blocks are kept, because callers still use them. The
+/// operating system provides no pages for memory that is never used.
 base::Payload nothing(std::size_t bytes) {
   static runtime::Mutex mutex;
   static std::vector<base::Payload> all;
@@ -34,7 +35,7 @@ base::Payload nothing(std::size_t bytes) {
 }
 
 std::span<std::byte> memory_of_nothing(std::size_t bytes) {
-  const base::Payload all = nothing(bytes);  // stays allocated
+  const base::Payload all = nothing(bytes);  // stays allocated until the process ends
   return {const_cast<std::byte*>(all.bytes().data()), bytes};
 }
 
@@ -47,7 +48,8 @@ Memory::Chunks::iterator Memory::add_scratch(Chunks& chunks, Range range) {
     return added;
   }
   chunk.made = base::Buffer(bytes(range.count));
-  chunk.bytes = chunk.made.bytes();  // small buffers hold their bytes inline
+  // After the move, because small buffers hold their bytes inline.
+  chunk.bytes = chunk.made.bytes();
   return added;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/network_of.cpp — cost models of a plan's links, by participant and by pair of clusters.
+// groups/network_of.cpp — cost models of a plan's links, for participants and for pairs of clusters
 #include "groups/network_of.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace groups {
 namespace {
 
-/// Returns the link, or one that takes no time if there is none.
+/// Returns the properties of the link; if there is none, those of a link that takes no time.
 tuning::Link passed(const paths::HopLink& link) {
   return link.is_there() ? paths::link_of(link) : tuning::Link();
 }
@@ -56,7 +56,7 @@ std::vector<std::uint32_t> participants_of(const paths::Plan& plan) {
   return hosts;
 }
 
-/// Groups are numbered in the order of the plan.
+/// The groups of the topology are numbered in the order of the plan.
 collectives::Topology topology_of(const paths::Plan& plan,
                                   const std::vector<std::uint32_t>& hosts) {
   if (hosts.empty())
@@ -132,7 +132,8 @@ void check_clusters(const paths::Plan& plan, const std::vector<std::uint32_t>& h
   mistakes.throw_if_any();
 }
 
-/// Returns the plan's ways with measured networks and links. Exits, their rates and switches stay.
+/// Returns the plan's ways with measured networks and links. Exits, rates of exits and switches are
+/// those of the plan.
 paths::Ways measured_ways(const paths::Plan& plan, const tuning::MeasuredNetwork& measured) {
   paths::Ways ways = plan.ways.value_or(paths::Ways{
       .clusters = std::vector<paths::Ways::Cluster>(plan.clusters.size()), .links = {}});
@@ -151,7 +152,7 @@ paths::Ways measured_ways(const paths::Plan& plan, const tuning::MeasuredNetwork
 pricing::Network network_of(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                             const tuning::MeasuredNetwork& measured) {
   check_clusters(plan, hosts, measured);
-  network_of(plan, hosts);  // throws for links that the config lacks
+  network_of(plan, hosts);  // throws if the config lacks a link
   paths::Plan believed = plan;
   believed.ways = measured_ways(plan, measured);
   return network_of(believed, hosts);

@@ -29,7 +29,7 @@
 namespace groups {
 namespace {
 
-/// Returns a text that distinguishes counts.
+/// Returns a text that is different for different counts.
 std::string text_of(const collectives::Counts& counts) {
   const std::size_t blocks = counts.blocks();
   if (counts.total() / blocks == counts.largest() && counts.total() % blocks == 0)
@@ -47,9 +47,9 @@ std::string text_of(const SelectionKey& question) {
 
 bool is_free(const tuning::LinkModel& model) { return model == tuning::LinkModel(); }
 
-/// Adds assumed costs if nothing is known about the hosts: those of a machine's memory or of a fast
-/// network. Bytes must cost time, or the schedule with the fewest messages would be the best for
-/// any size.
+/// Adds assumed costs if the config gives none for the hosts: those of a machine's memory or of a
+/// fast network. Bytes must cost time. Otherwise the schedule with the fewest messages would be the
+/// best for any size.
 pricing::Network with_cost(pricing::Network network) {
   const auto are_free = [](const std::vector<tuning::LinkModel>& models) {
     return std::all_of(models.begin(), models.end(), is_free);
@@ -69,7 +69,7 @@ pricing::Network with_cost(pricing::Network network) {
 }
 
 /// Returns whether the operation gives the same bits in any order. Floating-point minima and maxima
-/// do not: 0 and -0 are equal, and the first one stays.
+/// do not: 0 and -0 are equal, and the first of them is the result.
 bool is_exact(const Call& call) {
   const bool is_floating = call.scalar == base::Scalar::f32 || call.scalar == base::Scalar::f64;
   const std::string_view operation = call.operation;
@@ -249,7 +249,7 @@ std::shared_ptr<const Selection> Selector::decide(const SelectionKey& question) 
 
 namespace {
 
-/// Reduces the ports of a plan to those that hosts of a run observe.
+/// Removes those limits from the ports of a plan that real hosts do not observe.
 /// Throws: std::invalid_argument for half duplex.
 void keep_to_hosts(pricing::Ports& ports) {
   if (ports.is_half_duplex)
@@ -262,7 +262,7 @@ void keep_to_hosts(pricing::Ports& ports) {
 
 }  // namespace
 
-/// Loads the plan from a file or makes it now.
+/// Reads the plan from a file, or computes it now.
 /// Throws: std::invalid_argument, ConfigError.
 planning::Contender Selector::planned(const SelectionKey& question,
                                       const collectives::CollectiveSpec& task) const {
@@ -285,7 +285,7 @@ planning::Contender Selector::planned(const SelectionKey& question,
 
 namespace {
 
-/// Returns parameters with which the named algorithm could do the operation, for messages.
+/// Returns a text that suggests parameters with which the named algorithm supports the operation.
 std::string try_text(const SelectionKey& question, const Selection& choice) {
   const std::string words =
       choice.algorithm->remedy(choice.task, choice.parameters, question.worst);
@@ -296,8 +296,8 @@ std::string try_text(const SelectionKey& question, const Selection& choice) {
 
 }  // namespace
 
-/// Chooses the named schedule.
-/// Throws: std::invalid_argument if it cannot do the operation.
+/// Selects the schedule that the key names.
+/// Throws: std::invalid_argument if that schedule does not support the operation.
 void Selector::decide_by_name(const SelectionKey& question, Selection& choice) const {
   const auto [name, words] = split(question.algorithm);
   if (is_planned(question.algorithm)) {

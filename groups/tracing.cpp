@@ -17,7 +17,7 @@ std::unique_ptr<GroupTrace> GroupTrace::of(paths::Deployment& deployment, const 
   return std::make_unique<GroupTrace>(deployment, layout, participant, name);
 }
 
-/// A group that is created again, after all members have left it, gets a name of its own.
+/// If a group is created again after all members have left it, its trace gets another name.
 GroupTrace::GroupTrace(paths::Deployment& deployment, const Layout& layout,
                        std::uint32_t participant, const std::string& name)
     : deployment_(deployment),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tuples.cpp — location of array values in tuples, and their length prefix.
+// groups/tuples.cpp — position of array values in tuples, and the length before them
 #include "groups/tuples.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,8 @@ using pastset::Field;
   throw base::UsageError(fmt::format("element {}: {}", element.name(), why));
 }
 
-/// Returns the single field of numbers. Throws: UsageError.
+/// Returns the field of the element's template, which must be one array of numbers. Throws:
+/// UsageError.
 const Field& array_of(const pastset::Element& element) {
   const auto& fields = element.tuple_template().fields();
   const bool is_array = fields.size() == 1 && (fields[0].kind == Field::Kind::scalar ||
@@ -32,7 +33,8 @@ const Field& array_of(const pastset::Element& element) {
   return fields[0];
 }
 
-/// Returns the size of the length that precedes a variable array; otherwise 0.
+/// Returns the number of bytes of the length that precedes an array of variable size; 0 for other
+/// arrays.
 std::size_t front_bytes(const Field& field) {
   return field.is_variable() ? sizeof(std::uint32_t) : 0;
 }
@@ -50,7 +52,8 @@ bool gives(const Call& call, std::uint32_t rank) {
   return call.collective != Collective::barrier && (!is_roots || rank == call.root);
 }
 
-/// Returns whether the member moves a result tuple; the root of a broadcast has it already.
+/// Returns whether the member moves a result tuple. The root of a broadcast does not, because its
+/// element contains the tuple already.
 bool gets(const Call& call, std::uint32_t rank) {
   switch (call.collective) {
     case Collective::barrier: return false;
@@ -113,7 +116,7 @@ void bind_tuples(Call& call, std::uint32_t rank) {
   if (call.in.size() != call.out.size())
     refuse(*call.from, fmt::format("expected a tuple of {} bytes to broadcast, found {}",
                                    call.out.size(), call.in.size()));
-  // Schedules may write the root's buffer, which must therefore be a copy.
+  // Schedules may write to the root's buffer. It must therefore be a copy of the tuple.
   std::memcpy(call.out.data(), call.in.data(), call.in.size());
   call.in = {};
 }

@@ -40,9 +40,9 @@ struct ConditionCheck::Seen {
 
 struct ConditionCheck::Cluster {
   std::shared_ptr<pastset::Element> element;
-  std::shared_ptr<pastset::Element> asks;  // null for our own, and if tuples are pushed
-  std::uint64_t asked_for = 0;             // tuple count that completes the open request
-  std::size_t watched = 0;                 // index in changes_
+  std::shared_ptr<pastset::Element> asks;  // null for our own cluster, and if tuples are pushed
+  std::uint64_t asked_for = 0;  // number of tuples after which the open request is complete
+  std::size_t watched = 0;      // index of the element in changes_
 
   bool will_send() const { return element->last() < asked_for; }
 };
@@ -55,8 +55,8 @@ class ConditionCheck::Asking {
   Asking(ConditionCheck& check, const Operation& operation)
       : check_(check), operation_(operation) {}
 
-  /// Asks for tuples, because the known values do not decide the round. A marked cluster no longer
-  /// replies, so the round asks other clusters without waiting for it.
+  /// Asks for tuples if the known values do not decide the round. A cluster with an error mark does
+  /// not reply any more. The round asks other clusters and does not wait for that one.
   void ask(const std::vector<Seen>& all) {
     if (check_.settings_.asks.empty()) return;
     std::vector<std::size_t> missing, will_send;
@@ -73,7 +73,8 @@ class ConditionCheck::Asking {
   }
 
  private:
-  /// Returns the fewest of `others` that would decide together with known and expected values.
+  /// Returns the fewest of `others` whose values, together with known and expected values, would
+  /// decide the round.
   std::vector<std::size_t> fewest(const std::vector<Seen>& all, std::vector<std::size_t> counted,
                                   std::vector<std::size_t> others) const {
     if (would_decide(all, counted)) return {};
@@ -106,7 +107,7 @@ class ConditionCheck::Asking {
     } catch (const base::Overflow&) {
       return true;
     } catch (const base::BadValue&) {
-      return false;  // values of different rounds may not fit together
+      return false;  // values of different rounds may be incompatible
     }
   }
 
@@ -212,7 +213,8 @@ Result ConditionCheck::wait_for_decision(const Operation& operation, const Parti
   }
 }
 
-/// Sets the origin to the tuple that arrived last among those of this or a later round.
+/// Sets the origin of the result: the tuple that arrived last, among tuples of this round or a
+/// later one.
 void ConditionCheck::set_origin(Result& result, const std::vector<Seen>& all, base::Nanos began,
                                 bool has_waited) const {
   if (clusters_.size() == 1) return;
@@ -231,7 +233,8 @@ void ConditionCheck::set_origin(Result& result, const std::vector<Seen>& all, ba
   result.origin.nanos = (now - (has_waited ? began : came)).count();
 }
 
-/// Reads the mark before the tuple: a marked element gets no more tuples, so the tuple is its last.
+/// Reads the error mark before the tuple. A marked element gets no more tuples, so the tuple is
+/// then its last.
 std::vector<ConditionCheck::Seen> ConditionCheck::look(const Partial& own) const {
   std::vector<Seen> all;
   all.reserve(clusters_.size());
@@ -277,7 +280,8 @@ std::optional<Result> ConditionCheck::decide_from(const std::vector<Seen>& all,
   return settings_.decision.proved(std::move(value), contributions, sequence);
 }
 
-/// Returns the result from an exact pair for this round, which also becomes our own pair.
+/// Returns the result if a tuple carries an exact pair for this round. The pair also becomes our
+/// own exact pair.
 std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::uint64_t sequence) {
   for (const Seen& seen : all) {
     if (!switches_.use_exact_pair || !seen.part || !seen.part->last_exact) continue;
@@ -289,9 +293,9 @@ std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::u
   return std::nullopt;
 }
 
-/// Throws: TravelError if marked clusters leave no hope of a decision. Clusters at our round have
-///         sent all that they know about it. Clusters behind it may still send a value, a pair or a
-///         later sequence, unless they are marked.
+/// Throws: TravelError if the round can no longer be decided because of error marks. A cluster at
+///         our round has sent all that it knows about the round. A cluster behind it may still send
+///         a value, an exact pair or a later sequence, unless its element is marked.
 void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
                                       const Operation& operation) const {
   const Seen* lost = nullptr;
@@ -305,8 +309,8 @@ void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
     paths::RootRounds::fail_as_marked(*lost->error);
 }
 
-/// Combines the values of clusters at our round. Returns nothing if they overflow and that is a
-/// proof.
+/// Combines the values of the clusters that are at our round. Returns nullopt if the values
+/// overflow and the overflow proves the condition.
 std::optional<base::Payload> ConditionCheck::combine(const std::vector<Seen>& all,
                                                      const Operation& operation) const {
   std::vector<ClusterValue> values;
@@ -328,7 +332,7 @@ std::optional<base::Payload> ConditionCheck::combine(const std::vector<Seen>& al
 
 namespace {
 
-/// `asks` names an element of this host for each other cluster.
+/// Reads `asks`: for each other cluster, the name of an element of this host.
 void read_asks(base::MapReader& reader, const paths::WrapperPlace& place,
                ConditionCheckSettings& settings) {
   settings.asks = reader.words("asks");

@@ -43,8 +43,9 @@ paths::Result EmulateLink::go_down(paths::Operation operation, const paths::Next
   return next(std::move(operation));
 }
 
-/// Stores a failure while it travels. A context must not sleep inside a catch block, because
-/// another fiber of the thread would meet its exception.
+/// Delays a result or a failure on its way up. A failure is stored while it travels, because a
+/// context must not sleep inside a catch block. Another fiber of the thread would otherwise see the
+/// exception.
 paths::Result EmulateLink::come_up(paths::Operation operation, const paths::Next& next) {
   const bool answered = !operation.one_way && !paths::is_farewell(operation.kind);
   if (!answered) return next(std::move(operation));
@@ -70,9 +71,9 @@ void EmulateLink::travel(std::size_t bytes, std::uint64_t sequence, const paths:
   deployment_.runtime().sleep_until(arrives);
 }
 
-/// Delays the operation until it has arrived and the earlier ones have gone on. The next one may go
-/// on when this one waits for its reply, or earlier. In service contexts, which run one at a time,
-/// this one has gone on by then.
+/// Delays the operation until it has arrived and earlier operations of its contributor have
+/// continued. The next operation may continue when this one has left this function. Service
+/// contexts run one at a time, so this operation then continues first.
 void EmulateLink::travel_in_line(const paths::Operation& operation, LaneKey key,
                                  const paths::Next& next) {
   runtime::Lock lock(mutex_);
@@ -112,7 +113,7 @@ base::Nanos EmulateLink::offer(std::size_t bytes, std::uint64_t sequence, const 
 }
 
 /// Queues a push, or a release behind pushes, for a service context. Returns false for other
-/// operations, which go on in their own context.
+/// operations, which continue in their own context.
 bool EmulateLink::join_lane(paths::Operation& operation, LaneKey key, const paths::Next& next) {
   const bool release = operation.kind == OperationKind::release;
   if (!operation.one_way && !release) return false;
@@ -152,8 +153,8 @@ void EmulateLink::leave(const Place& place) {
   emptied_.wake_all(wakes);
 }
 
-/// Waits for all pushes. The deadline counts from the last arrival, because each push waits only
-/// for its own arrival.
+/// Waits for all pushes. The deadline counts from the arrival time of the last push, because pushes
+/// wait for nothing except their arrival.
 void EmulateLink::drain() {
   runtime::Lock lock(mutex_);
   while (!lanes_.empty()) {
@@ -192,7 +193,7 @@ bool EmulateLink::carry_first(LaneKey key, const paths::Next& next) {
   try {
     next(std::move(first.operation));
   } catch (const paths::TravelError&) {
-    // The sender of a push waits for no reply; joins below have received the failure.
+    // The sender of a push waits for no reply. Joins below have already received the failure.
   }
   return true;
 }

@@ -39,7 +39,7 @@ void add(eventspace::EventRecord& record, const paths::Next& next) {
 
 void passed_up(eventspace::EventRecord& record, const paths::Result& result,
                const paths::Next& next) {
-  // The size of a tuple that was read is known on the way up.
+  // The size of a tuple that is read is known only on the way up.
   record.bytes =
       std::max<std::uint32_t>(record.bytes, eventspace::capped_bytes(result.payload.size()));
   if (result.last_arriver) record.flags |= eventspace::event_last_arriver;

@@ -20,7 +20,7 @@ namespace {
 
 std::uint32_t read_host(base::MapReader& reader, const paths::WrapperPlace& place) {
   const std::string name = reader.required_word("to", "the name of a host");
-  if (name.empty()) return 0;  // reported
+  if (name.empty()) return 0;  // the reader has reported the mistake
   if (const std::optional<std::uint32_t> host = place.plan().host_named(name)) {
     if (*host == place.host()) {
       reader.mistake("to", fmt::format("expected another host, found '{}', its own", name));
@@ -45,7 +45,7 @@ void Forward::handle(paths::Operation&& operation, paths::Next next, paths::Resp
   responder.reply(paths::Result{});
 }
 
-/// Prepares the operation for the other host. Returns its next stage.
+/// Prepares the operation for the other host. Returns the stage at which it continues there.
 paths::StageId Forward::leave(paths::Operation& operation, const paths::Next& next) {
   next.taken();
   operation.slot += next.stage().slot;

@@ -27,8 +27,8 @@ Result Lagged::operate(paths::Operation operation, paths::Next next) {
   return next(std::move(operation));
 }
 
-/// Makes the failure the result of its round when that is due, so that later results stay `rounds`
-/// late.
+/// Adds a round that has already failed. The failure is thus returned when the round is due, and
+/// later results are still `rounds` moves late.
 void Lagged::keep_place(const paths::Operation& failed) {
   const auto round = std::make_shared<Round>();
   round->sequence = failed.sequence;
@@ -37,7 +37,7 @@ void Lagged::keep_place(const paths::Operation& failed) {
   add(failed.slot, round);
 }
 
-/// Adds a round. Returns the round that is due now; nullptr if none is.
+/// Adds a round. Returns the round whose result is due now; nullptr if there is none.
 std::shared_ptr<Lagged::Round> Lagged::add(std::uint32_t slot, std::shared_ptr<Round> round) {
   runtime::Lock lock(mutex_);
   Rounds& rounds = under_way_[slot];
@@ -81,7 +81,8 @@ std::shared_ptr<Lagged::Round> Lagged::start(paths::Operation operation, const p
     round->is_done = true;
     round->waiting.wake_all(wakes);
   };
-  // Service contexts start in the order of spawning, so moves go down in order.
+  // Service contexts start in the order in which they were spawned. The moves therefore go down in
+  // order.
   deployment_.services().spawn("round", run).detach();
   return round;
 }
@@ -94,8 +95,8 @@ void Lagged::wait(Round& round) const {
   }
 }
 
-/// Waits for the remaining rounds. First withdraws the contributor, so that contributors below stop
-/// waiting earlier.
+/// Waits for the remaining rounds. First announces the contributor's withdrawal, so that
+/// contributors of joins below need not wait for its release.
 void Lagged::drain(const paths::Operation& release, const paths::Next& next) {
   Rounds rounds;
   {

@@ -65,7 +65,7 @@ Result LaggedCheck::decide(Operation operation, const paths::Next& next) {
   return unchecked;
 }
 
-/// Records our own value at once; the other clusters receive it when the batch is full.
+/// Stores our own value at once. The other clusters receive it when the batch is full.
 void LaggedCheck::tell(const Operation& operation, const paths::Next& next) {
   clusters_[own_].values[operation.sequence] = {operation.contributions, operation.payload,
                                                 deployment_.runtime().now()};
@@ -113,7 +113,7 @@ Result LaggedCheck::result_of(std::uint64_t sequence, const Operation& operation
   }
 }
 
-/// Blocks until every cluster's value of the round is known. Returns whether it had to wait.
+/// Blocks until the values of all clusters for the round are known. Returns whether it had to wait.
 bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, StageId stage) {
   const runtime::Deadline deadline = deployment_.deadline();
   paths::AwaitedValues reads(deployment_, stage, sequence, clusters_.size(), own_);
@@ -123,7 +123,8 @@ bool LaggedCheck::wait_for(std::uint64_t sequence, const Operation& operation, S
     std::string missing;
     std::optional<std::string> lost;
     for (Cluster& cluster : clusters_) {
-      // Read the mark first: a marked element gets no more tuples, so it then has all.
+      // Reads the mark first. A marked element gets no more tuples, so the tuples read afterwards
+      // are complete.
       const auto mark = cluster.element->error_mark();
       take_batches(cluster);
       const bool is_known = cluster.values.contains(sequence);

@@ -18,7 +18,7 @@ namespace {
 
 std::string read_shared_element(base::MapReader& reader, const paths::WrapperPlace& place) {
   const std::string name = reader.required_word("element", "the name of a shared element");
-  if (name.empty()) return name;  // reported
+  if (name.empty()) return name;  // the reader has reported the mistake
   const paths::Plan& plan = place.plan();
   const auto index = plan.element_named(name);
   const auto& here = plan.hosts[place.host()];
@@ -64,8 +64,9 @@ pastset::Element* Map::element_here() {
   return element_ ? element_->get() : nullptr;
 }
 
-/// Returns the mapped element; nullptr if operations must take the path. First sends a traffic
-/// operation, which is housekeeping: a reply proves that the host has created the element.
+/// Returns the mapped element; nullptr if operations must take the path. The first call sends an
+/// operation of the kind traffic along the path. The reply proves that the other host has created
+/// the element.
 std::shared_ptr<pastset::Element> Map::element(const paths::Operation& operation,
                                                const paths::Next& next) {
   paths::SharedElements& shared = next.deployment().shared_elements();

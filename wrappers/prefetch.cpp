@@ -59,7 +59,7 @@ void Prefetch::fetch(std::uint32_t path) {
       ++wanted.sequence;
     }
   } catch (const pastset::Deleted&) {
-    return;  // a deleted element has no readers
+    return;  // no thread reads a deleted element
   } catch (const std::exception& error) {
     into_->mark_error(error.what());
   }

@@ -40,20 +40,21 @@ void Push::stop() {
 
 void Push::follow() {
   constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
-  std::string mark;  // sent below: no context may block inside a catch block
+  std::string mark;  // sent below, because no context may block inside a catch block
   try {
     if (!settings_.asks) return answer({0, unlimited});
     while (true) answer(next_ask());
   } catch (const pastset::Deleted&) {
-    return;  // nothing is left to send
+    return;  // there is nothing left to send
   } catch (const pastset::ElementError& error) {
     mark = error.what();
   }
-  // The mark is also sent if the requests are marked: a host may still wait for a requested tuple.
+  // The mark is also sent if only the element of requests is marked. A host may still wait for a
+  // requested tuple.
   end(mark);
 }
 
-/// Throws: Marked if no request can arrive any more.
+/// Throws: Marked if no more requests can arrive.
 paths::Ask Push::next_ask() {
   const pastset::Stored newest = settings_.asks->newest(next_ask_);
   next_ask_ = newest.number + 1;
@@ -80,7 +81,7 @@ void Push::send_rest() {
     if (newest && newest->number >= next_) send_up_to(*newest);
     if (error) end(*error);
   } catch (const pastset::Deleted&) {
-    // The element was deleted first: nothing is left to send.
+    // The element was deleted first, so there is nothing left to send.
   } catch (const pastset::ElementError& error) {
     end(error.what());
   }
@@ -98,7 +99,7 @@ void Push::send(base::Payload tuple) {
   const paths::Next next(deployment_, *stage, nullptr);
   paths::Operation operation;
   operation.one_way = true;
-  operation.kept = settings_.every || settings_.asks;  // receivers need each tuple
+  operation.kept = settings_.every || settings_.asks;  // receivers need every tuple
   operation.path = path_;
   operation.slot = deployment_.plan().paths[path_].slot;
   operation.sequence = sent_++;
@@ -113,7 +114,7 @@ void Push::send(base::Payload tuple) {
   try {
     next(std::move(operation));
   } catch (const paths::TravelError&) {
-    // The far host is gone, and so are the readers that wait there.
+    // The far host is gone. The readers that wait on that host are gone, too.
   }
   record.up_nanos = deployment_.runtime().now().count();
   deployment_.recorder().add(record);

@@ -23,7 +23,7 @@ namespace {
 
 using paths::OperationKind;
 
-/// Returns the first thread of each host with threads.
+/// Returns the first thread of each host that has threads.
 std::vector<std::uint32_t> members_of(const paths::Plan& plan) {
   std::vector<std::uint32_t> ranks;
   for (const auto& host : plan.hosts)
@@ -43,7 +43,7 @@ groups::Call call_of(const paths::Reduction& reduction, const std::string& by) {
   return call;
 }
 
-/// Returns why no schedule can do the operation for the plan's hosts; "" if one can.
+/// Returns the reason why no schedule supports the operation for the plan's hosts; "" if one does.
 std::string why_not(const paths::Plan& plan, const groups::Call& call) {
   groups::SelectionKey question;
   question.collective = call.collective;
@@ -52,7 +52,8 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
   question.algorithm = call.algorithm;
   try {
     const auto hosts = groups::participants_of(plan);
-    // The search for the best schedule takes long. One exists if all hosts have ways between them.
+    // Finding the best schedule would take long. It is enough to know that there are ways between
+    // all hosts, because some schedule then exists.
     if (call.algorithm == "best")
       groups::network_of(plan, hosts);
     else
@@ -68,9 +69,10 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
   return {};
 }
 
-/// Returns a reason why the hosts cannot run the collective together; "" if they can. Each host
-/// with threads must have it once, with equal settings. The first wrapper reports a wrong number; a
-/// wrapper with different settings reports itself.
+/// Returns the reason why the hosts cannot perform the collective together; "" if they can. Each
+/// host with threads must have exactly one such wrapper, and all must have equal settings. The
+/// first wrapper reports a wrong number of wrappers. A wrapper with different settings reports the
+/// difference.
 std::string disagreement(const paths::WrapperPlace& place, const std::string& collective) {
   const paths::Plan& plan = place.plan();
   const auto is_of_it = [&](const paths::Plan::PlanWrapper& one) {
@@ -150,7 +152,7 @@ void Schedule::join(paths::Operation& operation) {
   operation.contributions = deployment_.plan().thread_count();
 }
 
-/// Fails all later rounds, because this host takes no part in them.
+/// Fails all later rounds on all hosts, because this host takes no part in them.
 void Schedule::end(const paths::Operation& operation) {
   group_->fail(operation.sequence,
                operation.failure ? operation.failure
@@ -182,7 +184,8 @@ paths::WrapperKind schedule_kind() {
     }
     const auto participants = groups::participants_of(place.plan());
     const bool is_asked = reduction.operation != nullptr && reduction.shape.count > 0 &&
-                          !participants.empty() && participants.front() == place.host();  // once
+                          // Reported by one host only.
+                          !participants.empty() && participants.front() == place.host();
     if (const std::string why = is_asked ? why_not(place.plan(), call_of(reduction, by)) : "";
         !why.empty())
       reader.mistakes().add(reader.position_of("by"), why);

@@ -16,7 +16,8 @@
 namespace wrappers {
 namespace {
 
-/// Returns the other hosts whose tuples arrive on paths of the same name; "" for none or too many.
+/// Returns the names of other hosts that send tuples on paths of the same name; "" if there are
+/// none or too many.
 std::string senders(const paths::Plan& plan, std::uint32_t path) {
   constexpr std::size_t shown_max = 3;
   std::set<std::string> names;
@@ -37,7 +38,8 @@ void Store::handle(paths::Operation&& operation, paths::Next next, paths::Respon
   waiting_.handle(std::move(operation), next, responder);
 }
 
-/// Marks the element instead of carrying out the operation, if needed. Returns whether it did.
+/// Marks the element with an error if the operation requires it. Returns whether it did; the
+/// operation is then not carried out.
 bool Store::leaves_mark(const paths::Operation& operation, const paths::Plan& plan) const {
   const bool is_end =
       operation.kind == paths::OperationKind::release && marks_ == StoreMarks::failures_and_end;

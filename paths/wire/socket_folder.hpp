@@ -49,8 +49,8 @@ class SocketClaim {
 class RunFolder {
  public:
   /// Makes the folder in XDG_RUNTIME_DIR, TMPDIR or /tmp: in the first of them in which socket
-  /// names with `name_bytes` bytes are not too long. Throws std::system_error if this fails in all
-  /// of them.
+  /// names with `name_bytes` bytes are not too long. Throws std::system_error if the folder cannot
+  /// be made there.
   explicit RunFolder(std::size_t name_bytes = 0);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
