@@ -17,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Returns "node-1" from "tcp://node-1:7700"; empty unless there is a name that may mean any
-/// machine.
+/// Returns the name in an address, such as "node-1" in "tcp://node-1:7700". Returns "" unless the
+/// name may denote any machine.
 std::string open_name_in(const std::string& address) {
   constexpr std::string_view scheme = "tcp://";
   const auto colon = address.rfind(':');
@@ -30,7 +30,7 @@ std::string open_name_in(const std::string& address) {
   return is_fixed ? std::string() : name;
 }
 
-/// Returns the address without scheme and port; empty if it is not of TCP.
+/// Returns the address without scheme and port; "" if it is not a TCP address.
 std::string interface_in(const std::string& address) {
   constexpr std::string_view scheme = "tcp://";
   if (!address.starts_with(scheme)) return {};

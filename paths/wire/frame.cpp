@@ -17,15 +17,16 @@ namespace paths {
 namespace {
 
 // docs/reference/wire.md describes this layout; both must change together.
-constexpr std::uint32_t mark = 0x48544150;    // the letters PATH, in the order of the wire
-constexpr std::size_t text_bytes_max = 4096;  // limit of each text, in the header or in a failure
-constexpr std::uint8_t flag_failure = 1;      // the body is the four texts of a failure
-constexpr int cause_shift = 1;  // the other bits of that byte are the cause of the failure
+constexpr std::uint32_t mark = 0x48544150;  // the letters PATH, in the byte order of frames
+// Maximum size of each text, in the header or in a failure.
+constexpr std::size_t text_bytes_max = 4096;
+constexpr std::uint8_t flag_failure = 1;  // the body consists of the four texts of a failure
+constexpr int cause_shift = 1;  // the higher bits of the same byte contain the cause of the failure
 constexpr std::uint8_t flag_one_way = 1;  // flags of an operation
 constexpr std::uint8_t flag_kept = 2;
 constexpr std::uint8_t flag_proved = 1;  // flags of a result
 constexpr std::uint8_t flag_returns_moved = 2;
-constexpr std::size_t prelude_bytes = 26;  // without the text at its end
+constexpr std::size_t prelude_bytes = 26;  // without the text at the end of the prelude
 constexpr std::size_t common_bytes = 20;
 constexpr std::size_t operation_bytes = 50;
 constexpr std::size_t result_bytes = 47;
@@ -43,7 +44,7 @@ bool carries_operation(FrameKind kind) {
   return kind == FrameKind::request || kind == FrameKind::one_way;
 }
 
-/// Cuts a text that is too long for the wire, at the border of a character.
+/// Cuts a text that is too long for a frame, at the boundary of a character.
 std::string_view shortened(std::string_view text) {
   if (text.size() <= text_bytes_max) return text;
   std::size_t size = text_bytes_max;
@@ -51,7 +52,7 @@ std::string_view shortened(std::string_view text) {
   return text.substr(0, size);
 }
 
-static_assert(std::endian::native == std::endian::little);  // byte order of the wire
+static_assert(std::endian::native == std::endian::little);  // byte order of frames
 
 class ByteWriter {
  public:
@@ -71,10 +72,10 @@ class ByteWriter {
   const std::byte* at() const { return at_; }
 
  private:
-  std::byte* at_;  // has room for everything that is written
+  std::byte* at_;  // the memory is large enough for everything that is written
 };
 
-/// Reads fields. Once the bytes do not suffice, it returns zeros and is no longer good().
+/// Reads fields. If the bytes do not suffice, all further fields are zero and good() returns false.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : at_(bytes.data()), left_(bytes.size()) {}
@@ -88,25 +89,26 @@ class ByteReader {
     if (const std::byte* const from = take(sizeof value)) std::memcpy(&value, from, sizeof value);
     return value;
   }
-  /// Ends good() if the value is beyond `last`.
+  /// Reads an enumerator. good() becomes false if the value is greater than `last`.
   template <class Enum>
   Enum known(std::uint8_t value, Enum last) {
     good_ = good_ && value <= static_cast<std::uint8_t>(last);
     return good_ ? static_cast<Enum>(value) : Enum{};
   }
-  /// Ends good() if a flag is unknown.
+  /// Returns the flags. good() becomes false if `flags` contains bits that are not in `known`.
   std::uint8_t known_flags(std::uint8_t flags, int known) {
     good_ = good_ && (flags & ~known) == 0;
     return good_ ? flags : std::uint8_t{0};
   }
-  /// Returns nullptr if fewer bytes are left.
+  /// Returns the next `size` bytes; nullptr if fewer bytes are left.
   const std::byte* take(std::size_t size) {
     good_ = good_ && size <= left_;
     if (!good_) return nullptr;
     left_ -= size;
     return std::exchange(at_, at_ + size);
   }
-  /// Returns a text made visible, so that no stranger controls a terminal or forges lines of a log.
+  /// Reads a text and escapes unprintable characters. A foreign host thus cannot control a terminal
+  /// or forge lines of a log.
   std::string get_text() {
     const auto size = get<std::uint16_t>();
     if (size > text_bytes_max) good_ = false;
@@ -121,7 +123,8 @@ class ByteReader {
   bool good_ = true;
 };
 
-/// Fields of `size` bytes in total, checked once; all are zero if fewer bytes are left.
+/// Reads several fields of `size` bytes in total, with one check of the remaining bytes. All fields
+/// are zero if fewer bytes are left.
 template <std::size_t size>
 class Fields {
  public:
@@ -219,14 +222,14 @@ void put_lane(ByteWriter& writer, const LaneFrame& lane) {
     writer.put(number);
 }
 
-/// Reads a duration; refuses one that is impossibly long.
+/// Reads a duration. Rejects a value that is impossibly large.
 base::Nanos get_span(ByteReader& reader) {
   const auto nanos = reader.get<std::uint64_t>();
   if (nanos > static_cast<std::uint64_t>(base::time_max.count())) reader.refuse();
   return reader.good() ? base::Nanos(static_cast<std::int64_t>(nanos)) : base::Nanos(0);
 }
 
-/// Reads the signed difference of two times.
+/// Reads the difference of two times; it may be negative.
 base::Nanos get_difference(ByteReader& reader) {
   const auto nanos = static_cast<std::int64_t>(reader.get<std::uint64_t>());
   if (nanos > base::time_max.count() || nanos < -base::time_max.count()) reader.refuse();
@@ -309,7 +312,8 @@ Failure read_failure(std::uint8_t flags, const base::Payload& body) {
                                              static_cast<FailureCause>(flags >> cause_shift));
 }
 
-/// Moves the body to the field for its kind of frame. Returns false if that kind has no such body.
+/// Moves the body to the field that is used for its kind of frame. Returns false if that kind has
+/// no such body.
 bool place_body(Frame& frame, std::uint8_t flags, base::Payload&& body) {
   if ((flags & flag_failure) != 0) {
     frame.operation.failure = read_failure(flags, body);

@@ -24,7 +24,8 @@ bool Multiplexer::give(ConnectionId connection, SubTransport& share,
   return true;
 }
 
-/// A call inside a sub-transport's receiver. The sub-transport does not stop before its end.
+/// Marks a call inside a sub-transport's receiver. stop() of the sub-transport waits until this
+/// object is destroyed.
 class Multiplexer::Inside {
  public:
   Inside(Multiplexer& all, SubTransport& share) : all_(all), share_(share) {}
@@ -42,7 +43,8 @@ void Multiplexer::pass_on(ConnectionId connection, SubTransport& share, Frame&& 
   Inside(*this, share).receiver().deliver(connection, std::move(frame));
 }
 
-/// Returns nullptr if the connection has no owner. Otherwise an Inside must follow.
+/// Returns the owner of the connection; nullptr if there is none. If there is one, the caller must
+/// construct an Inside.
 Multiplexer::SubTransport* Multiplexer::enter(ConnectionId connection) {
   const runtime::Lock lock(mutex_);
   const auto known = owners_.find(connection);
@@ -51,7 +53,7 @@ Multiplexer::SubTransport* Multiplexer::enter(ConnectionId connection) {
   return known->second.share;
 }
 
-/// The sub-transport may be destroyed at once afterwards.
+/// Ends a call inside the receiver. The sub-transport may be destroyed immediately afterwards.
 void Multiplexer::leave(SubTransport& share) {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
@@ -70,8 +72,8 @@ void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   Inside(*this, *share).receiver().deliver_short(connection, std::move(frame));
 }
 
-/// Stops delivery once the sub-transport is closed. stop() closes it, and then waits for calls that
-/// have not seen that.
+/// Stops delivery when the sub-transport is closed. stop() closes it, and then waits for calls that
+/// began before.
 class Multiplexer::End final : public ShortEnd {
  public:
   End(std::shared_ptr<const std::atomic<bool>> is_closed, std::shared_ptr<ShortEnd> inner)
@@ -121,7 +123,8 @@ void Multiplexer::SubTransport::start(Receiver& receiver) {
 }
 
 ConnectionId Multiplexer::SubTransport::connect(std::uint32_t host, std::uint32_t path) {
-  const runtime::Lock lock(all_.mutex_);  // no frame may arrive on it before it is known
+  // Held so that no frame arrives before the connection is known.
+  const runtime::Lock lock(all_.mutex_);
   const ConnectionId connection = all_.transport_->connect(number_of(host), path);
   all_.owners_[connection] = {this, true};
   return connection;

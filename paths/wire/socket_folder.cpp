@@ -27,14 +27,14 @@ namespace fs = std::filesystem;
 constexpr std::string_view scheme = "ipc://";
 constexpr std::string_view run_folder_name = "paths-run-";
 constexpr std::size_t random_bytes = 6;  // letters that mkdtemp() appends
-constexpr int attempts_max = 100;        // other processes may remove the folder as often
+constexpr int attempts_max = 100;        // other processes may remove the folder this many times
 
 fs::path from_environment(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr ? value : "";
 }
 
-/// Returns the private folder of this user's session; empty if there is none.
+/// Returns the private folder of the user's session (XDG_RUNTIME_DIR); empty if there is none.
 fs::path session_folder() {
   const fs::path folder = from_environment("XDG_RUNTIME_DIR");
   struct stat status {};
@@ -43,7 +43,7 @@ fs::path session_folder() {
   return is_ours ? folder : fs::path();
 }
 
-/// Returns the folder for files without another place.
+/// Returns the folder for files that have no other place (TMPDIR or /tmp).
 fs::path temporary_folder() {
   const fs::path folder = from_environment("TMPDIR");
   return folder.is_absolute() ? folder : fs::path("/tmp");
@@ -75,13 +75,13 @@ bool is_relative(const std::string& address) {
   return address.size() > scheme.size() && address[scheme.size()] != '/';
 }
 
-/// Returns the environment variable that decides the folder of relative addresses.
+/// Returns the name of the environment variable that decides the folder of relative addresses.
 const char* variable_of_folder() {
   if (!from_environment("PATHS_SOCKETS").empty()) return "PATHS_SOCKETS";
   return session_folder().empty() ? "TMPDIR" : "XDG_RUNTIME_DIR";
 }
 
-/// Returns which part of a socket's name is too long, and what to do.
+/// Returns a text that says which part of a socket's name is too long and what to do.
 std::string length_advice(const std::string& address) {
   constexpr std::size_t usual_folder_bytes = 40;
   const std::size_t folder_bytes =
@@ -106,12 +106,13 @@ void check_folder(const fs::path& folder) {
                                          folder.string(), advice));
 }
 
-/// Throws if another user could replace `folder` or a folder above it. Such folders may belong to
-/// the system, or be shared if users can move only their own files there.
+/// Throws if another user could replace `folder` or a folder that contains it. These folders may
+/// belong to the system. They may also be shared, if each user can move only his own files there.
 void check_above(const fs::path& folder) {
   const struct stat status = status_of(folder);
   const bool is_trusted = status.st_uid == geteuid() || status.st_uid == 0 ||
-                          status.st_uid == status_of("/").st_uid;  // the system's, in a container
+                          // In a container, the root folder's owner is the system.
+                          status.st_uid == status_of("/").st_uid;
   const bool is_shared = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !(status.st_mode & S_ISVTX);
   if (!is_trusted || is_shared)
     throw std::runtime_error(
@@ -119,7 +120,7 @@ void check_above(const fs::path& folder) {
   if (folder != folder.root_path()) check_above(folder.parent_path());
 }
 
-/// Returns whether the folder was missing.
+/// Makes the folder if it is missing. Returns whether it was missing.
 bool make_folder(const fs::path& folder) {
   if (mkdir(folder.c_str(), S_IRWXU) == 0) return true;
   if (errno == ENOENT && folder != folder.parent_path()) {
@@ -153,7 +154,8 @@ SafeFile make_and_check(const std::string& address) {
   return {file, made_folder};
 }
 
-/// Retries, because a process that ends meanwhile may remove the folder before it is checked.
+/// Makes the folder of the socket and checks it. Retries, because a process that ends meanwhile may
+/// remove the folder before the check.
 SafeFile make_safe(const std::string& address) {
   for (int attempt = 0;; ++attempt) {
     try {
@@ -173,7 +175,8 @@ bool is_same_file(int descriptor, const fs::path& path) {
          ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }
 
-/// Returns whether a run may have left the file: a socket, or the empty lock of one.
+/// Returns whether a run may have left the file: it is a socket, or the empty lock file of a
+/// socket.
 bool is_left_by_run(const fs::directory_entry& entry) {
   std::error_code ignored;
   const fs::file_status status = entry.symlink_status(ignored);
@@ -182,7 +185,7 @@ bool is_left_by_run(const fs::directory_entry& entry) {
           entry.file_size(ignored) == 0);
 }
 
-/// Removes a run's folder, unless it contains anything else than a run leaves.
+/// Removes the folder of a run, unless it contains other files than those that a run leaves.
 void remove_run_folder(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> files, folders{folder};
@@ -192,12 +195,12 @@ void remove_run_folder(const fs::path& folder) {
     (is_folder ? folders : files).push_back(entry.path());
   }
   for (const fs::path& file : files) unlink(file.c_str());
-  std::sort(folders.begin(), folders.end(), std::greater<>());  // inner ones first
+  std::sort(folders.begin(), folders.end(), std::greater<>());  // inner folders first
   for (const fs::path& one : folders) rmdir(one.c_str());  // fails if a file was added meanwhile
 }
 
-/// Removes the folders of runs whose launcher was killed. Folders of other programs may have such
-/// names as well.
+/// Removes the folders of runs whose launcher was killed. Folders of other programs may have
+/// similar names; they are not removed if they contain other files.
 void remove_old_run_folders(const fs::path& in) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(in, ignored)) {
@@ -244,7 +247,8 @@ std::unique_ptr<SocketClaim> SocketClaim::take(const std::string& address) {
           new SocketClaim(safe.file, descriptor, safe.made_folder || is_relative(address)));
     if (descriptor >= 0) close(descriptor);
     if (descriptor >= 0 && !is_locked) return nullptr;
-    // A process that ended meanwhile has removed the folder, or the file that this one locked.
+    // Another process has just ended and has removed the folder, or the file that this process
+    // locked.
     if ((descriptor < 0 && error != ENOENT) || attempt == attempts_max)
       throw std::runtime_error(fmt::format("{}: {}", lock.string(), std::strerror(error)));
   }
@@ -259,7 +263,8 @@ SocketClaim::~SocketClaim() {
 
 namespace {
 
-/// Returns the first usual folder in which socket names of that length fit behind the run's folder.
+/// Returns the first of the usual folders in which the names of sockets are not too long.
+/// `name_bytes` is their length without the folder of the run.
 fs::path place_for_runs(std::size_t name_bytes) {
   const std::size_t own_bytes = run_folder_name.size() + std::strlen("/XXXXXX/") + name_bytes;
   for (const fs::path& folder : {session_folder(), temporary_folder()})
@@ -282,7 +287,7 @@ RunFolder::RunFolder(std::size_t name_bytes) {
                       in == session_folder() ? "XDG_RUNTIME_DIR says" : "TMPDIR says, or /tmp"));
     path_ = name;
     descriptor_ = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    // Another launcher may have removed it as an old folder in between.
+    // Another launcher may meanwhile have removed the folder as an old one.
     if (descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) == 0 &&
         is_same_file(descriptor_, path_))
       return;

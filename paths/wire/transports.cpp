@@ -39,7 +39,7 @@ class Transports::Entrance final : public Receiver {
   }
 
  private:
-  /// Returns the number by which the receiver knows the connection.
+  /// Returns the number under which the receiver knows the connection.
   ConnectionId known(ConnectionId connection) const {
     const Detour* const detour = transports_.detour_.get();
     const auto original =
@@ -111,13 +111,13 @@ void Transports::stop() {
 
 namespace {
 
-// Measured numbers of descriptors: for ZeroMQ itself and for one of its outgoing sockets; for
-// shared memory itself and for either end of a link.
+// Measured numbers of descriptors. ZeroMQ: in general, and for each outgoing socket. Shared memory:
+// in general, and for each end of a link.
 constexpr std::uint64_t descriptors_of_sockets = 9, descriptors_of_outgoing = 4;
 constexpr std::uint64_t descriptors_of_memory = 3, descriptors_of_link = 3;
 
-/// Returns the hosts to which, or from which, `host` has connections: one entry per connection, or
-/// per pair of hosts if those share one.
+/// Returns the peers of `host`, either of its outgoing or of its incoming connections. There is one
+/// entry per connection. If two hosts share one connection, there is one entry per pair.
 std::vector<std::uint32_t> connections_of(const Peers& peers, std::uint32_t host, bool outgoing) {
   std::vector<std::pair<std::uint32_t, StageId>> all;
   for (std::uint32_t to = 0; to < peers.hosts.size(); ++to)
@@ -137,7 +137,8 @@ bool share_memory(const Peers& peers, std::uint32_t host, std::uint32_t other) {
          are_of_one_machine(peers.hosts[host].address, peers.hosts[other].address);
 }
 
-/// Returns how many more descriptors `host` needs at least for the connections of its paths.
+/// Returns a lower bound for the number of descriptors that `host` needs for the connections of its
+/// paths, in addition to those that are open.
 std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool has_neighbours) {
   std::uint64_t needed = descriptors_of_sockets + (has_neighbours ? descriptors_of_memory : 0);
   for (const bool outgoing : {false, true}) {
@@ -152,7 +153,7 @@ std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool ha
   return needed;
 }
 
-/// Throws if descriptors may run out: ZeroMQ then ends the process or waits forever.
+/// Throws if there may be too few descriptors. ZeroMQ would then end the process or wait forever.
 void check_descriptors(const Peers& peers, std::uint32_t host, std::uint64_t more) {
   const std::uint64_t most = runtime::raise_descriptor_limit();
   const std::uint64_t needed = runtime::open_descriptors() + more;

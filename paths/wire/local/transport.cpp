@@ -12,8 +12,8 @@ class LocalNetwork::LocalTransport final : public Transport {
   ~LocalTransport() override { stop(); }
 
   void start(Receiver& receiver) override {
-    // Waiting frames are delivered before newer ones, however many arrive meanwhile: a request must
-    // not overtake the hello of its connection.
+    // Frames that waited are delivered before newer ones, however many arrive meanwhile. Otherwise
+    // a request might overtake the hello of its connection.
     while (true) {
       std::vector<std::pair<ConnectionId, Frame>> waiting;
       {
@@ -45,7 +45,7 @@ class LocalNetwork::LocalTransport final : public Transport {
     return network_.carries_short_ ? std::make_shared<Way>(*this, connection) : nullptr;
   }
 
-  /// The peer's end is lost with the next frame that the peer sends.
+  /// Drops a connection. The peer's end is lost when the peer next sends a frame.
   void drop(ConnectionId connection) override {
     runtime::Lock lock(network_.mutex_);
     network_.ends_[connection / 2].dropped[connection & 1] = true;
@@ -58,7 +58,7 @@ class LocalNetwork::LocalTransport final : public Transport {
   }
 
  private:
-  /// Used only to a peer that has replied, and so has started.
+  /// Is used only for a peer that has replied. Such a peer has started, so no frame must wait.
   class Way final : public ShortWay {
    public:
     Way(LocalTransport& transport, ConnectionId connection)
@@ -78,7 +78,7 @@ class LocalNetwork::LocalTransport final : public Transport {
   void hand_over(ConnectionId connection, Wait wait, Deliver deliver) {
     const ConnectionId far_end = connection ^ 1;
     Receiver* receiver = nullptr;
-    Receiver* told = nullptr;  // the sender's receiver, if the peer receives no more
+    Receiver* told = nullptr;  // the sender's receiver; set if the peer can receive no more
     {
       runtime::Lock lock(network_.mutex_);
       const auto& ends = network_.ends_[connection / 2];

@@ -22,7 +22,7 @@ constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW;
 constexpr std::size_t area_bytes = page_bytes + 2 * RingArea::ring_bytes;
 constexpr std::size_t mapped_bytes = page_bytes + 4 * RingArea::ring_bytes;
 
-// Bits of a PollingFlag: the lower count polling threads, the upper count sleeps.
+// Bits of a PollingFlag. The lower bits count polling threads, the upper bits count sleeps.
 constexpr std::uint64_t one_sleep = std::uint64_t{1} << 16;
 constexpr std::uint64_t lookers = one_sleep - 1;
 
@@ -39,7 +39,8 @@ Descriptor new_memory(std::size_t bytes) {
   return made;
 }
 
-/// Throws unless the memory has that size and cannot shrink, which would kill its readers.
+/// Throws unless the memory has that size and cannot shrink. If it shrank, the kernel would kill
+/// processes that read it.
 void check(const Descriptor& descriptor, std::size_t bytes) {
   struct stat status {};
   const int found = fcntl(descriptor.get(), F_GET_SEALS);
@@ -109,7 +110,7 @@ PollingFlag PollingFlag::make() {
       mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, sign.descriptor(), 0);
   if (mapped == MAP_FAILED) fail("shared memory cannot be mapped");
   sign.word_ = new (mapped) std::atomic<std::uint64_t>(one_sleep);
-  // From here on other processes can only read it.
+  // From now on, other processes can only read the memory.
   if (fcntl(sign.descriptor(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0)
     fail("shared memory cannot be sealed");
   return sign;
@@ -152,8 +153,8 @@ std::span<std::byte> RingWriter::room(std::size_t wanted) {
   return {bytes_ + written_ % RingArea::ring_bytes, free()};
 }
 
-/// Runs before the writer checks whether the reader sleeps. Either the writer sees that it does, or
-/// the reader sees the bytes when it looks once more.
+/// Must run before the writer checks whether the reader sleeps. Then either the writer sees that
+/// the reader sleeps, or the reader sees the new bytes in its last check.
 void RingWriter::publish(std::size_t bytes) {
   written_ += bytes;
   control_->written.store(written_, std::memory_order_seq_cst);
@@ -183,9 +184,9 @@ std::span<const std::byte> RingReader::data() {
   return {bytes_ + read_ % RingArea::ring_bytes, static_cast<std::size_t>(written_ - read_)};
 }
 
-/// A waiting writer waits while a whole ring is read. In that span at least one store of read_ has
-/// a fence, before the check whether the writer waits. So either the writer sees the room, or this
-/// reader sees the writer.
+/// Without a notification, a writer would wait while the reader reads the whole ring. Meanwhile at
+/// least one store of read_ has a fence, before the reader checks whether the writer waits.
+/// Therefore either the writer sees the room, or the reader sees that the writer waits.
 void RingReader::consume(std::size_t bytes) {
   read_ += bytes;
   if (read_ - ordered_ < RingArea::ring_bytes / 2)

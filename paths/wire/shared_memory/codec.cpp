@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/codec.cpp — frames written to rings and read from them, whole or in
-// pieces
+// paths/wire/shared_memory/codec.cpp — writing of frames to rings and reading, whole or in pieces
 #include "paths/wire/shared_memory/codec.hpp"
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace {
 constexpr std::size_t whole_bytes = std::size_t{64} << 10;  // larger bodies are read in pieces
 constexpr std::size_t header_bytes_max = std::size_t{64} << 10;
 constexpr std::uint64_t body_bytes_max = std::uint64_t{1} << 40;
-// While one side writes a piece, the other reads the previous one from its processor's cache.
+// While the writer writes a piece, the reader reads the previous piece from the processor's cache.
 constexpr std::size_t piece_bytes = std::size_t{128} << 10;
 
 template <class Value>
@@ -86,7 +85,8 @@ void FrameWriter::write(std::uint32_t connection, const ShortFrame& frame) {
   keep(std::move(kept));
 }
 
-/// Continues at the beginning of the ring if that is better for the next record.
+/// Continues at the beginning of the ring if that is better for the next record (see
+/// RingWriter::bytes_left_out()).
 void FrameWriter::begin_again(std::size_t bytes) {
   const std::size_t left_out = ring_->bytes_left_out(bytes);
   if (left_out == 0) return;
@@ -95,7 +95,7 @@ void FrameWriter::begin_again(std::size_t bytes) {
   ring_->publish(left_out);
 }
 
-/// Returns false if the frame does not fit at once.
+/// Writes a frame. Returns false if there is no room for the whole frame.
 bool FrameWriter::write_now(const RecordHead& head, const Frame& frame, const base::Payload& body) {
   const std::size_t bytes = sizeof head + head.header_bytes + body.size();
   if (body.size() > whole_bytes) return false;
@@ -143,7 +143,8 @@ bool FrameWriter::push() {
   return kept_.empty();
 }
 
-/// Returns 0 if the ring is full, after asking its reader for a notification.
+/// Writes some of the bytes and returns their number. If the ring is full, returns 0 after it has
+/// asked the reader for a notification.
 std::size_t FrameWriter::push_some(std::span<const std::byte> bytes) {
   const std::size_t wanted = std::min(bytes.size(), piece_bytes);
   do {
@@ -158,7 +159,8 @@ std::size_t FrameWriter::push_some(std::span<const std::byte> bytes) {
   return 0;
 }
 
-/// Keeps a frame that has begun to leave: otherwise the next bytes would be taken for its rest.
+/// Drops the kept frames of a connection, except a frame of which a part has left. The reader would
+/// otherwise read the next bytes as the rest of that frame.
 void FrameWriter::forget(std::uint32_t connection) {
   std::erase_if(kept_, [connection](const Kept& kept) {
     return kept.connection == connection && kept.done == 0;
@@ -195,7 +197,8 @@ FrameReader::Arrived* FrameReader::next() {
     return true;
   };
   if (!has_head()) return nullptr;
-  if (head.header_bytes == RecordHead::is_left_out) {  // once, whatever the writer does meanwhile
+  // Header_bytes is read only once, because the writer may change it meanwhile.
+  if (head.header_bytes == RecordHead::is_left_out) {
     ring_.consume_to_end();
     data = ring_.data();
     if (!has_head()) return nullptr;
@@ -215,7 +218,8 @@ FrameReader::Arrived* FrameReader::next_long(std::span<const std::byte> data,
   const std::size_t at_once = head.body_bytes <= whole_bytes ? head.body_bytes : 0;
   if (data.size() < head.header_bytes + at_once) return nullptr;
   const auto header = data.first(head.header_bytes);
-  header_.assign(header.begin(), header.end());  // a copy that the writer cannot change
+  // The header is copied, so that the writer cannot change it.
+  header_.assign(header.begin(), header.end());
   if (head.header_bytes == 0) {
     ring_.consume(sizeof head);
     return &arrived_;
@@ -232,7 +236,7 @@ FrameReader::Arrived* FrameReader::next_long(std::span<const std::byte> data,
   return next();
 }
 
-/// Reads each byte once, because the writer may change it meanwhile.
+/// Reads each byte only once, because the writer may change it meanwhile.
 FrameReader::Arrived* FrameReader::next_short(std::span<const std::byte> data,
                                               std::uint64_t body_bytes) {
   ShortHead head;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/greetings.cpp — start of links, and their detour if there is no memory
+// paths/wire/shared_memory/greetings.cpp — start of links, and their detour without memory
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -40,16 +40,16 @@ void Links::answer_greeting(const LinkPtr& link, SocketWord word) {
   alone([&] { begun_.push_back(link); });
 }
 
-/// Handles memory that a peer has and this host cannot map. Diverts a link that this host made, and
-/// refuses a peer's.
+/// Handles the case that a peer has shared memory but this host cannot map it. If this host made
+/// the link, diverts the link; if the peer made it, refuses the link.
 void Links::refuse_memory(const LinkPtr& link, const std::string& why) {
   if (link->is_ours()) return divert(link, why);
   say_once(why);
   send_refusal(link->socket);
-  lose(link, "");  // no frame has arrived on it yet
+  lose(link, "");  // the reason is empty, because no frame has arrived on the link yet
 }
 
-/// Sends the frames of the link's connections over sockets from now on.
+/// Sends the frames of the link's connections over sockets from now on. `why` is the reason.
 void Links::divert(const LinkPtr& link, const std::string& why) {
   if (peers_->requires_shared_memory || !detour_)
     return lose(link, fmt::format("cannot share memory with host {}: {}", name_of(*link), why));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/link.cpp — connections of a link, and wake-up of its peer
+// paths/wire/shared_memory/link.cpp — connections of a link, and notification of the peer
 #include "paths/wire/shared_memory/link.hpp"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ void Link::write_any(ConnectionId connection, const AnyFrame& frame) {
   if (!is_open(own_number(connection))) return;
   if constexpr (std::is_same_v<AnyFrame, Frame>)
     if (detour_) return detour_->send(own_number(connection), Frame(frame));
-  ENSURE(!detour_);  // a diverted link has no short way
+  ENSURE(!detour_);  // a diverted link sends no short frames
   writer_.write(own_number(connection), frame);
 }
 template void Link::write_any(ConnectionId, const Frame&);
@@ -81,23 +81,26 @@ bool Link::close(ConnectionId id) {
     const auto found = connections_.find(connection);
     if (found == connections_.end() || !std::exchange(found->second, false)) return false;
     surely_open_ = none;
-    if (!has_begun) connections_.erase(found);  // the peer does not know it
+    if (!has_begun) connections_.erase(found);  // the peer does not know the connection
   }
-  // On a link that this host made, kept frames are dropped, so that a later process at that address
-  // gets none. On a peer's link they leave, because they may contain the reason.
+  // If this host made the link, kept frames are dropped, so that a later process at the same
+  // address does not get them. If the peer made the link, they are sent, because they may contain
+  // the reason.
   if (is_ours()) writer_.forget(connection);
   if (detour_) detour_->drop(connection);
   if (has_begun) writer_.write_end(connection);
   return true;
 }
 
-/// Waits for the current writer, which may just have seen that there is no room.
+/// Writes kept frames. First waits for the context that is writing, which may just have found the
+/// ring full.
 void Link::push() {
   const runtime::Lock sending(sending_);
   writer_.push();
 }
 
-/// Either this sees that the kept frames have left, or the thread that sends them sees the waiter.
+/// Either this function sees that the kept frames have left, or the thread that sends them sees the
+/// waiting connection.
 bool Link::has_room(ConnectionId connection) {
   if (!has_kept()) return true;
   runtime::Lock lock(mutex_);
@@ -141,7 +144,8 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
       surely_open_ = none;
       connections_.erase(found);
     }
-    if (!was_open) return Verdict::ignore;  // reply to this host's end
+    // The frame is the reply to this host's end of the connection.
+    if (!was_open) return Verdict::ignore;
     if (!is_known) was_open = false;
   }
   runtime::Lock sending(sending_);
@@ -149,8 +153,9 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
   return was_open ? Verdict::lost : Verdict::ignore;
 }
 
-/// Rings the peer at most once per sleep: it looks before it sleeps again. Waits a moment before it
-/// rings, because a thread that has just received something mostly polls again at once.
+/// Notifies the peer at most once in each of its sleeps, because the peer checks the rings before
+/// it sleeps again. First waits a moment: a thread that has just received a frame usually starts to
+/// poll again at once.
 void Link::wake_peer() {
   const std::uint64_t sleep = peer_.sleep();
   if (sleep == 0 || rung_.exchange(sleep) == sleep) return;

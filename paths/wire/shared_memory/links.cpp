@@ -19,7 +19,7 @@
 namespace paths {
 namespace {
 
-constexpr int receives_in_a_row = 256;  // maximum of one link, before the next gets a turn
+constexpr int receives_in_a_row = 256;  // maximum for one link, before other links get a turn
 constexpr base::Nanos linger = std::chrono::milliseconds(500);
 constexpr base::Nanos first_pause = std::chrono::milliseconds(5);
 constexpr base::Nanos longest_pause = std::chrono::milliseconds(320);
@@ -128,7 +128,8 @@ class Links::Way final : public ShortWay {
   Way(std::shared_ptr<Links> links, LinkPtr link, ConnectionId connection)
       : links_(std::move(links)), link_(std::move(link)), connection_(connection) {}
   void send(const ShortFrame& frame) override { links_->send_on(link_, connection_, frame); }
-  /// Sending also wakes the peer if none of its threads polls.
+  /// Returns true, because sending only writes to the ring. It also wakes the peer if none of the
+  /// peer's threads polls.
   bool only_writes() const override { return true; }
 
  private:
@@ -154,7 +155,7 @@ void Links::drop(ConnectionId connection) {
   try {
     link->close(connection);
     notify_soon_of_own_room(*link);
-    // The next reader or writer finds the error too.
+    // The error is handled by the next context that reads or writes.
   } catch (const LinkError&) {
   }
 }
@@ -169,7 +170,8 @@ void Links::stop() {
     if (stopped_.wait(lock, until, reason) == runtime::Woken::expired) break;
   lock.unlock();
   if (sign_) runtime_.remove_poller(*this);
-  // Two passes through the queue: links that open() opens are watched before they are closed.
+  // The task is queued twice. Links that open() opens in the first pass are thus watched before
+  // they are closed.
   runtime_.wake_from_outside([self = shared_from_this()] {
     self->runtime_.wake_from_outside([self] { self->close_all(); });
   });
@@ -177,7 +179,7 @@ void Links::stop() {
   while (!closed_) stopped_.wait(lock, runtime::Deadline::never(), reason);
 }
 
-/// The services' thread handles frames that arrive meanwhile, as usual.
+/// Waits until no thread receives. The services' thread handles frames that arrive meanwhile.
 void Links::settle() {
   { const runtime::Lock lock(receiving_); }
   runtime::show_unlocked();
@@ -201,12 +203,12 @@ void Links::notify_if_flushed() {
 
 void Links::end_polling() {
   if (!sign_ || !sign_.end_polling() || receive()) return;
-  look_again_.store(true);  // the receiving thread does, unless it is about to stop
+  look_again_.store(true);  // the receiving thread will check again, unless it is about to stop
   receive();
 }
 
-/// Returns whether anything has arrived; nullopt if another thread receives, which may have passed
-/// some of the links already.
+/// Receives from all links. Returns whether a frame has arrived. Returns nullopt if another thread
+/// receives; that thread may already have finished with some of the links.
 std::optional<bool> Links::receive() {
   std::optional<bool> has_arrived;
   do {
@@ -235,7 +237,7 @@ bool Links::receive_from(const LinkPtr& link) {
       ++received;
     if (received == receives_in_a_row) look_soon();
     if (link->reader.must_notify_writer())
-      // Notifies a waiting writer as its bytes are read.
+      // Notifies a writer that waits for room when half of the ring is free.
       link->notify_of_room();
     return received > 0;
   } catch (const LinkError& error) {
@@ -246,12 +248,13 @@ bool Links::receive_from(const LinkPtr& link) {
   return false;
 }
 
-/// Defers the notification, because the writing caller may hold locks that receivers need.
+/// Notifies waiting connections later, because the context that writes now may hold locks that
+/// receivers need.
 void Links::notify_soon_of_own_room(const Link& link) {
   if (link.has_room_for_waiters()) look_soon();
 }
 
-/// Notifies the waiting connections, which may write at once.
+/// Notifies the waiting connections. They may write at once.
 void Links::notify_of_own_room(const LinkPtr& link) {
   for (const ConnectionId connection : link->take_waiters_for_room())
     receiver_->room_made(connection);
@@ -288,7 +291,7 @@ void Links::deliver_short(Link& link, std::uint32_t connection, ShortFrame&& fra
   receiver_->deliver_short(link.id_of(connection), std::move(frame));
 }
 
-/// Stops reading from a link whose peer broke the rules, and soon reports its loss.
+/// Stops reading from a link whose peer broke the protocol, and soon reports the loss of the link.
 /// Requires: receiving_ is held.
 void Links::refuse(const LinkPtr& link, const std::string& wrong) {
   if (std::exchange(link->is_wrong, true) || receiver_ == nullptr) return;
@@ -319,7 +322,7 @@ void Links::watch(int descriptor, void (Links::*on_readable)()) {
   runtime_.watch(descriptor, [this, on_readable] { (this->*on_readable)(); });
 }
 
-/// Opens a link. Retries until the peer is there or no connection needs the link.
+/// Opens a link. Retries until the peer is there, or until no connection needs the link.
 void Links::open(LinkPtr link) {
   if (closed_ || forget_unused(link)) return;
   if (!sign_) return divert(link, why_without_memory_);
@@ -343,7 +346,7 @@ void Links::open(LinkPtr link) {
   unanswered_.push_back(std::move(link));
 }
 
-/// Forgets a link without connections. A later connection makes a new one.
+/// Forgets a link if it has no connections. A later connection makes a new link.
 bool Links::forget_unused(const LinkPtr& link) {
   runtime::Lock lock(mutex_);
   if (!link->is_unused()) return false;
@@ -414,7 +417,7 @@ void Links::hear(const LinkPtr& link) {
   if (is_called) look_once();
 }
 
-/// Delivers everything that arrived before it reports the loss.
+/// Handles the end of a peer. First delivers all frames that arrived, then reports the loss.
 void Links::peer_ended(const LinkPtr& link) {
   if (!link->has_begun && link->is_ours()) {
     runtime_.unwatch(link->socket.get());

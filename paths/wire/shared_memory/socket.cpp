@@ -32,7 +32,8 @@ Name name_of(const std::string& address) {
   const std::string text =
       fmt::format("paths-{}-{}", geteuid(), base::digest_of(located(address)).text());
   Name name;
-  name.address.sun_family = AF_UNIX;  // a name that begins with a zero is in no file system
+  // A name that begins with a zero byte is not in the file system.
+  name.address.sun_family = AF_UNIX;
   std::copy(text.begin(), text.end(), name.address.sun_path + 1);
   name.bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
   return name;
@@ -46,7 +47,7 @@ Descriptor new_socket() {
 
 using Control = std::array<char, CMSG_SPACE(2 * sizeof(int))>;
 
-/// Takes ownership of all descriptors, also of those that are too many.
+/// Takes ownership of all received descriptors, even of those for which `taken` has no place.
 void take_descriptors(msghdr& message, std::array<Descriptor, 2>& taken) {
   std::size_t count = 0;
   for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
@@ -113,7 +114,8 @@ void send_refusal(const Descriptor& socket) {
       send(socket.get(), refusal.data(), refusal.size(), MSG_NOSIGNAL);
 }
 
-/// A bell that finds no room is not needed, because other messages already wait to be read.
+/// Asks the peer to check the rings. If the socket is full, the request is not needed, because the
+/// peer has other messages to read.
 void ring_bell(const Descriptor& socket) {
   const char bell = 0;
   [[maybe_unused]] const auto sent = send(socket.get(), &bell, sizeof bell, MSG_NOSIGNAL);

@@ -28,7 +28,8 @@ zmq::message_t message_of(std::span<const std::byte> bytes, const base::Payload&
   return zmq::message_t(const_cast<std::byte*>(bytes.data()), bytes.size(), release, held);
 }
 
-/// Frees each part after its copy, so that a large body does not exist twice for long.
+/// Copies all parts into one body. Frees each part after it was copied, so that a large body exists
+/// twice only for a short time.
 base::Payload joined(std::span<zmq::message_t> parts, std::size_t bytes) {
   return base::Payload::filled(bytes, [parts](std::span<std::byte> space) {
     for (zmq::message_t& part : parts) {
@@ -39,7 +40,7 @@ base::Payload joined(std::span<zmq::message_t> parts, std::size_t bytes) {
   });
 }
 
-/// Returns nullopt if the parts do not form a body.
+/// Returns the body that the parts form; nullopt if they do not form one.
 std::optional<base::Payload> payload_of(std::span<zmq::message_t> parts) {
   if (parts.empty()) return std::nullopt;
   if (parts.size() == 1) return payload_of(std::move(parts.front()));
@@ -51,8 +52,9 @@ std::optional<base::Payload> payload_of(std::span<zmq::message_t> parts) {
   return joined(parts, bytes);
 }
 
-/// Returns false if there is nothing (more) to receive. Does not use socket.recv(): it takes the
-/// int result of zmq_msg_recv for the size, and so a body of 2 GiB or more for an error.
+/// Receives one part. Returns false if nothing, or nothing more, can be received. socket.recv() is
+/// not used, because it reads the int result of zmq_msg_recv as the size. A body of 2 GiB or more
+/// would look like an error.
 bool receive(zmq::socket_t& socket, zmq::message_t& part) {
   return uninterrupted([&] {
     if (zmq_msg_recv(part.handle(), socket.handle(), ZMQ_DONTWAIT) >= 0) return true;
@@ -110,7 +112,8 @@ std::optional<std::string> property(const zmq::message_t& message, const char* n
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place) {
   auto flags = zmq::send_flags::dontwait;
   if (place == Part::middle) flags = flags | zmq::send_flags::sndmore;
-  // Without a high-water mark there is always room, unless ZeroMQ has dropped the peer.
+  // There is always room, because no high-water mark is set. send() fails only if ZeroMQ has
+  // dropped the peer.
   if (!uninterrupted([&] { return socket.send(part, flags); })) throw zmq::error_t(EHOSTUNREACH);
 }
 

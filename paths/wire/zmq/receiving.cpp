@@ -15,7 +15,7 @@ namespace paths {
 
 namespace {
 
-constexpr int messages_in_a_row = 256;  // maximum, before fibers get a turn
+constexpr int messages_in_a_row = 256;  // maximum before fibers get a turn
 
 struct SocketEvent {
   std::uint16_t kind = 0;
@@ -103,8 +103,9 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   Incoming& peer = incoming_[key];
   peer.id = next_connection_++;
   peer.source = property(header, "Peer-Address").value_or("");
-  // The acceptance was reported before its first frame arrived. If the descriptor was reused since,
-  // the count is too high. The loss is then noticed late, but never assigned to another connection.
+  // ZeroMQ reported the connection before its first frame arrived. If the descriptor was reused
+  // meanwhile, the count is too high. The loss is then noticed late, but it is never assigned to
+  // another connection.
   look_at_router_monitor();
   peer.acceptance.first = std::stoi(*descriptor);
   peer.acceptance.second = accepted_[peer.acceptance.first].count;
@@ -137,8 +138,8 @@ void Sockets::look_at_monitor(Outgoing& peer) {
   }
 }
 
-// One thread of ZeroMQ reports all events, so a failed handshake belongs to the next connection
-// that closes.
+// One thread of ZeroMQ reports all events in order. A failed handshake therefore belongs to the
+// next connection that closes.
 void Sockets::look_at_router_monitor() {
   while (const auto event = next_event(router_monitor_)) {
     if (event->kind == ZMQ_EVENT_ACCEPTED) {
@@ -151,7 +152,7 @@ void Sockets::look_at_router_monitor() {
       if (std::exchange(handshake_failed_, false))
         receiver_->turned_away(accepted.source, "turned away: it does not speak ZMTP 3");
     } else if (event->kind == ZMQ_EVENT_ACCEPT_FAILED) {
-      // Here the descriptor field contains the error.
+      // In this event the descriptor field contains the error.
       if (std::exchange(accept_failed_, event->descriptor) != event->descriptor)
         receiver_->turned_away("", accept_failed_text(event->descriptor));
     } else {
@@ -160,10 +161,10 @@ void Sockets::look_at_router_monitor() {
   }
 }
 
-// Requires: the router has nothing left to receive, so that frames are delivered before the loss.
+// Requires: the router has no more frames to receive. Frames are thus delivered before the loss.
 void Sockets::report_closed() {
   for (const Acceptance& closed : std::exchange(closings_, {})) {
-    // Empty if the peer closed before it sent anything.
+    // The range is empty if the peer closed the connection before it sent a frame.
     const auto [first, last] = accepted_as_.equal_range(closed);
     for (auto one = first; one != last; ++one) {
       const auto found = incoming_.find(one->second);
@@ -185,7 +186,7 @@ void Sockets::lose(Outgoing& peer, std::string reason) {
   });
 }
 
-// A peer that misbehaves is kept, so that its frames are ignored, until it is gone.
+// A peer that breaks the protocol is kept until it is gone. Until then its frames are ignored.
 void Sockets::lose(Incoming& peer, std::string reason) {
   if (std::exchange(peer.lost, true)) return;
   runtime_.wake_from_outside([self = shared_from_this(), id = peer.id, reason = std::move(reason)] {

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t threads_of_zmq = 2;  // ZeroMQ aborts the process if it cannot start them
 constexpr int sockets_max = 16384;
-constexpr int received_ahead = 1024;  // messages queued per peer; then TCP makes the peer wait
+// Messages queued per peer; if there are more, TCP makes the peer wait.
+constexpr int received_ahead = 1024;
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
 constexpr int heartbeat_ms = 5000, silence_max_ms = 15000;
@@ -53,8 +54,8 @@ void Sockets::start(Receiver& receiver) {
     router_ = zmq::socket_t(context_, zmq::socket_type::router);
     set_options(router_, self.address);
     router_.set(zmq::sockopt::router_mandatory, true);
-    // With a domain, ZeroMQ rejects peers of its versions 2 and 3, whose messages do not identify
-    // their connection. No handler is asked about the domain.
+    // With a domain, ZeroMQ rejects peers with ZeroMQ 2 or 3, whose messages do not identify their
+    // connection. No handler is called for the domain.
     router_.set(zmq::sockopt::zap_domain, "paths");
     router_monitor_ =
         monitor_of(router_, 0,
@@ -73,7 +74,8 @@ void Sockets::start(Receiver& receiver) {
     runtime::Lock lock(mutex_);
     started_ = true;
   }
-  // A socket may move to another thread if a full fence lies between: here the runtime's own mutex.
+  // A socket may be used by another thread after a full memory fence. Here the runtime's own mutex
+  // is that fence.
   const auto receive = [this] { receiving([this] { receive_incoming(); }); };
   runtime_.watch(router_.get(zmq::sockopt::fd), receive);
   runtime_.watch(router_monitor_.get(zmq::sockopt::fd), receive);
@@ -111,8 +113,8 @@ void Sockets::hand_over(HandedOver one) {
   send_rest();
 }
 
-/// Sends what was handed over while the sockets were in use. Either the sender finds them free, or
-/// their last user finds the frame here.
+/// Sends the frames that were left while the sockets were in use. Either the context that left a
+/// frame finds the sockets free, or their last user finds the frame.
 void Sockets::send_rest() {
   for (runtime::show_unlocked(); has_handed_over_.load(); runtime::show_unlocked()) {
     const runtime::Lock use(using_, std::try_to_lock);
@@ -124,7 +126,8 @@ void Sockets::send_rest() {
 void Sockets::stop() {
   runtime::Lock lock(mutex_);
   if (!std::exchange(started_, false)) return;
-  // Two passes through the queue: sockets that flush() opens are watched before they are closed.
+  // The task is queued twice. Sockets that flush() opens in the first pass are thus watched before
+  // they are closed.
   runtime_.wake_from_outside([self = shared_from_this()] {
     self->send_rest();
     self->runtime_.wake_from_outside([self] { self->receiving([&] { self->close_all(); }); });
@@ -132,13 +135,13 @@ void Sockets::stop() {
   const runtime::Reason reason{"the transport to close"};
   while (!closed_) closed_waiters_.wait(lock, runtime::Deadline::never(), reason);
   lock.unlock();
-  context_.close();  // waits for messages that linger
+  context_.close();  // waits for lingering messages
   claim_.reset();
 }
 
 // ---- sending ---------------------------------------------------------------------------------
 
-// Nothing below calls the receiver, because the sender may hold locks of its own.
+// The functions below do not call the receiver, because the sender may hold locks of its own.
 void Sockets::flush() {
   if (!has_handed_over_.exchange(false)) return;
   {
@@ -180,10 +183,11 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
                  [this, &peer] { receiving([&] { receive_from(peer); }); });
   runtime_.watch(peer.monitor.get(zmq::sockopt::fd),
                  [this, &peer] { receiving([&] { look_at_monitor(peer); }); });
-  receive_soon(peer);  // a descriptor signals nothing until its socket was found empty once
+  receive_soon(peer);  // a descriptor gives no signal before its socket was found empty once
 }
 
-/// A later process at that address must find nothing of this run in the socket.
+/// Closes a connection. The socket is closed, too, so that a later process at the same address
+/// receives nothing of this run.
 void Sockets::give_up(ConnectionId connection) {
   if (const auto known = routing_ids_.find(connection); known != routing_ids_.end()) {
     incoming_.at(known->second).lost = true;
@@ -204,7 +208,7 @@ void Sockets::transmit(ConnectionId connection, const Frame& frame) {
   Outgoing& peer = found->second;
   try {
     send_frame(peer.dealer, parts_of(frame));
-    // Sending may have consumed the signal that something arrived.
+    // Sending may have consumed the signal that a message has arrived.
     if (readable(peer.dealer)) receive_soon(peer);
   } catch (const std::exception& error) {
     lose(peer, fmt::format("cannot send to host {}: {}", name_of(peer), error.what()));
@@ -242,13 +246,15 @@ void Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::heartbeat_ttl, silence_max_ms);
 }
 
-/// Returns a monitor that reports events of `socket`; it is closed with the socket.
+/// Returns a monitor that reports the events of `socket`. It must be closed together with the
+/// socket.
 zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection, int events) {
   const std::string address = fmt::format("inproc://monitor-{}", connection);
   if (zmq_socket_monitor(socket.handle(), address.c_str(), events) != 0) throw zmq::error_t();
   zmq::socket_t monitor(context_, zmq::socket_type::pair);
   monitor.set(zmq::sockopt::linger, 0);
-  monitor.set(zmq::sockopt::rcvhwm, 0);  // otherwise ZeroMQ's own thread waits for this one
+  // Without this limit, ZeroMQ's thread would wait for this thread.
+  monitor.set(zmq::sockopt::rcvhwm, 0);
   monitor.connect(address);
   return monitor;
 }
@@ -261,8 +267,8 @@ void Sockets::forget(ConnectionId connection) {
   outgoing_.erase(found);
 }
 
-// ZeroMQ's own thread would wait forever to report to a closed monitor, and serve no other socket
-// meanwhile. So monitoring ends first.
+// Closes the monitor only after monitoring has ended. Otherwise ZeroMQ's thread would wait forever
+// to report to the closed monitor, and would serve no other socket meanwhile.
 void Sockets::close_both(zmq::socket_t& socket, zmq::socket_t& monitor) {
   if (socket) zmq_socket_monitor(socket.handle(), nullptr, 0);
   for (zmq::socket_t* one : {&monitor, &socket}) {
