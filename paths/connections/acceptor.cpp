@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/acceptor.cpp — checks of hellos, and replies for deployments that are not open
+// paths/connections/acceptor.cpp — checks of hellos, and replies without an open deployment
 #include "paths/connections/acceptor.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,8 @@ namespace paths {
 
 namespace {
 
-// Limits of the hellos that wait for calls of this host, and of those whose connection is lost.
+// greetings_max: maximum number of hellos that wait until this host calls deploy(). failures_max:
+// maximum number of records of such hellos whose connection was lost.
 constexpr std::size_t greetings_max = 4096;
 constexpr std::size_t failures_max = 256;
 
@@ -105,19 +106,20 @@ void Acceptor::deliver(ConnectionId connection, Frame&& frame) {
   for (Frame& answer : verdict.answers) {
     try {
       multiplexer_.transport().send(connection, std::move(answer));
-    } catch (const std::exception&) {  // an unsendable frame loses the connection
+    } catch (const std::exception&) {  // if a frame cannot be sent, its connection is lost
     }
   }
   if (verdict.is_last) multiplexer_.transport().drop(connection);
 }
 
-/// Handles a short frame without a deployment like the request that it stands for. Drops replies.
+/// Handles a short frame for a deployment that is not open: a request like the normal frame in
+/// whose place it was sent. Drops replies.
 void Acceptor::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   if (!frame.is_reply) deliver(connection, new_frame(run_, number_, FrameKind::request));
 }
 
 /// Decides what to do with a frame.
-/// Requires: the mutex, like all functions below up to forget_if_unused().
+/// Requires: the mutex is held, as for all functions below up to forget_if_unused().
 Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
   if (after_end_.contains(connection)) return judge_after_end(connection, frame);
   if (waits_.contains(connection)) {
@@ -125,7 +127,8 @@ Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
       fails_waiting(connection, frame.text);
     return {};
   }
-  // Signs of life between a deployment that has closed its connections and one that has ended.
+  // Such frames may arrive after a deployment has closed its connections on this host and before it
+  // has ended on the peer.
   if (frame.kind == FrameKind::credits || frame.kind == FrameKind::refuse) return {};
   if (frame.kind == FrameKind::lane && lanes_ != nullptr) return {.share = lanes_};
   if (frame.kind != FrameKind::hello) return refused("a frame before its hello");
@@ -148,17 +151,17 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
   switch (deployments.meaning_of(call.number)) {
     case DeploymentTable::Meaning::now:
       if (label.share != nullptr) return {.share = label.share};
-      break;  // not open yet: the hello waits
+      break;  // the deployment is not open yet, so the hello waits
     case DeploymentTable::Meaning::ended: {
       DeploymentId last = call;
       const bool is_last = call.number == deployments.number();
-      // With this number the peer can meet this host.
+      // The peer can meet this host if it uses this number.
       last.number = deployments.number() + (deployments.is_under_way() ? 0 : 1);
       Verdict verdict =
           refused(fmt::format("{} has ended on host {}{}{}", name_of(call), host_,
                               is_last ? ": " : "", is_last ? deployments.how_it_ended() : ""),
                   std::make_shared<const DeploymentId>(std::move(last)));
-      verdict.complaint.clear();  // the peer is known, so the refusal is not logged
+      verdict.complaint.clear();  // the peer is known, so its refusal is not logged
       return verdict;
     }
     case DeploymentTable::Meaning::later:
@@ -182,7 +185,7 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
   return {};
 }
 
-/// Replies for a deployment that has ended in good order. Its peers may end much later.
+/// Replies on behalf of a deployment that has ended properly. Its peers may end much later.
 Acceptor::Verdict Acceptor::judge_after_end(ConnectionId connection, const Frame& frame) {
   Verdict verdict;
   switch (frame.kind) {
@@ -215,7 +218,7 @@ Acceptor::Verdict Acceptor::refused(std::string why,
   return verdict;
 }
 
-/// Compares protocol version and run, before anything else in the hello counts.
+/// Compares protocol version and run. Must be called before any other field of the hello is used.
 std::string Acceptor::wrong_run(const Frame& hello) const {
   const base::Digest theirs{hello.run_high, hello.run_low};
   if (hello.version != protocol_version)
@@ -230,7 +233,7 @@ std::string Acceptor::wrong_run(const Frame& hello) const {
                      run_.text());
 }
 
-/// Returns false if no hello waits on that connection.
+/// Records a failure for the hello that waits on the connection. Returns false if there is none.
 bool Acceptor::fails_waiting(ConnectionId connection, const std::string& failure) {
   const auto known = waits_.find(connection);
   if (known == waits_.end()) return false;
@@ -244,7 +247,8 @@ bool Acceptor::fails_waiting(ConnectionId connection, const std::string& failure
   return true;
 }
 
-/// Forgets a failure. A later call of this host does not learn of it, and does not meet that peer.
+/// Forgets the oldest recorded failure. A later call on this host then does not learn of the
+/// failure and cannot meet that peer.
 void Acceptor::forget_oldest_failure() {
   const auto [label, connection] = std::move(failures_.front());
   failures_.pop_front();

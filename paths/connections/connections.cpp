@@ -63,7 +63,7 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
     runtime::DeferredWakes wakes;
     const runtime::Lock lock(table_.mutex());
     Connection& connection = table_.find_or_add(id);
-    if (!connection.lost.empty()) return;  // frames after a loss are ignored
+    if (!connection.lost.empty()) return;  // frames that arrive after a loss are ignored
     const std::string wrong = rules_.wrong(connection, frame);
     if (wrong.empty()) {
       verdict = take(connection, frame, wakes);
@@ -82,7 +82,7 @@ void Connections::deliver(ConnectionId id, Frame&& frame) {
   if (verdict.has_peer_parted) liveness_.notify_gone(peer, Goodbyes::has_ended, true);
 }
 
-/// Takes a frame that passed the checks.
+/// Processes a frame that passed the checks.
 /// Requires: the mutex is held.
 Connections::Verdict Connections::take(Connection& connection, Frame& frame,
                                        runtime::DeferredWakes& wakes) {
@@ -104,7 +104,8 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
     case FrameKind::one_way:
       verdict.is_to_be_served = true;
       sender_.receive_failure(connection, frame.text);
-      // Returns credits early: the reply may take long, and other requests need credits to proceed.
+      // Credits are returned early, because the reply may take long and the peer may need credits
+      // to proceed.
       if (connection.credits.owes_half()) sender_.post(connection, FrameKind::credits);
       break;
     case FrameKind::goodbye:
@@ -121,7 +122,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
   return verdict;
 }
 
-/// Returns whether the peer is gone as a result.
+/// Handles a hello. Returns whether it makes the peer count as gone.
 /// Requires: the mutex is held.
 bool Connections::greet(Connection& connection, const Frame& hello, runtime::DeferredWakes& wakes) {
   if (const std::string wrong = rules_.wrong_greeting(hello); !wrong.empty()) {
@@ -166,7 +167,7 @@ void Connections::connection_lost(ConnectionId id, const std::string& reason) {
 
 // ---- short frames -----------------------------------------------------------------------------
 
-/// Handles a short frame like deliver() handles the frame that it stands for.
+/// Handles a short frame as deliver() handles the normal frame in whose place it was sent.
 void Connections::deliver_short(ConnectionId id, ShortFrame&& frame) {
   runtime::Lock lock(table_.mutex());
   Connection& connection = table_.find_or_add(id);
@@ -189,7 +190,8 @@ bool ConnectionEnd::deliver(ShortFrame&& frame) {
   return true;
 }
 
-/// Requires: the mutex, passed in `held`. Releases it before it wakes waiters.
+/// Processes a short frame. `held` holds the mutex; the function releases it before it wakes
+/// waiters.
 void Connections::take(Connection& connection, ShortFrame&& frame, runtime::Lock held) {
   if (!connection.lost.empty()) return;
   connection.is_received = true;

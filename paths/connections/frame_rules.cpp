@@ -22,7 +22,8 @@ std::string FrameRules::wrong(Connection& connection, const Frame& frame) const 
   return connection.is_ours ? wrong_from_us(connection, frame) : wrong_to_us(connection, frame);
 }
 
-/// Checks a frame on a connection that this host made. Only replies to its requests may arrive.
+/// Checks a frame on a connection that this host made. Only replies to this host's requests may
+/// arrive.
 std::string FrameRules::wrong_from_us(Connection& connection, const Frame& frame) const {
   const std::int64_t used = connection.credits.used();
   if (frame.credits > used) return fmt::format("{} credits of {}", frame.credits, used);
@@ -69,7 +70,8 @@ std::string FrameRules::wrong(Connection& connection, const ShortFrame& frame) c
   return {};
 }
 
-/// Checks a frame on a connection that the peer made: a hello, operations, a goodbye.
+/// Checks a frame on a connection that the peer made. Only a hello, operations and a goodbye may
+/// arrive.
 std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& frame) const {
   if (frame.credits != 0) return fmt::format("{} credits of 0", frame.credits);
   if (frame.kind == FrameKind::heartbeat || frame.kind == FrameKind::credits)
@@ -89,7 +91,8 @@ std::string FrameRules::wrong_to_us(const Connection& connection, const Frame& f
   return fmt::format("stage {} on the connection to stage {}", frame.stage, connection.key);
 }
 
-/// Checks that the calls on both hosts are of one plan, before anything else counts.
+/// Checks that both hosts call deploy() with the same plan. Must be called before other fields are
+/// used.
 std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greeting) const {
   const std::string& here = table_.name();
   const DeploymentId* theirs = greeting.deployment.get();
@@ -103,7 +106,8 @@ std::string FrameRules::wrong_plan(const std::string& peer, const Frame& greetin
                      table_.call().label, theirs->plan.text(), here, table_.peers().digest.text());
 }
 
-/// Checks that a welcome names the call of our hello, and the same incarnation each time.
+/// Checks that a welcome names the call of deploy() that our hello named. All welcomes of a host
+/// must also have the same incarnation.
 std::string FrameRules::wrong_call(std::uint32_t host, const Frame& welcome) const {
   const std::string& peer = table_.name_of(host);
   if (std::string wrong = wrong_plan(peer, welcome); !wrong.empty()) return wrong;

@@ -11,13 +11,14 @@ namespace paths {
 
 namespace {
 
-/// Requests do not wait for credits. Their number is bounded, because their callers wait for
-/// replies. The pushes that use the credits may also need a request to proceed.
+/// Returns whether a frame waits for credits. Requests do not wait. Their number is limited,
+/// because their callers wait for replies. Pushes that have used all credits may also need a
+/// request to proceed.
 bool waits_for_credits(const Frame& frame) {
   return frame.kind == FrameKind::one_way && !is_farewell(frame.operation.kind);
 }
 
-/// Returns whether a newer push may replace one that waits for credits.
+/// Returns whether a newer push may replace a push that waits for credits.
 bool may_replace(const Frame& held, const Frame& newer) {
   const Operation &old = held.operation, &fresh = newer.operation;
   return held.kind == newer.kind && !is_farewell(fresh.kind) && old.kind == fresh.kind &&
@@ -36,7 +37,8 @@ void FrameSender::push(std::uint32_t to_host, StageId stage, Operation operation
     frame.stage = stage;
     frame.operation = std::move(operation);
     const auto last = connection.last_held_like(frame);
-    // Replaces only the path's last held frame, so that the others stay in order.
+    // A push replaces only the last held frame of its path. The other held frames thus stay in
+    // order.
     if (may_leave(connection, frame) &&
         (frame.operation.kind == OperationKind::withdraw || connection.held.empty())) {
       leave(connection, std::move(frame));
@@ -52,7 +54,7 @@ void FrameSender::push(std::uint32_t to_host, StageId stage, Operation operation
   queue_.send_posted();
 }
 
-/// Returns nullptr if the connection is unknown or lost.
+/// Returns the connection with that id; nullptr if it is unknown or lost.
 Connection* FrameSender::find_open(ConnectionId id) {
   Connection* const connection = table_.find(id);
   return connection == nullptr || !connection->lost.empty() ? nullptr : connection;
@@ -94,7 +96,8 @@ std::string FrameSender::failure() const {
   return failure_;
 }
 
-/// Rewords the failure if a peer reports that this host is gone, for example after a long stop.
+/// Notes a failure that a peer reported. If a peer reports that this host is gone, for example
+/// after this host was stopped for long, the text is changed to say so.
 void FrameSender::receive_failure(const Connection& connection, const std::string& text) {
   if (!failure_.empty()) return;
   const std::string loss = fmt::format("host {} is gone: ", table_.name());
@@ -118,7 +121,7 @@ void FrameSender::take_credits(Connection& connection, std::uint32_t credits,
                                runtime::DeferredWakes& wakes) {
   if (credits == 0) return;
   connection.credits.take_back(credits);
-  queue_.parting().wake_all(wakes);  // continues held frames
+  queue_.parting().wake_all(wakes);  // wakes parting contexts, which then continue held frames
   post_held(connection, wakes);
 }
 
@@ -141,13 +144,14 @@ void FrameSender::post_goodbye(Connection& connection) {
 
 void FrameSender::leave_at_last(Connection& connection, Frame&& frame,
                                 runtime::DeferredWakes& wakes) {
-  if (frame.kind == FrameKind::request)  // the caller now waits for the reply
+  if (frame.kind == FrameKind::request)  // the caller now waits for a reply instead of credits
     connection.call_of(frame.call)->tell(wakes);
   leave(connection, std::move(frame));
 }
 
-/// Checks all held frames; post_held() stops at the first that may not leave. Requests were held
-/// for the welcome and need no credits. Only a held frame of the same thread and path delays them.
+/// Checks all held frames, whereas post_held() stops at the first one that may not leave. Held
+/// requests waited only for the welcome and need no credits. A request must still wait if an
+/// earlier frame of the same thread and path is held.
 void FrameSender::post_first(Connection& connection, runtime::DeferredWakes& wakes) {
   std::list<Frame> waited = std::exchange(connection.held, {});
   for (Frame& frame : waited) {
@@ -159,7 +163,8 @@ void FrameSender::post_first(Connection& connection, runtime::DeferredWakes& wak
   post_held(connection, wakes);
 }
 
-/// Sends no payload to a peer before both know that their calls of deploy() belong together.
+/// Returns whether a frame may leave. No operation is sent to a peer before both hosts know that
+/// their calls of deploy() belong together.
 bool FrameSender::may_leave(const Connection& connection, const Frame& frame) {
   return connection.is_welcome && (connection.credits.has_credits() || !waits_for_credits(frame));
 }
@@ -188,7 +193,8 @@ void FrameSender::post(Connection& connection, Frame&& frame) {
         is_control(frame.kind) ? SentTraffic::no_graph
                                : table_.peers().graph_of_path[frame.operation.path],
         one);
-  // Repeats the failure: a gateway may end before our goodbye, which reports it too, arrives.
+  // The failure is repeated in a release, because a gateway may end before our goodbye, which also
+  // reports the failure, arrives.
   if (kind == OperationKind::release && frame.kind == FrameKind::one_way) frame.text = failure_;
   queue_.post(connection, std::move(frame));
 }

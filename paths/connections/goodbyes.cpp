@@ -24,8 +24,8 @@ void Goodbyes::part(runtime::Deadline deadline) {
   if (!table_.runtime().is_virtual()) close_to_remaining_peers();
 }
 
-/// Sends goodbyes to peers that stay longer. Their paths into this host are released, so they do
-/// not count its end as a loss.
+/// Sends goodbyes to peers that run longer than this host. Their paths into this host have been
+/// released, so they do not count the end of this host as a loss.
 void Goodbyes::close_to_remaining_peers() {
   {
     const runtime::Lock lock(table_.mutex());
@@ -39,8 +39,8 @@ void Goodbyes::close_to_remaining_peers() {
   queue_.send_posted();
 }
 
-/// Returns for each peer the number of outstanding steps: our held frames plus one reply per
-/// connection.
+/// Returns the number of outstanding steps for each peer. Each held frame is a step, and each
+/// goodbye that waits for its reply is one.
 /// Requires: the mutex is held.
 std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   std::map<std::uint32_t, std::size_t> left;
@@ -50,11 +50,13 @@ std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   return left;
 }
 
-/// Gives each peer the time until `deadline` for each of its steps, independently of other peers.
+/// Waits for the replies. Each step of each peer may take the time from now until `deadline`,
+/// independently of other peers.
 void Goodbyes::await_answers(runtime::Deadline deadline) {
   runtime::Runtime& runtime = table_.runtime();
   const base::Nanos patience = deadline.at - runtime.now();
-  std::map<std::uint32_t, std::pair<std::size_t, base::Nanos>> last_step;  // steps left; time limit
+  // By peer: outstanding steps; time limit of the next one.
+  std::map<std::uint32_t, std::pair<std::size_t, base::Nanos>> last_step;
   bool is_late = false;
   runtime::Lock lock(table_.mutex());
   for (;;) {
@@ -78,7 +80,7 @@ void Goodbyes::await_answers(runtime::Deadline deadline) {
   }
 }
 
-/// Stops waiting for the peer's replies.
+/// Stops waiting for the replies of a peer.
 /// Requires: the mutex is held.
 void Goodbyes::forgo(std::uint32_t peer, base::Nanos patience) {
   for (const auto& [id, connection] : table_.all())

@@ -23,7 +23,7 @@ base::Nanos Liveness::look_pause() const {
 }
 
 void Liveness::look_after_peers() {
-  std::vector<std::pair<std::uint32_t, std::string>> silent;  // hosts and their addresses
+  std::vector<std::pair<std::uint32_t, std::string>> silent;  // silent hosts and their addresses
   {
     const runtime::Lock lock(parts_.table.mutex());
     std::map<std::uint32_t, Connection*> asked;
@@ -163,7 +163,7 @@ TravelError Liveness::refuse_answer(std::uint32_t host, StageId stage, std::uint
   Connection* connection = nullptr;
   {
     const runtime::Lock lock(parts_.table.mutex());
-    // The pointer stays valid: connections made by this host are never erased.
+    // The pointer stays valid, because connections that this host made are never erased.
     connection = &parts_.sender.connection_to(host, stage);
   }
   refuse(connection->id, wrong);

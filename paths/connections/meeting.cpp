@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/connections/meeting.cpp — wait for missing peers, with warnings and a limit
+// paths/connections/meeting.cpp — waiting for missing peers, with warnings and a time limit
 #include "paths/connections/meeting.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@ constexpr base::Nanos first_word_after = std::chrono::seconds(5);
 Meeting::Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveUp give_up)
     : table_(table), peers_(peers), give_up_(std::move(give_up)), is_wired_(!needs_all) {}
 
-/// Returns the peers with a connection that has not arrived or not been accepted.
+/// Returns the peers of which an expected connection has not arrived, or which have not accepted a
+/// connection of this host.
 /// Requires: the mutex is held.
 std::set<std::uint32_t> Meeting::absent() const {
   const auto not_come = peers_.not_come();

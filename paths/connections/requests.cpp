@@ -35,9 +35,10 @@ Result Requests::call(std::uint32_t to_host, StageId stage, Operation&& operatio
   return result_of(call);
 }
 
-/// Returns when the caller stops waiting. If a wait on the far host expires there, its reply names
-/// the missing host. The limit here is one deadline later, and catches a host that does not reply
-/// at all. A dead host is noticed before either.
+/// Returns the time at which the caller stops waiting. If the operation waits on the far host and
+/// misses the deadline, that host sends an error that names the missing host. The limit on this
+/// host is one deadline later. It applies only if the far host does not reply at all. The loss of a
+/// host is noticed earlier.
 runtime::Deadline Requests::limit_of(const PendingCall& call) const {
   if (call.lacks_credits()) return call.deadline;
   return {call.deadline.at + table_.peers().deadline, call.deadline.written};
@@ -52,7 +53,7 @@ TravelError Requests::late(const PendingCall& call) const {
       FailureCause::deadline);
 }
 
-/// Returns the result of a call that was answered. Throws if it failed or its connection was lost.
+/// Returns the result of a completed call. Throws if the call failed or its connection was lost.
 Result Requests::result_of(PendingCall& call) const {
   if (!call.answered) throw table_.gone(*call.connection, call.path);
   if (call.answered->failure) throw TravelError(*call.answered->failure);
@@ -117,7 +118,8 @@ base::Nanos Requests::end_late(base::Nanos now) {
   return next;
 }
 
-/// Requires: the mutex; leave() must follow. Returns whether the request travels as a short frame.
+/// Registers a call and its request. Returns whether the request must be sent as a short frame. The
+/// caller must call leave() next. Requires: the mutex is held.
 bool Requests::request(PendingCall& call, std::uint32_t to_host, StageId stage,
                        Operation& operation) {
   call.to_host = to_host;
@@ -143,7 +145,7 @@ bool Requests::request(PendingCall& call, std::uint32_t to_host, StageId stage,
   return false;
 }
 
-/// Requires: the mutex, which it releases while it sends.
+/// Sends the request. Requires: the mutex is held. The function releases it while it sends.
 void Requests::leave(const PendingCall& call, bool is_short, Operation& operation,
                      runtime::Lock& lock) {
   if (!is_short) return queue_.send_posted(lock);
@@ -156,9 +158,9 @@ void Requests::leave(const PendingCall& call, bool is_short, Operation& operatio
   sender_.send(*call.connection, operation.path, std::move(frame), lock);
 }
 
-/// Removes a call that was answered or abandoned. An abandoned request that is still held never
-/// leaves.
-/// Requires: the mutex, which it may release and lock again.
+/// Removes a call that has its reply or was abandoned. If the request of an abandoned call is still
+/// held, it is never sent.
+/// Requires: the mutex is held. The function may release it and acquire it again.
 void Requests::forget(const PendingCall& call, runtime::Lock& lock) {
   if (call.connection == nullptr) return;
   Connection& connection = *call.connection;

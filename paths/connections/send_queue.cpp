@@ -8,7 +8,8 @@
 
 namespace paths {
 
-/// Sends one frame. If that fails, its connection is lost, and the frames behind it still leave.
+/// Sends one frame. If that fails, the connection of the frame is lost. Frames behind it are still
+/// sent.
 template <class Send>
 void SendQueue::hand_over(ConnectionId connection, Send send) {
   try {
@@ -28,7 +29,8 @@ void SendQueue::send(const Connection& connection, ShortFrame&& frame, runtime::
     posted_.emplace_back(id, ShortOne{connection.short_way, std::move(frame)});
     return send_posted(lock);
   }
-  ShortWay& way = *connection.short_way;  // valid: only the sending context drops connections
+  // Stays valid, because only the sending context drops connections.
+  ShortWay& way = *connection.short_way;
   if (way.only_writes()) {
     try {
       return way.send(frame);
@@ -56,7 +58,7 @@ void SendQueue::send_posted(runtime::Lock& lock) {
   send_all(lock);
 }
 
-/// Requires: is_sending_ was set by the caller. Returns when nothing is left to send.
+/// Sends until no posted frame is left. Requires: the caller has set is_sending_.
 void SendQueue::send_all(runtime::Lock& lock) {
   while (has_posted()) {
     sent_.swap(posted_);

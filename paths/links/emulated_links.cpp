@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/links/emulated_links.cpp — lookup of emulated links, and cost of ways
+// paths/links/emulated_links.cpp — lookup of emulated links, and cost of ways between hosts
 #include "paths/links/emulated_links.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +39,8 @@ tuning::Link link_of(const HopLink& link) {
 
 namespace {
 
-/// Returns the highest rate of one pair of hosts over a link, in bits per second; 0 = unlimited.
+/// Returns the highest rate that one pair of hosts gets on a link, in bits per second; 0 =
+/// unlimited.
 double pair_rate(const tuning::Link& link, double bits_per_second, std::uint32_t striping) {
   if (!link.has_streams()) return bits_per_second;
   const double streams =

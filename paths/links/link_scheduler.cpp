@@ -84,7 +84,7 @@ base::Nanos LinkScheduler::depart(LaneFrame frame, base::Nanos head) {
   return taken;
 }
 
-/// Starts the frames that may start over a link with streams, and schedules the next check.
+/// Starts those frames that may start on a link with streams, and schedules the next check.
 void LinkScheduler::serve(Waiting& waiting, base::Nanos moment) {
   base::Nanos free_at;
   {
@@ -108,7 +108,7 @@ void LinkScheduler::serve(Waiting& waiting, base::Nanos moment) {
   if (!waiting.streams.waits_for_link() || waiting.looks_at == free_at) return;
   waiting.looks_at = free_at;
   due_queue_.put(free_at, [this, &waiting, free_at] {
-    // A late frame may still arrive while the link is free, and then needs a new check.
+    // A late frame may arrive after this check while the link is free. It then needs another check.
     if (waiting.looks_at == free_at) waiting.looks_at = base::Nanos(-1);
     serve(waiting, free_at);
   });
@@ -128,7 +128,7 @@ void LinkScheduler::pass_on(std::uint32_t to, LaneFrame frame, base::Nanos begin
   due_queue_.put(begin, std::move(leave));
 }
 
-/// Records a transfer. All frames of a message without streams count as one transfer.
+/// Records a transfer. If the link has no streams, all frames of one message count as one transfer.
 void LinkScheduler::record(const LaneFrame& frame, bool has_stream, base::Nanos begin,
                            base::Nanos end, base::Nanos arrived) {
   eventspace::Recorder* const recorder = recorder_of_ ? recorder_of_(frame.source) : nullptr;
@@ -138,7 +138,7 @@ void LinkScheduler::record(const LaneFrame& frame, bool has_stream, base::Nanos 
   std::uint64_t bytes = frame.payload.size();
   if (!has_stream && !(is_first && is_last)) {
     const MessageKey key(frame.source, frame.target, frame.group, frame.channel, frame.ordinal);
-    // Overwrites the start of a message that failed on its way.
+    // Replaces the start time of an earlier message with the same key that failed on its way.
     if (is_first) crossing_[key] = begin;
     if (!is_last) return;
     if (const auto since = crossing_.extract(key)) begin = since.mapped();

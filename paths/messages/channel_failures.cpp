@@ -24,7 +24,8 @@ void ChannelFailures::fail(const EndpointState::Waits& waits, const Failure& fai
 void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
                            const EndpointState::Waits& waits, const std::string& reason) {
   if (waits.empty()) return;
-  // The text is complete: the peer itself gave this reason when it left. Its cause is not known.
+  // The text needs no addition, because the peer itself gave this reason when it left. The cause of
+  // the failure is not known.
   if (group.said.contains(peer)) return fail_as_said(waits, reason, FailureCause::other);
   const bool has_left =
       peer == state_.host || group.parts.contains(peer) || !group.over.contains(peer);
@@ -91,7 +92,8 @@ void ChannelFailures::end_channels(GroupState& group, const Channels& which, con
   for (auto& [peer, lane] : group.in) credit_.issue_returned(group, peer);
 }
 
-/// Also passes on failures that other hosts reported, because those may not have reached all hosts.
+/// Fails channels. Also passes on failures that another host has reported, because that report
+/// possibly did not reach all hosts.
 void ChannelFailures::fail_channels(GroupState& group, const Channels& which,
                                     const std::string& why, FailureCause cause) {
   end_channels(group, which, why, cause);

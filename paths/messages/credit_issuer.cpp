@@ -8,10 +8,10 @@
 namespace paths {
 namespace {
 
-/// Rate that the window of an unlimited way is designed for.
+/// Rate that is assumed for a way of unlimited rate when its window is computed.
 constexpr double unlimited_as_bits_per_second = 10e9;
 constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
-/// Delay after which small messages that have not arrived are granted.
+/// Delay after which a delayed grant is sent if its message has not arrived.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -28,8 +28,8 @@ InboundChannel& CreditIssuer::lane_from(GroupState& group, std::uint32_t source)
   return *lane;
 }
 
-/// Returns the bytes that the way from the source and back can hold, plus two frames, because the
-/// host takes time to serve one.
+/// Returns the number of bytes that fit on the way from the source and back, plus two frames,
+/// because the host takes time to process a frame.
 std::uint64_t CreditIssuer::bytes_under_way(std::uint32_t source) const {
   const Plan& plan = *state_.plan;
   const WayCost there = cost_of(plan, source, state_.host),
@@ -76,9 +76,9 @@ void CreditIssuer::ask_for(const GroupState& group, std::uint32_t source, Inboun
   asks_at_ = std::min(asks_at_, state_.runtime.now() + asks_after);
 }
 
-/// Whether the grant may be delayed. A source with credit for more than a frame sends small
-/// messages without one. If another message is in front, that message uses up credit here, and the
-/// credit is no longer ample.
+/// Whether the grant of a message may be delayed. A source that has credit for more than one frame
+/// can send small messages without a grant. If it sends another message first, that message uses
+/// the credit. The credit is then no longer ample.
 bool CreditIssuer::may_wait_to_ask(const InboundChannel& lane, const NamedMessage& which) const {
   return which.is_little && !which.is_grant_at_once && !state_.runtime.is_virtual() &&
          has_ample_credit(lane);
@@ -110,7 +110,8 @@ void CreditIssuer::ask_if_short(const GroupState& group, std::uint32_t source,
   if (lane.holds_back() && !has_ample_credit(lane)) grant_held_back(group, source, lane);
 }
 
-/// Sends all delayed grants. If the hosts disagree about a message, the grant reveals it.
+/// Sends all delayed grants, 250 ms after the first delay. The source may expect another message
+/// than this host. It notices the difference by the signature digest in the grant.
 void CreditIssuer::ask_for_all() {
   asks_at_ = base::Nanos::max();
   for (const auto& [id, group] : groups_.all())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/frame_delivery.cpp — passage of incoming frames, along links or into a lane
+// paths/messages/frame_delivery.cpp — handling of incoming frames: to the next host, or into a lane
 #include "paths/messages/frame_delivery.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +37,8 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
   if (frame.target != state_.host && frame.kind != LaneKind::lost)
     parts_.membership.report_loss(from, frame);
   frame.lag = std::min(frame.lag, state_.farthest());
-  // Must precede the reading of the clock: a frame of no emulated link arrived at this call.
+  // arrived_at() must be called before the clock is read for other purposes: the arrival time of a
+  // frame without an emulated link is the time of this call.
   const base::Nanos arrived_at = state_.link_scheduler.arrived_at(frame);
   const base::Nanos now = state_.runtime.now();
   const base::Nanos came = std::min(arrived_at, now + state_.farthest());
@@ -63,7 +64,8 @@ bool FrameDelivery::has_way(const LaneFrame& frame) const {
          state_.leads_to(frame.target);
 }
 
-/// Whether the frame crossed this host's network: it is from the cluster, or a switch leads here.
+/// Whether the frame crossed the network of this host: it is from a host of the cluster, or all
+/// frames arrive through a switch.
 bool FrameDelivery::comes_by_network(std::uint32_t from) const {
   const Plan& plan = *state_.plan;
   const std::uint32_t here = state_.cluster();
@@ -71,7 +73,7 @@ bool FrameDelivery::comes_by_network(std::uint32_t from) const {
          (from < plan.hosts.size() && plan.hosts[from].cluster == here);
 }
 
-/// Sends a frame on over the next link, or takes it if this host is its target.
+/// Sends a frame on over the next link. If this host is the target, processes the frame.
 void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   const bool is_data = frame.kind == LaneKind::data;
   if (is_data && is_received) {
@@ -95,8 +97,8 @@ void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   }
 }
 
-/// Waits twice, because the time that the receiving link takes is only known after the last frame
-/// has entered it.
+/// Does the work after all frames have arrived. It waits twice, because the delay on the receiving
+/// link is known only after the last frame has entered that link.
 void FrameDelivery::when_all_has_come(const DueQueue::Work& work) {
   state_.due_queue.put(
       all_come_by_, [this, work] { state_.due_queue.put(all_come_by_, work, Turn::choices); },

@@ -14,9 +14,10 @@
 namespace paths {
 namespace {
 
-/// Values of LaneFrame::bytes in reports. 2 + n, for n > 0, is the report of a cluster in round n.
+/// Values of LaneFrame::bytes in reports. 2 + n, for n > 0, means the report of a cluster in round
+/// n.
 constexpr std::uint64_t of_host = 0, of_cluster = 1, of_all = 2;
-/// Value of progress() on a host that knows that the fact holds for all.
+/// Value of progress() on a host that knows that the fact holds for all hosts.
 constexpr std::uint64_t knows_all = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
@@ -34,7 +35,8 @@ void Gathering::take(const LaneFrame& frame) {
   else if (frame.bytes == of_host)
     hosts_.insert(frame.source);
   else if (const std::uint64_t round = frame.bytes == of_cluster ? 0 : frame.bytes - 2;
-           round < state_.plan->clusters.size())  // bounds heard_: no run has more rounds
+           // No run has more rounds; the check limits the size of heard_.
+           round < state_.plan->clusters.size())
     heard_.emplace(round, state_.plan->hosts[frame.source].cluster);
   resume();
 }
@@ -85,7 +87,7 @@ std::vector<std::uint32_t> Gathering::awaited() const {
   return hosts;
 }
 
-/// Skips silent hosts: the connections of paths report hosts that never arrived.
+/// Silent hosts are omitted. If a host never arrived, the connections of paths report it.
 std::string Gathering::awaited_text() const {
   const Plan& plan = *state_.plan;
   const std::set<std::uint32_t> silent = state_.carrier.silent();
@@ -104,11 +106,12 @@ std::string Gathering::awaited_text() const {
 LaneFrame Gathering::news(std::uint32_t target, std::uint64_t bytes) const {
   LaneFrame frame = state_.control(kind_, target, 0);
   frame.bytes = bytes;
-  frame.is_at_once = kind_ == LaneKind::here;  // emulated links do not delay the start of a run
+  frame.is_at_once = kind_ == LaneKind::here;  // emulated links must not delay the start of a run
   return frame;
 }
 
-/// Reports the hosts of this cluster, and of the clusters that reported in earlier rounds.
+/// Reports that the fact holds for this cluster, and for all clusters that reported to it in
+/// earlier rounds.
 void Gathering::tell_clusters() {
   const Plan& plan = *state_.plan;
   for (const std::uint32_t cluster : clusters_in_round(plan, state_.cluster(), round_, true)) {

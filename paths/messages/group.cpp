@@ -18,7 +18,7 @@ namespace {
 /// Returns the endpoint of a handle. Throws UsageError if the host has ended.
 MessageEndpoint& lanes_of(const std::weak_ptr<MessageEndpoint>& held, std::string_view kind,
                           std::string_view name) {
-  // The reference stays valid: no caller uses a handle while its host ends.
+  // The reference stays valid, because no handle may be used while its host ends.
   const auto lanes = held.lock();
   if (lanes == nullptr) throw base::UsageError(fmt::format("{}{}: its host has ended", kind, name));
   if (!lanes->is_of_this_process())

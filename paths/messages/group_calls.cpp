@@ -13,15 +13,16 @@
 namespace paths {
 namespace {
 
-/// Largest group in which hosts issue credit at once. In larger ones, sources ask for it first.
+/// Largest group in which hosts issue credit immediately. In larger groups, sources must ask for
+/// credit.
 constexpr std::size_t notified_hosts_max = 64;
-/// Limit of a frame in lent memory, which is copied while the mutex is held.
+/// Maximum size of a frame from lent memory. Such a frame is copied while the mutex is held.
 constexpr std::uint64_t lent_frame_bytes_max = std::uint64_t{1} << 20;
 
 }  // namespace
 
-/// Ends the lanes over lost hosts only after the early frames, because a lost host that left the
-/// group before has reported its reason in them.
+/// Joins a group. Lanes that need a lost host are ended after the early frames were processed. A
+/// host that left the group before it was lost has reported its reason in those frames.
 std::uint64_t GroupCalls::join(std::string_view name, SharedHosts hosts,
                                const GroupOptions& options) {
   runtime::Lock lock(state_.mutex);

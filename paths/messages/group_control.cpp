@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/group_control.cpp — credit, grants, questions and farewells of groups
+// paths/messages/group_control.cpp — credit, grants, questions, and reports of hosts that leave
 #include "paths/messages/group_control.hpp"
 
 #include <fmt/format.h>
@@ -10,9 +10,10 @@
 namespace paths {
 namespace {
 
-/// Largest number of early control frames, for groups that were not made here yet.
+/// Maximum number of control frames that are kept for groups that this host has not made yet.
 constexpr std::size_t early_frames_max = 65'536;
-/// Number of messages in a question from a host that waits to send: larger than any count.
+/// Value of LaneFrame::bytes in a question from a host that waits to send. It is greater than any
+/// number of messages.
 constexpr std::uint64_t waits_to_send = std::numeric_limits<std::uint64_t>::max();
 
 bool is_question(const LaneFrame& frame) {
@@ -74,7 +75,7 @@ void GroupControl::take_permission(GroupState& group, const LaneFrame& frame, ba
   parts_.outgoing.unblock(lane, moment);
 }
 
-/// Applies a grant. Ignores it if the message was sent already.
+/// Applies a grant. Ignores it if the message has been sent already.
 void GroupControl::take_grant(OutboundChannel& lane, const LaneFrame& frame) {
   const MessageName name{frame.channel, frame.ordinal};
   const auto channel = lane.channels.find(name.channel);
@@ -130,8 +131,9 @@ void GroupControl::ask(GroupState& group, const LaneQuestion& question) {
   }
 }
 
-/// Replies to a question. A closed channel has sent all of its messages. If all messages of this
-/// host have arrived there, the message that the other host waits for does not exist.
+/// Replies to a question. A closed channel of this host has sent all its messages. If all messages
+/// of this host have arrived at the other host, the message for which that host waits does not
+/// exist.
 void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
   if (group.over.contains(frame.source)) return;
   if (!group.is_closed(frame.channel)) {
@@ -154,7 +156,7 @@ void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
     parts_.failures.tell(group, frame.source, frame.channel);
 }
 
-/// Returns why this host will never join the group that a frame is for; "" if it may.
+/// Returns the reason why this host will never join the group of a frame; "" if it may still join.
 std::string GroupControl::why_never_here(const LaneFrame& frame) const {
   const bool wants_answer = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
                             frame.kind == LaneKind::ask;
@@ -166,9 +168,9 @@ std::string GroupControl::why_never_here(const LaneFrame& frame) const {
   return why_absent_ ? why_absent_(frame.text) : std::string();
 }
 
-/// Returns why this host will never make a part of a split group; "" if it may. Members make the
-/// parts while they are in the group. A host that has left it, or where the split failed, makes
-/// none.
+/// Returns the reason why this host will never join a group that is split off; "" if it may still
+/// join. Members split a group while they are in it. A host that has left the group, or on which
+/// the split failed, will never join the new group.
 std::string GroupControl::why_never_split(const LaneFrame& question) const {
   if (const GroupTable::Ended* const ended = parts_.groups.ended(question.ordinal)) {
     const Participation& part = ended->part;
@@ -189,7 +191,7 @@ std::string GroupControl::why_never_split(const LaneFrame& question) const {
 void GroupControl::keep_for_later(LaneFrame frame) {
   if (const std::string why = why_never_here(frame); !why.empty())
     return answer_for_good(frame.source, frame.group, why);
-  if (is_question(frame)) return;  // the other host repeats it
+  if (is_question(frame)) return;  // not kept, because the other host repeats questions
   const bool is_useful = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
                          frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
                          frame.kind == LaneKind::failed;

@@ -49,8 +49,8 @@ void GroupState::mark_mismatch(std::uint64_t channel) {
     entry->second.is_mismatch = true;
 }
 
-/// Closes a channel. Failed channels below closed ones are forgotten, unless all higher ones
-/// failed.
+/// Closes a channel. Also forgets failed channels with numbers below all open channels, unless all
+/// higher channels have failed.
 void GroupState::close(std::uint64_t channel) {
   if (channel == closed_before)
     ++closed_before;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/lost_hosts.cpp — lost hosts, and the ways that their loss cuts
+// paths/messages/lost_hosts.cpp — lost hosts, and the ways that are cut by their loss
 #include "paths/messages/lost_hosts.hpp"
 
 #include <fmt/format.h>

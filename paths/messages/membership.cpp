@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/membership.cpp — losses and ends of hosts, passed from neighbour to neighbour
+// paths/messages/membership.cpp — losses and ends of hosts, reported from neighbour to neighbour
 #include "paths/messages/membership.hpp"
 
 #include <utility>
@@ -42,7 +42,8 @@ void Membership::look_at_neighbours() {
   }
 }
 
-/// Returns false if the loss was known, is this host's own, or no longer matters.
+/// Counts a host as lost. Returns false if the loss was known already, is that of this host itself,
+/// or no longer matters.
 bool Membership::count_out(std::uint32_t host, const std::string& why) {
   if (host == parts_.state.host || parts_.ends.is_everywhere() || !parts_.lost.add(host, why))
     return false;
@@ -57,7 +58,8 @@ bool Membership::count_out(std::uint32_t host, const std::string& why) {
   return true;
 }
 
-/// With one cluster and without the key `lanes`, each host notices the losses that concern it.
+/// Whether losses are reported to neighbours. If there is one cluster and the config has no key
+/// `lanes`, no report is needed: each host notices the losses that concern it.
 bool Membership::tells_of_losses() const {
   return parts_.state.plan->clusters.size() > 1 || parts_.state.plan->lanes.is_written;
 }
@@ -80,7 +82,7 @@ void Membership::lose_and_notify_exit(std::uint32_t host, const std::string& why
   if (is_news) notify_exit(host, why);
 }
 
-/// Notifies the exit, except at the end of a run, when hosts end one after the other.
+/// Notifies the exit of a loss. Does not at the end of a run, when hosts end one after the other.
 void Membership::notify_exit(std::uint32_t host, const std::string& why) {
   EndpointState& state = parts_.state;
   if (state.is_switch() || state.runtime.is_virtual() || !state.plan->lanes.is_written ||
@@ -94,7 +96,8 @@ void Membership::note_end(std::uint32_t host) {
   if (parts_.state.is_switch()) {
     parts_.ends.note_host(host);
     parts_.ends.look_at_hosts();
-  } else if (host < parts_.state.plan->hosts.size()) {  // a switch ends when no more frames pass it
+    // A switch ends when no more frames pass through it.
+  } else if (host < parts_.state.plan->hosts.size()) {
     if (count_out(host, "it has ended")) parts_.lost.mark_ended(host);
   }
 }
@@ -110,7 +113,7 @@ void Membership::report_loss(std::uint32_t from, const LaneFrame& frame) {
     state.post(state.lost_frame(frame.source, *place, why));
 }
 
-/// Sends a frame to a neighbour. Frames from a switch itself cross no link.
+/// Sends a frame to a neighbour. Frames that a switch itself creates cross no link.
 void Membership::tell(std::uint32_t place, LaneFrame frame) {
   if (parts_.state.is_switch())
     parts_.state.post_to_neighbour(place, std::move(frame));
@@ -128,7 +131,7 @@ void Membership::take_of_neighbour(const LaneFrame& frame) {
   EndpointState& state = parts_.state;
   if (state.is_switch()) {
     neighbours_.insert(frame.source);
-    // The neighbour is new or arrived late, so it needs the earlier losses.
+    // The neighbour is new or arrived late, so it must receive the earlier losses.
     parts_.ends.forget_host(frame.source);
     for (const auto& [place, why] : parts_.lost.all())
       if (frame.kind == LaneKind::look && place != frame.source)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/message_clock.cpp — due work, done by a service context or by polling threads
+// paths/messages/message_clock.cpp — due work, done by the service context or by polling threads
 #include "paths/messages/message_clock.hpp"
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 namespace paths {
 namespace {
 
-/// Number of times that sending continues before other work gets a turn.
+/// Maximum number of times that sending is continued before other work gets a turn.
 constexpr int rounds_max = 16;
 
 }  // namespace
 
-/// The service context. It runs while work is due.
+/// The service context of the endpoint. It runs while there is work.
 class MessageClock::Service final : public runtime::Work {
  public:
   explicit Service(MessageClock& clock) : clock_(clock) {}
@@ -26,7 +26,7 @@ class MessageClock::Service final : public runtime::Work {
   // Guarded by the mutex of the endpoint:
   bool is_running = false;
   base::Nanos sleeps_until = base::Nanos::min();
-  runtime::WaitList earlier;  // notified when earlier work is added
+  runtime::WaitList earlier;  // notified when work is added that is due earlier than all other work
 
  private:
   void run() override { clock_.run(); }
@@ -44,19 +44,19 @@ class MessageClock::Service final : public runtime::Work {
   MessageClock& clock_;
 };
 
-/// Polling threads do due work, which saves waking a context. While none polls, the service context
-/// runs. No work is missed: a context that adds work sees the polling threads, or the last of these
-/// threads sees the work.
+/// Polling threads do due work, so that no context need be woken for it. While no thread polls, the
+/// service context does the work. No work is missed: either the context that adds work sees the
+/// polling threads, or the last polling thread sees the work.
 class MessageClock::Lookers final : public runtime::Poller {
  public:
   explicit Lookers(MessageClock& clock) : clock_(clock) {}
-  /// Returns after all polling threads have left the endpoint. Requires: the mutex is not held.
+  /// Blocks until all polling threads have left the endpoint. Requires: the mutex is not held.
   void part() {
     if (are_known_) clock_.state_.runtime.remove_poller(*this);
   }
   bool are_there() const { return count_.load() > 0; }
 
-  // Requires: the mutex of the endpoint.
+  // Requires: the mutex of the endpoint is held.
   void know(const DueQueue& due_queue) {
     next_.store(due_queue.empty() ? base::Nanos::max().count() : due_queue.next().count());
     if (due_queue.empty() || clock_.is_stopped_ || clock_.state_.runtime.is_virtual()) return;
@@ -71,7 +71,7 @@ class MessageClock::Lookers final : public runtime::Poller {
       return false;
     runtime::Lock lock(clock_.state_.mutex, std::try_to_lock);
     if (lock && !clock_.is_stopped_) clock_.do_what_is_due(lock, Turn::choices);
-    return false;  // due work completes no wait of this thread
+    return false;  // due work does not complete the wait of this thread
   }
   void end_polling() override {
     if (count_.fetch_sub(1) > 1 || next_.load() == base::Nanos::max().count()) return;
@@ -83,7 +83,8 @@ class MessageClock::Lookers final : public runtime::Poller {
   MessageClock& clock_;
   bool are_known_ = false;
   std::atomic<int> count_{0};
-  std::atomic<base::Nanos::rep> next_{base::Nanos::max().count()};  // due time of the next work
+  // Time at which the next work is due.
+  std::atomic<base::Nanos::rep> next_{base::Nanos::max().count()};
 };
 
 MessageClock::MessageClock(const Parts& parts)
@@ -118,7 +119,7 @@ void MessageClock::settle(runtime::Lock& lock) {
     }
     leaving.clear();
     ended.clear();
-    // Saves memory: simulations have very many hosts.
+    // The memory is freed on the virtual clock, because simulations have very many hosts.
     if (state_.runtime.is_virtual()) settled_ = {};
     lock.lock();
   }
@@ -132,9 +133,9 @@ void MessageClock::settle(runtime::Lock& lock) {
   lock.unlock();
 }
 
-/// Continues messages that wait until earlier frames were passed on. After `rounds_max` rounds it
-/// queues the rest as due work, so that a receiver does not send for long. Returns whether to
-/// settle again.
+/// Continues messages that waited until earlier frames were passed on. After `rounds_max` rounds,
+/// the rest is queued as due work. A receiving context thus does not send for too long. Returns
+/// whether settle() must do another round.
 bool MessageClock::go_on(int& rounds) {
   if (!parts_.outgoing.may_go_on() || is_put_off_) return false;
   if (++rounds <= rounds_max)
@@ -145,7 +146,8 @@ bool MessageClock::go_on(int& rounds) {
   return true;
 }
 
-/// Returns when the service context has work. Polling threads do the queued work instead of it.
+/// Returns the time at which the service context has its next work. Queued work does not count
+/// while threads poll, because they do it.
 base::Nanos MessageClock::next_due() const {
   const bool has_work = !state_.due_queue.empty() && !lookers_->are_there();
   return has_work ? std::min(state_.due_queue.next(), parts_.credit.asks_at())
@@ -156,7 +158,7 @@ bool MessageClock::is_needed() const { return !is_stopped_ && next_due() != base
 
 void MessageClock::run() {
   runtime::Lock lock(state_.mutex);
-  // On the virtual clock, a wait until the present ends after all other contexts have run.
+  // On the virtual clock, a wait until the current time ends after all other contexts have run.
   auto turn = state_.runtime.is_virtual() ? Turn::events : Turn::choices;
   base::Nanos turn_at = state_.runtime.now();
   while (is_needed()) {
@@ -205,7 +207,7 @@ void MessageClock::stop() {
   lock.unlock();
   lookers_->part();
   lock.lock();
-  // On the virtual clock, contexts end with the run.
+  // On the virtual clock, contexts end together with the run.
   while (service_->is_running && (!state_.runtime.is_virtual() || runtime::is_inside_a_run()))
     quiet_.wait(lock, runtime::Deadline::never(),
                 {"the end of the clock of", state_.name, state_.host});

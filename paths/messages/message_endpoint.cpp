@@ -13,7 +13,8 @@
 namespace paths {
 namespace {
 
-/// Returns the emulated link by which a host receives; nullptr for a switch, or if there is none.
+/// Returns the emulated link through which a host receives; nullptr for a switch, or if there is
+/// none.
 std::shared_ptr<EmulatedLink> receiving_of(const EndpointState& state, EmulatedLinks& links) {
   if (state.is_switch()) return nullptr;
   const HopLink network = receiving_link(*state.plan, state.host);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/run_phases.cpp — waits for all hosts, at the beginning and end of a run
+// paths/messages/run_phases.cpp — waiting for all hosts at the beginning and at the end of a run
 #include "paths/messages/run_phases.hpp"
 
 #include <fmt/format.h>
@@ -16,9 +16,11 @@
 namespace paths {
 namespace {
 
-/// Number of checks in one deadline. A host that is silent or overdue in all of them is lost.
+/// Number of checks in one deadline. A host counts as lost if it is silent, or overdue, in all of
+/// them.
 constexpr std::uint32_t looks_in_a_deadline = 4;
-/// Number of checks by a switch, one deadline apart, before a silent host is lost.
+/// Number of checks by a switch before a silent host counts as lost. The checks are one deadline
+/// apart.
 constexpr std::uint32_t looks_of_switch = 2;
 constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 
@@ -26,7 +28,7 @@ constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 
 RunPhases::RunPhases(const Parts& parts) : parts_(parts), state_(parts.state) {}
 
-/// Calls MessageClock::settle() and locks the mutex again.
+/// Calls MessageClock::settle(), then locks the mutex again.
 void RunPhases::settle(runtime::Lock& lock) {
   parts_.clock.settle(lock);
   if (!lock.owns_lock()) lock.lock();
@@ -83,7 +85,7 @@ void RunPhases::finish_host(runtime::Lock& lock, bool has_failed) {
   settle(lock);
   await_end(lock, has_failed);
   drain(lock);
-  // If the program received an error and continued, the loss is not reported again.
+  // If the program has received the error and continued, the loss is not reported again.
   if (!parts_.lost.first_text().empty() && !parts_.failures.is_delivered())
     note_wrong(parts_.lost.first_text());
 }
@@ -94,7 +96,7 @@ void RunPhases::drain(runtime::Lock& lock) {
                          base::format_time(state_.plan->deadline)));
 }
 
-/// Keeps the first error.
+/// Records an error, unless one was recorded before.
 void RunPhases::note_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = fmt::format("host {}: {}", state_.name, what);
 }
@@ -118,7 +120,8 @@ runtime::Deadline RunPhases::next_look(bool has_failed) const {
                                        std::min(state_.plan->deadline / looks_in_a_deadline, most));
 }
 
-/// Asks all hosts for a sign of life. Loses those that stayed silent in `looks` consecutive calls.
+/// Asks all hosts for a sign of life. Hosts that were silent in `looks` consecutive calls count as
+/// lost.
 void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std::string& why) {
   lock.unlock();
   const std::set<std::uint32_t> silent = state_.carrier.look_after(looks);
@@ -130,8 +133,8 @@ void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std:
   }
 }
 
-/// Loses hosts that are ahead of their report. If such a host reported its end before, and confirms
-/// it when asked, the report itself is lost, and neither host would ever end.
+/// Hosts whose report is missing count as lost. Such a host has replied, when asked, that it has
+/// sent its report long ago. The report has not arrived, so that neither host would ever end.
 void RunPhases::lose_overdue() {
   const base::Nanos now = state_.runtime.now();
   std::map<std::uint32_t, base::Nanos> overdue;
@@ -150,8 +153,8 @@ void RunPhases::lose_overdue() {
               base::format_time(state_.plan->deadline)));
 }
 
-/// Opens connections to hosts that this one never exchanged frames with. Without a connection,
-/// their loss would go unnoticed.
+/// Opens connections to hosts with which this host has exchanged no frames. Without a connection,
+/// the loss of such a host would not be noticed.
 void RunPhases::look_at_all() {
   const Plan& plan = *state_.plan;
   const std::uint32_t here = state_.cluster();
@@ -168,7 +171,7 @@ void RunPhases::look_at_all() {
   }
 }
 
-/// Waits for the hosts of this switch. Only the switch sees which hosts behind it are silent.
+/// Waits for the hosts of this switch. Only the switch can notice that hosts behind it are silent.
 void RunPhases::finish_switch(runtime::Lock& lock) {
   const Plan& plan = *state_.plan;
   const std::string limit_text = base::format_time(plan.deadline);

@@ -107,7 +107,7 @@ void check_folder(const fs::path& folder) {
 }
 
 /// Throws if another user could replace `folder` or a folder that contains it. These folders may
-/// belong to the system. They may also be shared, if each user can move only his own files there.
+/// belong to the system. They may also be shared, if users can move only their own files there.
 void check_above(const fs::path& folder) {
   const struct stat status = status_of(folder);
   const bool is_trusted = status.st_uid == geteuid() || status.st_uid == 0 ||

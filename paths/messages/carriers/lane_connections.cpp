@@ -12,7 +12,7 @@
 namespace paths {
 namespace {
 
-/// Returns what is wrong with the first frame on a connection; "" if it is valid.
+/// Returns the error in the first frame on a connection; "" if the frame is valid.
 std::string wrong_hello(const Frame& frame, const Peers& peers, std::uint32_t here) {
   if (frame.kind != FrameKind::lane || frame.version != protocol_version ||
       frame.lane->kind != LaneKind::hello)
@@ -123,8 +123,9 @@ ConnectionId LaneConnections::connection_to(std::uint32_t host) {
   return connection;
 }
 
-/// Closes the connection that was idle for longest if there are too many. Keeps connections to
-/// switches, which notice a host's end by them, and connections without room.
+/// If there are too many connections, closes the one that was idle for longest. Does not close
+/// connections to switches, because a switch notices by them that a host has ended. Does not close
+/// connections without room either.
 void LaneConnections::close_idle() {
   ConnectionId idle = 0;
   {
@@ -168,7 +169,8 @@ void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) 
     runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     is_closed = is_goodbye && closing_.erase(connection) > 0;
-    if (is_goodbye && !is_closed && !is_parting_) {  // not a reply to a goodbye of ours
+    // The goodbye is not a reply to a goodbye of this host.
+    if (is_goodbye && !is_closed && !is_parting_) {
       ended = to_[connection];
       ended_.insert(ended);
     }
@@ -202,7 +204,7 @@ void LaneConnections::deliver(ConnectionId connection, Frame&& frame) {
   }
   if (from == host_) return greet(connection, frame);
   if (!is_lane) return;
-  if (frame.lane->kind == LaneKind::hello)  // repeated hello: asks for a sign of life
+  if (frame.lane->kind == LaneKind::hello)  // a repeated hello asks for a sign of life
     return transport_->send(connection, frame_of(LaneKind::welcome));
   if (frame.lane->kind != LaneKind::goodbye) {
     frame.lane->text = std::move(frame.text);
@@ -236,7 +238,7 @@ void LaneConnections::connection_lost(ConnectionId connection, const std::string
       outward_[host].has_closed = true;
       parting_.wake_all(wakes);
     }
-    // No loss counts after the end of either side.
+    // After the end of either host, the loss of a connection has no meaning.
     if (ended_.contains(host) || is_parting_) return;
   }
   if (host != host_) lanes_->host_lost(host, reason);
@@ -261,7 +263,8 @@ void LaneConnections::part(runtime::Deadline deadline) {
 }
 
 void LaneConnections::wait_for_goodbyes(runtime::Deadline deadline) {
-  // A switch does not wait for hosts that never replied: they need none of its frames.
+  // A switch does not wait for hosts that never replied, because those hosts need none of its
+  // frames.
   const auto has_closed = [&](const auto& entry) {
     return entry.second.has_closed || (peers_->hosts[host_].is_switch && !entry.second.is_welcome);
   };

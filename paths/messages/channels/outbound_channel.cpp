@@ -33,7 +33,7 @@ bool OutboundChannel::Channel::holds(std::uint64_t number) const {
   return false;
 }
 
-/// Returns the list that holds a message.
+/// Returns the list that contains a message.
 OutboundChannel::Channel::Messages& OutboundChannel::Channel::list_of(const Message& message) {
   for (Messages* list : {&paying_, &granted_})
     if (list->contains(place_of(message))) return *list;
@@ -46,7 +46,8 @@ void OutboundChannel::Channel::grant(Message& message) {
   granted_.insert(list_of(message).extract(place_of(message)));
 }
 
-/// Returns the first message. Moves withdrawn messages, whose memory must not be read, to waiting_.
+/// Returns the first message of a list. Moves withdrawn messages to waiting_, because their memory
+/// must not be read.
 OutboundChannel::Message* OutboundChannel::Channel::first(Messages& messages) {
   while (!messages.empty() && messages.begin()->second.wait->is_abandoned)
     waiting_.insert(messages.extract(messages.begin()));

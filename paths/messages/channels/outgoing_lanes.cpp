@@ -9,7 +9,8 @@
 namespace paths {
 namespace {
 
-/// Bytes to pass on before more is copied, on the steady clock. They fit a processor's cache.
+/// Maximum number of bytes that have left an outlet but were not passed on, on the steady clock.
+/// This amount fits the processor's cache.
 constexpr std::uint64_t in_hand_max = std::uint64_t{64} << 10;
 
 }  // namespace
@@ -105,8 +106,8 @@ OutboundChannel::Channel* OutgoingLanes::choose(Outlet& outlet,
   return nullptr;
 }
 
-/// Removes and returns the channel whose turn it is. If it holds named messages, the lane of its
-/// group with the least `order` goes first.
+/// Removes the channel whose turn it is from the outlet and returns it. If that channel contains
+/// named messages, all lanes of its group are compared. The one with the lowest `order` goes first.
 OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   auto& turn = outlet.fresh.empty() ? outlet.turns : outlet.fresh;
   if (turn.empty()) return nullptr;
@@ -133,8 +134,8 @@ OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   return chosen;
 }
 
-/// Sends frames that the outlet can take. On the virtual clock, a link's next frame is chosen after
-/// all events of the same time.
+/// Sends as many frames as the outlet accepts. On the virtual clock, the next frame of a link is
+/// chosen after all other events of the same time.
 void OutgoingLanes::want(Outlet& outlet) {
   if (outlet.is_waiting) return;
   if (outlet.has_link && runtime_.is_virtual())
@@ -143,7 +144,8 @@ void OutgoingLanes::want(Outlet& outlet) {
     pump(outlet);
 }
 
-/// Continues an outlet from now: frames that waited for room were not late.
+/// Continues an outlet that has room again. Its time continues from now, because frames that waited
+/// for room do not count as late.
 void OutgoingLanes::room_made(std::uint32_t host) {
   const auto found = by_host_.find(host);
   if (found == by_host_.end() || !std::exchange(found->second.has_no_room, false)) return;
