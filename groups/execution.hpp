@@ -36,10 +36,9 @@ struct OperationName {
 struct ExecutionPlan {
   collectives::Rank me = 0;
   const collectives::Topology* topology = nullptr;
-  /// Limits on concurrent messages. The executor ignores the setting for half duplex and the time
-  /// for which a message occupies a port, because real hosts send and receive at the same time. The
-  /// limit on sending applies only if steps take ports in order. Otherwise the links choose the
-  /// next frame.
+  /// Limits on concurrent messages. Real hosts send and receive at the same time. The executor
+  /// therefore ignores half duplex and the time for which a message occupies a port. The limit on
+  /// sending applies only if steps take ports in order. Otherwise the links choose the next frame.
   pricing::Ports ports = {};
 };
 

@@ -135,8 +135,8 @@ std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
   return running;
 }
 
-/// Returns the failure of an operation that failed, that comes after a failed operation, or in
-/// which a departed member takes no part. Otherwise returns nullptr.
+/// Returns the failure of the operation; nullptr if none is known. An operation fails itself, after
+/// a failed one, or because a departed member takes no part.
 paths::Failure HostGroup::known_failure(std::uint64_t number) const {
   const auto behind = failures_.upper_bound(number);
   if (behind != failures_.begin()) return std::prev(behind)->second;

@@ -225,8 +225,8 @@ void Local::line_up_in() {
   }
 }
 
-/// Orders the elements of an alltoall by target host, then by member of this host, then by member
-/// of the target host.
+/// Orders the elements of an alltoall by target host. Elements for one host are ordered by source
+/// member, then by target member.
 void Local::line_up_pairs() {
   std::size_t all = 0, at = 0;
   for (const Call* call : calls_) all += call->in.size();

@@ -45,8 +45,8 @@ struct ConditionCheckSwitches {
 /// If tuples must be requested, an undecided round immediately asks some clusters, those with the
 /// largest last known values first. It assumes that these values still hold, and asks the fewest
 /// clusters that would then decide the round. If no number would, it asks all clusters. If the
-/// replies do not decide the round, it asks the remaining clusters, and again each cluster whose
-/// tuple was too old.
+/// replies do not decide the round, it asks the remaining clusters. It also asks again each cluster
+/// whose tuple was too old.
 ///
 /// Integers of equal sign may overflow when clusters are combined. The overflow proves the outcome
 /// that a part of the values can establish. The result is then the value of the own cluster.

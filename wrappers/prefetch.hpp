@@ -16,9 +16,9 @@
 namespace wrappers {
 
 /// Begins a path that has no thread. It repeatedly asks the far end for a tuple newer than the last
-/// one that it received, and moves the tuple into its own element. It skips the tuples between the
-/// two. Its element numbers the tuples itself. Reads of a thread whose path passes through this
-/// wrapper are served from this element.
+/// one. It moves each tuple into its own element. Older tuples that it did not receive are skipped.
+/// Its element numbers the tuples itself. Reads of a thread whose path passes through this wrapper
+/// are served from this element.
 ///
 /// Why:     The request is under way while the application computes.
 /// Blocks:  only its own context, while there is no newer tuple. A read that ends at a deadline is

@@ -127,8 +127,8 @@ Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
       fails_waiting(connection, frame.text);
     return {};
   }
-  // Such frames may arrive after a deployment has closed its connections on this host and before it
-  // has ended on the peer.
+  // A deployment may have closed its connections on this host before it has ended on the peer. Such
+  // frames then still arrive.
   if (frame.kind == FrameKind::credits || frame.kind == FrameKind::refuse) return {};
   if (frame.kind == FrameKind::lane && lanes_ != nullptr) return {.share = lanes_};
   if (frame.kind != FrameKind::hello) return refused("a frame before its hello");

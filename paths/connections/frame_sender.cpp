@@ -96,8 +96,8 @@ std::string FrameSender::failure() const {
   return failure_;
 }
 
-/// Notes a failure that a peer reported. If a peer reports that this host is gone, for example
-/// after this host was stopped for long, the text is changed to say so.
+/// Notes a failure that a peer reported. A peer may report that this host is gone, for example
+/// after a long stop. The text is then changed to say which host reports it.
 void FrameSender::receive_failure(const Connection& connection, const std::string& text) {
   if (!failure_.empty()) return;
   const std::string loss = fmt::format("host {} is gone: ", table_.name());

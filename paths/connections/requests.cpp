@@ -35,10 +35,10 @@ Result Requests::call(std::uint32_t to_host, StageId stage, Operation&& operatio
   return result_of(call);
 }
 
-/// Returns the time at which the caller stops waiting. If the operation waits on the far host and
-/// misses the deadline, that host sends an error that names the missing host. The limit on this
-/// host is one deadline later. It applies only if the far host does not reply at all. The loss of a
-/// host is noticed earlier.
+/// Returns the time at which the caller stops waiting. If the operation misses the deadline on the
+/// far host, that host replies with an error that names the missing host. The limit on this host is
+/// one deadline later. It applies only if the far host does not reply at all. The loss of a host is
+/// noticed earlier.
 runtime::Deadline Requests::limit_of(const PendingCall& call) const {
   if (call.lacks_credits()) return call.deadline;
   return {call.deadline.at + table_.peers().deadline, call.deadline.written};

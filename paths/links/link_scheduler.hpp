@@ -54,7 +54,8 @@ class LinkScheduler {
   void record_transfers(RecorderOf recorder_of) { recorder_of_ = std::move(recorder_of); }
 
   /// Sends a frame whose head arrived here at the time `head`. Returns the time when the link has
-  /// accepted the whole frame. For a frame that waits for a stream, returns `head`.
+  /// accepted the whole frame. For a frame without a link, or one that waits for a stream, returns
+  /// `head`.
   base::Nanos depart(LaneFrame frame, base::Nanos head);
   /// Returns the link for frames to `target`. Returns nullptr if no link is emulated here, or if
   /// frames wait for streams of the link.

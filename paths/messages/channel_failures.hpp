@@ -40,8 +40,7 @@ class ChannelFailures {
   void refuse(const LaneFrame& frame, const std::string& wrong);
 
   /// Records the purpose for which a host uses a channel. If two hosts use it for different
-  /// purposes, the channel and all higher ones fail, because the hosts probably differ about those,
-  /// too.
+  /// purposes, the channel and all higher ones fail. The hosts differ about the higher ones, too.
   void compare_signatures(GroupState& group, std::uint64_t channel,
                           const GroupState::Meaning& said);
   /// Ends channels on this host.

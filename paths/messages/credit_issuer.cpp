@@ -28,7 +28,7 @@ InboundChannel& CreditIssuer::lane_from(GroupState& group, std::uint32_t source)
   return *lane;
 }
 
-/// Returns the number of bytes that fit on the way from the source and back, plus two frames,
+/// Returns the number of bytes that fit on the way from the source and back. Two frames are added,
 /// because the host takes time to process a frame.
 std::uint64_t CreditIssuer::bytes_under_way(std::uint32_t source) const {
   const Plan& plan = *state_.plan;

@@ -12,7 +12,7 @@
 namespace paths {
 
 /// Messages may arrive before their receive call. They must not fill the memory of a host.
-/// CreditIssuer issues credit to sources within the limit of the inbox, and grants messages for
+/// CreditIssuer issues credit to sources within the limit of the inbox. It also grants messages for
 /// which this host has a receive call.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.

@@ -199,8 +199,8 @@ class MessageGroup {
   /// credit.
   Receiving receive(std::uint32_t from, std::uint64_t channel);
   Sending send(std::uint32_t to, const NamedMessage& which, base::Payload message);
-  /// Whether frames to that host leave one by one, at the speed of a link or of the next process,
-  /// and are small. If so, messages should be sent from lent memory, because no bytes are copied in
+  /// Whether frames to that host are small and leave one by one, at the speed of a link or of the
+  /// next process. If so, messages should be sent from lent memory, because no bytes are copied in
   /// advance. Otherwise messages should be sent as a payload, which several messages can share.
   bool is_paced(std::uint32_t to) const;
   /// Sends from the caller's memory, or receives into it. Frames are copied one by one. No other
@@ -228,9 +228,9 @@ class MessageGroup {
   /// Leaves without waiting. Unsent messages are dropped; hosts that wait for them receive `why`.
   void abandon(const std::string& why);
   /// Leaves without waiting, after this host has done its part. Hosts that exchanged messages
-  /// compare the operations in which they took part. If the operations differ, or if a host used a
-  /// channel for another purpose, MessageEndpoint::finish() reports it on at least one of the
-  /// hosts.
+  /// compare the operations in which they took part. MessageEndpoint::finish() reports an error on
+  /// at least one of them if the operations differ. It also does if a host used a channel for
+  /// another purpose.
   void leave_after(const Participation& part);
 
  private:

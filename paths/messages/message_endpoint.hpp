@@ -110,9 +110,9 @@ class MessageEndpoint {
   /// deadline.
   ///
   /// Returns an error text; "" if there was no error. It is an error if hosts took part in
-  /// different operations of a group, or if a host is gone. A host also counts as gone if it has
-  /// reported that its threads have ended, but the frame with that report does not arrive within a
-  /// deadline. If the run has failed, waits for hosts without a sign of life end after 2 s.
+  /// different operations of a group, or if a host is gone. A host also counts as gone if it claims
+  /// to have reported its end, but the report does not arrive within a deadline. If the run has
+  /// failed, waits for hosts without a sign of life end after 2 s.
   std::string finish(bool has_failed = false);
   /// Returns the progress of this host towards the end: Gathering::progress().
   std::uint64_t end_progress();

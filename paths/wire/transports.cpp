@@ -137,8 +137,8 @@ bool share_memory(const Peers& peers, std::uint32_t host, std::uint32_t other) {
          are_of_one_machine(peers.hosts[host].address, peers.hosts[other].address);
 }
 
-/// Returns a lower bound for the number of descriptors that `host` needs for the connections of its
-/// paths, in addition to those that are open.
+/// Returns a lower bound for the number of descriptors that `host` still has to open for the
+/// connections of its paths.
 std::uint64_t descriptors_needed(const Peers& peers, std::uint32_t host, bool has_neighbours) {
   std::uint64_t needed = descriptors_of_sockets + (has_neighbours ? descriptors_of_memory : 0);
   for (const bool outgoing : {false, true}) {

@@ -89,8 +89,8 @@ class PollingFlag {
   explicit operator bool() const { return word_ != nullptr; }
   int descriptor() const { return descriptor_.get(); }
   void begin_polling();
-  /// Returns true for the last polling thread. That thread must check the rings once more, because
-  /// no peer has notified this host of frames that arrived while it polled.
+  /// Returns true for the last polling thread. That thread must check the rings once more: peers
+  /// send no notification while a thread polls.
   bool end_polling();
   /// Returns the number of the current sleep, which is unique; 0 while a thread polls.
   std::uint64_t sleep() const;

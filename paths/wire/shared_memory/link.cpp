@@ -83,9 +83,9 @@ bool Link::close(ConnectionId id) {
     surely_open_ = none;
     if (!has_begun) connections_.erase(found);  // the peer does not know the connection
   }
-  // If this host made the link, kept frames are dropped, so that a later process at the same
-  // address does not get them. If the peer made the link, they are sent, because they may contain
-  // the reason.
+  // If this host made the link, kept frames are dropped. A later process at the same address thus
+  // does not get them. If the peer made the link, they are sent, because they may contain the
+  // reason.
   if (is_ours()) writer_.forget(connection);
   if (detour_) detour_->drop(connection);
   if (has_begun) writer_.write_end(connection);

@@ -15,10 +15,10 @@ namespace paths {
 /// same TCP host.
 ///
 /// If a peer has not started yet, the transport waits for it until the connection is dropped. If a
-/// peer ends or is killed, the transport reports the loss at once, after all frames that had
-/// arrived from the peer. It does not notice a peer that is stopped or hangs. If this host or the
-/// peer cannot have shared memory, the connections between them take the detour. They are lost if
-/// there is no detour or if the plan requires shared memory.
+/// peer ends or is killed, the transport delivers the frames that had arrived, then reports the
+/// loss at once. It does not notice a peer that is stopped or hangs. If this host or the peer
+/// cannot have shared memory, the connections between them take the detour. They are lost if there
+/// is no detour or if the plan requires shared memory.
 ///
 /// Why:     Between processes of one machine, a frame costs two copies, and no system call while
 ///          the receiver polls. With sockets a frame costs tens of microseconds.

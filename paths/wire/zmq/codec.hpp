@@ -49,7 +49,7 @@ std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::messag
 /// does not have the property.
 std::optional<std::string> property(const zmq::message_t& message, const char* name);
 
-/// All parts of a frame. They are made before the first is sent, because the peer would read the
+/// All parts of a frame. They are made before the first is sent. Otherwise a peer might read the
 /// next frame as the rest of an incomplete one.
 struct FrameParts {
   zmq::message_t header, body;
