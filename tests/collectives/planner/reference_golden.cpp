@@ -11,12 +11,12 @@ TEST_CASE("algorithms: the reference in the documentation equals their descripti
       "# Algorithms of collectives\n\n"
       "Written by `paths algorithms`; a test compares it. Sums are those over two clusters of "
       "four\n"
-      "hosts with parameters by themselves; [collectives.md](collectives.md) says what their "
-      "orders\n"
-      "mean.\n\n" +
+      "hosts with default parameters; [collectives.md](../explanation/collectives.md) explains "
+      "their "
+      "orders.\n\n" +
       collectives::algorithm_reference() +
       "# Planners\n\nFor allgathers over a network that is known, see "
-      "[planning.md](planning.md).\n\n" +
+      "[planning.md](../explanation/planning.md).\n\n" +
       planning::planner_reference();
   CHECK(found == test_support::golden("../../docs/reference/algorithms.md", found));
 }
