@@ -40,6 +40,8 @@ SAYS = "base/say.cpp"
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.*/])/(home|root|work|Users)/\w")
 
+TEST_CASE = re.compile(r'\bTEST_CASE\(\s*(?:"(?:\\.|[^"\\])*"\s*)+')
+
 NOT_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<raw>[^(\s]*)\(.*?\)(?P=raw)"|"(?:\\.|[^"\\\n])*"'
     r"|(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'", re.DOTALL)
@@ -181,6 +183,10 @@ def cpp_mistakes(file, lines, code):
         for number, line in enumerate(code.splitlines(), 1):
             if TO_STANDARD_ERROR.search(line):
                 yield number, "may fail to be written; use base::say()"
+    text = "\n".join(lines)
+    for case in TEST_CASE.finditer(text):
+        if ";" in case.group():  # CMake would make two names of it, and ctest would run neither
+            yield text.count("\n", 0, case.start()) + 1, "no ';' in the name of a test case"
     if file.startswith("runtime/"):
         return
     may_excuse = file.startswith(("tests/", "bench/", "examples/"))

@@ -123,6 +123,11 @@ class Tidy(unittest.TestCase):
         self.assertIn("unfinished", self.says("base/a.cpp", "// TO" "DO\n"))
         self.assertIn("one machine", self.says("docs/a.md", "see /ho" "me/somebody/x\n"))
 
+    def test_names_of_cases(self):
+        name = 'TEST_CASE(\n    "a: one" ", two{}") {{}}\n'
+        self.assertEqual("", self.says("tests/a/a_test.cpp", name.format("")))
+        self.assertIn("no ';' in the name", self.says("tests/a/a_test.cpp", name.format("; three")))
+
     def test_heads(self):
         self.assertIn("line 1 must be", run("tidy.py", {"base/a.cpp": "int x;\n"})[0])
         self.assertIn("line 2 must be", run("tidy.py", {"base/a.hpp": SPDX + "int x;\n"})[0])
