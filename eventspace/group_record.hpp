@@ -57,7 +57,7 @@ struct GroupStep {
 
 struct GroupMember {
   std::uint32_t thread = 0;  ///< rank of the thread in the plan
-  std::uint32_t text = 0;    ///< number of the operation's text, as in the share
+  std::uint32_t text = 0;    ///< number of the text that describes the operation
   std::uint32_t share = 0;
   std::uint64_t bytes = 0;  ///< size of `in` or `out`, whichever is larger; 48 bits
   std::int64_t begin_nanos = 0;

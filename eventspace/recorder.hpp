@@ -63,8 +63,8 @@ class Recorder {
   /// Requires: `consumer` calls neither add() nor take().
   void take(const std::function<void(const Taken&)>& consumer);
 
-  std::vector<EventRecord> snapshot();  ///< takes all records, lane by lane
-  std::uint64_t added() const;          ///< records in lanes, whether taken or not
+  std::vector<EventRecord> snapshot();  ///< takes all records, one buffer after another
+  std::uint64_t added() const;          ///< records in all buffers, including taken ones
   std::uint64_t dropped() const;
 
  private:

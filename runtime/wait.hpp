@@ -132,7 +132,7 @@ class Deadlock : public Stop {
 class Waiter {
  protected:
   ~Waiter() = default;
-  /// Handles the event. Must not block. From here on the object may be destroyed.
+  /// Handles the event. Must not block. The object may be destroyed as soon as this is called.
   virtual void notify() noexcept = 0;
 
  private:

@@ -31,7 +31,7 @@ class Admission {
   Admission() = default;  ///< a program without steps
   Admission(collectives::Program program, std::size_t window)
       : program_(std::move(program)), window_(window) {}
-  /// Starts another program and keeps the memory.
+  /// Resets the object for the steps of another schedule. Reuses its memory.
   /// Requires: all steps of the last program are done.
   void restart(collectives::Program program, std::size_t window);
 

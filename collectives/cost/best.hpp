@@ -33,7 +33,8 @@ struct Best {
 
 /// Limits of the search.
 struct Effort {
-  /// Maximum number of messages of a schedule. Shorter stretches and segments are skipped.
+  /// Maximum number of messages of a schedule. Segments so short that a schedule would need more
+  /// messages are not tried.
   std::size_t messages_most = std::size_t{1} << 20;
   double above_bound = 0.001;  ///< fraction above the lower bound at which the search ends
 };

@@ -35,7 +35,8 @@ struct Network {
   std::size_t striping = 1;     ///< streams per ordered pair of hosts
   Bytes frame = 64 * 1024;      ///< bytes that a link serves as a unit
   base::Nanos message_cost{0};  ///< host's time per message sent or received
-  /// Bytes that a host reduces per second, read and written; 0 = reductions take no time.
+  /// Rate of reductions on a host: bytes read plus bytes written, per second. 0 = they take no
+  /// time.
   double fold_bytes_per_second = 0;
 
   std::size_t clusters() const { return topology->clusters(); }
@@ -56,7 +57,7 @@ struct Network {
   /// passes, in order.
   template <class See>
   void for_way(collectives::Rank from, collectives::Rank to, const See& see) const;
-  /// Returns the latency of all stages between two hosts at time 0.
+  /// Returns the sum of all latencies between two hosts. Latencies that change count as at time 0.
   base::Nanos latency(collectives::Rank from, collectives::Rank to) const;
 };
 

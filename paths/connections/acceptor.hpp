@@ -55,8 +55,8 @@ class Acceptor final : public Receiver {
   void end(const DeploymentId& call, const std::string& how,
            const std::vector<ConnectionId>& arrivals = {});
 
-  /// Notes a number that a peer has sent. With this number a call of that label could meet the
-  /// peer.
+  /// Notes the number that a peer sent for its deploy() of the label in `call`. The next deploy()
+  /// of that label on this host takes at least this number, so that the two belong together.
   void hear(const DeploymentId& call, std::uint64_t number);
 
   /// Passes connections for lanes to `share`: those whose first frame is a lane's. `share` checks

@@ -125,7 +125,7 @@ struct Connection {
   std::list<Frame> held;
 
   bool may_bring_operations() const { return known && !is_ours && !has_closed; }
-  /// Returns a free standing call for the operation; nullptr if it must use normal frames now.
+  /// Returns a standing call that is not in use; nullptr if the operation needs a full request.
   StandingCall* standing_for(StageId stage, const Operation& operation) {
     if (!short_way || operation.kind != OperationKind::move || operation.failure ||
         operation.segments != 1 || operation.payload.size() > ShortFrame::payload_bytes_max)

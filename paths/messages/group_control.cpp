@@ -131,9 +131,9 @@ void GroupControl::ask(GroupState& group, const LaneQuestion& question) {
   }
 }
 
-/// Replies to a question. A closed channel of this host has sent all its messages. If all messages
-/// of this host have arrived at the other host, the message for which that host waits does not
-/// exist.
+/// Replies to a peer that asks whether a message can still arrive. If this host has closed the
+/// channel, it has sent all messages of the channel. If the peer has received all of them, the
+/// message for which it waits does not exist.
 void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
   if (group.over.contains(frame.source)) return;
   if (!group.is_closed(frame.channel)) {

@@ -110,7 +110,7 @@ TEST_CASE("analysis: the computations of a thread are the gaps between its opera
   const Report report = analyse(sample::Options{});
   CHECK(report.threads.size() == 16);
   for (const ThreadReport& thread : report.threads)
-    check_all_equal(thread.computation, 1000, 30 * ms);  // first one from its life
+    check_all_equal(thread.computation, 1000, 30 * ms);  // the first begins with the thread
   const Report without = analyse(sample::Options{}, {.has_lives = false});
   check_all_equal(without.threads[0].computation, 999, 30 * ms);
 }

@@ -107,9 +107,9 @@ std::int64_t usual_of_links(std::vector<std::int64_t> like) {
   return like[(like.size() - 1) / 2];
 }
 
-/// Returns the reference for a link's latency, or 0 if the latency is normal. A slow link must
-/// also have slow quick messages. Messages near the median may have waited for each other or for
-/// streams.
+/// Returns the usual latency, to which a slow link is compared; 0 if this link is not slow. A link
+/// counts as slow only if its fastest messages are slow, too, because messages near the median may
+/// have waited for each other or for streams.
 std::pair<std::int64_t, std::string> usual_for(const GroupLinkReport& link,
                                                const std::vector<GroupLinkReport>& links) {
   std::vector<std::int64_t> medians, tenths;

@@ -40,7 +40,8 @@ class Passing {
     Way way;
     routes_.route(way, mover.host, receiver.host, exchange_.name);
     machines_.map_if_near(way, mover.host, exchange_, name, receiver.host);
-    way.push_back(marked_store(element, "true", position));  // a mark at the path's end
+    way.push_back(
+        marked_store(element, "true", position));  // keeps an error mark when the path ends
     writer_.path(name, mover, std::move(way), exchange_.instrumented);
     writer_.path(name, receiver, {store(element, position)}, exchange_.instrumented);
   }

@@ -144,7 +144,7 @@ Link::Verdict Link::judge(const FrameReader::Arrived& arrived) {
       surely_open_ = none;
       connections_.erase(found);
     }
-    // The frame is the reply to this host's end of the connection.
+    // This host has closed the connection, and the frame is the peer's reply to that.
     if (!was_open) return Verdict::ignore;
     if (!is_known) was_open = false;
   }
