@@ -56,7 +56,9 @@ def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
     root = root.resolve()
     listed = subprocess.run(["git", "-C", root, "ls-files", "*.md"], capture_output=True, text=True)
-    pages = [root / name for name in listed.stdout.split()] or sorted(root.rglob("*.md"))
+    pages = [root / name for name in listed.stdout.split()] or [
+        page for page in sorted(root.rglob("*.md"))
+        if not {"build", "node_modules"} & set(page.relative_to(root).parts)]
     wrong = [text for page in pages if page.exists() for text in wrong_links(root, page)]
     print("\n".join(wrong), end="\n" if wrong else "")
     sys.exit(1 if wrong else 0)
