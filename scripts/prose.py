@@ -36,9 +36,9 @@ MAX_WORDS = 30
 MAX_SUBJECT = 72
 
 # ---- rules -------------------------------------------------------------------------------------
-# name, where it applies, pattern, advice. Where: c comment, t trailing comment, m Markdown, n test
-# name, s help or message string, k commit subject. Patterns of `opener` rules are matched at the
-# start of a sentence only.
+# name, places, pattern, advice. A place is a letter: c comment, t trailing comment, m Markdown,
+# n test name, s help or message string, k commit subject. Patterns of `opener` rules match only at
+# the start of a sentence.
 
 
 def words(pattern):
@@ -441,7 +441,7 @@ def subject_hits(subject):
     return hits
 
 
-# ---- what to read ------------------------------------------------------------------------------
+# ---- files and lines ---------------------------------------------------------------------------
 
 
 def git(*arguments):

@@ -280,9 +280,9 @@ void allreduce(Steps& steps, const CollectiveSpec& task, const Parameters& param
 Parameter senders_parameter() {
   return {.name = "senders",
           .help =
-              "Number of hosts of a cluster that send to another, by ordered pair: from the first "
-              "cluster to the second, the third, ..., from the second to the first, ..., the last "
-              "for all that follow; 0 = all.",
+              "Number of hosts of a cluster that send to another one; 0 = all. The list has one "
+              "number for each ordered pair of clusters: first to second, first to third, ..., "
+              "second to first, ... The last number is also used for all further pairs.",
           .fallback = "0",
           .is_list = true};
 }

@@ -27,7 +27,7 @@ void allgather_ring(Steps& steps, const Gathering& gathering);
 void allgather_direct(Steps& steps, const Gathering& gathering);
 /// Bruck: the number of pieces and the distance double each round, for any number of members.
 void allgather_bruck(Steps& steps, const Gathering& gathering);
-/// Doubling: aligned groups exchange all that they have.
+/// Doubling: in each round two neighbouring groups exchange all their pieces and become one group.
 /// Requires: the number of members is a power of two.
 void allgather_doubling(Steps& steps, const Gathering& gathering);
 

@@ -27,8 +27,8 @@ void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
   // The text needs no addition, because the peer itself gave this reason when it left. The cause of
   // the failure is not known.
   if (group.said.contains(peer)) return fail_as_said(waits, reason, FailureCause::other);
-  const bool has_left =
-      peer == state_.host || group.parts.contains(peer) || !group.over.contains(peer);
+  // A farewell of the peer fills `parts`. Without an entry in `over`, this host leaves the group.
+  const bool has_left = group.parts.contains(peer) || !group.over.contains(peer);
   fail_as_said(
       waits,
       fmt::format("group {}, lane with host {}: {}", group.name, state_.name_of(peer), reason),

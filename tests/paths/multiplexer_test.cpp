@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/multiplexer_test.cpp — parts of a transport, and their end.
+// tests/paths/multiplexer_test.cpp — clients that share one transport, and how each stops.
 #include "paths/wire/multiplexer.hpp"
 
 #include <catch2/catch.hpp>
