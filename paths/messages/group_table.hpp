@@ -42,8 +42,6 @@ class GroupTable {
   const std::unordered_map<std::uint64_t, std::unique_ptr<GroupState>>& all() const {
     return groups_;
   }
-  /// Whether this host was ever in a group.
-  bool is_used() const { return !uses_.empty(); }
 
   /// Compares the operations of a peer with those of this host. Returns whether this is the first
   /// difference that was found in the run.

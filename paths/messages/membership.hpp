@@ -39,7 +39,6 @@ class Membership {
   /// Opens connections to the neighbours if switches are processes. Hosts and switches notice the
   /// end of each other by these connections.
   void look_at_neighbours();
-  bool has_neighbours() const { return !neighbours_.empty(); }
   bool has_neighbour(std::uint32_t host) const { return neighbours_.contains(host); }
 
   /// Ends all waits for a host that is gone, and reports the loss to the neighbours.

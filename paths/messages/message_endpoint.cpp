@@ -159,11 +159,6 @@ std::uint64_t MessageEndpoint::end_progress() {
   return ends_.progress();
 }
 
-bool MessageEndpoint::in_use() {
-  const runtime::Lock lock(state_.mutex);
-  return groups_.is_used() || membership_.has_neighbours();
-}
-
 MessageEndpoint::Use MessageEndpoint::use() {
   const runtime::Lock lock(state_.mutex);
   const FrameDelivery::Counts& counts = delivery_.counts();

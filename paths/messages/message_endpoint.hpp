@@ -118,8 +118,6 @@ class MessageEndpoint {
   std::uint64_t end_progress();
   /// Stops all transfers.
   void stop() { clock_.stop(); }
-  /// Whether this host has used lanes or passed on frames of other hosts.
-  bool in_use();
   /// Whether this process made the endpoint. A forked child process has a copy of the memory, but
   /// has neither the threads nor the connections.
   bool is_of_this_process() const { return forks_ == runtime::forks_until_here(); }
