@@ -21,7 +21,6 @@ void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
   if (parts_.clock.is_stopped()) return;
   state_.catch_up();
   parts_.membership.note_neighbour(from, frame.source);
-  ++(frame.kind == LaneKind::data ? counts_.frames : counts_.control);
   if (parts_.membership.is_of_neighbour(from, frame)) {
     parts_.membership.take_of_neighbour(frame);
     return parts_.clock.settle(lock);

@@ -19,7 +19,7 @@ namespace paths {
 /// host. Forwards all other frames to the next host on their way. Delays both as emulated links
 /// require.
 ///
-/// Thread-safe: deliver(). counts() requires the mutex of the endpoint.
+/// Thread-safe: deliver(). when_all_has_come() requires the mutex of the endpoint.
 class FrameDelivery {
  public:
   /// The parts of the endpoint that FrameDelivery uses. All outlive the FrameDelivery object.
@@ -42,12 +42,6 @@ class FrameDelivery {
   /// Does the work when all frames have arrived that were passed on before this call.
   void when_all_has_come(const DueQueue::Work& work);
 
-  struct Counts {
-    std::uint64_t frames = 0;   ///< received data frames, including those for other hosts
-    std::uint64_t control = 0;  ///< all other received frames
-  };
-  const Counts& counts() const { return counts_; }
-
  private:
   bool has_way(const LaneFrame& frame) const;
   bool comes_by_network(std::uint32_t from) const;
@@ -60,7 +54,6 @@ class FrameDelivery {
   EndpointState& state_;
   const std::shared_ptr<EmulatedLink> receiving_;
   base::Nanos all_come_by_{0};  // arrival time of the last frame that is still under way
-  Counts counts_;
 };
 
 }  // namespace paths

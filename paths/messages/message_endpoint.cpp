@@ -161,9 +161,8 @@ std::uint64_t MessageEndpoint::end_progress() {
 
 MessageEndpoint::Use MessageEndpoint::use() {
   const runtime::Lock lock(state_.mutex);
-  const FrameDelivery::Counts& counts = delivery_.counts();
-  return {inbox_.issued(), inbox_.held(),  inbox_.held_most(),
-          counts.frames,   counts.control, state_.link_scheduler.lateness_lost()};
+  return {inbox_.issued(), inbox_.held(), inbox_.held_most(),
+          state_.link_scheduler.lateness_lost()};
 }
 
 MessageEndpoint::Balance MessageEndpoint::credit_issued() {

@@ -124,8 +124,6 @@ class MessageEndpoint {
 
   struct Use {
     std::uint64_t inbox_issued = 0, inbox_held = 0, inbox_held_most = 0;  ///< bytes
-    std::uint64_t frames = 0;  ///< received data frames, including those for other hosts
-    std::uint64_t control = 0;
     base::Nanos lateness_lost{0};
   };
   Use use();
