@@ -73,7 +73,6 @@ class Account {
   /// Whether the source can still use at least half of the target, so that its frames need not
   /// wait.
   bool is_ample() const { return unused() >= aim_ / 2 && unused() > 0; }
-  std::uint64_t held() const { return held_; }
 
  private:
   std::uint64_t wants() const;
