@@ -29,10 +29,7 @@ Validator::Verdict refused(std::string reason) {
 }  // namespace
 
 Validator::Validator(const Plan& plan, std::uint32_t host, const WrapperKinds& kinds)
-    : plan_(plan),
-      host_(host),
-      kinds_(kinds),
-      threads_(std::max<std::uint64_t>(1, plan.thread_count())) {
+    : plan_(plan), kinds_(kinds), threads_(std::max<std::uint64_t>(1, plan.thread_count())) {
   std::vector<Plan::Entrance> planned = plan.shares.at(host).entrances;
   std::sort(planned.begin(), planned.end(), [](const auto& a, const auto& b) {
     return std::tie(a.stage, a.slot) < std::tie(b.stage, b.slot);

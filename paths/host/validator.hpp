@@ -138,7 +138,6 @@ class Validator {
   const Tuples& tuples(StageId stage, std::uint32_t path);
 
   const Plan& plan_;
-  const std::uint32_t host_;
   const WrapperKinds& kinds_;
   const std::uint64_t threads_;                                      // threads of the whole plan
   std::vector<Entrance> entrances_;                                  // sorted by stage
