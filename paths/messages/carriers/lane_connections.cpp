@@ -29,8 +29,7 @@ std::string wrong_hello(const Frame& frame, const Peers& peers, std::uint32_t he
 LaneConnections::LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers,
                                  std::uint32_t host, std::unique_ptr<Transport> transport,
                                  std::size_t connections_most)
-    : runtime_(runtime),
-      peers_(std::move(peers)),
+    : peers_(std::move(peers)),
       host_(host),
       transport_(std::move(transport)),
       connections_most_(connections_most),

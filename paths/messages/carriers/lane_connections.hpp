@@ -78,7 +78,6 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   void answered(ConnectionId connection, const LaneFrame& frame);
   void wait_for_goodbyes(runtime::Deadline deadline);
 
-  runtime::Runtime& runtime_;
   const std::shared_ptr<const Peers> peers_;
   const std::uint32_t host_;
   const std::unique_ptr<Transport> transport_;
