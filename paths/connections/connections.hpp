@@ -68,7 +68,6 @@ class Connections final : public Receiver {
 
   Requests& requests() { return requests_; }
   FrameSender& sender() { return sender_; }
-  const FrameSender& sender() const { return sender_; }
   Meeting& meeting() { return meeting_; }
   Liveness& liveness() { return liveness_; }
   Goodbyes& goodbyes() { return goodbyes_; }
