@@ -89,7 +89,7 @@ std::vector<double> measure(const Ask& ask) {
     Counter counter;
     auto transport = make(runtime, ask, 0);
     transport->start(counter);
-    const ConnectionId connection = transport->connect(1, 0);
+    const ConnectionId connection = transport->connect(1);
     Frame frame;
     frame.kind = FrameKind::one_way;
     frame.operation.payload = base::Payload::filled(

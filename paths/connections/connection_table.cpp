@@ -34,7 +34,7 @@ Connection* ConnectionTable::leading_to(std::uint32_t host, StageId stage) {
 Connection& ConnectionTable::connect(std::uint32_t host, StageId stage) {
   const StageId key = connection_key(*peers_, stage);
   auto made = std::make_unique<Connection>();
-  made->id = transport_->connect(host, key);
+  made->id = transport_->connect(host);
   made->peer = host;
   made->known = true;
   made->is_ours = true;

@@ -22,7 +22,7 @@ class Detour {
 
   /// Opens a connection of the other transport for the frames of the connection `original`.
   ConnectionId connect(ConnectionId original, std::uint32_t host) {
-    const ConnectionId made = by_.connect(host, 0);
+    const ConnectionId made = by_.connect(host);
     const runtime::Lock lock(mutex_);
     originals_.emplace(made, original);
     is_used_ = true;

@@ -122,10 +122,10 @@ void Multiplexer::SubTransport::start(Receiver& receiver) {
   receiver_ = &receiver;
 }
 
-ConnectionId Multiplexer::SubTransport::connect(std::uint32_t host, std::uint32_t path) {
+ConnectionId Multiplexer::SubTransport::connect(std::uint32_t host) {
   // Held so that no frame arrives before the connection is known.
   const runtime::Lock lock(all_.mutex_);
-  const ConnectionId connection = all_.transport_->connect(number_of(host), path);
+  const ConnectionId connection = all_.transport_->connect(number_of(host));
   all_.owners_[connection] = {this, true};
   return connection;
 }

@@ -74,9 +74,8 @@ class Transport {
   virtual bool reaches(std::uint32_t /*host*/) const { return true; }
   /// Starts receiving. Throws TravelError if the host cannot listen on its address.
   virtual void start(Receiver& receiver) = 0;
-  /// Opens a connection to `host`. The connection is for one path or for all, as the plan requires.
-  /// Does not wait until it is open.
-  virtual ConnectionId connect(std::uint32_t host, std::uint32_t path) = 0;
+  /// Opens a connection to `host`. Does not wait until it is open.
+  virtual ConnectionId connect(std::uint32_t host) = 0;
   /// Passes the frame to the transport and returns; never blocks. May be called from any context.
   /// Discards the frame if the connection is lost; the receiver is notified by connection_lost().
   virtual void send(ConnectionId connection, Frame&& frame) = 0;

@@ -70,11 +70,11 @@ void Transports::start(Receiver& receiver) {
   for (std::size_t i = 0; i < transports_.size(); ++i) transports_[i]->start(*entrances_[i]);
 }
 
-ConnectionId Transports::connect(std::uint32_t host, std::uint32_t path) {
+ConnectionId Transports::connect(std::uint32_t host) {
   const auto first = std::find_if(transports_.begin(), transports_.end(),
                                   [host](const auto& one) { return one->reaches(host); });
   ENSURE(first != transports_.end());
-  return ours((*first)->connect(host, path), static_cast<std::size_t>(first - transports_.begin()));
+  return ours((*first)->connect(host), static_cast<std::size_t>(first - transports_.begin()));
 }
 
 void Transports::send(ConnectionId connection, Frame&& frame) {

@@ -27,7 +27,7 @@ class Transports final : public Transport {
 
   bool reaches(std::uint32_t host) const override;
   void start(Receiver& receiver) override;
-  ConnectionId connect(std::uint32_t host, std::uint32_t path) override;
+  ConnectionId connect(std::uint32_t host) override;
   void send(ConnectionId connection, Frame&& frame) override;
   bool reports_room(std::uint32_t host) const override;
   bool has_room(ConnectionId connection) override;

@@ -17,9 +17,7 @@ class Narrow final : public paths::Transport {
   Narrow(std::unique_ptr<paths::Transport> below, const bool& is_room)
       : below_(std::move(below)), is_room_(is_room) {}
   void start(paths::Receiver& receiver) override { below_->start(receiver); }
-  paths::ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
-    return below_->connect(host, path);
-  }
+  paths::ConnectionId connect(std::uint32_t host) override { return below_->connect(host); }
   void send(paths::ConnectionId connection, paths::Frame&& frame) override {
     if (on_lane && frame.lane) on_lane(*frame.lane);
     below_->send(connection, std::move(frame));

@@ -45,7 +45,7 @@ std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
     const auto peer = network.transport(1);
     peer->start(nobody);
     for (std::size_t number = 0; number < greetings; ++number) {
-      const ConnectionId connection = peer->connect(0, 0);
+      const ConnectionId connection = peer->connect(0);
       Frame hello = frame_of(FrameKind::hello);
       hello.deployment = std::make_shared<const DeploymentId>(
           DeploymentId{fmt::format("label {}", number), 1, 7, run});

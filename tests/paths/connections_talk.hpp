@@ -34,7 +34,7 @@ class Kept final : public Transport {
        std::vector<ConnectionId>& dropped, Answer to_hello)
       : sent_(sent), short_(short_ones), dropped_(dropped), to_hello_(std::move(to_hello)) {}
   void start(Receiver&) override {}
-  ConnectionId connect(std::uint32_t, std::uint32_t) override { return ++last_; }
+  ConnectionId connect(std::uint32_t) override { return ++last_; }
   void send(ConnectionId connection, Frame&& frame) override {
     if (frame.operation.number == unsendable) throw std::runtime_error("too heavy");
     sent_.push_back(std::move(frame));

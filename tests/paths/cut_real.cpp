@@ -30,8 +30,8 @@ class Cable final : public Transport, public Receiver {
     receiver_ = &receiver;
     inner_->start(*this);
   }
-  ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
-    const ConnectionId connection = inner_->connect(host, path);
+  ConnectionId connect(std::uint32_t host) override {
+    const ConnectionId connection = inner_->connect(host);
     note(connection, host);
     return connection;
   }

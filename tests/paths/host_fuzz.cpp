@@ -146,8 +146,8 @@ class Split final : public Transport {
     receiver = &victims;
     inner_->start(victims);
   }
-  ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
-    if (host != guest) return inner_->connect(host, path);
+  ConnectionId connect(std::uint32_t host) override {
+    if (host != guest) return inner_->connect(host);
     made.push_back(first_of_guest + next_++);
     return made.back();
   }

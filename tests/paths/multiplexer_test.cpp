@@ -58,9 +58,7 @@ class Settles final : public Transport {
   Settles(std::unique_ptr<Transport> other, std::function<void()> settle)
       : other_(std::move(other)), settle_(std::move(settle)) {}
   void start(Receiver& receiver) override { other_->start(receiver); }
-  ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
-    return other_->connect(host, path);
-  }
+  ConnectionId connect(std::uint32_t host) override { return other_->connect(host); }
   void send(ConnectionId connection, Frame&& frame) override {
     other_->send(connection, std::move(frame));
   }
@@ -92,7 +90,7 @@ TEST_CASE("multiplexer: a part that stops lets its transport settle after the la
     all.start();
     const auto share = all.share();
     share->start(mine);
-    end = all.short_end(share->connect(1, 0));
+    end = all.short_end(share->connect(1));
     REQUIRE(end->deliver(ShortFrame()));
     share->stop();
     CHECK(settled == 1);
@@ -112,7 +110,7 @@ TEST_CASE(
     all.start();
     const auto share = all.share();
     share->start(mine);
-    const ConnectionId connection = share->connect(1, 0);
+    const ConnectionId connection = share->connect(1);
     CHECK(all.short_end(connection ^ 1) == nullptr);
     const auto end = all.short_end(connection);
     REQUIRE(end != nullptr);
@@ -138,7 +136,7 @@ TEST_CASE("multiplexer: a part can stop after its receiver threw") {
     all.start();
     const auto share = all.share();
     share->start(throws);
-    const ConnectionId connection = share->connect(1, 0);
+    const ConnectionId connection = share->connect(1);
     const auto peer = network.transport(1);
     peer->start(nobody);
     CHECK_THROWS_AS(peer->send(connection ^ 1, Frame()), std::runtime_error);

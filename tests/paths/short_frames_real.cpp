@@ -38,7 +38,7 @@ class Guest final : public Receiver {
       : plan_(plan), transport_(std::move(transport)) {
     for (const Plan::Entrance& one : plan.shares[0].entrances) entrance_ = one;
     transport_->start(*this);
-    connection_ = transport_->connect(0, entrance_.stage);
+    connection_ = transport_->connect(0);
     Frame hello = frame(FrameKind::hello);
     hello.text = "far";
     hello.stage = entrance_.stage;

@@ -102,7 +102,7 @@ TEST_CASE("transport: settle waits for active calls of receivers and for nothing
     a->start(left);
     b->start(right);
     b->settle();
-    const ConnectionId to_b = a->connect(1, 0);
+    const ConnectionId to_b = a->connect(1);
     a->send(to_b, numbered(0));
     REQUIRE(right.wait_for_frames(runtime, 1));
     const auto way = a->short_way(to_b);
@@ -134,7 +134,7 @@ TEST_CASE("transport: 10000 frames in each direction arrive in order and none is
     Two two(scene, runtime);
     two.right.echo = two.b.get();
     two.start();
-    const ConnectionId to_b = two.a->connect(1, 0);
+    const ConnectionId to_b = two.a->connect(1);
     for (std::uint64_t i = 0; i < count; ++i) two.a->send(to_b, numbered(i));
     REQUIRE(two.left.wait_for_frames(runtime, count));
     REQUIRE(two.right.wait_for_frames(runtime, count));
@@ -160,7 +160,7 @@ TEST_CASE("transport: threads and services send concurrently on separate connect
     two.start();
     std::vector<ConnectionId> connections;
     std::vector<runtime::Task> tasks;
-    for (std::uint64_t s = 0; s < senders; ++s) connections.push_back(two.a->connect(1, 0));
+    for (std::uint64_t s = 0; s < senders; ++s) connections.push_back(two.a->connect(1));
     for (std::uint64_t s = 0; s < senders; ++s) {
       const auto role = s % 2 == 0 ? runtime::ContextRole::thread : runtime::ContextRole::service;
       tasks.push_back(runtime.spawn(role, {"sender", {}, s}, [&, s] {
@@ -193,7 +193,7 @@ TEST_CASE("transport: bodies of all sizes arrive whole and outlive the transport
       Two two(scene, runtime);
       two.right.echo = two.b.get();
       two.start();
-      const ConnectionId to_b = two.a->connect(1, 0);
+      const ConnectionId to_b = two.a->connect(1);
       for (std::uint64_t i = 0; i < sizes.size(); ++i) two.a->send(to_b, numbered(i, sizes[i]));
       REQUIRE(two.left.wait_for_frames(runtime, sizes.size()));
       arrived = two.left.frames();
@@ -212,7 +212,7 @@ TEST_CASE("transport: a peer that starts later gets all frames") {
   runtime.run([&] {
     Two two(scene, runtime);
     two.a->start(two.left);
-    const ConnectionId to_b = two.a->connect(1, 0);
+    const ConnectionId to_b = two.a->connect(1);
     for (std::uint64_t i = 0; i < 100; ++i) two.a->send(to_b, numbered(i, 100 * i));
     runtime.sleep_for(300ms);
     CHECK(two.left.lost().empty());
@@ -231,7 +231,7 @@ TEST_CASE("transport: a sender without room is notified each time there is some"
   runtime.run([&] {
     Two two(scene, runtime);
     two.a->start(two.left);
-    const ConnectionId to_b = two.a->connect(1, 0), other = two.a->connect(1, 0);
+    const ConnectionId to_b = two.a->connect(1), other = two.a->connect(1);
     std::uint64_t sent = 0;
     std::size_t refused = 0;
     const auto is_notified = [&] {
@@ -261,7 +261,7 @@ TEST_CASE("transport: stopping sends accepted frames and the peer sees the loss"
   runtime.run([&] {
     Two two(scene, runtime);
     two.start();
-    const ConnectionId to_b = two.a->connect(1, 0);
+    const ConnectionId to_b = two.a->connect(1);
     for (std::uint64_t i = 0; i < 1000; ++i) two.a->send(to_b, numbered(i, bytes));
     two.a.reset();
     REQUIRE(two.right.wait_for_frames(runtime, 1000));
@@ -281,7 +281,7 @@ TEST_CASE("transport: a host that sends to an ended one gets a loss") {
     Two two(scene, runtime);
     two.right.echo = two.b.get();
     two.start();
-    const ConnectionId to_b = two.a->connect(1, 0);
+    const ConnectionId to_b = two.a->connect(1);
     two.a->send(to_b, numbered(0));
     REQUIRE(two.left.wait_for_frames(runtime, 1));
     two.b.reset();
@@ -296,14 +296,14 @@ TEST_CASE("transport: a killed peer is reported within a second on both kinds of
   TransportScene scene(GENERATE(from_range(process_kinds)), 2);
   INFO(scene.kind());
   PeerProcess peer(scene, 1, [](runtime::Runtime&, Transport& transport) {
-    transport.send(transport.connect(0, 0), numbered(0));
+    transport.send(transport.connect(0), numbered(0));
   });
   Mailbox inbox;
   runtime::Runtime runtime;
   runtime.run([&] {
     auto a = scene.transport(runtime, 0);
     a->start(inbox);
-    const ConnectionId to_b = a->connect(1, 0);
+    const ConnectionId to_b = a->connect(1);
     a->send(to_b, numbered(0));
     REQUIRE(inbox.wait_for_frames(runtime, 2));  // the peer's own frame and its reply
     peer.kill();
@@ -319,7 +319,7 @@ TEST_CASE("transport: a killed peer is reported within a second on both kinds of
     a->send(to_b, numbered(1));
     runtime.sleep_for(800ms);
     CHECK(successor.frames().empty());
-    const ConnectionId again = a->connect(1, 0);
+    const ConnectionId again = a->connect(1);
     a->send(again, numbered(2));
     CHECK(successor.wait_for_frames(runtime, 1));
     CHECK_FALSE(inbox.is_late());
@@ -333,7 +333,7 @@ TEST_CASE("transport: frames of a peer that is killed while it sends are whole a
   const auto span = std::chrono::microseconds(random.below(60'000));
   INFO(scene.kind() << ", killed " << span.count() << " us after its first frame");
   PeerProcess peer(scene, 1, [](runtime::Runtime& runtime, Transport& transport) {
-    const ConnectionId to_a = transport.connect(0, 0);
+    const ConnectionId to_a = transport.connect(0);
     for (std::uint64_t i = 0;; ++i) {
       transport.send(to_a, numbered(i, i % 10 == 9 ? 300'000 : 100));
       if (i % 100 == 99) runtime.sleep_for(1ms);
@@ -365,7 +365,7 @@ TEST_CASE("transport: a dropped connection delivers nothing more and others stil
     Two two(scene, runtime);
     two.right.echo = two.b.get();
     two.start();
-    const ConnectionId dropped = two.a->connect(1, 0), kept = two.a->connect(1, 0);
+    const ConnectionId dropped = two.a->connect(1), kept = two.a->connect(1);
     two.a->send(dropped, numbered(0, 2'000));
     two.a->send(kept, numbered(0, 2'000));
     REQUIRE(two.left.wait_for_frames(runtime, 2));
@@ -402,11 +402,11 @@ TEST_CASE("transport: repeated connections leave nothing behind") {
     Two two(scene, runtime);
     two.right.echo = two.b.get();
     two.start();
-    two.a->send(two.a->connect(1, 0), numbered(0));
+    two.a->send(two.a->connect(1), numbered(0));
     REQUIRE(two.left.wait_for_frames(runtime, 1));
     const std::size_t before = open_descriptors();
     for (std::uint64_t i = 0; i < count; ++i) {
-      const ConnectionId connection = two.a->connect(1, 0);
+      const ConnectionId connection = two.a->connect(1);
       two.a->send(connection, numbered(0));
       REQUIRE(two.left.wait_for_frames(runtime, i + 2));
       two.a->drop(connection);
@@ -426,11 +426,11 @@ TEST_CASE("transport: a connection dropped before the peer has started can be re
   runtime.run([&] {
     Two two(scene, runtime);
     two.a->start(two.left);
-    const ConnectionId dropped = two.a->connect(1, 0);
+    const ConnectionId dropped = two.a->connect(1);
     two.a->send(dropped, numbered(0));
     two.a->drop(dropped);
     runtime.sleep_for(100ms);
-    const ConnectionId kept = two.a->connect(1, 0);
+    const ConnectionId kept = two.a->connect(1);
     for (std::uint64_t i = 0; i < 3; ++i) two.a->send(kept, numbered(i));
     two.b->start(two.right);
     REQUIRE(two.right.wait_for_frames(runtime, 3));
@@ -447,7 +447,7 @@ TEST_CASE("transport: a frame that cannot be encoded loses its connection and ot
     Two two(scene, runtime);
     two.right.echo = two.b.get();
     two.start();
-    const ConnectionId broken = two.a->connect(1, 0), sound = two.a->connect(1, 0);
+    const ConnectionId broken = two.a->connect(1), sound = two.a->connect(1);
     Frame frame = numbered(0);
     frame.operation.segments = 0;  // a bug, which throws here and aborts elsewhere
     base::set_bugs_throw(true);
@@ -473,8 +473,8 @@ TEST_CASE("transport: stopping never waits long for a dead or absent peer") {
   runtime.run([&] {
     auto a = scene.transport(runtime, 0);
     a->start(inbox);
-    const ConnectionId met = a->connect(1, 0);
-    const ConnectionId absent = a->connect(2, 0);
+    const ConnectionId met = a->connect(1);
+    const ConnectionId absent = a->connect(2);
     a->send(met, numbered(0));
     REQUIRE(inbox.wait_for_frames(runtime, 1));
     peer.kill();
@@ -495,7 +495,7 @@ TEST_CASE("transport: an idle host uses no CPU") {
   runtime.run([&] {
     Two two(scene, runtime);
     two.start();
-    for (int i = 0; i < 20; ++i) two.a->send(two.a->connect(1, 0), numbered(0));
+    for (int i = 0; i < 20; ++i) two.a->send(two.a->connect(1), numbered(0));
     REQUIRE(two.right.wait_for_frames(runtime, 20));
     const auto before = processor_time();
     runtime.sleep_for(1s);
@@ -521,7 +521,7 @@ TEST_CASE("transports: hosts of one machine share memory unless the config forbi
     right.echo = &*b;
     a->start(left);
     b->start(right);
-    a->send(a->connect(1, 0), numbered(0));
+    a->send(a->connect(1), numbered(0));
     REQUIRE(left.wait_for_frames(runtime, 1));
     CHECK((shared_mappings() > 0) == is_allowed);
   });

@@ -63,11 +63,11 @@ TEST_CASE("transport: 10000 successive connections leave nothing behind") {
     right.echo = b.get();
     a->start(left);
     b->start(right);
-    a->send(a->connect(1, 0), numbered(0));
+    a->send(a->connect(1), numbered(0));
     REQUIRE(left.wait_for_frames(runtime, 1));
     const Held before = Held::now();
     for (std::uint64_t i = 0; i < count; ++i) {
-      const ConnectionId connection = a->connect(1, 0);
+      const ConnectionId connection = a->connect(1);
       a->send(connection, numbered(0));
       REQUIRE(left.wait_for_frames(runtime, i + 2));
       a->drop(connection);
@@ -99,7 +99,7 @@ TEST_CASE("transport: a body of 5 GiB arrives whole") {
       for (std::uint64_t i = 0; i < bytes; i += 4096) space[i] = at(i);
       space[bytes - 1] = at(bytes - 1);
     });
-    a->send(a->connect(1, 0), std::move(frame));
+    a->send(a->connect(1), std::move(frame));
     REQUIRE(right.wait_for_frames(runtime, 1, 300s));
     const auto came = right.frames().front().second.operation.payload.bytes();
     REQUIRE(came.size() == bytes);
@@ -124,7 +124,7 @@ TEST_CASE(
     TransportScene scene("memory", 2);
     // The peer is killed while it connects, writes or reads frames of any size, or sleeps.
     PeerProcess peer(scene, 1, [](runtime::Runtime& inner, Transport& transport) {
-      const ConnectionId to_a = transport.connect(0, 0);
+      const ConnectionId to_a = transport.connect(0);
       for (std::uint64_t i = 0;; ++i) {
         transport.send(to_a, numbered(i, i % 20 == 19 ? 3'000'000 : 100));
         if (i % 50 == 49) inner.sleep_for(500us);
@@ -135,7 +135,7 @@ TEST_CASE(
     runtime.run([&] {
       auto a = scene.transport(runtime, 0);
       a->start(inbox);
-      const ConnectionId to_b = a->connect(1, 0);
+      const ConnectionId to_b = a->connect(1);
       for (std::uint64_t i = 0; i < 20; ++i) a->send(to_b, numbered(i, 200'000));
       runtime.sleep_for(span);
       const std::size_t met = inbox.wait_for_frames(runtime, 1, 0ms) ? 1 : 0;

@@ -20,9 +20,9 @@ class Partial final : public Transport {
       : all_(std::move(all)), reached_(std::move(reached)) {}
   bool reaches(std::uint32_t host) const override { return reached_.contains(host); }
   void start(Receiver& receiver) override { all_->start(receiver); }
-  ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
+  ConnectionId connect(std::uint32_t host) override {
     ++connected;
-    return all_->connect(host, path);
+    return all_->connect(host);
   }
   void send(ConnectionId connection, Frame&& frame) override {
     all_->send(connection, std::move(frame));
@@ -55,7 +55,7 @@ TEST_CASE("transports: the first transport that reaches a peer carries frames in
     inboxes[i].echo = i == 0 ? nullptr : hosts[i].get();
     hosts[i]->start(inboxes[i]);
   }
-  const ConnectionId to_1 = hosts[0]->connect(1, 0), to_2 = hosts[0]->connect(2, 0);
+  const ConnectionId to_1 = hosts[0]->connect(1), to_2 = hosts[0]->connect(2);
   CHECK(to_1 != to_2);
   CHECK(nearest[0]->connected == 1);
   for (std::uint64_t i = 0; i < 10; ++i) {

@@ -59,9 +59,7 @@ class Watched final : public Transport, Receiver {
     receiver_ = &receiver;
     transport_->start(*this);
   }
-  ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
-    return transport_->connect(host, path);
-  }
+  ConnectionId connect(std::uint32_t host) override { return transport_->connect(host); }
   void send(ConnectionId connection, Frame&& frame) override {
     seen_.add(seen_.sent, frame);
     transport_->send(connection, std::move(frame));

@@ -64,8 +64,8 @@ class FaultyNetwork {
       all_.receivers_[host_] = &receiver;
       sound_->start(receiver);
     }
-    paths::ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
-      const paths::ConnectionId made = sound_->connect(host, path);
+    paths::ConnectionId connect(std::uint32_t host) override {
+      const paths::ConnectionId made = sound_->connect(host);
       runtime::Lock lock(all_.mutex_);
       all_.hosts_of_[made] = host_;
       all_.hosts_of_[made ^ 1] = host;

@@ -24,8 +24,8 @@ class Mortal final : public paths::Transport, public paths::Receiver {
     receiver_ = &receiver;
     inner_->start(*this);
   }
-  paths::ConnectionId connect(std::uint32_t host, std::uint32_t path) override {
-    const auto connection = inner_->connect(host, path);
+  paths::ConnectionId connect(std::uint32_t host) override {
+    const auto connection = inner_->connect(host);
     peers_[connection] = host;
     return connection;
   }

@@ -24,7 +24,7 @@ using Words = std::vector<std::pair<std::string, std::string>>;
 class NoTransport final : public paths::Transport {
  public:
   void start(paths::Receiver&) override {}
-  paths::ConnectionId connect(std::uint32_t, std::uint32_t) override { return 0; }
+  paths::ConnectionId connect(std::uint32_t) override { return 0; }
   void send(paths::ConnectionId, paths::Frame&&) override {}
   void drop(paths::ConnectionId) override {}
   void stop() override {}

@@ -109,7 +109,7 @@ ConnectionId LaneConnections::connection_to(std::uint32_t host) {
     }
   }
   close_idle();
-  const ConnectionId connection = transport_->connect(host, 0);
+  const ConnectionId connection = transport_->connect(host);
   {
     runtime::Lock lock(mutex_);
     Outward& outward = outward_[host];

@@ -27,7 +27,7 @@ class LocalNetwork::LocalTransport final : public Transport {
     }
   }
 
-  ConnectionId connect(std::uint32_t host, std::uint32_t) override {
+  ConnectionId connect(std::uint32_t host) override {
     runtime::Lock lock(network_.mutex_);
     network_.ends_.push_back({{host_, host}});
     return 2 * (network_.ends_.size() - 1);

@@ -29,7 +29,7 @@ class SharedMemoryTransport final : public Transport {
            are_of_one_machine(peers_->hosts[host_].address, peers_->hosts[host].address);
   }
   void start(Receiver& receiver) override { links_->start(receiver); }
-  ConnectionId connect(std::uint32_t host, std::uint32_t) override { return links_->connect(host); }
+  ConnectionId connect(std::uint32_t host) override { return links_->connect(host); }
   void send(ConnectionId connection, Frame&& frame) override { links_->send(connection, frame); }
   bool reports_room(std::uint32_t) const override { return true; }
   bool has_room(ConnectionId connection) override { return links_->has_room(connection); }

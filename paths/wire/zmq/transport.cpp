@@ -21,9 +21,7 @@ class ZmqTransport final : public Transport {
     }
   }
   void start(Receiver& receiver) override { sockets_->start(receiver); }
-  ConnectionId connect(std::uint32_t host, std::uint32_t) override {
-    return sockets_->connect(host);
-  }
+  ConnectionId connect(std::uint32_t host) override { return sockets_->connect(host); }
   void send(ConnectionId connection, Frame&& frame) override {
     sockets_->send(connection, std::move(frame));
   }
