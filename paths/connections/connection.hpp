@@ -28,7 +28,6 @@ struct Connection;
 
 /// A request whose caller waits for a reply.
 struct PendingCall {
-  std::uint32_t to_host = 0;
   std::uint32_t path = 0;
   base::Payload moved;  // payload of the request; set if the reply may return it
   runtime::Deadline deadline;

@@ -48,7 +48,7 @@ TravelError Requests::late(const PendingCall& call) const {
   return TravelError(
       table_.name(), table_.peers().graph_of(call.path), "forward",
       fmt::format("no {} from host {} in time (deadline {})",
-                  call.lacks_credits() ? "credits" : "reply", table_.name_of(call.to_host),
+                  call.lacks_credits() ? "credits" : "reply", table_.name_of(call.connection->peer),
                   base::format_time(table_.peers().deadline)),
       FailureCause::deadline);
 }
@@ -122,7 +122,6 @@ base::Nanos Requests::end_late(base::Nanos now) {
 /// caller must call leave() next. Requires: the mutex is held.
 bool Requests::request(PendingCall& call, std::uint32_t to_host, StageId stage,
                        Operation& operation) {
-  call.to_host = to_host;
   call.path = operation.path;
   Connection& connection = sender_.connection_to(to_host, stage);
   if (!connection.lost.empty()) throw table_.gone(connection, operation.path);
