@@ -32,8 +32,6 @@ Acceptor::Acceptor(std::string host, std::uint32_t number, base::Digest run,
       rejections_(host_),
       multiplexer_(std::move(transport), *this) {}
 
-Acceptor::~Acceptor() = default;
-
 // ---- calls of this host ----------------------------------------------------------------------
 
 std::shared_ptr<const DeploymentId> Acceptor::begin(const std::string& label,

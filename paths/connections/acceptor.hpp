@@ -34,7 +34,6 @@ class Acceptor final : public Receiver {
   /// started.
   Acceptor(std::string host, std::uint32_t number, base::Digest run, std::uint64_t incarnation,
            std::unique_ptr<Transport> transport);
-  ~Acceptor() override;
 
   void start() { multiplexer_.start(); }
   void stop() { multiplexer_.stop(); }

@@ -27,8 +27,6 @@ Connections::Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers>
       serve_(std::move(serve)),
       serve_short_(std::move(serve_short)) {}
 
-Connections::~Connections() = default;
-
 void Connections::meet(std::uint32_t host, StageId stage) {
   {
     const runtime::Lock lock(table_.mutex());

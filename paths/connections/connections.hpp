@@ -49,7 +49,6 @@ class Connections final : public Receiver {
   Connections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
               Opening opening, std::unique_ptr<Transport> transport, RejectionLog& rejections,
               Serve serve, ServeShort serve_short, Liveness::Gone gone);
-  ~Connections() override;
 
   void start() { table_.transport().start(*this); }
   /// Stops delivery without notifying peers. Must be called after Goodbyes::part(), or if the run

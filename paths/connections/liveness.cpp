@@ -16,8 +16,6 @@ constexpr std::uint32_t looks_per_deadline = 4;
 
 }  // namespace
 
-Liveness::Liveness(const Parts& parts, Gone gone) : parts_(parts), gone_(std::move(gone)) {}
-
 base::Nanos Liveness::look_pause() const {
   return parts_.table.peers().deadline / looks_per_deadline;
 }

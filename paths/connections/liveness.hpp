@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "paths/connections/connection_table.hpp"
 #include "paths/connections/frame_sender.hpp"
@@ -40,7 +41,7 @@ class Liveness {
     Meeting& meeting;
     RejectionLog& rejections;
   };
-  Liveness(const Parts& parts, Gone gone);
+  Liveness(const Parts& parts, Gone gone) : parts_(parts), gone_(std::move(gone)) {}
 
   /// Sends heartbeats to the peers that have not sent their goodbye. Declares a peer lost if it has
   /// sent nothing for one deadline. The owner must call this function every look_pause().

@@ -13,9 +13,6 @@
 
 namespace paths {
 
-FrameDelivery::FrameDelivery(const Parts& parts, std::shared_ptr<EmulatedLink> receiving)
-    : parts_(parts), state_(parts.state), receiving_(std::move(receiving)) {}
-
 void FrameDelivery::deliver(std::uint32_t from, LaneFrame frame) {
   runtime::Lock lock(state_.mutex);
   if (parts_.clock.is_stopped()) return;

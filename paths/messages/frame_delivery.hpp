@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "paths/messages/channel_failures.hpp"
 #include "paths/messages/credit_issuer.hpp"
@@ -36,7 +37,8 @@ class FrameDelivery {
   };
   /// `receiving` is the emulated link through which this host receives frames; nullptr if there is
   /// none.
-  FrameDelivery(const Parts& parts, std::shared_ptr<EmulatedLink> receiving);
+  FrameDelivery(const Parts& parts, std::shared_ptr<EmulatedLink> receiving)
+      : parts_(parts), state_(parts.state), receiving_(std::move(receiving)) {}
 
   void deliver(std::uint32_t from, LaneFrame frame);
   /// Does the work when all frames have arrived that were passed on before this call.

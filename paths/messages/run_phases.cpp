@@ -26,8 +26,6 @@ constexpr base::Nanos first_notice_after = std::chrono::seconds(5);
 
 }  // namespace
 
-RunPhases::RunPhases(const Parts& parts) : parts_(parts), state_(parts.state) {}
-
 /// Calls MessageClock::settle(), then locks the mutex again.
 void RunPhases::settle(runtime::Lock& lock) {
   parts_.clock.settle(lock);

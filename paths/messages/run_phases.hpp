@@ -32,7 +32,7 @@ class RunPhases {
     ChannelFailures& failures;
     MessageClock& clock;
   };
-  explicit RunPhases(const Parts& parts);
+  explicit RunPhases(const Parts& parts) : parts_(parts), state_(parts.state) {}
 
   /// Reports the arrival of this host to all other hosts. Does not block.
   void begin();

@@ -9,8 +9,6 @@ namespace paths {
 Multiplexer::Multiplexer(std::unique_ptr<Transport> transport, Receiver& others)
     : transport_(std::move(transport)), others_(others) {}
 
-Multiplexer::~Multiplexer() = default;
-
 std::unique_ptr<Multiplexer::SubTransport> Multiplexer::share(HostNumbers numbers) {
   return std::make_unique<SubTransport>(*this, std::move(numbers));
 }

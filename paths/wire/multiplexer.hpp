@@ -35,7 +35,6 @@ class Multiplexer final : public Receiver {
   /// by peers and not given yet, or their sub-transport has stopped. `others` may give them to a
   /// sub-transport.
   Multiplexer(std::unique_ptr<Transport> transport, Receiver& others);
-  ~Multiplexer() override;
 
   /// As Transport::start() and stop(), for all sub-transports together.
   void start() { transport_->start(*this); }
