@@ -25,7 +25,7 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
       call_(std::move(call)),
       share_made_(acceptor.share(std::move(numbers))),
       share_(*share_made_),
-      shared_elements_(std::make_unique<SharedElements>(runtime_, *plan_, index, *peers)),
+      shared_elements_(std::make_unique<SharedElements>(*plan_, index, *peers)),
       releases_(*plan_, index),
       services_(runtime_, name(), index),
       connections_(

@@ -12,11 +12,10 @@
 
 namespace paths {
 
-SharedElements::SharedElements(const runtime::Runtime& runtime, const Plan& plan,
-                               std::uint32_t host, const Peers& peers)
+SharedElements::SharedElements(const Plan& plan, std::uint32_t host, const Peers& peers)
     : plan_(plan),
       host_(host),
-      are_shared_(peers.are_processes && peers.shared_memory && !runtime.is_virtual()),
+      are_shared_(peers.are_processes && peers.shared_memory),
       run_(peers.run.text().substr(0, 12)) {}
 
 /// Returns the name of a host's space. The run's id makes it unique among runs. A digest in the

@@ -10,7 +10,7 @@
 #include "pastset/shared/space.hpp"
 #include "paths/plan/plan.hpp"
 #include "paths/wire/peers.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/wait.hpp"
 
 namespace paths {
 
@@ -21,8 +21,7 @@ namespace paths {
 class SharedElements {
  public:
   /// All arguments outlive this object.
-  SharedElements(const runtime::Runtime& runtime, const Plan& plan, std::uint32_t host,
-                 const Peers& peers);
+  SharedElements(const Plan& plan, std::uint32_t host, const Peers& peers);
   /// Returns whether hosts of this run share elements. They do if hosts are processes and the plan
   /// allows shared memory.
   bool are_shared() const { return are_shared_; }
