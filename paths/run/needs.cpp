@@ -62,10 +62,6 @@ void check_threads(std::uint64_t needed, std::uint64_t most, const std::string& 
                     what, needed, most));
 }
 
-}  // namespace
-
-namespace {
-
 /// Checks the descriptors of the process that starts the others and copies their output.
 void check_descriptors(std::uint64_t processes, std::uint64_t most) {
   constexpr std::uint64_t own = 24, of_each = 4;
