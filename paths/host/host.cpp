@@ -102,13 +102,6 @@ void Host::forget(const Deployment& deployment) {
   further_.erase(found);
 }
 
-std::vector<std::shared_ptr<Deployment>> Host::left_open() {
-  const runtime::Lock lock(mutex_);
-  std::vector<std::shared_ptr<Deployment>> open;
-  for (auto& [label, deployment] : std::exchange(further_, {})) open.push_back(deployment);
-  return open;
-}
-
 // ---- ended threads -----------------------------------------------------------------------------
 
 ThreadWatcher& Host::thread_watcher(std::unique_ptr<ThreadWatcher> (*make)()) {
@@ -184,10 +177,15 @@ std::string Host::finish() {
 
 /// Returns a message about the first deployment that was left open; "" if there was none.
 std::string Host::abandon_left_open() {
+  std::map<std::string, std::shared_ptr<Deployment>> open;
+  {
+    const runtime::Lock lock(mutex_);
+    open.swap(further_);
+  }
   std::string first;
-  for (const auto& deployment : left_open()) {
+  for (const auto& [label, deployment] : open) {
     const std::string left =
-        fmt::format("host {} ended without ending deployment '{}'", name(), deployment->label());
+        fmt::format("host {} ended without ending deployment '{}'", name(), label);
     deployment->abandon(left);
     if (first.empty()) first = left;
   }

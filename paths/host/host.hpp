@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "eventspace/recorder.hpp"
 #include "pastset/space.hpp"
@@ -106,7 +105,6 @@ class Host : public HostView {
   void tell_of(Deployment& deployment, void (DeploymentWatcher::*what)(Deployment&)) {
     if (DeploymentWatcher* const watcher = watcher_) (watcher->*what)(deployment);
   }
-  std::vector<std::shared_ptr<Deployment>> left_open();
   std::string abandon_left_open();
 
   eventspace::Recorder recorder_;
