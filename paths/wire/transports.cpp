@@ -59,9 +59,11 @@ Transports::Transports(std::vector<std::unique_ptr<Transport>> transports,
 
 Transports::~Transports() = default;
 
-bool Transports::reaches(std::uint32_t host) const {
-  return std::any_of(transports_.begin(), transports_.end(),
-                     [host](const auto& transport) { return transport->reaches(host); });
+std::size_t Transports::first_that_reaches(std::uint32_t host) const {
+  const auto first = std::find_if(transports_.begin(), transports_.end(),
+                                  [host](const auto& one) { return one->reaches(host); });
+  ENSURE(first != transports_.end());
+  return static_cast<std::size_t>(first - transports_.begin());
 }
 
 void Transports::start(Receiver& receiver) {
@@ -71,10 +73,8 @@ void Transports::start(Receiver& receiver) {
 }
 
 ConnectionId Transports::connect(std::uint32_t host) {
-  const auto first = std::find_if(transports_.begin(), transports_.end(),
-                                  [host](const auto& one) { return one->reaches(host); });
-  ENSURE(first != transports_.end());
-  return ours((*first)->connect(host), static_cast<std::size_t>(first - transports_.begin()));
+  const std::size_t index = first_that_reaches(host);
+  return ours(transports_[index]->connect(host), index);
 }
 
 void Transports::send(ConnectionId connection, Frame&& frame) {
@@ -82,9 +82,7 @@ void Transports::send(ConnectionId connection, Frame&& frame) {
 }
 
 bool Transports::reports_room(std::uint32_t host) const {
-  const auto first = std::find_if(transports_.begin(), transports_.end(),
-                                  [host](const auto& one) { return one->reaches(host); });
-  return first != transports_.end() && (*first)->reports_room(host);
+  return transports_[first_that_reaches(host)]->reports_room(host);
 }
 
 bool Transports::has_room(ConnectionId connection) {

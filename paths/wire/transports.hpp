@@ -25,7 +25,6 @@ class Transports final : public Transport {
                       std::shared_ptr<const Detour> detour = nullptr);
   ~Transports() override;
 
-  bool reaches(std::uint32_t host) const override;
   void start(Receiver& receiver) override;
   ConnectionId connect(std::uint32_t host) override;
   void send(ConnectionId connection, Frame&& frame) override;
@@ -39,6 +38,7 @@ class Transports final : public Transport {
 
  private:
   class Entrance;  // receives the frames of one transport
+  std::size_t first_that_reaches(std::uint32_t host) const;
   /// Each transport numbers its own connections. A number of this class is a transport's number
   /// combined with the index of the transport.
   ConnectionId ours(ConnectionId theirs, std::size_t index) const {
