@@ -13,14 +13,6 @@
 
 namespace paths {
 
-void ChannelFailures::fail(const EndpointState::Waits& waits, const Failure& failure) {
-  is_delivered_ = true;
-  for (const auto& wait : waits) {
-    wait->failure = failure;
-    state_.ended.push_back(wait);
-  }
-}
-
 void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
                            const EndpointState::Waits& waits, const std::string& reason) {
   if (waits.empty()) return;
@@ -37,8 +29,13 @@ void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
 
 void ChannelFailures::fail_as_said(const EndpointState::Waits& waits, const std::string& reason,
                                    FailureCause cause) {
-  if (!waits.empty())
-    fail(waits, std::make_shared<TravelError>(state_.name, "", "", reason, cause));
+  if (waits.empty()) return;
+  is_delivered_ = true;
+  const Failure failure = std::make_shared<TravelError>(state_.name, "", "", reason, cause);
+  for (const auto& wait : waits) {
+    wait->failure = failure;
+    state_.ended.push_back(wait);
+  }
 }
 
 void ChannelFailures::end_lanes(GroupState& group, std::uint32_t peer, const std::string& reason) {

@@ -54,8 +54,6 @@ class ChannelFailures {
   void take(GroupState& group, const LaneFrame& frame);
 
  private:
-  void fail(const EndpointState::Waits& waits, const Failure& failure);
-
   EndpointState& state_;
   GroupTable& groups_;
   CreditIssuer& credit_;
