@@ -30,11 +30,6 @@ GroupState* GroupTable::find(std::uint64_t id) {
   return found == groups_.end() ? nullptr : found->second.get();
 }
 
-const GroupState* GroupTable::find(std::uint64_t id) const {
-  const auto found = groups_.find(id);
-  return found == groups_.end() ? nullptr : found->second.get();
-}
-
 GroupState& GroupTable::joined(std::uint64_t id) {
   GroupState* const group = find(id);
   if (group == nullptr) throw base::UsageError("a group that this host has left");

@@ -32,7 +32,6 @@ class GroupTable {
   GroupState& add(std::string_view name, SharedHosts hosts, GroupOptions options);
   /// Returns the group; nullptr if this host is not in it.
   GroupState* find(std::uint64_t id);
-  const GroupState* find(std::uint64_t id) const;
   /// Like find(), but throws UsageError if this host is not in the group.
   GroupState& joined(std::uint64_t id);
   /// Returns the record of a group that this host has left; nullptr if there is none.
