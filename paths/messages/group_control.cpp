@@ -190,7 +190,7 @@ std::string GroupControl::why_never_split(const LaneFrame& question) const {
 
 void GroupControl::keep_for_later(LaneFrame frame) {
   if (const std::string why = why_never_here(frame); !why.empty())
-    return answer_for_good(frame.source, frame.group, why);
+    return parts_.state.post(farewell(frame.source, frame.group, {.text = why}));
   if (is_question(frame)) return;  // not kept, because the other host repeats questions
   const bool is_useful = frame.kind == LaneKind::credit || frame.kind == LaneKind::grant ||
                          frame.kind == LaneKind::ask || frame.kind == LaneKind::left ||
@@ -212,13 +212,6 @@ void GroupControl::take_early(std::uint64_t group) {
   for (LaneFrame& frame : early.mapped()) take(std::move(frame), parts_.state.runtime.now());
 }
 
-void GroupControl::answer_for_good(std::uint32_t source, std::uint64_t group,
-                                   const std::string& why) {
-  LaneFrame left = parts_.state.control(LaneKind::left, source, group);
-  left.text = why;
-  parts_.state.post(std::move(left));
-}
-
 void GroupControl::end_threads() {
   have_threads_ended_ = true;
   early_frames_ = 0;
@@ -227,7 +220,8 @@ void GroupControl::end_threads() {
     for (const LaneFrame& frame : frames)
       if (std::string why = why_never_here(frame); !why.empty())
         answers.emplace(frame.source, std::move(why));
-    for (const auto& [source, why] : answers) answer_for_good(source, group, why);
+    for (const auto& [source, why] : answers)
+      parts_.state.post(farewell(source, group, {.text = why}));
   }
 }
 

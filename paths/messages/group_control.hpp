@@ -58,7 +58,6 @@ class GroupControl {
   void keep_for_later(LaneFrame frame);
   std::string why_never_here(const LaneFrame& frame) const;
   std::string why_never_split(const LaneFrame& question) const;
-  void answer_for_good(std::uint32_t source, std::uint64_t group, const std::string& why);
 
   const Parts parts_;
   WhyAbsent why_absent_;
