@@ -62,7 +62,7 @@ class Dispatcher::Service final : public runtime::Work,
   bool has_context() const { return stage->needs_context; }
   void run() override {
     const runtime::ApplicationCode inside;  // reductions and X-functions
-    dispatcher_.run_here(connection, frame);
+    dispatcher_.respond(connection, frame, dispatcher_.outcome_of(frame));
   }
   void resume() noexcept override {
     begin_stage(dispatcher_.deployment_, *stage, Operation(frame.operation), Responder(*this));
@@ -138,13 +138,9 @@ void Dispatcher::run(ConnectionId connection, Frame&& frame) {
     service->frame = std::move(frame);
     return service->begin();
   }
-  run_here(connection, frame);
+  respond(connection, frame, outcome_of(frame));
   if (frame.operation.kind == OperationKind::release)
     deployment_.releases().count(frame.operation.path);
-}
-
-void Dispatcher::run_here(ConnectionId connection, Frame& frame) {
-  respond(connection, frame, outcome_of(frame));
 }
 
 Outcome Dispatcher::outcome_of(const Frame& request) {

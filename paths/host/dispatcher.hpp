@@ -59,7 +59,6 @@ class Dispatcher {
   class Standing;  // standing call of another host
   bool stand(ConnectionId connection, const Frame& request);
   Service& take_service();
-  void run_here(ConnectionId connection, Frame& frame);
   Outcome outcome_of(const Frame& request);
   void respond(ConnectionId connection, const Frame& request, Outcome&& outcome);
   void decline(ConnectionId connection, const Frame& frame);
