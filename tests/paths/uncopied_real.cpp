@@ -156,13 +156,14 @@ elements: {work: {host: beta-0, template: bytes, keep_newest: 0, reach: all}}
 TEST_CASE("uncopied: a body becomes a message and a message a body in place") {
   for (const std::size_t size : sizes) {
     const Payload body = base::Buffer(size).freeze();
-    REQUIRE(body_parts(body) == 1);
-    zmq::message_t message = body_part_of(body, 0);
-    CHECK(bytes_of(message).data() == body.bytes().data());
     Frame frame;
     frame.kind = FrameKind::one_way;
-    const void* const arrived = bytes_of(message).data();
-    const auto received = frame_of(header_of(frame), {&message, 1});
+    frame.operation.payload = body;
+    FrameParts parts = parts_of(frame);
+    REQUIRE(parts.rest.empty());
+    const void* const arrived = bytes_of(parts.body).data();
+    CHECK(arrived == body.bytes().data());
+    const auto received = frame_of(parts.header, {&parts.body, 1});
     REQUIRE(received.has_value());
     CHECK(received->operation.payload.bytes().data() == arrived);
     CHECK(received->operation.payload.size() == size);
@@ -177,21 +178,24 @@ TEST_CASE("uncopied: a body too large for one part is sent in place and received
   });
   Frame frame;
   frame.kind = FrameKind::one_way;
-  const auto parts_of_body = [&body] {
+  frame.operation.payload = body;
+  const zmq::message_t header = std::move(parts_of(frame).header);
+  const auto parts_of_body = [&frame] {
+    FrameParts made = parts_of(frame);
     std::vector<zmq::message_t> parts;
-    for (std::size_t part = 0; part < body_parts(body); ++part)
-      parts.push_back(body_part_of(body, part));
+    parts.push_back(std::move(made.body));
+    for (zmq::message_t& part : made.rest) parts.push_back(std::move(part));
     return parts;
   };
   auto parts = parts_of_body();
   REQUIRE(parts.size() == (extra == 0 ? 2 : 3));
   CHECK(bytes_of(parts[1]).data() == body.bytes().data() + body_part_bytes);
-  const auto received = frame_of(header_of(frame), parts);
+  const auto received = frame_of(header, parts);
   REQUIRE(received.has_value());
   CHECK(received->operation.payload == body);
 
   parts = parts_of_body();
   std::swap(parts.front(), parts.back());
-  CHECK(frame_of(header_of(frame), parts).has_value() == (extra == 0));
-  CHECK_FALSE(frame_of(header_of(frame), {}).has_value());
+  CHECK(frame_of(header, parts).has_value() == (extra == 0));
+  CHECK_FALSE(frame_of(header, {}).has_value());
 }

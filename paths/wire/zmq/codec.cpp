@@ -21,9 +21,12 @@ base::Payload payload_of(zmq::message_t message) {
   return base::Payload::adopt(bytes_of(*held), [held]() mutable { held.reset(); });
 }
 
-zmq::message_t message_of(std::span<const std::byte> bytes, const base::Payload& owner) {
+/// Returns the part of a body that begins at the byte `begin`.
+zmq::message_t body_part_of(const base::Payload& body, std::size_t begin) {
+  const auto rest = body.bytes().subspan(begin);
+  const auto bytes = rest.first(std::min(rest.size(), body_part_bytes));
   if (bytes.size() < uncopied_bytes) return zmq::message_t(bytes.data(), bytes.size());
-  auto* held = new base::Payload(owner);
+  auto* held = new base::Payload(body);
   auto release = [](void*, void* hint) { delete static_cast<base::Payload*>(hint); };
   return zmq::message_t(const_cast<std::byte*>(bytes.data()), bytes.size(), release, held);
 }
@@ -65,21 +68,6 @@ bool receive(zmq::socket_t& socket, zmq::message_t& part) {
 
 }  // namespace
 
-zmq::message_t header_of(const Frame& frame) {
-  zmq::message_t header(header_bytes(frame));
-  write_header(frame, {static_cast<std::byte*>(header.data()), header.size()});
-  return header;
-}
-
-std::size_t body_parts(const base::Payload& body) {
-  return std::max<std::size_t>((body.size() + body_part_bytes - 1) / body_part_bytes, 1);
-}
-
-zmq::message_t body_part_of(const base::Payload& body, std::size_t part) {
-  const auto rest = body.bytes().subspan(part * body_part_bytes);
-  return message_of(rest.first(std::min(rest.size(), body_part_bytes)), body);
-}
-
 std::span<const std::byte> bytes_of(const zmq::message_t& message) {
   return {static_cast<const std::byte*>(message.data()), message.size()};
 }
@@ -119,9 +107,10 @@ void send_part(zmq::socket_t& socket, zmq::message_t part, Part place) {
 
 FrameParts parts_of(const Frame& frame) {
   const base::Payload body = encode_body(frame);
-  FrameParts parts{header_of(frame), body_part_of(body, 0), {}};
-  const std::size_t count = body_parts(body);
-  for (std::size_t part = 1; part < count; ++part) parts.rest.push_back(body_part_of(body, part));
+  FrameParts parts{zmq::message_t(header_bytes(frame)), body_part_of(body, 0), {}};
+  write_header(frame, {static_cast<std::byte*>(parts.header.data()), parts.header.size()});
+  for (std::size_t begin = body_part_bytes; begin < body.size(); begin += body_part_bytes)
+    parts.rest.push_back(body_part_of(body, begin));
   return parts;
 }
 

@@ -18,10 +18,6 @@ namespace paths {
 /// whole part has arrived for 15 s. At 9 Mbit/s or more, a part takes less than 15 s.
 inline constexpr std::size_t body_part_bytes = std::size_t{16} << 20;
 
-zmq::message_t header_of(const Frame& frame);
-/// Returns part number `part` of a body. A body of 4 KiB or more is sent without a copy.
-zmq::message_t body_part_of(const base::Payload& body, std::size_t part);
-std::size_t body_parts(const base::Payload& body);
 std::span<const std::byte> bytes_of(const zmq::message_t& message);
 
 /// Decodes a message, which consists of a header and at least one part of a body. Returns nullopt
@@ -49,8 +45,8 @@ std::size_t receive_all(zmq::socket_t& socket, std::initializer_list<zmq::messag
 /// does not have the property.
 std::optional<std::string> property(const zmq::message_t& message, const char* name);
 
-/// All parts of a frame. They are made before the first is sent. Otherwise a peer might read the
-/// next frame as the rest of an incomplete one.
+/// All parts of a frame. A body of 4 KiB or more is sent without a copy. The parts are made before
+/// the first is sent. Otherwise a peer might read the next frame as the rest of an incomplete one.
 struct FrameParts {
   zmq::message_t header, body;
   std::vector<zmq::message_t> rest;  ///< further parts of a large body
