@@ -60,7 +60,6 @@ Handle MessageGroup::handle(std::uint32_t peer, std::uint64_t channel, LentMemor
   made.channel_ = channel;
   made.is_sent_ = std::is_same_v<Handle, Sending>;
   made.wait_ = std::make_shared<LaneWait>();
-  made.is_lent_ = !lent.empty();
   made.wait_->lent = std::move(lent);
   return made;
 }
@@ -162,12 +161,11 @@ LaneHandle& LaneHandle::operator=(LaneHandle&& other) noexcept {
   peer_ = other.peer_;
   channel_ = other.channel_;
   is_sent_ = other.is_sent_;
-  is_lent_ = other.is_lent_;
   return *this;
 }
 
 void LaneHandle::let_go() {
-  if (!is_lent_ || wait_ == nullptr || wait_->completion.done()) return;
+  if (wait_ == nullptr || wait_->lent.empty() || wait_->completion.done()) return;
   const auto lanes = lanes_.lock();
   if (lanes != nullptr && lanes->is_of_this_process()) lanes->calls_.let_go(*wait_);
 }

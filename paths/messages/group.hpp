@@ -27,13 +27,15 @@ using SharedHosts = std::shared_ptr<const std::vector<std::uint32_t>>;
 /// it.
 struct LaneWait {
   runtime::Completion completion;
+  /// Memory from which to send, or that receives a message of the same size; set by the handle.
+  LentMemory lent;
   // Written before completion:
   base::Payload message;  ///< received message; empty if it is in lent memory
   bool is_in_place = false;
   Failure failure;  ///< nullptr on success
-  // Guarded by the mutex of the endpoint until completion:
-  LentMemory lent;  ///< memory from which to send, or that receives a message of the same size
-  bool is_abandoned = false;  ///< whether the handle was dropped; the memory is not used afterwards
+  /// Whether the handle was dropped; the memory is not used afterwards. Guarded by the mutex of the
+  /// endpoint until completion.
+  bool is_abandoned = false;
 };
 
 /// Identifies a message by a name that its sender and its receiver know. A channel carries either
@@ -119,7 +121,6 @@ class LaneHandle {
   std::uint32_t peer_ = 0;
   std::uint64_t channel_ = 0;
   bool is_sent_ = false;
-  bool is_lent_ = false;
 };
 
 /// Handle of a message that is being sent. If the handle is dropped, the message is still sent,
