@@ -70,7 +70,7 @@ class Thread {
   void end();
 
  private:
-  friend class SessionThread;  // attaches and detaches threads, while their paths stay
+  friend class Attached;  // attaches and detaches threads, while their paths stay
   eventspace::EventRecord begin_life();
   void check_leaves();
   bool is_over() const;

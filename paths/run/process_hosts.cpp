@@ -50,16 +50,6 @@ std::string failed_elsewhere(Host& host) {
   return failure.empty() ? failure : fmt::format("host {}: {}", host.name(), failure);
 }
 
-// ---- threads -------------------------------------------------------------------------------
-
-SessionThread::SessionThread(Host& host, std::uint32_t index, std::uint64_t seed)
-    : name_(fmt::format("thread {}/{}", host.name(), index)),
-      thread_(host.deployment(), index, seed) {}
-
-void SessionThread::wait_for_started() {
-  for (Path& path : thread_.paths_) path.wait_for_started();
-}
-
 // ---- hosts ---------------------------------------------------------------------------------
 
 runtime::RuntimeOptions ProcessHosts::runtime_options(const Plan& plan, const RunOptions& options) {

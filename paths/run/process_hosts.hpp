@@ -20,36 +20,6 @@ namespace paths {
 /// none.
 std::string failed_elsewhere(Host& host);
 
-/// Thread of the plan in this process. At most one context runs it at any time, and that context
-/// may change.
-class SessionThread {
- public:
-  /// The calling context becomes the one that runs the thread.
-  SessionThread(Host& host, std::uint32_t index, std::uint64_t seed);
-  SessionThread(const SessionThread&) = delete;
-  SessionThread& operator=(const SessionThread&) = delete;
-
-  Thread& thread() { return thread_; }
-  const std::string& name() const { return name_; }  ///< "thread alpha-0/3"
-  void end() { thread_.end(); }
-
-  /// Makes the calling context run the thread. Requires: no context runs it.
-  void take() { thread_.owner_.take(); }
-  /// Throws: UsageError if another thread calls and this thread has not ended, or if an operation
-  ///         that it started is under way.
-  void check_leaves() { thread_.check_leaves(); }
-  /// Waits until no started operation is under way. Requires: called by the thread.
-  void wait_for_started();
-  /// Detaches the thread from its context.
-  void leave() { thread_.owner_.leave(); }
-  /// Returns whether the thread can do nothing more: it has ended, or has released all its paths.
-  bool is_over() const { return thread_.is_over(); }
-
- private:
-  const std::string name_;
-  Thread thread_;
-};
-
 /// Creates, runs and ends the hosts of a plan that are in this process.
 ///
 /// Owns:        the hosts; borrows runtime and kinds, which outlive it.

@@ -56,14 +56,13 @@ class PlanRun {
 
  private:
   void run_thread(Host& host, std::uint32_t index) {
-    SessionThread& place = keep(std::make_unique<SessionThread>(host, index, options_.seed));
+    Thread& thread = keep(std::make_unique<Thread>(host.deployment(), index, options_.seed));
     struct AtEnd {
-      SessionThread& place;
-      ~AtEnd() { place.end(); }
-    } at_end{place};
-    Thread& thread = place.thread();
+      Thread& thread;
+      ~AtEnd() { thread.end(); }
+    } at_end{thread};
     const std::unique_ptr<const Ended> ended = run_application(thread);
-    if (ended) report(host, place, *ended);
+    if (ended) report(host, thread, *ended);
   }
 
   // Failures are handled in functions with separate stack frames. Very many threads may wait, and
@@ -75,20 +74,21 @@ class PlanRun {
     std::optional<TravelError> told = {};
   };
 
-  [[gnu::noinline]] void report(Host& host, SessionThread& place, const Ended& ended) {
-    const std::string whose = fmt::format("{}: {}", place.name(), ended.failure);
+  [[gnu::noinline]] void report(Host& host, Thread& thread, const Ended& ended) {
+    const std::string name = fmt::format("thread {}/{}", host.name(), thread.index());
+    const std::string whose = fmt::format("{}: {}", name, ended.failure);
     hosts_.add_failure(whose);
     host.deployment().connections().sender().note_failure(whose);
     if (ended.told)
-      place.thread().fail(*ended.told);  // other rounds fail with it, too
+      thread.fail(*ended.told);  // other rounds fail with it, too
     else
-      place.thread().fail(fmt::format("{} failed: {}", place.name(), ended.failure));
+      thread.fail(fmt::format("{} failed: {}", name, ended.failure));
   }
 
   /// Keeps a thread that has ended, so that late use of a reference to it is rejected safely.
-  SessionThread& keep(std::unique_ptr<SessionThread> place) {
+  Thread& keep(std::unique_ptr<Thread> thread) {
     runtime::Lock lock(mutex_);
-    return *places_.emplace_back(std::move(place));
+    return *threads_.emplace_back(std::move(thread));
   }
 
   /// Returns nullptr if the thread's function returned normally.
@@ -146,7 +146,7 @@ class PlanRun {
   runtime::Runtime runtime_;
   ProcessHosts hosts_;
   runtime::Mutex mutex_;
-  std::vector<std::unique_ptr<SessionThread>> places_;  // includes ended threads
+  std::vector<std::unique_ptr<Thread>> threads_;  // includes ended threads
   const std::uint32_t forks_ = runtime::forks_until_here();
 };
 

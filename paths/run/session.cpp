@@ -28,12 +28,12 @@ struct Attached::Seat {
   Host* host = nullptr;
   std::uint32_t index = 0;
   std::uint64_t takings = 0;                         // number of attachments so far
-  std::unique_ptr<SessionThread> place;              // only the attached thread uses it
+  std::unique_ptr<Thread> thread;                    // only the attached thread uses it
   std::unique_ptr<runtime::ThreadAttachment> visit;  // nullptr unless a thread is attached
 
   bool is_taken() const { return visit != nullptr; }
   void free() {
-    place->leave();
+    thread->owner_.leave();
     visit.reset();
   }
   /// Frees the seat if the attached thread has ended without detaching.
@@ -104,7 +104,7 @@ class Attached::State {
   void leave(Seat& seat, runtime::Lock& lock);
   void finish_unobserved(runtime::Lock& lock) noexcept;
   std::vector<std::string> taken();
-  void end_place(Host& host, std::uint32_t index);
+  void end_thread(Host& host, std::uint32_t index);
 
   const std::shared_ptr<const Plan> plan_;
   const RunOptions options_;
@@ -175,13 +175,13 @@ Attached::Seat& Attached::State::attach(std::string_view host, std::uint32_t ind
   };
   if (is_over_) refuse(" of a session that has ended");
   if (seat.is_taken()) refuse(", which another thread is");
-  if (seat.place && seat.place->is_over()) refuse(", which has released its paths");
+  if (seat.thread && seat.thread->is_over()) refuse(", which has released its paths");
   auto visit = std::make_unique<runtime::ThreadAttachment>(
       runtime_, runtime::ContextName{"thread", seat.host->name(), seat.index});
-  if (seat.place)
-    seat.place->take();
+  if (seat.thread)
+    seat.thread->owner_.take();
   else
-    seat.place = std::make_unique<SessionThread>(*seat.host, seat.index, options_.seed);
+    seat.thread = std::make_unique<Thread>(seat.host->deployment(), seat.index, options_.seed);
   seat.visit = std::move(visit);
   ++seat.takings;
   return seat;
@@ -194,7 +194,7 @@ void Attached::State::detach(Seat& seat, std::uint64_t taking) {
   if (seat.takings != taking || !seat.is_taken() || !seat.visit->is_of_caller())
     throw base::UsageError(fmt::format("{}: detach by {}: it is that thread's alone", seat.name,
                                        runtime::describe_current_context()));
-  seat.place->check_leaves();
+  seat.thread->check_leaves();
   leave(seat, lock);
 }
 
@@ -206,7 +206,7 @@ void Attached::State::drop(Seat& seat, std::uint64_t taking) noexcept {
     return spdlog::warn("{}: dropped by {}: it stays attached until its own thread ends", seat.name,
                         runtime::describe_current_context());
   lock.unlock();
-  seat.place->wait_for_started();
+  for (Path& path : seat.thread->paths_) path.wait_for_started();
   lock.lock();
   leave(seat, lock);
 }
@@ -275,7 +275,7 @@ std::vector<std::string> Attached::State::finish() {
     runtime::Runtime& runtime;
     ~AtEnd() { runtime.close(); }
   } const at_end{runtime_};
-  hosts_.run([this](Host& host, std::uint32_t index) { end_place(host, index); });
+  hosts_.run([this](Host& host, std::uint32_t index) { end_thread(host, index); });
   notify_launcher(ThreadsState::ended);
   std::vector<std::string> failures = hosts_.failures();
   if (failures.empty() && options_.is_one_host)
@@ -287,13 +287,13 @@ std::vector<std::string> Attached::State::finish() {
 
 /// Ends a thread of the plan. Requires: a context of its own, because a release may wait for other
 /// threads.
-void Attached::State::end_place(Host& host, std::uint32_t index) {
+void Attached::State::end_thread(Host& host, std::uint32_t index) {
   Seat& seat = find(host.name(), index);
-  if (!seat.place)
-    seat.place = std::make_unique<SessionThread>(host, index, options_.seed);
-  else if (!seat.place->is_over())
-    seat.place->take();
-  seat.place->end();
+  if (!seat.thread)
+    seat.thread = std::make_unique<Thread>(host.deployment(), index, options_.seed);
+  else if (!seat.thread->is_over())
+    seat.thread->owner_.take();
+  seat.thread->end();
 }
 
 // ---- attachments ---------------------------------------------------------------------------
@@ -323,7 +323,7 @@ Attached::~Attached() {
 
 Thread& Attached::thread() const {
   if (seat_ == nullptr) throw base::UsageError("use of a thread that has detached");
-  return seat_->place->thread();
+  return *seat_->thread;
 }
 
 void Attached::detach() {
