@@ -20,10 +20,7 @@ namespace {
 std::uint64_t key(std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32 | low; }
 
 Validator::Verdict refused(std::string reason) {
-  Validator::Verdict verdict;
-  verdict.kind = Validator::Verdict::Kind::wrong;
-  verdict.reason = std::move(reason);
-  return verdict;
+  return {.kind = Validator::Verdict::Kind::wrong, .reason = std::move(reason)};
 }
 
 }  // namespace
