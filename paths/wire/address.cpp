@@ -17,24 +17,20 @@
 namespace paths {
 namespace {
 
-/// Returns the name in an address, such as "node-1" in "tcp://node-1:7700". Returns "" unless the
-/// name may denote any machine.
-std::string open_name_in(const std::string& address) {
+/// Returns the name in an address, such as "node-1" in "tcp://node-1:7700"; "" if it is not a TCP
+/// address.
+std::string name_in(const std::string& address) {
   constexpr std::string_view scheme = "tcp://";
   const auto colon = address.rfind(':');
   if (!address.starts_with(scheme) || colon < scheme.size()) return {};
-  std::string name = address.substr(scheme.size(), colon - scheme.size());
-  in_addr digits{};
-  const bool is_fixed = name.empty() || name == "*" || name == "localhost" ||
-                        name.starts_with('[') || inet_pton(AF_INET, name.c_str(), &digits) == 1;
-  return is_fixed ? std::string() : name;
+  return address.substr(scheme.size(), colon - scheme.size());
 }
 
-/// Returns the address without scheme and port; "" if it is not a TCP address.
-std::string interface_in(const std::string& address) {
-  constexpr std::string_view scheme = "tcp://";
-  if (!address.starts_with(scheme)) return {};
-  return address.substr(scheme.size(), address.rfind(':') - scheme.size());
+/// Whether the name may denote any machine.
+bool is_open(const std::string& name) {
+  in_addr digits{};
+  return !name.empty() && name != "*" && name != "localhost" && !name.starts_with('[') &&
+         inet_pton(AF_INET, name.c_str(), &digits) != 1;
 }
 
 bool means_loopback(const std::string& interface) {
@@ -44,10 +40,8 @@ bool means_loopback(const std::string& interface) {
 }  // namespace
 
 std::string numeric_address(const std::string& address) {
-  const std::string scheme = "tcp://";
-  const auto colon = address.rfind(':');
-  if (!address.starts_with(scheme) || colon < scheme.size()) return address;
-  const std::string name = address.substr(scheme.size(), colon - scheme.size());
+  const std::string name = name_in(address);
+  if (name.empty()) return address;
   addrinfo hints{};
   hints.ai_family = AF_INET;
   hints.ai_socktype = SOCK_STREAM;
@@ -57,7 +51,7 @@ std::string numeric_address(const std::string& address) {
   getnameinfo(found->ai_addr, found->ai_addrlen, numeric, sizeof numeric, nullptr, 0,
               NI_NUMERICHOST);
   freeaddrinfo(found);
-  return scheme + numeric + address.substr(colon);
+  return "tcp://" + std::string(numeric) + address.substr(address.rfind(':'));
 }
 
 std::string in_use_text(const std::string& address) {
@@ -78,15 +72,15 @@ std::string accept_failed_text(int error) {
 
 std::string unreachable_from_others(const std::string& address,
                                     const std::vector<std::string>& others, const LookUp& look_up) {
-  const std::string name = open_name_in(address);
-  if (name.empty()) return {};
-  const std::string here = interface_in(look_up(address));
+  const std::string name = name_in(address);
+  if (!is_open(name)) return {};
+  const std::string here = name_in(look_up(address));
   if (!means_loopback(here)) return {};
   const std::set<std::string> own = addresses_of_this_machine();
   std::set<std::string> asked = {name};
   for (const std::string& other : others) {
-    if (!asked.insert(interface_in(other)).second) continue;
-    const std::string there = interface_in(look_up(other));
+    if (!asked.insert(name_in(other)).second) continue;
+    const std::string there = name_in(look_up(other));
     if (there.empty() || there == "*" || means_loopback(there) || own.contains(there)) continue;
     std::string instead;
     for (const std::string& candidate : own)
