@@ -3,7 +3,6 @@
 #pragma once
 #include <exception>
 #include <memory>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/host/dispatcher.hpp — execution of operations that other hosts send.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

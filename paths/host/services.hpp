@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 

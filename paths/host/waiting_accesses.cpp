@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -6,7 +6,6 @@
 #include <functional>
 #include <queue>
 #include <utility>
-#include <vector>
 
 #include "base/units.hpp"
 

@@ -2,7 +2,6 @@
 // paths/messages/endpoint_state.cpp — position of an endpoint in the run, and its control frames
 #include "paths/messages/endpoint_state.hpp"
 
-#include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/host_view.hpp"
 #include "paths/plan/ways.hpp"
 

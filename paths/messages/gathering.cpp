@@ -7,7 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/exits.hpp"
 #include "paths/plan/ways.hpp"
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "base/errors.hpp"
 #include "base/usage_error.hpp"
 #include "paths/messages/message_endpoint.hpp"
 #include "paths/plan/ways.hpp"

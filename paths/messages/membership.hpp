@@ -2,7 +2,6 @@
 // paths/messages/membership.hpp — neighbours of a host, and reports of lost hosts
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <string>
 

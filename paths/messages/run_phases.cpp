@@ -9,7 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "paths/plan/emulated_switches.hpp"
 #include "paths/plan/exits.hpp"
 #include "paths/plan/ways.hpp"
 

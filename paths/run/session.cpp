@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <optional>
 #include <system_error>
 #include <utility>
 

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/errors.hpp"
-
 namespace paths {
 namespace {
 

@@ -2,7 +2,6 @@
 // paths/messages/carriers/lane_connections.hpp — connections that carry a host's lanes
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>

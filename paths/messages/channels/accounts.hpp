@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <set>
-#include <utility>
 
 namespace paths {
 
