@@ -55,10 +55,10 @@ void Acceptor::open(const DeploymentId& call, Connections& connections,
     label.connections = &connections;
     label.share = &share;
     std::erase_if(label.waiting, [&](Waiting& one) {
-      if (one.number > call.number) return false;
+      if (one.number() > call.number) return false;
       waits_.erase(one.connection);
-      if (one.number == call.number && !one.failure.empty()) failure = one.failure;
-      if (one.number != call.number || !one.failure.empty()) return true;
+      if (one.number() == call.number && !one.failure.empty()) failure = one.failure;
+      if (one.number() != call.number || !one.failure.empty()) return true;
       if (multiplexer_.give(one.connection, share, one.source)) came.push_back(std::move(one));
       return true;
     });
@@ -171,15 +171,11 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
     return refused(
         fmt::format("host {} has {} calls waiting that it has not made", host_, waits_.size()));
   std::erase_if(label.waiting, [&](const Waiting& one) {
-    return one.host == hello.text && one.number < call.number && !one.failure.empty();
+    return one.hello.text == hello.text && one.number() < call.number && !one.failure.empty();
   });
   waits_[connection] = call.label;
-  label.waiting.push_back({connection,
-                           hello.text,
-                           call.number,
-                           std::move(hello),
-                           multiplexer_.transport().source(connection),
-                           {}});
+  label.waiting.push_back(
+      {connection, std::move(hello), multiplexer_.transport().source(connection)});
   return {};
 }
 
@@ -238,7 +234,7 @@ bool Acceptor::fails_waiting(ConnectionId connection, const std::string& failure
   for (Waiting& one : labels_.at(known->second).waiting)
     if (one.connection == connection)
       one.failure =
-          fmt::format("host {}: {}", one.host, failure.empty() ? "it has ended" : failure);
+          fmt::format("host {}: {}", one.hello.text, failure.empty() ? "it has ended" : failure);
   failures_.emplace_back(known->second, connection);
   waits_.erase(known);
   if (failures_.size() > failures_max) forget_oldest_failure();

@@ -75,11 +75,11 @@ class Acceptor final : public Receiver {
   /// A hello for a call of deploy() that this host has not made yet.
   struct Waiting {
     ConnectionId connection = 0;
-    std::string host;
-    std::uint64_t number = 0;
     Frame hello;
     std::string source;
-    std::string failure;  ///< why that call failed; if set, the connection is lost; "" otherwise
+    /// Why that call failed; if set, the connection is lost; "" otherwise.
+    std::string failure = {};
+    std::uint64_t number() const { return hello.deployment->number; }
   };
   struct Label {
     DeploymentTable deployments;
