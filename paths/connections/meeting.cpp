@@ -22,8 +22,7 @@ Meeting::Meeting(ConnectionTable& table, PeerTable& peers, bool needs_all, GiveU
 /// connection of this host.
 /// Requires: the mutex is held.
 std::set<std::uint32_t> Meeting::absent() const {
-  const auto not_come = peers_.not_come();
-  std::set<std::uint32_t> absent(not_come.begin(), not_come.end());
+  std::set<std::uint32_t> absent = peers_.not_come();
   for (const auto& [id, connection] : table_.all())
     if (connection->is_ours && !connection->is_welcome && connection->lost.empty())
       absent.insert(connection->peer);

@@ -21,10 +21,10 @@ const PeerTable::Peer* PeerTable::find(std::uint32_t host) const {
   return known == met_.end() ? nullptr : &known->second;
 }
 
-std::vector<std::uint32_t> PeerTable::not_come() const {
-  std::vector<std::uint32_t> hosts;
+std::set<std::uint32_t> PeerTable::not_come() const {
+  std::set<std::uint32_t> hosts;
   for (const auto& [host, peer] : met_)
-    if (!peer.has_departed && peer.greeted_on < peer.comes_on.size()) hosts.push_back(host);
+    if (!peer.has_departed && peer.greeted_on < peer.comes_on.size()) hosts.insert(host);
   return hosts;
 }
 

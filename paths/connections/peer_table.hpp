@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,7 +46,7 @@ class PeerTable {
   /// Returns the entry of a peer; nullptr if there is none.
   const Peer* find(std::uint32_t host) const;
   /// Returns the hosts of which an expected connection has not arrived.
-  std::vector<std::uint32_t> not_come() const;
+  std::set<std::uint32_t> not_come() const;
   /// Notes that nothing more will arrive from a peer. Returns false if that was known already.
   bool depart(std::uint32_t host, const std::string& why);
   /// Returns a peer's address. If another host with the peer's name was refused, also returns the

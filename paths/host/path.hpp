@@ -22,7 +22,7 @@
 namespace paths {
 
 class Deployment;
-struct HostTraffic;  // paths/host/deployment.hpp
+struct HostTraffic;  // paths/host/traffic_counts.hpp
 struct Stage;
 
 /// Operation under way. If this object is destroyed, the operation continues without an observer.
