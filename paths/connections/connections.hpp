@@ -70,8 +70,7 @@ class Connections final : public Receiver {
   Meeting& meeting() { return meeting_; }
   Liveness& liveness() { return liveness_; }
   Goodbyes& goodbyes() { return goodbyes_; }
-  /// Returns the number of frames sent for each graph. Frames that belong to no path are only in
-  /// the total.
+  /// Returns the number of frames sent for each graph.
   const SentTraffic& traffic() const { return traffic_; }
 
   void deliver(ConnectionId connection, Frame&& frame) override;

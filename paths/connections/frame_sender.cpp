@@ -180,34 +180,27 @@ void FrameSender::leave(Connection& connection, Frame&& frame) {
 
 void FrameSender::post(Connection& connection, Frame&& frame) {
   frame.credits = connection.credits.give_back();
-  Traffic one;
   const OperationKind kind = frame.operation.kind;
-  if (is_control(frame.kind) || is_housekeeping(kind)) {
-    one.control = 1;
-  } else {
-    one.messages = 1;
-    one.bytes = frame.kind == FrameKind::reply ? frame.result.payload.size()
-                                               : frame.operation.payload.size();
+  if (!is_control(frame.kind)) {
+    const std::size_t bytes = frame.kind == FrameKind::reply ? frame.result.payload.size()
+                                                             : frame.operation.payload.size();
+    count(connection, frame.operation.path,
+          is_housekeeping(kind) ? Traffic{.control = 1} : Traffic{.messages = 1, .bytes = bytes});
   }
-  count(connection,
-        is_control(frame.kind) ? SentTraffic::no_graph
-                               : table_.peers().graph_of_path[frame.operation.path],
-        one);
   // The failure is repeated in a release, because a gateway may end before our goodbye, which also
   // reports the failure, arrives.
   if (kind == OperationKind::release && frame.kind == FrameKind::one_way) frame.text = failure_;
   queue_.post(connection, std::move(frame));
 }
 
-void FrameSender::count(const Connection& connection, std::uint32_t graph, const Traffic& sent) {
-  traffic_.count(graph, table_.peers().are_in_different_clusters(connection.peer, table_.host()),
-                 sent);
+void FrameSender::count(const Connection& connection, std::uint32_t path, const Traffic& sent) {
+  traffic_.count(table_.peers().graph_of_path[path],
+                 table_.peers().are_in_different_clusters(connection.peer, table_.host()), sent);
 }
 
 void FrameSender::send(const Connection& connection, std::uint32_t path, ShortFrame&& frame,
                        runtime::Lock& lock) {
-  count(connection, table_.peers().graph_of_path[path],
-        {.messages = 1, .bytes = frame.result.payload.size()});
+  count(connection, path, {.messages = 1, .bytes = frame.result.payload.size()});
   queue_.send(connection, std::move(frame), lock);
 }
 

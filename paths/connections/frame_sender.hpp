@@ -58,7 +58,7 @@ class FrameSender {
  private:
   Connection* find_open(ConnectionId id);
   void leave_at_last(Connection& connection, Frame&& frame, runtime::DeferredWakes& wakes);
-  void count(const Connection& connection, std::uint32_t graph, const Traffic& sent);
+  void count(const Connection& connection, std::uint32_t path, const Traffic& sent);
 
   ConnectionTable& table_;
   SendQueue& queue_;

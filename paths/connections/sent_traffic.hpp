@@ -2,7 +2,6 @@
 // paths/connections/sent_traffic.hpp — counts of sent frames for each graph of a plan
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -10,11 +9,11 @@
 
 namespace paths {
 
-/// Number of frames that left a host. A frame is counted on the host that sends it.
+/// Number of frames of paths that left a host. A frame is counted on the host that sends it.
 struct Traffic {
   std::uint64_t messages = 0;  ///< number of requests, replies, errors and pushes
   std::uint64_t bytes = 0;     ///< number of bytes in their payloads
-  /// Number of other frames: handshakes, credits, releases, collection of counts.
+  /// Number of other frames of paths: releases, collection of counts.
   std::uint64_t control = 0;
   Traffic& operator+=(const Traffic& other) {
     messages += other.messages;
@@ -29,10 +28,6 @@ struct Traffic {
 /// Thread-safe: all readers. count() requires the mutex.
 class SentTraffic {
  public:
-  /// Value for frames that belong to no path, such as handshakes. Only total() includes these
-  /// frames.
-  static constexpr std::uint32_t no_graph = std::numeric_limits<std::uint32_t>::max();
-
   /// Requires: `mutex` outlives this object.
   explicit SentTraffic(runtime::Mutex& mutex) : mutex_(mutex) {}
   void count(std::uint32_t graph, bool leaves_cluster, const Traffic& sent) {
@@ -43,12 +38,6 @@ class SentTraffic {
   }
   Traffic to_other_clusters(std::uint32_t graph) const { return of(graph).to_other_clusters; }
   Traffic all(std::uint32_t graph) const { return of(graph).all; }
-  Traffic total() const {
-    const runtime::Lock lock(mutex_);
-    Traffic sum;
-    for (const auto& [graph, counted] : by_graph_) sum += counted.all;
-    return sum;
-  }
 
  private:
   struct Counted {
@@ -64,7 +53,7 @@ class SentTraffic {
   runtime::Mutex& mutex_;
   /// Contains only graphs with traffic, because a plan may have one graph per host.
   std::unordered_map<std::uint32_t, Counted> by_graph_;
-  std::pair<std::uint32_t, Counted*> last_{no_graph, nullptr};
+  std::pair<std::uint32_t, Counted*> last_{0, nullptr};
 };
 
 }  // namespace paths
