@@ -89,7 +89,6 @@ class Window {
   void add(std::uint64_t bytes) { credit_ += bytes; }
   /// Notes that a message needs no credit. The message may be sent later.
   void grant(MessageName name) { granted_.insert(name); }
-  bool is_granted(MessageName name) const { return granted_.contains(name); }
   bool can_pay(std::uint64_t charge) const { return charge <= credit_; }
   void pay(std::uint64_t charge) { credit_ -= charge; }
   /// Removes a grant. Returns whether there was one.
