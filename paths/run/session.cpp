@@ -100,7 +100,6 @@ class Attached::State {
  private:
   Seat& find(std::string_view host, std::uint32_t index);
   void refuse_here(std::string_view what) const;
-  void leave(Seat& seat, runtime::Lock& lock);
   void finish_unobserved(runtime::Lock& lock) noexcept;
   std::vector<std::string> taken();
   void end_thread(Host& host, std::uint32_t index);
@@ -194,7 +193,8 @@ void Attached::State::detach(Seat& seat, std::uint64_t taking) {
     throw base::UsageError(fmt::format("{}: detach by {}: it is that thread's alone", seat.name,
                                        runtime::describe_current_context()));
   seat.thread->check_leaves();
-  leave(seat, lock);
+  seat.free();
+  finish_unobserved(lock);
 }
 
 void Attached::State::drop(Seat& seat, std::uint64_t taking) noexcept {
@@ -207,11 +207,6 @@ void Attached::State::drop(Seat& seat, std::uint64_t taking) noexcept {
   lock.unlock();
   for (Path& path : seat.thread->paths_) path.wait_for_started();
   lock.lock();
-  leave(seat, lock);
-}
-
-/// Frees the seat. Requires: `lock` held; may release it.
-void Attached::State::leave(Seat& seat, runtime::Lock& lock) {
   seat.free();
   finish_unobserved(lock);
 }

@@ -217,6 +217,16 @@ void remove_old_run_folders(const fs::path& in) {
   }
 }
 
+/// Returns the first of the usual folders in which the names of sockets are not too long.
+/// `name_bytes` is their length without the folder of the run.
+fs::path place_for_runs(std::size_t name_bytes) {
+  const std::size_t own_bytes = run_folder_name.size() + std::strlen("/XXXXXX/") + name_bytes;
+  for (const fs::path& folder : {session_folder(), temporary_folder()})
+    if (!folder.empty() && folder.string().size() + own_bytes < sizeof(sockaddr_un::sun_path))
+      return folder;
+  return "/tmp";
+}
+
 }  // namespace
 
 fs::path socket_file(const std::string& address) {
@@ -260,20 +270,6 @@ SocketClaim::~SocketClaim() {
   if (owns_folder_) rmdir(file_.parent_path().c_str());
   close(descriptor_);
 }
-
-namespace {
-
-/// Returns the first of the usual folders in which the names of sockets are not too long.
-/// `name_bytes` is their length without the folder of the run.
-fs::path place_for_runs(std::size_t name_bytes) {
-  const std::size_t own_bytes = run_folder_name.size() + std::strlen("/XXXXXX/") + name_bytes;
-  for (const fs::path& folder : {session_folder(), temporary_folder()})
-    if (!folder.empty() && folder.string().size() + own_bytes < sizeof(sockaddr_un::sun_path))
-      return folder;
-  return "/tmp";
-}
-
-}  // namespace
 
 RunFolder::RunFolder(std::size_t name_bytes) {
   const fs::path in = place_for_runs(name_bytes);
