@@ -55,13 +55,11 @@ void Sockets::receive_from(Outgoing& peer) {
 
 void Sockets::receive_soon(Outgoing& peer) {
   if (std::exchange(peer.look_again, true)) return;
-  runtime_.wake_from_outside([self = shared_from_this(), id = peer.id] {
-    self->receiving([&] {
-      const auto found = self->outgoing_.find(id);
-      if (found == self->outgoing_.end()) return;
-      self->look_at_monitor(found->second);
-      self->receive_from(found->second);
-    });
+  receive_later([this, id = peer.id] {
+    const auto found = outgoing_.find(id);
+    if (found == outgoing_.end()) return;
+    look_at_monitor(found->second);
+    receive_from(found->second);
   });
 }
 
@@ -88,8 +86,7 @@ void Sockets::receive_incoming() {
 
 void Sockets::receive_incoming_soon() {
   if (std::exchange(router_look_again_, true)) return;
-  runtime_.wake_from_outside(
-      [self = shared_from_this()] { self->receiving([&] { self->receive_incoming(); }); });
+  receive_later([this] { receive_incoming(); });
 }
 
 Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t& header) {
@@ -176,23 +173,13 @@ void Sockets::report_closed() {
   }
 }
 
-void Sockets::lose(Outgoing& peer, std::string reason) {
+// An incoming peer that breaks the protocol is kept until it is gone. Until then its frames are
+// ignored.
+void Sockets::lose(SocketPeer& peer, std::string reason) {
   if (std::exchange(peer.lost, true)) return;
-  runtime_.wake_from_outside([self = shared_from_this(), id = peer.id, reason = std::move(reason)] {
-    self->receiving([&] {
-      self->forget(id);
-      if (self->receiver_ != nullptr) self->receiver_->connection_lost(id, reason);
-    });
-  });
-}
-
-// A peer that breaks the protocol is kept until it is gone. Until then its frames are ignored.
-void Sockets::lose(Incoming& peer, std::string reason) {
-  if (std::exchange(peer.lost, true)) return;
-  runtime_.wake_from_outside([self = shared_from_this(), id = peer.id, reason = std::move(reason)] {
-    self->receiving([&] {
-      if (self->receiver_ != nullptr) self->receiver_->connection_lost(id, reason);
-    });
+  receive_later([this, id = peer.id, reason = std::move(reason)] {
+    forget(id);
+    if (receiver_ != nullptr) receiver_->connection_lost(id, reason);
   });
 }
 

@@ -79,7 +79,7 @@ void Sockets::start(Receiver& receiver) {
   const auto receive = [this] { receiving([this] { receive_incoming(); }); };
   runtime_.watch(router_.get(zmq::sockopt::fd), receive);
   runtime_.watch(router_monitor_.get(zmq::sockopt::fd), receive);
-  runtime_.wake_from_outside([self = shared_from_this(), receive] { receive(); });
+  receive_later([this] { receive_incoming(); });
 }
 
 ConnectionId Sockets::connect(std::uint32_t host) {
@@ -130,7 +130,7 @@ void Sockets::stop() {
   // they are closed.
   runtime_.wake_from_outside([self = shared_from_this()] {
     self->send_rest();
-    self->runtime_.wake_from_outside([self] { self->receiving([&] { self->close_all(); }); });
+    self->receive_later([&sockets = *self] { sockets.close_all(); });
   });
   const runtime::Reason reason{"the transport to close"};
   while (!closed_) closed_waiters_.wait(lock, runtime::Deadline::never(), reason);
@@ -195,9 +195,7 @@ void Sockets::give_up(ConnectionId connection) {
   }
   const auto found = outgoing_.find(connection);
   if (found == outgoing_.end() || std::exchange(found->second.lost, true)) return;
-  runtime_.wake_from_outside([self = shared_from_this(), connection] {
-    self->receiving([&] { self->forget(connection); });
-  });
+  receive_later([this, connection] { forget(connection); });
 }
 
 void Sockets::transmit(ConnectionId connection, const Frame& frame) {
@@ -259,6 +257,7 @@ zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection
   return monitor;
 }
 
+/// Closes the sockets of a connection that this host made. Does nothing for any other connection.
 void Sockets::forget(ConnectionId connection) {
   const auto found = outgoing_.find(connection);
   if (found == outgoing_.end()) return;

@@ -18,14 +18,18 @@
 
 namespace paths {
 
-/// A connection that this host made.
-struct Outgoing {
+/// The far end of a connection.
+struct SocketPeer {
   ConnectionId id = 0;
+  bool lost = false;
+};
+
+/// A connection that this host made.
+struct Outgoing : SocketPeer {
   std::uint32_t host = 0;
   zmq::socket_t dealer;
   zmq::socket_t monitor;
   bool met = false;  ///< whether the peer was reached; after that, its absence is a loss
-  bool lost = false;
   bool look_again = false;
 };
 
@@ -34,11 +38,9 @@ using Acceptance = std::pair<int, std::uint64_t>;
 
 /// A connection that a peer made. ZeroMQ identifies its frames by routing id and its loss by
 /// descriptor. The acceptance also counts uses of the descriptor, because descriptors are reused.
-struct Incoming {
-  ConnectionId id = 0;
+struct Incoming : SocketPeer {
   Acceptance acceptance;
   std::string source;
-  bool lost = false;
 };
 
 /// The latest connection on a descriptor.
@@ -82,6 +84,12 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void send_rest();
   template <class Receive>
   void receiving(Receive receive);
+  /// Calls receiving() later on the services' thread. The sockets exist until then.
+  template <class Receive>
+  void receive_later(Receive receive) {
+    runtime_.wake_from_outside(
+        [self = shared_from_this(), receive = std::move(receive)] { self->receiving(receive); });
+  }
 
   // All functions below require: using_ is held.
   void flush();
@@ -99,8 +107,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void look_at_monitor(Outgoing& peer);
   void look_at_router_monitor();
   void report_closed();
-  void lose(Outgoing& peer, std::string reason);
-  void lose(Incoming& peer, std::string reason);
+  void lose(SocketPeer& peer, std::string reason);
   void forget(ConnectionId connection);
   void close_both(zmq::socket_t& socket, zmq::socket_t& monitor);
   void close_all();
