@@ -63,21 +63,6 @@ Handle MessageGroup::handle(std::uint32_t peer, std::uint64_t channel, LentMemor
   return made;
 }
 
-Sending MessageGroup::send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
-  message.set_type(base::ValueType::unknown);  // messages arrive as bytes, also within one process
-  MessageEndpoint& lanes = lanes_for("send", to, channel);
-  auto sending = handle<Sending>(to, channel);
-  lanes.calls_.send(id_, to, channel, std::move(message), sending.wait_);
-  return sending;
-}
-
-Receiving MessageGroup::receive(std::uint32_t from, std::uint64_t channel) {
-  MessageEndpoint& lanes = lanes_for("receive", from, channel);
-  auto receiving = handle<Receiving>(from, channel);
-  lanes.calls_.receive(id_, from, channel, receiving.wait_);
-  return receiving;
-}
-
 Sending MessageGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
   message.set_type(base::ValueType::unknown);  // messages arrive as bytes, also within one process
   MessageEndpoint& lanes = lanes_for("send", to, which.channel);

@@ -58,6 +58,7 @@ struct NamedMessage {
   /// For receiving: whether the message is small and is usually sent by credit. On the steady clock
   /// the grant is then sent only if credit gets short, or after 250 ms.
   bool is_little = false;
+  bool has_name = true;  ///< if false, it is the next message of the channel
 };
 
 /// Range of channel numbers, both ends included.
@@ -195,10 +196,14 @@ class MessageGroup {
   /// there are none. The causes are a switch process that has not replied, and the first lost host.
   std::string known_cause_text() const;
 
-  Sending send(std::uint32_t to, std::uint64_t channel, base::Payload message);
+  Sending send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
+    return send(to, NamedMessage{.channel = channel, .has_name = false}, std::move(message));
+  }
   /// Receives the next message of the channel. The message is granted, so that it does not wait for
   /// credit.
-  Receiving receive(std::uint32_t from, std::uint64_t channel);
+  Receiving receive(std::uint32_t from, std::uint64_t channel) {
+    return receive(from, NamedMessage{.channel = channel, .has_name = false});
+  }
   Sending send(std::uint32_t to, const NamedMessage& which, base::Payload message);
   /// Whether frames to that host are small and leave one by one, at the speed of a link or of the
   /// next process. If so, messages should be sent from lent memory, because no bytes are copied in

@@ -40,23 +40,8 @@ std::uint64_t GroupCalls::join(std::string_view name, SharedHosts hosts,
 
 // ---- sends ------------------------------------------------------------------------------------
 
-void GroupCalls::send(std::uint64_t id, std::uint32_t to, std::uint64_t channel,
-                      base::Payload message, const std::shared_ptr<LaneWait>& wait) {
-  send_by(id, to, {.channel = channel}, wait, [&](OutboundChannel& lane) {
-    parts_.outgoing.send(lane, channel, std::move(message), wait);
-  });
-}
-
 void GroupCalls::send(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
                       base::Payload message, const std::shared_ptr<LaneWait>& wait) {
-  send_by(id, to, which, wait, [&](OutboundChannel& lane) {
-    parts_.outgoing.send(lane, which, std::move(message), wait);
-  });
-}
-
-template <class Send>
-void GroupCalls::send_by(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
-                         const std::shared_ptr<LaneWait>& wait, const Send& send) {
   runtime::Lock lock(state_.mutex);
   GroupState& group = parts_.groups.joined(id);
   parts_.failures.compare_signatures(group, which.channel, {which.signature_digest, state_.host});
@@ -69,7 +54,7 @@ void GroupCalls::send_by(std::uint64_t id, std::uint32_t to, const NamedMessage&
     const bool asks =
         group.hosts->size() > notified_hosts_max && !std::exchange(lane.has_asked, true);
     if (asks) state_.post(state_.control(LaneKind::ask, to, id));
-    send(lane);
+    parts_.outgoing.send(lane, which, std::move(message), wait);
   }
   parts_.clock.settle(lock);
 }
@@ -90,21 +75,8 @@ void GroupCalls::let_go(LaneWait& wait) {
 
 // ---- receives ---------------------------------------------------------------------------------
 
-void GroupCalls::receive(std::uint64_t id, std::uint32_t from, std::uint64_t channel,
-                         const std::shared_ptr<LaneWait>& wait) {
-  receive_by(id, from, {.channel = channel}, wait,
-             [&](InboundChannel& lane) { return lane.receive(channel, wait); });
-}
-
 void GroupCalls::receive(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
                          const std::shared_ptr<LaneWait>& wait) {
-  receive_by(id, from, which, wait,
-             [&](InboundChannel& lane) { return lane.receive(which, wait); });
-}
-
-template <class Receive>
-void GroupCalls::receive_by(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
-                            const std::shared_ptr<LaneWait>& wait, const Receive& receive) {
   runtime::Lock lock(state_.mutex);
   GroupState& group = parts_.groups.joined(id);
   parts_.failures.compare_signatures(group, which.channel, {which.signature_digest, state_.host});
@@ -113,7 +85,7 @@ void GroupCalls::receive_by(std::uint64_t id, std::uint32_t from, const NamedMes
     return parts_.clock.settle(lock);
   }
   InboundChannel& lane = parts_.credit.lane_from(group, from);
-  const InboundChannel::Asked asked = receive(lane);
+  const InboundChannel::Asked asked = lane.receive(which, wait);
   const auto over = group.over.find(from);
   if (asked.is_complete)
     state_.ended.push_back(wait);

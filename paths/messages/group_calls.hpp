@@ -38,12 +38,8 @@ class GroupCalls {
   /// Makes a group and returns its id. The caller has checked the hosts. Throws UsageError if this
   /// host is already in a group with that name.
   std::uint64_t join(std::string_view name, SharedHosts hosts, const GroupOptions& options);
-  void send(std::uint64_t group, std::uint32_t to, std::uint64_t channel, base::Payload message,
-            const std::shared_ptr<LaneWait>& wait);
   void send(std::uint64_t group, std::uint32_t to, const NamedMessage& which, base::Payload message,
             const std::shared_ptr<LaneWait>& wait);
-  void receive(std::uint64_t group, std::uint32_t from, std::uint64_t channel,
-               const std::shared_ptr<LaneWait>& wait);
   void receive(std::uint64_t group, std::uint32_t from, const NamedMessage& which,
                const std::shared_ptr<LaneWait>& wait);
   bool is_paced(std::uint32_t to);
@@ -62,12 +58,6 @@ class GroupCalls {
   std::string known_cause_text() const;
 
  private:
-  template <class Send>
-  void send_by(std::uint64_t id, std::uint32_t to, const NamedMessage& which,
-               const std::shared_ptr<LaneWait>& wait, const Send& send);
-  template <class Receive>
-  void receive_by(std::uint64_t id, std::uint32_t from, const NamedMessage& which,
-                  const std::shared_ptr<LaneWait>& wait, const Receive& receive);
   void leave_peer(GroupState& group, std::uint32_t peer, LaneFrame left);
   std::string silent_switch_text() const;
 

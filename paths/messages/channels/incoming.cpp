@@ -8,17 +8,9 @@
 
 namespace paths {
 
-InboundChannel::Asked InboundChannel::receive(std::uint64_t channel,
-                                              std::shared_ptr<LaneWait> wait) {
-  return receive(MessageName{channel, next_[channel]++}, std::move(wait));
-}
-
 InboundChannel::Asked InboundChannel::receive(const NamedMessage& which,
                                               std::shared_ptr<LaneWait> wait) {
-  return receive(MessageName{which.channel, which.name}, std::move(wait));
-}
-
-InboundChannel::Asked InboundChannel::receive(MessageName name, std::shared_ptr<LaneWait> wait) {
+  const MessageName name{which.channel, which.has_name ? which.name : next_[which.channel]++};
   Message& message = messages_[name];
   message.wait = std::move(wait);
   for (const Piece& piece : std::exchange(message.pieces, {}))

@@ -32,7 +32,6 @@ class InboundChannel {
     MessageName name;
     bool is_complete = false;  ///< whether all of the message has arrived already
   };
-  Asked receive(std::uint64_t channel, std::shared_ptr<LaneWait> wait);
   Asked receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait);
 
   /// Whether a receive call waits for a message of that channel.
@@ -87,7 +86,6 @@ class InboundChannel {
     /// Whether the message is written directly into lent memory. Requires: wait and size are set.
     bool has_place() const { return !wait->lent.empty() && wait->lent.size() == *size; }
   };
-  Asked receive(MessageName name, std::shared_ptr<LaneWait> wait);
   static void put(Message& message, std::uint64_t offset, const base::Payload& bytes);
   static base::Payload finish(Message& message);
   std::string wrong(const Message* message, const LaneFrame& frame) const;

@@ -31,33 +31,20 @@ bool OutgoingLanes::is_full(const Outlet& outlet) const {
   return outlet.in_hand >= in_hand_max && !outlet.has_link && !runtime_.is_virtual();
 }
 
-void OutgoingLanes::send(OutboundChannel& lane, std::uint64_t number, base::Payload payload,
-                         std::shared_ptr<LaneWait> wait) {
-  OutboundChannel::Channel& channel = lane.channels[number];
-  put(lane, channel,
-      {.name = {number, channel.next_ordinal++},
-       .payload = std::move(payload),
-       .wait = std::move(wait)});
-}
-
 void OutgoingLanes::send(OutboundChannel& lane, const NamedMessage& which, base::Payload payload,
                          std::shared_ptr<LaneWait> wait) {
-  lane.named.is_named = true;
-  put(lane, lane.named,
-      {.name = {which.channel, which.name},
-       .signature_digest = which.signature_digest,
-       .order = which.order,
-       .payload = std::move(payload),
-       .waits_for_grant = which.waits_for_grant,
-       .wait = std::move(wait)});
-}
-
-void OutgoingLanes::put(OutboundChannel& lane, OutboundChannel::Channel& channel,
-                        OutboundChannel::Message message) {
+  OutboundChannel::Channel& channel = which.has_name ? lane.named : lane.channels[which.channel];
+  const MessageName name{which.channel, which.has_name ? which.name : channel.next_ordinal++};
   channel.lane = &lane;
-  message.ready_at = runtime_.now();
-  message.is_granted = lane.window.forget(message.name);
-  channel.put(std::move(message));
+  channel.is_named = which.has_name;
+  channel.put({.name = name,
+               .signature_digest = which.signature_digest,
+               .order = which.order,
+               .payload = std::move(payload),
+               .waits_for_grant = which.waits_for_grant,
+               .ready_at = runtime_.now(),
+               .wait = std::move(wait),
+               .is_granted = lane.window.forget(name)});
   list(channel);
   want(outlet_to(lane.target));
 }

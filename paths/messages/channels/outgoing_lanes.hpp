@@ -35,8 +35,6 @@ class OutgoingLanes {
         link_scheduler_(link_scheduler),
         due_queue_(due_queue) {}
 
-  void send(OutboundChannel& lane, std::uint64_t channel, base::Payload payload,
-            std::shared_ptr<LaneWait> wait);
   void send(OutboundChannel& lane, const NamedMessage& which, base::Payload payload,
             std::shared_ptr<LaneWait> wait);
   /// Notes that a message needs no credit. Returns false if the message is not here, because it was
@@ -82,8 +80,6 @@ class OutgoingLanes {
   };
   bool is_full(const Outlet& outlet) const;
   Outlet& outlet_to(std::uint32_t target);
-  void put(OutboundChannel& lane, OutboundChannel::Channel& channel,
-           OutboundChannel::Message message);
   void list(OutboundChannel::Channel& channel);
   void want(Outlet& outlet);
   void pump_at(Outlet& outlet, base::Nanos moment);
