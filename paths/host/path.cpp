@@ -391,11 +391,6 @@ void Path::withdraw(Failure failure) {
   }
 }
 
-void Path::release(const std::string& reason) {
-  release(reason.empty() ? nullptr
-                         : deployment_->failure("", path_, reason, FailureCause::application));
-}
-
 void Path::release(Failure failure) {
   owner_->check("release", "path", graph());
   if (released_) return;

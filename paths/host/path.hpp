@@ -125,10 +125,9 @@ class Path {
   /// Throws: UsageError if the plan has no such graph.
   std::vector<HostTraffic> traffic(std::string_view graph);
   /// Announces that this path carries nothing more, after all started operations have ended. Called
-  /// for every path when its thread ends. Threads that still wait for this thread receive `reason`
-  /// as their failure, unless it is empty.
-  void release(const std::string& reason = {});
-  void release(Failure failure);
+  /// for every path when its thread ends. Threads that still wait for this thread receive
+  /// `failure`, unless it is nullptr.
+  void release(Failure failure = nullptr);
   /// Announces the first round to which this thread does not contribute. Does not wait for started
   /// operations.
   void withdraw(Failure failure);
