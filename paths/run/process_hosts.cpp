@@ -109,9 +109,6 @@ void ProcessHosts::start() {
     for (auto& host : hosts_) host->start();
     if (tracing_) tracing_->start();
   });
-}
-
-void ProcessHosts::await_all() {
   for (auto& host : hosts_) host->await_all();
 }
 

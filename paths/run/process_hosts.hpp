@@ -33,10 +33,9 @@ class ProcessHosts {
 
   /// Creates the hosts, makes them serve, and starts their traces. Uses sockets if other processes
   /// have the other hosts. After an exception there are no hosts.
+  /// Blocks: until all hosts of the run have arrived or are gone (Host::await_all()).
   /// Throws: TravelError (cannot listen) and std::runtime_error (cannot write a trace there).
   void start();
-  /// Blocks until all hosts of the run have arrived or are gone (Host::await_all()).
-  void await_all();
   const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
   /// Runs `thread` in a context for every thread of every host here. Each host ends when its own
   /// threads have returned, as a process would. Blocks until all threads have returned and the

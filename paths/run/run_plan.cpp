@@ -33,7 +33,6 @@ class PlanRun {
     try {
       runtime_.run([this] {
         hosts_.start();
-        hosts_.await_all();
         hosts_.run([this](Host& host, std::uint32_t index) { run_thread(host, index); });
       });
       return hosts_.failures();

@@ -127,7 +127,6 @@ void Attached::State::start() {
   runtime_.open();
   try {
     hosts_.start();
-    hosts_.await_all();
   } catch (...) {
     runtime_.close();
     throw;
