@@ -116,7 +116,7 @@ void GroupControl::ask(GroupState& group, const LaneQuestion& question) {
   std::map<std::uint32_t, std::uint64_t> arrived;
   for (const auto& [peer, lane] : group.in)
     if (lane->awaits(question.channel)) arrived[peer] = lane->messages_arrived();
-  for (const auto& [peer, lane] : group.out)
+  for (auto& [peer, lane] : group.out)
     if (lane.holds(question.channel)) arrived[peer] = waits_to_send;
   for (const auto& [peer, messages] : arrived) {
     if (group.over.contains(peer)) continue;

@@ -14,36 +14,30 @@ void OutboundChannel::Channel::put(Message message) {
   list.emplace(place, std::move(message));
 }
 
-const OutboundChannel::Message* OutboundChannel::Channel::find_at(const Place& place) const {
-  for (const Messages* list : {&paying_, &granted_, &waiting_})
-    if (const auto found = list->find(place); found != list->end()) return &found->second;
-  return nullptr;
-}
-
 OutboundChannel::Message* OutboundChannel::Channel::find(MessageName name) {
   const auto found = places_.lower_bound({name, {0, 0}});
   if (found == places_.end() || found->first != name) return nullptr;
-  return const_cast<Message*>(find_at(found->second));
+  return &list_of(found->second).at(found->second);
 }
 
-bool OutboundChannel::Channel::holds(std::uint64_t number) const {
+bool OutboundChannel::Channel::holds(std::uint64_t number) {
   auto named = places_.lower_bound({{number, 0}, {0, 0}});
   for (; named != places_.end() && named->first.channel == number; ++named)
-    if (!find_at(named->second)->wait->is_abandoned) return true;
+    if (!list_of(named->second).at(named->second).wait->is_abandoned) return true;
   return false;
 }
 
 /// Returns the list that contains a message.
-OutboundChannel::Channel::Messages& OutboundChannel::Channel::list_of(const Message& message) {
+OutboundChannel::Channel::Messages& OutboundChannel::Channel::list_of(const Place& place) {
   for (Messages* list : {&paying_, &granted_})
-    if (list->contains(place_of(message))) return *list;
+    if (list->contains(place)) return *list;
   return waiting_;
 }
 
 void OutboundChannel::Channel::grant(Message& message) {
   if (message.is_granted) return;
   message.is_granted = true;
-  granted_.insert(list_of(message).extract(place_of(message)));
+  granted_.insert(list_of(place_of(message)).extract(place_of(message)));
 }
 
 /// Returns the first message of a list. Moves withdrawn messages to waiting_, because their memory
@@ -57,16 +51,15 @@ OutboundChannel::Message* OutboundChannel::Channel::first(Messages& messages) {
 void OutboundChannel::Channel::end(Message& message) {
   const Place place = place_of(message);
   places_.erase({message.name, place});
-  ENSURE_EQ(list_of(message).erase(place), 1U);
+  ENSURE_EQ(list_of(place).erase(place), 1U);
 }
 
 void OutboundChannel::Channel::drop(const Channels& which,
                                     std::vector<std::shared_ptr<LaneWait>>& waiting) {
   auto named = places_.lower_bound({{which.first, 0}, {0, 0}});
   while (named != places_.end() && named->first.channel <= which.last) {
-    Message& message = *find(named->first);
-    waiting.push_back(std::move(message.wait));
-    list_of(message).erase(named->second);
+    auto message = list_of(named->second).extract(named->second);
+    waiting.push_back(std::move(message.mapped().wait));
     named = places_.erase(named);
   }
 }

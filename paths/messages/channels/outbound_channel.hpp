@@ -52,7 +52,7 @@ struct OutboundChannel {
     /// Returns the message with that name; nullptr if there is none.
     Message* find(MessageName name);
     /// Whether a message with that channel number is unsent and not withdrawn.
-    bool holds(std::uint64_t number) const;
+    bool holds(std::uint64_t number);
     /// Marks a message as granted. It then needs no credit.
     void grant(Message& message);
     /// Returns the message that may be sent next; nullptr if there is none. A granted message
@@ -80,9 +80,8 @@ struct OutboundChannel {
     using Place = std::pair<std::uint64_t, std::uint64_t>;  // order, serial
     using Messages = std::map<Place, Message>;              // node addresses stay valid
     static Place place_of(const Message& message) { return {message.order, message.serial}; }
-    Messages& list_of(const Message& message);
+    Messages& list_of(const Place& place);
     Message* first(Messages& messages);
-    const Message* find_at(const Place& place) const;
 
     Messages paying_;  // messages that need credit
     Messages granted_;
@@ -106,7 +105,7 @@ struct OutboundChannel {
     see(named);
   }
   /// Whether a named message with that channel number is unsent.
-  bool holds(std::uint64_t channel) const { return named.holds(channel); }
+  bool holds(std::uint64_t channel) { return named.holds(channel); }
   /// Returns the channel object for messages with that channel number.
   Channel& channel_of(std::uint64_t number) {
     const auto found = channels.find(number);
