@@ -14,6 +14,12 @@
 namespace paths {
 namespace {
 
+/// Returns the endpoint of a handle; nullptr if the host has ended, or in a forked process.
+std::shared_ptr<MessageEndpoint> lanes_here(const std::weak_ptr<MessageEndpoint>& held) {
+  auto lanes = held.lock();
+  return lanes != nullptr && lanes->is_of_this_process() ? lanes : nullptr;
+}
+
 /// Returns the endpoint of a handle. Throws UsageError if the host has ended.
 MessageEndpoint& lanes_of(const std::weak_ptr<MessageEndpoint>& held, std::string_view kind,
                           std::string_view name) {
@@ -27,13 +33,8 @@ MessageEndpoint& lanes_of(const std::weak_ptr<MessageEndpoint>& held, std::strin
 
 }  // namespace
 
-std::shared_ptr<MessageEndpoint> MessageGroup::lanes_here() const {
-  auto lanes = lanes_.lock();
-  return lanes != nullptr && lanes->is_of_this_process() ? lanes : nullptr;
-}
-
 MessageGroup::~MessageGroup() {
-  if (const auto lanes = lanes_here()) lanes->calls_.leave(id_);
+  if (const auto lanes = lanes_here(lanes_)) lanes->calls_.leave(id_);
 }
 
 MessageEndpoint& MessageGroup::lanes_for(std::string_view what, std::uint32_t peer,
@@ -102,23 +103,23 @@ bool MessageGroup::is_paced(std::uint32_t to) const {
 }
 
 void MessageGroup::close(std::uint64_t channel, std::shared_ptr<const std::string> what) {
-  if (const auto lanes = lanes_here()) lanes->calls_.close(id_, channel, std::move(what));
+  if (const auto lanes = lanes_here(lanes_)) lanes->calls_.close(id_, channel, std::move(what));
 }
 
 void MessageGroup::fail(const Channels& which, const std::string& why, FailureCause cause) {
-  if (const auto lanes = lanes_here()) lanes->calls_.fail(id_, which, why, cause);
+  if (const auto lanes = lanes_here(lanes_)) lanes->calls_.fail(id_, which, why, cause);
 }
 
 void MessageGroup::ask(const LaneQuestion& question) {
-  if (const auto lanes = lanes_here()) lanes->calls_.ask(id_, question);
+  if (const auto lanes = lanes_here(lanes_)) lanes->calls_.ask(id_, question);
 }
 
 void MessageGroup::abandon(const std::string& why) {
-  if (const auto lanes = lanes_here()) lanes->calls_.leave(id_, why);
+  if (const auto lanes = lanes_here(lanes_)) lanes->calls_.leave(id_, why);
 }
 
 void MessageGroup::leave_after(const Participation& part) {
-  if (const auto lanes = lanes_here()) lanes->calls_.leave(id_, "", part);
+  if (const auto lanes = lanes_here(lanes_)) lanes->calls_.leave(id_, "", part);
 }
 
 void MessageGroup::leave() {
@@ -150,8 +151,7 @@ LaneHandle& LaneHandle::operator=(LaneHandle&& other) noexcept {
 
 void LaneHandle::let_go() {
   if (wait_ == nullptr || wait_->lent.empty() || wait_->completion.done()) return;
-  const auto lanes = lanes_.lock();
-  if (lanes != nullptr && lanes->is_of_this_process()) lanes->calls_.let_go(*wait_);
+  if (const auto lanes = lanes_here(lanes_)) lanes->calls_.let_go(*wait_);
 }
 
 std::string LaneHandle::text() const {
@@ -161,9 +161,8 @@ std::string LaneHandle::text() const {
 }
 
 void LaneHandle::wait_until_through() {
-  const auto lanes = lanes_.lock();  // valid throughout the call; see lanes_of()
-  if (lanes != nullptr && lanes->is_of_this_process() && wait_->completion.done())
-    return lanes->calls_.wait(*wait_, "");
+  const auto lanes = lanes_here(lanes_);  // valid throughout the call; see lanes_of()
+  if (lanes != nullptr && wait_->completion.done()) return lanes->calls_.wait(*wait_, "");
   const std::string what = text();
   lanes_of(lanes_, "", what).calls_.wait(*wait_, what);
 }

@@ -253,8 +253,6 @@ class MessageGroup {
   /// Returns the endpoint. Throws UsageError if the peer or channel is invalid.
   MessageEndpoint& lanes_for(std::string_view what, std::uint32_t peer,
                              std::uint64_t channel) const;
-  /// Returns the endpoint; nullptr if the host has ended, or in a forked process.
-  std::shared_ptr<MessageEndpoint> lanes_here() const;
 
   const std::weak_ptr<MessageEndpoint> lanes_;
   const std::shared_ptr<const LaneGroupName> name_;
