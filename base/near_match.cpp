@@ -2,6 +2,8 @@
 // base/near_match.cpp — edit distance between words
 #include "base/near_match.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace base {
@@ -55,6 +57,11 @@ std::optional<std::string_view> near_match(std::string_view word,
   return match;
 }
 
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
+  const auto near = near_match(word, candidates);
+  return near ? fmt::format("; did you mean '{}'?", *near) : "";
+}
+
 std::string either_of(const std::vector<std::string_view>& words) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -62,6 +69,11 @@ std::string either_of(const std::vector<std::string_view>& words) {
     text += words[i];
   }
   return text;
+}
+
+std::string not_one_of(std::string_view word, const std::vector<std::string_view>& known) {
+  return fmt::format("expected {}, found '{}'{}", either_of(known), word,
+                     did_you_mean(word, known));
 }
 
 }  // namespace base

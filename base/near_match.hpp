@@ -13,7 +13,13 @@ namespace base {
 std::optional<std::string_view> near_match(std::string_view word,
                                            const std::vector<std::string_view>& candidates);
 
+/// Returns "; did you mean 'b'?" for the near match of `word`; "" if there is none.
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
+
 /// Returns the words as a list for a sentence: "a, b or c".
 std::string either_of(const std::vector<std::string_view>& words);
+
+/// Returns "expected a, b or c, found 'bb'; did you mean 'b'?".
+std::string not_one_of(std::string_view word, const std::vector<std::string_view>& known);
 
 }  // namespace base

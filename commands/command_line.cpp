@@ -66,12 +66,7 @@ const CLI::App& command_of(const CLI::App& app, const std::vector<std::string>& 
     if (found == nullptr && known.empty())
       throw std::invalid_argument(
           fmt::format("help: {} has no commands, found '{}'", command->get_name(), word));
-    if (found == nullptr) {
-      const auto near = base::near_match(word, known);
-      throw std::invalid_argument(
-          fmt::format("help: expected {}, found '{}'{}", base::either_of(known), word,
-                      near ? fmt::format("; did you mean '{}'?", *near) : ""));
-    }
+    if (found == nullptr) throw std::invalid_argument("help: " + base::not_one_of(word, known));
     command = found;
   }
   return *command;

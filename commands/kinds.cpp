@@ -161,10 +161,7 @@ void print_kinds(const KindsOptions& options) {
     if (std::count(known.begin(), known.end(), one.name) == 0) known.push_back(one.name);
   for (const std::string& name : asked) {
     if (std::count(known.begin(), known.end(), name) > 0) continue;
-    const auto near = base::near_match(name, known);
-    throw std::invalid_argument(
-        fmt::format("expected {}, found '{}'{}", base::either_of(known), name,
-                    near ? fmt::format("; did you mean '{}'?", *near) : ""));
+    throw std::invalid_argument(base::not_one_of(name, known));
   }
   if (options.format == "json") return print_json();
   const bool is_markdown = options.format == "markdown";

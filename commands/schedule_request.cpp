@@ -38,18 +38,10 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
-std::string not_one_of(const std::string& found, const std::vector<std::string_view>& known) {
-  const auto near = base::near_match(found, known);
-  return fmt::format("expected {}, found '{}'{}", base::either_of(known), found,
-                     near ? fmt::format("; did you mean '{}'?", *near) : "");
-}
-
 /// Returns the message for an unknown host. It does not list the hosts, because there may be many.
 std::string no_such_host(const std::string& found, const std::vector<std::string>& hosts) {
-  const std::vector<std::string_view> known(hosts.begin(), hosts.end());
-  const auto near = base::near_match(found, known);
   return fmt::format("expected a host of the config that has threads, found '{}'{}", found,
-                     near ? fmt::format("; did you mean '{}'?", *near) : "");
+                     base::did_you_mean(found, {hosts.begin(), hosts.end()}));
 }
 
 void read_config(const std::string& file, Participants& read, base::Mistakes& mistakes) {
@@ -192,7 +184,7 @@ void read_algorithm(const std::string& text, ScheduleRequest& request, base::Mis
   for (const Algorithm& algorithm : collectives::all_algorithms())
     if (algorithm.name == name) request.algorithm = &algorithm;
   if (request.algorithm == nullptr)
-    return add_mistake(mistakes, "--algorithm: " + not_one_of(name, known));
+    return add_mistake(mistakes, "--algorithm: " + base::not_one_of(name, known));
   try {
     request.parameters =
         request.algorithm->read(text.size() > name.size() ? text.substr(name.size() + 1) : "");
@@ -260,7 +252,7 @@ std::optional<Collective> read_collective(const std::string& word, base::Mistake
   }
   add_mistake(mistakes, word.empty() ? fmt::format("--collective: expected {}, found none",
                                                    base::either_of(known))
-                                     : "--collective: " + not_one_of(word, known));
+                                     : "--collective: " + base::not_one_of(word, known));
   return std::nullopt;
 }
 

@@ -30,10 +30,9 @@ std::uint32_t cluster_named(const paths::Plan& plan, const std::string& name) {
   for (std::uint32_t cluster = 0; cluster < plan.clusters.size(); ++cluster)
     if (plan.clusters[cluster] == name) return cluster;
   const std::vector<std::string_view> names(plan.clusters.begin(), plan.clusters.end());
-  const auto near = base::near_match(name, names);
   throw base::ConfigError({{base::Position{"command line", 0, 0},
                             fmt::format("expected a cluster of the config, found '{}'{}", name,
-                                        near ? fmt::format("; did you mean '{}'?", *near) : "")}});
+                                        base::did_you_mean(name, names))}});
 }
 
 int run(SwitchOptions& options) {

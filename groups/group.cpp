@@ -29,9 +29,8 @@ const std::vector<std::uint32_t>& threads_of(const paths::Plan& plan, const std:
     if (group.name == name) return group.threads;
     names.emplace_back(group.name);
   }
-  const auto near = base::near_match(name, names);
   throw base::UsageError(fmt::format("group {}: the config declares none of that name{}", name,
-                                     near ? fmt::format("; did you mean '{}'?", *near) : ""));
+                                     base::did_you_mean(name, names)));
 }
 
 /// Returns the element count for a call that gives no counts, from the sizes of its arrays.
@@ -75,10 +74,9 @@ void check_operation(const Call& call) {
   const base::ReduceOperation* const operation = base::reduce_operation(call.operation);
   if (operation == nullptr) {
     const auto known = base::reduce_operation_names();
-    const auto near = base::near_match(call.operation, known);
-    throw base::UsageError(fmt::format(
-        "{}: expected one of {}, found '{}'{}", name_of(call.collective), fmt::join(known, ", "),
-        call.operation, near ? fmt::format("; did you mean '{}'?", *near) : ""));
+    throw base::UsageError(fmt::format("{}: expected one of {}, found '{}'{}",
+                                       name_of(call.collective), fmt::join(known, ", "),
+                                       call.operation, base::did_you_mean(call.operation, known)));
   }
   if (operation->accepts && !operation->accepts(call.scalar))
     throw base::UsageError(fmt::format("{}: '{}' does not take {}", name_of(call.collective),

@@ -98,11 +98,10 @@ const collectives::Algorithm* algorithm_named(const std::string& name) {
   std::vector<std::string_view> names{best_word, file_word};
   for (const auto& algorithm : collectives::all_algorithms()) names.emplace_back(algorithm.name);
   for (const auto& planner : planning::all_planners()) names.emplace_back(planner.name);
-  const auto near = base::near_match(name, names);
   throw std::invalid_argument(fmt::format(
       "expected best, an algorithm (see `paths algorithms`), a planner (see `paths plan`) or "
       "file:FILE, found '{}'{}",
-      name, near ? fmt::format("; did you mean '{}'?", *near) : ""));
+      name, base::did_you_mean(name, names)));
 }
 
 std::vector<std::string> names_of(const paths::Plan& plan,

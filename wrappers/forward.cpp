@@ -29,9 +29,8 @@ std::uint32_t read_host(base::MapReader& reader, const paths::WrapperPlace& plac
   }
   std::vector<std::string_view> names;
   for (const auto& host : place.plan().hosts) names.push_back(host.name);
-  const auto near = base::near_match(name, names);
   reader.mistake("to", fmt::format("expected the name of a host, found '{}'{}", name,
-                                   near ? fmt::format("; did you mean '{}'?", *near) : ""));
+                                   base::did_you_mean(name, names)));
   return 0;
 }
 

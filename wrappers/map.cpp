@@ -26,10 +26,8 @@ std::string read_shared_element(base::MapReader& reader, const paths::WrapperPla
     std::vector<std::string_view> shared;
     for (const auto& one : plan.elements)
       if (one.shared && one.host != place.host()) shared.push_back(one.name);
-    const auto near = base::near_match(name, shared);
-    reader.mistake("element",
-                   fmt::format("expected a shared element of another host, found '{}'{}", name,
-                               near ? fmt::format("; did you mean '{}'?", *near) : ""));
+    reader.mistake("element", fmt::format("expected a shared element of another host, found '{}'{}",
+                                          name, base::did_you_mean(name, shared)));
     return name;
   }
   const auto& element = plan.elements[*index];

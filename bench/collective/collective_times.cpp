@@ -44,12 +44,7 @@ std::vector<collectives::Collective> read_collectives(const std::string& text) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
     const auto found = std::find(known.begin(), known.end(), word);
-    if (found == known.end()) {
-      const auto near = base::near_match(word, known);
-      throw std::invalid_argument(
-          fmt::format("expected {}, found '{}'{}", base::either_of(known), word,
-                      near ? fmt::format("; did you mean '{}'?", *near) : ""));
-    }
+    if (found == known.end()) throw std::invalid_argument(base::not_one_of(word, known));
     read.push_back(collectives::all_collectives[found - known.begin()]);
     begin = end + 1;
   }
@@ -167,10 +162,9 @@ void CollectiveTimes::check_operation(const std::string& name) {
       (operation->accepts == nullptr || operation->accepts(base::Scalar::i64));
   if (takes_integers) return;
   const auto known = base::reduce_operation_names();
-  const auto near = base::near_match(name, known);
   throw std::invalid_argument(fmt::format(
       "--operation: expected one of {} that takes integers, found '{}'{}", fmt::join(known, ", "),
-      name, near && operation == nullptr ? fmt::format("; did you mean '{}'?", *near) : ""));
+      name, operation == nullptr ? base::did_you_mean(name, known) : ""));
 }
 
 /// Returns the latest time of all members.

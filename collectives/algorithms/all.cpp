@@ -67,9 +67,7 @@ const Algorithm& algorithm_named(std::string_view name) {
     if (algorithm.name == name) return algorithm;
     names.push_back(algorithm.name);
   }
-  const auto near = base::near_match(name, names);
-  throw std::invalid_argument(fmt::format("expected {}, found '{}'{}", base::either_of(names), name,
-                                          near ? fmt::format("; did you mean '{}'?", *near) : ""));
+  throw std::invalid_argument(base::not_one_of(name, names));
 }
 
 }  // namespace collectives

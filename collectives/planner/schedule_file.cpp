@@ -156,9 +156,8 @@ class Reader {
   std::optional<Rank> rank_of(const Settings& host) {
     if (const auto found = ranks_.find(host.text()); found != ranks_.end()) return found->second;
     std::vector<std::string_view> names(blocks_.hosts.begin(), blocks_.hosts.end());
-    const auto near = base::near_match(host.text(), names);
     mistake(host, fmt::format("expected a host that takes part, found {}{}", host.describe(),
-                              near ? fmt::format("; did you mean '{}'?", *near) : ""));
+                              base::did_you_mean(host.text(), names)));
     return std::nullopt;
   }
 

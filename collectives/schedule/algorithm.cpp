@@ -30,12 +30,9 @@ bool read_number(const std::string& text, Count& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-std::string did_you_mean(const std::string& found, const std::vector<std::string>& known) {
+std::string not_known(const std::string& found, const std::vector<std::string>& known) {
   if (known.empty()) return fmt::format("expected no parameters, found '{}'", found);
-  const std::vector<std::string_view> candidates(known.begin(), known.end());
-  const auto near = base::near_match(found, candidates);
-  return fmt::format("expected {}, found '{}'{}", base::either_of(candidates), found,
-                     near ? fmt::format("; did you mean '{}'?", *near) : "");
+  return base::not_one_of(found, {known.begin(), known.end()});
 }
 
 /// Returns what is wrong with a value, or "".
@@ -57,7 +54,7 @@ std::string wrong(const Parameter& parameter, const std::string& value) {
   if (words.empty()) return fmt::format("{}: expected words, found none", parameter.name);
   for (const std::string& word : words)
     if (std::find(parameter.words.begin(), parameter.words.end(), word) == parameter.words.end())
-      return fmt::format("{}: {}", parameter.name, did_you_mean(word, parameter.words));
+      return fmt::format("{}: {}", parameter.name, not_known(word, parameter.words));
   return "";
 }
 
@@ -161,7 +158,7 @@ Parameters Algorithm::read(const std::string& text) const {
     const std::string value = word.size() > key.size() ? word.substr(key.size() + 1) : "";
     const auto known = std::find(names.begin(), names.end(), key);
     const std::string mistake = known == names.end()
-                                    ? did_you_mean(key, names)
+                                    ? not_known(key, names)
                                     : wrong(parameters[std::size_t(known - names.begin())], value);
     if (!mistake.empty()) mistakes.push_back(mistake);
     if (!said.insert(key).second) mistakes.push_back(fmt::format("{} is given twice", key));

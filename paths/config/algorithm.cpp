@@ -239,9 +239,8 @@ class RelaxationReader {
     const auto parts = parts_of(text, ':');
     if (!set_word(parts[0])) {
       const auto known = relaxation_names(kind_);
-      const auto near = base::near_match(std::string(parts[0]), known);
       return mistake(fmt::format("expected {}, found '{}'{}", base::either_of(known), text,
-                                 near ? fmt::format("; did you mean '{}'?", *near) : ""));
+                                 base::did_you_mean(parts[0], known)));
     }
     const std::string expected = parse_parameters({parts.begin() + 1, parts.end()}, algorithm_);
     if (!expected.empty()) mistake(fmt::format("expected {}, found '{}'", expected, text));
@@ -388,9 +387,8 @@ std::optional<Algorithm> parse_algorithm(std::string_view text, std::string_view
     }
     for (const collectives::Algorithm& one : collectives::all_algorithms())
       if (does(one, collective_kind) && forms.size() > 1) names.push_back(one.name);
-    const auto near = base::near_match(std::string(parts[0]), names);
     wrong = fmt::format("expected {}, found '{}'{}", either_of(forms), text,
-                        near ? fmt::format("; did you mean '{}'?", *near) : "");
+                        base::did_you_mean(parts[0], names));
     return std::nullopt;
   }
   Algorithm algorithm = plain(*word, word->over_all_to_all);

@@ -482,11 +482,9 @@ std::vector<std::string> read_instrumented_kinds(base::MapReader& reader, const 
       kinds.push_back(item.text());
       continue;
     }
-    const auto near = base::near_match(item.text(), known);
-    reader.mistake(
-        "instrument",
-        fmt::format("expected true, false or kinds of wrappers, found {}{}", item.describe(),
-                    near ? fmt::format("; did you mean '{}'?", *near) : ""));
+    reader.mistake("instrument",
+                   fmt::format("expected true, false or kinds of wrappers, found {}{}",
+                               item.describe(), base::did_you_mean(item.text(), known)));
   }
   return kinds;
 }

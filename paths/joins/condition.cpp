@@ -145,11 +145,8 @@ std::optional<ConditionSpec> read_condition(base::MapReader& reader, std::string
   std::size_t index = 0;
   while (index < words.size() && words[index] != word.text()) ++index;
   if (index == words.size()) {
-    const auto near = base::near_match(word.text(), words);
-    reader.mistakes().add(
-        word.position(),
-        fmt::format("{}: expected {}, found '{}'{}", key, base::either_of(words), word.text(),
-                    near ? fmt::format("; did you mean '{}'?", *near) : ""));
+    reader.mistakes().add(word.position(),
+                          fmt::format("{}: {}", key, base::not_one_of(word.text(), words)));
     return std::nullopt;
   }
   spec.comparison = static_cast<Comparison>(index);

@@ -25,9 +25,7 @@ std::string read_element(base::MapReader& reader, std::string_view key, const Wr
     for (const Plan::PlanElement& element : plan.elements) {
       if (element.host == place.host()) here.push_back(element.name);
     }
-    if (const auto near = base::near_match(name, here)) {
-      hint = fmt::format("; did you mean '{}'?", *near);
-    }
+    hint = base::did_you_mean(name, here);
   }
   reader.mistake(key, fmt::format("expected an element of host '{}', found '{}'{}",
                                   plan.hosts[place.host()].name, name, hint));

@@ -14,6 +14,7 @@
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "paths/one_machine.hpp"
+#include "paths/plan/names.hpp"
 
 namespace paths {
 namespace {
@@ -107,11 +108,8 @@ std::string environment_variable(const std::string& name) {
 
 std::uint32_t host_named(const Plan& plan, const std::string& where, const std::string& name) {
   if (const auto host = plan.host_named(name)) return *host;
-  std::vector<std::string_view> names;
-  for (const Plan::PlanHost& host : plan.hosts) names.push_back(host.name);
-  const auto near = base::near_match(name, names);
   refuse(where, fmt::format("expected the name of a host of the config, found '{}'{}", name,
-                            near ? fmt::format("; did you mean '{}'?", *near) : ""));
+                            base::did_you_mean(name, names_of(plan.hosts))));
 }
 
 std::optional<std::uint32_t> identity(const Plan& plan, const Variables& variable) {

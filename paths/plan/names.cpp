@@ -26,11 +26,8 @@ bool is_name(std::string_view text) {
 
 std::string not_named(std::string_view expected, const base::Settings& found,
                       const std::vector<std::string_view>& names) {
-  const auto near = base::near_match(found.text(), names);
-  std::string hint;
-  if (near)
-    hint = fmt::format("; did you mean '{}'?", *near);
-  else if (!names.empty() && names.size() <= 12)
+  std::string hint = base::did_you_mean(found.text(), names);
+  if (hint.empty() && !names.empty() && names.size() <= 12)
     hint = fmt::format("; there {} {}", names.size() == 1 ? "is" : "are", base::either_of(names));
   return fmt::format("expected {}, found {}{}", expected, found.describe(), hint);
 }
