@@ -77,22 +77,6 @@ std::vector<std::string> words(const Parameter& parameter, const CollectiveSpec&
   return values;
 }
 
-bool matters(const Parameter& parameter, const CollectiveSpec& task, const Parameters& chosen,
-             const Algorithm& algorithm) {
-  const auto& only_for = parameter.only_for;
-  if (!only_for.empty() &&
-      std::find(only_for.begin(), only_for.end(), task.collective) == only_for.end())
-    return false;
-  if (parameter.only_with.empty()) return true;
-  for (const Parameter& other : algorithm.parameters)
-    if (!other.words.empty())
-      for (const std::string& word : chosen.words(other.name))
-        if (std::find(parameter.only_with.begin(), parameter.only_with.end(), word) !=
-            parameter.only_with.end())
-          return true;
-  return false;
-}
-
 class Families {
  public:
   Families(const CollectiveSpec& task, Bytes element_bytes, Order worst)
@@ -121,7 +105,7 @@ class Families {
 void Families::choose(const Algorithm& algorithm, std::size_t next, const Parameters& chosen) {
   if (next == algorithm.parameters.size()) return add(algorithm, chosen);
   const Parameter& parameter = algorithm.parameters[next];
-  if (parameter.is_piece || !matters(parameter, task_, chosen, algorithm))
+  if (parameter.is_piece || !algorithm.matters(parameter, task_.collective, chosen))
     return choose(algorithm, next + 1, chosen);
   for (const std::string& value : parameter.words.empty()
                                       ? numbers(parameter, task_, element_bytes_)
