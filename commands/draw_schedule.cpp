@@ -62,7 +62,7 @@ class ScheduleDrawer {
     if (step.action != Action::send) return;
     Flow& flow = flows_[{me, step.peer}];
     ++flow.messages;
-    for (const collectives::Block& block : step.blocks) flow.elements += block.cells.count;
+    flow.elements += step.elements();
   }
 
   /// Whether the root reaches every host, and reaches each host by one way only.

@@ -4,9 +4,6 @@
 
 namespace pricing {
 
-using collectives::Action;
-using collectives::Block;
-
 void Admission::restart(collectives::Program program, std::size_t window) {
   program_ = std::move(program);
   window_ = window;
@@ -28,8 +25,7 @@ std::optional<Slot> Admission::admit() {
   admitted.peer = step.peer;
   admitted.channel = step.channel;
   admitted.number = number_++;
-  admitted.elements = 0;
-  for (const Block& block : step.blocks) admitted.elements += block.cells.count;
+  admitted.elements = step.elements();
   add_hazards(slot, step);
   ++unfinished_;
   return slot;
@@ -59,25 +55,17 @@ Slot Admission::place() {
   return slot;
 }
 
-namespace {
-
-bool writes(Action action, std::size_t block) {
-  return action == Action::receive || (action != Action::send && block == 0);
-}
-
-}  // namespace
-
 void Admission::add_hazards(Slot slot, const collectives::Step& step) {
   Admitted& admitted = steps_[slot];
   for (std::size_t index = 0; index < step.blocks.size(); ++index)
-    uses_.earlier(step.blocks[index], writes(step.action, index), [&](Uses::User earlier) {
+    uses_.earlier(step.blocks[index], step.writes(index), [&](Uses::User earlier) {
       if (is_done(earlier)) return;
       followers_.add(steps_[earlier.slot].followers, slot);
       ++admitted.waits;
     });
   const Uses::User user{slot, static_cast<std::uint32_t>(admitted.number)};
   for (std::size_t index = 0; index < step.blocks.size(); ++index)
-    uses_.add(step.blocks[index], writes(step.action, index), user,
+    uses_.add(step.blocks[index], step.writes(index), user,
               [&](Uses::User other) { return is_done(other); });
 }
 

@@ -247,9 +247,7 @@ Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes e
       append(numbers, steps[step]);
       if (steps[step].action != collectives::Action::send) continue;
       ++sent;
-      Bytes bytes = 0;
-      for (const collectives::Block& block : steps[step].blocks)
-        bytes += block.cells.count * element_bytes;
+      const Bytes bytes = steps[step].elements() * element_bytes;
       network.for_way(me, steps[step].peer, [&](Network::Part part, std::size_t index) {
         if (part != Network::Part::receiving) passed[{part, index}] += bytes;
       });

@@ -66,9 +66,7 @@ Outline outline_of(const std::vector<collectives::Program>& programs, Bytes elem
         append(numbers, step);
         if (step.action != Action::send) continue;
         ++messages;
-        collectives::Count elements = 0;
-        for (const Block& block : step.blocks) elements += block.cells.count;
-        loads.add(me, step.peer, elements * element_bytes, network);
+        loads.add(me, step.peer, step.elements() * element_bytes, network);
       }
       digest.add(std::as_bytes(std::span(numbers)));
     }

@@ -63,17 +63,14 @@ class Hazards {
   std::set<std::size_t> of(std::size_t number, const Step& step) {
     std::set<std::size_t> required;
     for (std::size_t index = 0; index < step.blocks.size(); ++index)
-      if (!writes(step, index)) read(number, step.blocks[index], required);
+      if (!step.writes(index)) read(number, step.blocks[index], required);
     for (std::size_t index = 0; index < step.blocks.size(); ++index)
-      if (writes(step, index)) write(number, step.blocks[index], required);
+      if (step.writes(index)) write(number, step.blocks[index], required);
     required.erase(number);
     return required;
   }
 
  private:
-  static bool writes(const Step& step, std::size_t block) {
-    return step.action == Action::receive || (step.action != Action::send && block == 0);
-  }
   void read(std::size_t number, const Block& block, std::set<std::size_t>& required) {
     buffers_[block.buffer].for_each(block.cells, [&](Uses& uses) {
       required.insert(uses.writer.begin(), uses.writer.end());
@@ -124,8 +121,7 @@ class GoalWriter {
  private:
   Count bytes(const Step& step) const {
     if (is_barrier_) return 1;
-    Count elements = 0;
-    for (const Block& block : step.blocks) elements += block.cells.count;
+    const Count elements = step.elements();
     if (elements > std::numeric_limits<Count>::max() / element_bytes_)
       throw std::invalid_argument("a message has more bytes than 64 bits can hold");
     return elements * element_bytes_;

@@ -8,6 +8,12 @@
 
 namespace collectives {
 
+Count Step::elements() const {
+  Count count = 0;
+  for (const Block& block : blocks) count += block.cells.count;
+  return count;
+}
+
 void Steps::add(Action action, Rank peer, Channel channel, std::span<const Block> blocks) {
   steps_.push_back(
       {action, peer, channel, static_cast<std::uint32_t>(blocks.size()), blocks_.size()});

@@ -22,6 +22,11 @@ struct Step {
   std::span<const Block> blocks;
 
   bool is_message() const { return action == Action::send || action == Action::receive; }
+  /// Whether the step writes its block of that index.
+  bool writes(std::size_t block) const {
+    return action == Action::receive || (action != Action::send && block == 0);
+  }
+  Count elements() const;  ///< number of elements of all blocks
 };
 
 /// Returns for example "send>1 out[2:4] #1" or "part[2:4]=rt0[2:4] op in[2:4]".

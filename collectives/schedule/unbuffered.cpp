@@ -126,10 +126,6 @@ void Graph::number_nodes(const Schedule& schedule, const std::vector<Message>& m
       }
 }
 
-bool writes(const Step& step, std::size_t block) {
-  return step.action == Action::receive || (step.action != Action::send && block == 0);
-}
-
 void Graph::add_hazards(const Steps& steps, const CellNumbers& numbers, Rank rank, CellUses& uses) {
   for (std::size_t index = 0; index < steps.size(); ++index) {
     const Step step = steps[index];
@@ -138,7 +134,7 @@ void Graph::add_hazards(const Steps& steps, const CellNumbers& numbers, Rank ran
     // Reads come first, because a step that reads the cells it writes must not wait for itself.
     for (const bool is_write : {false, true})
       for (std::size_t block = 0; block < step.blocks.size(); ++block) {
-        if (writes(step, block) != is_write) continue;
+        if (step.writes(block) != is_write) continue;
         const std::size_t first = numbers.first(rank, step.blocks[block]);
         const std::size_t end = first + step.blocks[block].cells.count;
         for (std::size_t cell = first; cell < end; ++cell)

@@ -178,9 +178,7 @@ bool Run::receive(Rank rank, const Step& step) {
   if (number == Message::none) return false;
   const Sent& message = sent_[number];
   channel.next = message.next;
-  Count expected = 0;
-  for (const Block& block : step.blocks) expected += block.cells.count;
-  if (expected != message.count)
+  if (step.elements() != message.count)
     throw Wrong{fmt::format("arrives with {} elements", message.count)};
   messages_[number].received = {rank, done_[rank]};
   const Value* values = under_way_.data() + message.first_value;
