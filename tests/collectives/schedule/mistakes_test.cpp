@@ -3,10 +3,10 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "collectives/schedule/proofs.hpp"
 #include "collectives/schedule/tree.hpp"
 #include "collectives/schedule/verifier.hpp"
 #include "tests/collectives/schedule/every_schedule.hpp"
+#include "tests/collectives/schedule/proofs.hpp"
 
 using namespace collectives;
 using Catch::Matchers::Contains;

@@ -11,9 +11,9 @@
 #include <memory>
 #include <random>
 
-#include "collectives/schedule/mutation.hpp"
-#include "collectives/schedule/proofs.hpp"
 #include "tests/collectives/schedule/every_schedule.hpp"
+#include "tests/collectives/schedule/mutation.hpp"
+#include "tests/collectives/schedule/proofs.hpp"
 
 using namespace collectives;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/mutation.hpp — schedules with one deliberate mistake, for tests of the
+// tests/collectives/schedule/mutation.hpp — schedules with one deliberate mistake, for tests of the
 // verifier.
 #pragma once
 #include <optional>

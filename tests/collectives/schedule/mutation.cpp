@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/mutation.cpp — change of one step of a schedule.
-#include "collectives/schedule/mutation.hpp"
+// tests/collectives/schedule/mutation.cpp — change of one step of a schedule.
+#include "tests/collectives/schedule/mutation.hpp"
 
 namespace collectives {
 namespace {

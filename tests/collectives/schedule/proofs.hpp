@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/proofs.hpp — verification of many schedules of one topology without
+// tests/collectives/schedule/proofs.hpp — verification of many schedules of one topology without
 // repetition.
 #pragma once
 #include <memory>
 #include <string>
 #include <unordered_map>
 
+#include "base/digest.hpp"
 #include "collectives/schedule/verifier.hpp"
 
 namespace collectives {
@@ -27,18 +28,15 @@ class Proofs {
   std::size_t verified() const { return verified_; }    ///< distinct schedules verified so far
 
  private:
-  struct Key {
-    std::uint64_t high, low;
-    friend auto operator<=>(const Key&, const Key&) = default;
-  };
   struct Hash {
-    std::size_t operator()(const Key& key) const { return key.low; }
+    std::size_t operator()(const base::Digest& digest) const { return digest.low; }
   };
-  Key key(const CollectiveSpec& task) const;
+  base::Digest digest(const CollectiveSpec& task) const;
 
   std::shared_ptr<const Topology> topology_;
-  Schedule schedule_;                            // reused for its memory
-  std::unordered_map<Key, Order, Hash> orders_;  // orders of summation of correct schedules
+  Schedule schedule_;  // reused for its memory
+  // Orders of summation of correct schedules.
+  std::unordered_map<base::Digest, Order, Hash> orders_;
   std::size_t schedules_ = 0, verified_ = 0;
 };
 
