@@ -56,7 +56,6 @@ class Run {
     const CellNumbers::Cells& cells = numbers_.of_buffer(rank, out);
     return std::span(cells_).subspan(cells.first, cells.count);
   }
-  const Traffic& traffic() const { return traffic_; }
 
  private:
   bool advance(Rank rank);
@@ -71,7 +70,6 @@ class Run {
   void check_ended() const;
   void check_read(Rank rank) const;
   void check_received() const;
-  void count(Rank from, Rank to, Count elements);
   Line& line(Rank from, Rank to, Channel channel) {
     const std::uint64_t pair = std::uint64_t{from} * schedule_.size() + to;
     const std::uint32_t number = numbers_of_lines_.number(pair << 32 | channel);
@@ -91,7 +89,6 @@ class Run {
   std::vector<Sent> sent_;           // indexed by message
   std::vector<Value> under_way_;     // contents of all messages
   std::vector<Value> left_, right_;  // operands
-  Traffic traffic_;
 };
 
 Run::Run(const CollectiveSpec& task, const Schedule& schedule)
@@ -101,10 +98,6 @@ Run::Run(const CollectiveSpec& task, const Schedule& schedule)
       cells_(numbers_.count()),
       done_(schedule.size()) {
   ENSURE(schedule.size() < (std::size_t{1} << 16));
-  const std::size_t clusters = task.group().clusters();
-  traffic_.sent.resize(schedule.size());
-  traffic_.received.resize(schedule.size());
-  traffic_.crossing.resize(clusters * clusters);
   for (Rank rank = 0; rank < schedule.size(); ++rank) {
     const Buffer source = task.collective == Collective::broadcast ? out : in;
     const Count given = in_range(task, rank).end();
@@ -144,31 +137,15 @@ bool Run::execute(Rank rank, const Step& step) {
   return send(rank, step), true;
 }
 
-void Run::count(Rank from, Rank to, Count elements) {
-  const Topology& group = task_.group();
-  const auto add = [&](Flow& flow) {
-    ++flow.messages;
-    flow.elements += elements;
-  };
-  add(traffic_.sent[from]);
-  add(traffic_.received[to]);
-  add(traffic_.all);
-  if (group.cluster_of(from) == group.cluster_of(to)) return;
-  add(traffic_.across);
-  add(traffic_.crossing[group.cluster_of(from) * group.clusters() + group.cluster_of(to)]);
-}
-
 void Run::send(Rank rank, const Step& step) {
   const std::size_t first = under_way_.size();
   read(rank, step.blocks, under_way_);
-  const std::size_t elements = under_way_.size() - first;
-  count(rank, step.peer, elements);
   Line& channel = line(rank, step.peer, step.channel);
   const std::size_t number = messages_.size();
   if (channel.last != Message::none) sent_[channel.last].next = number;
   if (channel.next == Message::none) channel.next = number;
   messages_.push_back({{rank, done_[rank]}, {}, channel.last});
-  sent_.push_back({first, elements});
+  sent_.push_back({first, under_way_.size() - first});
   channel.last = number;
 }
 
@@ -416,7 +393,6 @@ Verdict verify(const CollectiveSpec& task, const Schedule& schedule) {
   try {
     Run run(task, schedule);
     run.go();
-    verdict.traffic = run.traffic();
     verdict.order = Results(task, run).check();
     const auto window = least_window(schedule, run.numbers(), run.messages());
     if (!window) throw Wrong{"blocks forever without buffers"};

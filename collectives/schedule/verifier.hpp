@@ -2,27 +2,10 @@
 // collectives/schedule/verifier.hpp — proof that a schedule is correct, by execution on symbols.
 #pragma once
 #include <string>
-#include <vector>
 
 #include "collectives/schedule/algorithm.hpp"
 
 namespace collectives {
-
-/// Messages and elements in one direction between two participants or groups.
-struct Flow {
-  Count messages = 0;
-  Count elements = 0;
-  friend bool operator==(const Flow&, const Flow&) = default;
-};
-
-/// Number of messages and elements by sender, by receiver and between clusters.
-struct Traffic {
-  std::vector<Flow> sent;      ///< indexed by participant
-  std::vector<Flow> received;  ///< indexed by participant
-  std::vector<Flow> crossing;  ///< indexed by pair of clusters: from * clusters + to
-  Flow all;
-  Flow across;  ///< between different clusters
-};
 
 struct Verdict {
   /// First mistake, with participant, step and explanation; empty if the schedule is correct.
@@ -32,11 +15,10 @@ struct Verdict {
   /// steps that each participant must admit at once. With this window, the schedule also
   /// terminates with rendezvous, and on transports whose credit never arrives.
   std::size_t least_window = 0;
-  Traffic traffic;
   bool holds() const { return mistake.empty(); }
 };
 
-/// Verifies these properties of a schedule, and counts its traffic:
+/// Verifies these properties of a schedule:
 /// 1. The schedule terminates if its steps are executed one by one, with buffered sends and
 ///    blocking receives. Both sides of a message have the same length, and no message is left
 ///    over. No step reads undefined cells. No cell is overwritten before it was read, and scratch
