@@ -11,7 +11,7 @@
 namespace collectives {
 
 Topology::Topology(const std::vector<Path>& paths)
-    : paths_(paths), order_(paths.size()), positions_(paths.size()) {
+    : order_(paths.size()), positions_(paths.size()) {
   if (paths.empty()) throw std::invalid_argument("expected participants, found none");
   for (std::size_t rank = 0; rank < paths.size(); ++rank)
     if (paths[rank].size() != paths[0].size())
@@ -54,20 +54,10 @@ void Topology::add_level(const std::vector<Path>& paths, std::size_t length) {
   if (levels_.empty() || levels_.back().begins != level.begins) levels_.push_back(level);
 }
 
-Topology Topology::flat(std::size_t participants) {
-  return Topology(std::vector<Path>(participants));
-}
-
 Topology Topology::clustered(const std::vector<std::size_t>& sizes) {
   std::vector<Path> paths;
   for (std::size_t number = 0; number < sizes.size(); ++number)
     paths.insert(paths.end(), sizes[number], Path{static_cast<std::uint32_t>(number)});
-  return Topology(paths);
-}
-
-Topology Topology::restricted(std::span<const Rank> members) const {
-  std::vector<Path> paths;
-  for (const Rank rank : members) paths.push_back(paths_.at(rank));
   return Topology(paths);
 }
 

@@ -25,13 +25,9 @@ class Topology {
   using Path = std::vector<std::uint32_t>;
   /// Throws: std::invalid_argument if there are no participants or paths differ in length.
   explicit Topology(const std::vector<Path>& paths);
-  /// Returns a topology without groups.
-  static Topology flat(std::size_t participants);
-  /// Returns clusters with the given numbers of hosts, ranks in order.
+  /// Returns clusters with the given numbers of hosts, ranks in order. A single cluster is a
+  /// topology without groups.
   static Topology clustered(const std::vector<std::size_t>& sizes);
-  /// Returns the topology of only these participants, in this order. A level is dropped if it puts
-  /// all of them in one group.
-  Topology restricted(std::span<const Rank> members) const;
 
   Rank size() const { return static_cast<Rank>(order_.size()); }
   /// Number of group levels, not counting the whole and the single participants.
@@ -74,7 +70,6 @@ class Topology {
   std::size_t cluster_level() const { return depth() > 0 ? 1 : 0; }
   void add_level(const std::vector<Path>& paths, std::size_t length);
 
-  std::vector<Path> paths_;
   std::vector<Rank> order_;
   std::vector<std::size_t> positions_;
   std::vector<Level> levels_;

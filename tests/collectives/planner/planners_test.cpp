@@ -81,7 +81,8 @@ TEST_CASE("planners: wrong parameters and tasks are reported") {
   CHECK_THROWS_WITH(plan(planner, planner.read(""),
                          make_spec(Collective::broadcast, network.topology, 8), 1, network),
                     "min3 plans allgathers, and that is broadcast");
-  const auto two = std::make_shared<const collectives::Topology>(collectives::Topology::flat(2));
+  const auto two =
+      std::make_shared<const collectives::Topology>(collectives::Topology::clustered({2}));
   CHECK_THROWS_WITH(
       plan(planner, planner.read(""), make_spec(Collective::allgather, two, 8), 1, network),
       "expected blocks of 5 participants, found 2");

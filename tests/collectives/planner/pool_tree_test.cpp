@@ -27,8 +27,8 @@ PairCosts matrix(const std::vector<std::vector<double>>& megabits) {
     pairs.emplace_back();
     for (const double rate : row) pairs.back().push_back({0ns, rate * 1e6});
   }
-  const auto topology =
-      std::make_shared<const collectives::Topology>(collectives::Topology::flat(megabits.size()));
+  const auto topology = std::make_shared<const collectives::Topology>(
+      collectives::Topology::clustered({megabits.size()}));
   return {topology, pairs, std::vector<double>(megabits.size(), 1e9)};
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("pools: equally near hosts form one pool and one host forms one") {
 
 TEST_CASE("pair costs: all mistakes of a matrix are reported") {
   const auto topology =
-      std::make_shared<const collectives::Topology>(collectives::Topology::flat(2));
+      std::make_shared<const collectives::Topology>(collectives::Topology::clustered({2}));
   const Pair good{1ms, 1e6};
   CHECK_THROWS_WITH(PairCosts(topology, {{good, {}}, {{-1ns, 1e6}}}, {1e6}),
                     "expected a rate for each of 2 hosts, found 1; from 0 to 1 there is no "

@@ -168,7 +168,7 @@ TEST_CASE("goal: the export of every algorithm has its messages and requires its
 }
 
 TEST_CASE("goal: elements count as bytes and the token of a barrier as one byte") {
-  const auto group = std::make_shared<const Topology>(Topology::flat(2));
+  const auto group = std::make_shared<const Topology>(Topology::clustered({2}));
   const Algorithm& tree = algorithm_named("tree");
   const Graph broadcast =
       exported(tree, make_spec(Collective::broadcast, group, 3), tree.read("segment=2"));
@@ -179,7 +179,7 @@ TEST_CASE("goal: elements count as bytes and the token of a barrier as one byte"
 }
 
 TEST_CASE("goal: bytes beyond 64 bits are refused") {
-  const auto group = std::make_shared<const Topology>(Topology::flat(2));
+  const auto group = std::make_shared<const Topology>(Topology::clustered({2}));
   const Algorithm& tree = algorithm_named("tree");
   const CollectiveSpec task = make_spec(Collective::broadcast, group, Count{1} << 62);
   std::ostringstream text;

@@ -127,7 +127,7 @@ TEST_CASE("tree: a level without a shape has no effect on the tree") {
   const Topology both = twenty_processes();
   const Topology machines = Topology::clustered({10, 5, 5});
   const Topology sites = Topology::clustered({10, 10});
-  const Topology neither = Topology::flat(20);
+  const Topology neither = Topology::clustered({20});
   const Shape flat{.name = "flat"}, binomial{.name = "binomial"}, none{.name = "none"};
   for (Rank root = 0; root < both.size(); ++root) {
     const auto text = [&](std::vector<Shape> shapes, const Topology& group) {

@@ -168,21 +168,20 @@ TEST_CASE("schedules: elements are counted in 64 bits") {
   CHECK(text(steps[0]) == "recv<0 out[3298533834752:3298534883328] #3145727");
 }
 
-TEST_CASE("topology: levels with a single group are removed and in sub-groups too") {
+TEST_CASE("topology: levels with a single group are removed") {
   const Topology group({{0, 0}, {0, 0}, {1, 0}, {1, 1}, {1, 1}});
   CHECK(group.depth() == 2);
   CHECK(group.clusters() == 2);
-  const Topology second = group.restricted(std::vector<Rank>{0, 2});
+  const Topology second({{0, 0}, {1, 0}});
   CHECK(second.depth() == 1);
   CHECK(second.clusters() == 2);
-  CHECK(group.restricted(std::vector<Rank>{0, 1}).depth() == 0);
+  CHECK(Topology({{0, 0}, {0, 0}}).depth() == 0);
   CHECK_THROWS_WITH(Topology({{0}, {0, 1}}), Contains("for participant 1"));
   CHECK_THROWS_AS(Topology(std::vector<Topology::Path>{}), std::invalid_argument);
 }
 
 TEST_CASE("topology: groups of hosts inside one cluster are not clusters") {
-  const Topology whole({{0, 0}, {0, 0}, {1, 0}, {1, 1}, {1, 1}});
-  const Topology one = whole.restricted(std::vector<Rank>{2, 3, 4});
+  const Topology one({{1, 0}, {1, 1}, {1, 1}});
   CHECK(one.clusters() == 1);
   CHECK(one.cluster(0).size() == 3);
   CHECK(one.index_in_cluster(2) == 2);
@@ -192,7 +191,7 @@ TEST_CASE("topology: groups of hosts inside one cluster are not clusters") {
 
 TEST_CASE("topology: clusters of one host each are clusters") {
   CHECK(Topology::clustered({1, 1, 1}).clusters() == 3);
-  CHECK(Topology::flat(3).clusters() == 1);
+  CHECK(Topology::clustered({3}).clusters() == 1);
 }
 
 TEST_CASE("trees: the postal tree of a latency of three sends grows like its recurrence") {
