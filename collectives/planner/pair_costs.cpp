@@ -108,11 +108,4 @@ Nanos PairCosts::sending(Rank from, Bytes bytes) const {
   return overhead_ + rounded(bytes, nics_[from]);
 }
 
-void PairCosts::set_slots(std::vector<std::size_t> slots) {
-  if (slots.size() != slots_.size())
-    throw std::invalid_argument(
-        fmt::format("expected slots of {} paths, found {}", slots_.size(), slots.size()));
-  slots_ = std::move(slots);
-}
-
 }  // namespace planning

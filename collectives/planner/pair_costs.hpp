@@ -52,9 +52,6 @@ class PairCosts {
   std::size_t path(Rank from, Rank to) const {
     return topology_->cluster_of(from) * topology_->clusters() + topology_->cluster_of(to);
   }
-  /// Sets the slots of all paths; empty = unlimited.
-  /// Throws: std::invalid_argument if the number of paths is wrong.
-  void set_slots(std::vector<std::size_t> slots);
 
  private:
   PairCosts() = default;
