@@ -41,7 +41,7 @@ void print_best(Collective collective, Count bytes, const Network& network,
                 Order worst = Order::by_block) {
   const CollectiveSpec task = make_spec(collective, network.topology, bytes);
   const Bound bound = bound_of(task, 1, network);
-  const Best best = best_of(task, 1, network, {}, worst);
+  const Best best = best_of(task, 1, network, worst);
   fmt::print("{:12} {:14} {:>7} {:9.3f} {:9.3f} {:6.3f}  {} {} ({} of {} priced, {} to the end)\n",
              name_of_sizes(network), name_of(collective), base::format_bytes(bytes),
              milliseconds(bound.time), milliseconds(best.price.time),

@@ -228,7 +228,7 @@ std::shared_ptr<const Selection> Selector::decide(const SelectionKey& question) 
   try {
     if (question.algorithm == "best") {
       const pricing::Best best =
-          pricing::best_of(choice->task, question.element_bytes, network_, {}, question.worst);
+          pricing::best_of(choice->task, question.element_bytes, network_, question.worst);
       choice->algorithm = best.candidate.algorithm;
       choice->parameters = best.candidate.parameters;
     } else {

@@ -32,6 +32,10 @@ constexpr Bytes shortest_message = 1024;
 constexpr Count most_parts = 512;
 constexpr Rank very_many = 2048;
 constexpr std::size_t families_of_very_many = 24;
+/// Maximum number of messages of a schedule: a million take about a second to evaluate.
+constexpr std::size_t messages_most = std::size_t{1} << 20;
+/// Fraction above the lower bound at which the search ends.
+constexpr double above_bound = 0.001;
 constexpr std::size_t members_between_guesses = 3;
 constexpr std::size_t members_around_guess = 2;
 /// Families whose best guess exceeds the best time by this factor are not refined.
@@ -138,18 +142,14 @@ Bytes bytes_of(const CollectiveSpec& task, Bytes element_bytes) {
 
 class Search {
  public:
-  Search(const CollectiveSpec& task, Bytes element_bytes, const Network& network,
-         const Execution& execution)
-      : task_(task),
-        element_bytes_(bytes_of(task, element_bytes)),
-        network_(network),
-        execution_(execution) {}
+  Search(const CollectiveSpec& task, Bytes element_bytes, const Network& network)
+      : task_(task), element_bytes_(bytes_of(task, element_bytes)), network_(network) {}
 
   /// Evaluates a candidate. Returns its time, or Nanos::max() if it reaches the limit.
   Nanos try_out(const Candidate& candidate, Nanos limit) {
     ++best_.priced;
     const auto price = evaluate(programs_of(*candidate.algorithm, task_, candidate.parameters),
-                                element_bytes_, network_, execution_, limit);
+                                element_bytes_, network_, {}, limit);
     if (!price) return Nanos::max();
     ++best_.finished;
     if (best_.candidate.algorithm == nullptr || price->time < best_.price.time) {
@@ -179,7 +179,6 @@ class Search {
   const CollectiveSpec& task_;
   Bytes element_bytes_;
   const Network& network_;
-  const Execution& execution_;
   Best best_;
 };
 
@@ -200,10 +199,9 @@ struct Prospect {
 
 class Prospects {
  public:
-  /// Omits members with more than Effort::messages_most messages; a million messages take about a
-  /// second to evaluate.
+  /// Omits members with more than `messages_most` messages.
   Prospects(const std::vector<Family>& families, const CollectiveSpec& task, Bytes element_bytes,
-            const Network& network, const Execution& execution, const Effort& effort);
+            const Network& network);
   /// Prices some members of each family.
   void guess(Search& search, Nanos good_enough);
   /// Prices the neighbours of the best guesses.
@@ -268,11 +266,11 @@ Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes e
 
 /// Returns the time for one element per block, or half of Nanos::max() if it reaches the limit.
 Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Bytes element_bytes,
-                     const Network& network, const Execution& execution, Nanos limit) {
+                     const Network& network, Nanos limit) {
   const CollectiveSpec little = make_spec(task.collective, task.topology, 1, task.root);
   if (!candidate.algorithm->why_not(little, candidate.parameters).empty()) return Nanos(0);
   const auto price = evaluate(programs_of(*candidate.algorithm, little, candidate.parameters),
-                              element_bytes, network, execution, limit);
+                              element_bytes, network, {}, limit);
   return price ? price->time : Nanos::max() / 2;
 }
 
@@ -282,8 +280,7 @@ Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Byt
 /// stage. The sum approximates the time with well-chosen segments.
 std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
                                             const CollectiveSpec& task, Bytes element_bytes,
-                                            const Network& network, const Execution& execution,
-                                            const Effort& effort) {
+                                            const Network& network) {
   std::vector<const Family*> all;
   for (const Family& family : families) all.push_back(&family);
   if (task.size() <= very_many) return all;
@@ -295,14 +292,13 @@ std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
     return !seen.emplace(sketch.steps.high, sketch.steps.low).second;
   });
   const auto is_too_long = [&](const Family* family) {
-    return sketches[family].messages > effort.messages_most;
+    return sketches[family].messages > messages_most;
   };
   if (!std::all_of(all.begin(), all.end(), is_too_long)) std::erase_if(all, is_too_long);
   std::map<const Family*, Nanos> guesses;
   Nanos least = Nanos::max() / 4;
   for (const Family* family : all) {
-    const Nanos little =
-        time_of_little(family->front(), task, element_bytes, network, execution, 4 * least);
+    const Nanos little = time_of_little(family->front(), task, element_bytes, network, 4 * least);
     if (little > Nanos(0)) least = std::min(least, little + sketches[family].load);
     guesses[family] = little + sketches[family].load;
   }
@@ -316,16 +312,14 @@ std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
 /// Selects the prospects. Different words can make the same schedule on a given topology. Two
 /// families count as equal if their schedules are equal for messages of a quarter of the vector.
 Prospects::Prospects(const std::vector<Family>& families, const CollectiveSpec& task,
-                     Bytes element_bytes, const Network& network, const Execution& execution,
-                     const Effort& effort) {
+                     Bytes element_bytes, const Network& network) {
   constexpr std::size_t in_four = 2;
   const auto outline = [&](const Candidate& candidate) {
     return outline_of(programs_of(*candidate.algorithm, task, candidate.parameters), element_bytes,
                       network);
   };
   std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> seen;
-  for (const Family* one :
-       those_to_look_at(families, task, element_bytes, network, execution, effort)) {
+  for (const Family* one : those_to_look_at(families, task, element_bytes, network)) {
     const Family& family = *one;
     const Candidate& candidate = family[std::min(in_four, family.size() - 1)];
     const Outline seen_as = outline(candidate);
@@ -333,7 +327,7 @@ Prospects::Prospects(const std::vector<Family>& families, const CollectiveSpec& 
     const std::size_t for_each = seen_as.messages / portions(candidate, task);
     prospects_.push_back({&family, outline(family.front()).load, {}});
     for (std::size_t member = 0; member < family.size(); ++member)
-      if (member == 0 || for_each <= effort.messages_most / portions(family[member], task))
+      if (member == 0 || for_each <= messages_most / portions(family[member], task))
         prospects_.back().members.push_back(member);
   }
   std::stable_sort(
@@ -375,31 +369,19 @@ std::vector<Family> families_of(const CollectiveSpec& task, Bytes element_bytes,
   return Families(task, element_bytes, worst).all();
 }
 
-Best best_of(const CollectiveSpec& task, Bytes element_bytes, const Network& network,
-             const Execution& execution, Order worst, const Effort& effort) {
-  return best_among(families_of(task, element_bytes, worst), task, element_bytes, network,
-                    execution, effort);
+Best best_of(const CollectiveSpec& task, Bytes element_bytes, const Network& network, Order worst) {
+  return best_among(families_of(task, element_bytes, worst), task, element_bytes, network);
 }
 
 Best best_among(const std::vector<Family>& families, const CollectiveSpec& task,
-                Bytes element_bytes, const Network& network, const Execution& execution,
-                const Effort& effort) {
+                Bytes element_bytes, const Network& network) {
   const Nanos bound = bound_of(task, element_bytes, network).time;
   const Nanos good_enough(
-      static_cast<std::int64_t>(static_cast<double>(bound.count()) * (1 + effort.above_bound)));
-  Search search(task, element_bytes, network, execution);
-  Prospects prospects(families, task, bytes_of(task, element_bytes), network, execution, effort);
+      static_cast<std::int64_t>(static_cast<double>(bound.count()) * (1 + above_bound)));
+  Search search(task, element_bytes, network);
+  Prospects prospects(families, task, bytes_of(task, element_bytes), network);
   prospects.guess(search, good_enough);
   prospects.refine(search, good_enough);
-  return search.answer(count_of(families));
-}
-
-Best best_of_all(const CollectiveSpec& task, Bytes element_bytes, const Network& network,
-                 const Execution& execution, Order worst) {
-  const std::vector<Family> families = families_of(task, element_bytes, worst);
-  Search search(task, element_bytes, network, execution);
-  for (const Family& family : families)
-    for (const Candidate& candidate : family) search.try_out(candidate, search.best_time());
   return search.answer(count_of(families));
 }
 

@@ -31,14 +31,6 @@ struct Best {
   std::size_t finished = 0;  ///< evaluations that reached the end, below the limit of time
 };
 
-/// Limits of the search.
-struct Effort {
-  /// Maximum number of messages of a schedule. Segments so short that a schedule would need more
-  /// messages are not tried.
-  std::size_t messages_most = std::size_t{1} << 20;
-  double above_bound = 0.001;  ///< fraction above the lower bound at which the search ends
-};
-
 /// Searches for the fastest schedule. The result is the same on every host. Candidates that make
 /// the same schedule count once. Above 2048 participants, only the most promising families are
 /// searched. Families that send too many messages are then skipped, unless all families do.
@@ -47,20 +39,14 @@ struct Effort {
 /// host or link has the least load. Then it refines each family whose best member is close to the
 /// best time: it prices the neighbours of that member. An evaluation is aborted when it exceeds
 /// the limit of time. A family is skipped if its load alone exceeds the best time. The search ends
-/// when the best time is close to the lower bound (Effort::above_bound). Among equal candidates,
-/// the first one tried wins.
+/// when the best time is at most 0.1% above the lower bound. Among equal candidates, the first one
+/// tried wins. Segments so short that a schedule would need more than a million messages are not
+/// tried.
 /// Throws: std::invalid_argument if no candidate can do the collective.
 Best best_of(const collectives::CollectiveSpec& task, Bytes element_bytes, const Network& network,
-             const Execution& execution = {},
-             collectives::Order worst = collectives::Order::by_block, const Effort& effort = {});
+             collectives::Order worst = collectives::Order::by_block);
 /// Searches only the given families.
 Best best_among(const std::vector<Family>& families, const collectives::CollectiveSpec& task,
-                Bytes element_bytes, const Network& network, const Execution& execution = {},
-                const Effort& effort = {});
-
-/// Prices every candidate.
-Best best_of_all(const collectives::CollectiveSpec& task, Bytes element_bytes,
-                 const Network& network, const Execution& execution = {},
-                 collectives::Order worst = collectives::Order::by_block);
+                Bytes element_bytes, const Network& network);
 
 }  // namespace pricing
