@@ -233,7 +233,7 @@ void Execution::receive(Slot slot) {
 void Execution::receive_in_order() {
   for (std::size_t across = 0; across < receiving_.size(); ++across) {
     Ports& its = receiving_[across];
-    while (!its.steps.empty() && its.taken < receiving_ports(across) &&
+    while (!its.steps.empty() && its.taken < ports().receiving_of(across) &&
            kept_[its.steps.front()].is_free) {
       receive(its.steps.front());
       its.steps.pop_front();

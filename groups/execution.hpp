@@ -122,10 +122,6 @@ class Execution {
   using PortsApart = std::array<Ports, 2>;
   Ports& ports_of(PortsApart& ports, Slot slot) { return ports[is_across(slot) ? 1 : 0]; }
   bool is_across(Slot slot) const;
-  std::size_t receiving_ports(std::size_t across) const {
-    return across == 1 && ports().receiving_across > 0 ? ports().receiving_across
-                                                       : ports().receiving;
-  }
   const pricing::Ports& ports() const { return share_->plan.ports; }
   bool has_receiving_ports() const { return lanes_ != nullptr && ports().receiving > 0; }
   void receive_in_order();

@@ -127,12 +127,6 @@ class Evaluation {
   const Host::Class& ports_at(Rank rank, const Message& message) const {
     return hosts_[rank].ports[class_of(message)];
   }
-  /// Returns how many messages of a port class (own cluster or other clusters) may be granted at
-  /// once.
-  std::size_t most_granted(std::size_t of_class) const {
-    const Ports& ports = execution_.ports;
-    return of_class == 1 && ports.receiving_across > 0 ? ports.receiving_across : ports.receiving;
-  }
   void grant_in_order(Rank me);
   bool has_turn(const Host::Class& ports, std::uint64_t step) const {
     return ports.in_order.empty() || step <= ports.in_order.front();
@@ -487,7 +481,7 @@ void Evaluation::grant_in_order(Rank me) {
   Host& host = hosts_[me];
   for (std::size_t of_class = 0; of_class < host.ports.size(); ++of_class) {
     Host::Class& ports = host.ports[of_class];
-    while (!ports.receiving.empty() && ports.granted < most_granted(of_class)) {
+    while (!ports.receiving.empty() && ports.granted < execution_.ports.receiving_of(of_class)) {
       const MessageIndex index = ports.receiving.front();
       Message& message = messages_[index];
       if (!message.can_be_received) break;

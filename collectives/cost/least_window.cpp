@@ -78,10 +78,6 @@ class Simulation {
     const bool is_across = topology_.cluster_of(me) != topology_.cluster_of(step.peer);
     return ports_.are_apart && is_across ? 1 : 0;
   }
-  std::size_t most_receiving(std::size_t of_class) const {
-    return of_class == 1 && ports_.receiving_across > 0 ? ports_.receiving_across
-                                                        : ports_.receiving;
-  }
   void touch(Rank rank) {
     if (std::exchange(hosts_[rank].is_touched, true)) return;
     touched_.push_back(rank);
@@ -138,7 +134,7 @@ class Simulation {
     WindowedHost& host = hosts_[me];
     for (std::size_t of_class = 0; of_class < 2; ++of_class) {
       take_ports(host, host.sending[of_class], ports_.sending);
-      take_ports(host, host.receiving[of_class], most_receiving(of_class));
+      take_ports(host, host.receiving[of_class], ports_.receiving_of(of_class));
     }
   }
   void take_ports(WindowedHost& host, Queue& queue, std::size_t most) {

@@ -33,6 +33,12 @@ struct Ports {
   bool are_in_order = false;
   /// Whether grants travel with the latency of the way back, otherwise in no time.
   bool are_grants_carried = false;
+
+  /// Returns the receiving ports for one class of hosts: 0 = of its own cluster, or all hosts if
+  /// the ports are not apart; 1 = of other clusters.
+  std::size_t receiving_of(std::size_t of_class) const {
+    return of_class == 1 && receiving_across > 0 ? receiving_across : receiving;
+  }
 };
 
 }  // namespace pricing
