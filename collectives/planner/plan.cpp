@@ -39,14 +39,11 @@ bool are_equal(const collectives::Counts& left, const collectives::Counts& right
 
 std::vector<Piece> pieces_of(const collectives::Counts& counts, Bytes element_bytes,
                              std::size_t segments, bool proportional) {
-  collectives::Count largest = 0;
-  for (std::size_t block = 0; block < counts.blocks(); ++block)
-    largest = std::max(largest, counts.block(block).count);
   std::vector<Piece> pieces;
   for (std::size_t block = 0; block < counts.blocks(); ++block) {
     const collectives::Range whole = counts.block(block);
     for (const collectives::Range cells :
-         cut(whole, segments_of(whole.count, largest, segments, proportional)))
+         cut(whole, segments_of(whole.count, counts.largest(), segments, proportional)))
       if (cells.count > 0)
         pieces.push_back({static_cast<Rank>(block), cells, cells.count * element_bytes});
   }
