@@ -4,22 +4,12 @@
 
 #include <bit>
 
-#include "collectives/schedule/team.hpp"
-
 namespace collectives {
 namespace {
 
 Program pairwise(const CollectiveSpec& task, const Parameters&, Rank me) {
   return {1, [&task, me](Count, Steps& steps) {
-            const Team team = everybody(task.group(), me);
-            const std::vector<Range> blocks = taken(task, me);
-            steps.copy({out, blocks[me]}, {in, given(task, me, me)});
-            for (std::size_t round = 1; round < team.size(); ++round) {
-              const Rank to = team[team.after(round)];
-              const Rank from = team[team.before(round)];
-              steps.send(to, Block{in, given(task, me, to)});
-              steps.receive(from, Block{out, blocks[from]});
-            }
+            append_pairwise(steps, task, everybody(task.group(), me), taken(task, me));
           }};
 }
 
@@ -79,6 +69,18 @@ Program bruck(const CollectiveSpec& task, const Parameters&, Rank me) {
 }
 
 }  // namespace
+
+void append_pairwise(Steps& steps, const CollectiveSpec& task, const Team& team,
+                     std::span<const Range> results, Channel channel) {
+  const Rank me = team[team.me];
+  steps.copy({out, results[me]}, {in, given(task, me, me)});
+  for (std::size_t round = 1; round < team.size(); ++round) {
+    const Rank to = team[team.after(round)];
+    const Rank from = team[team.before(round)];
+    steps.send(to, Block{in, given(task, me, to)}, channel);
+    steps.receive(from, Block{out, results[from]}, channel);
+  }
+}
 
 Algorithm pairwise_algorithm() {
   return {

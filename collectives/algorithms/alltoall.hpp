@@ -2,8 +2,14 @@
 // collectives/algorithms/alltoall.hpp — pairwise and Bruck alltoall.
 #pragma once
 #include "collectives/schedule/algorithm.hpp"
+#include "collectives/schedule/team.hpp"
 
 namespace collectives {
+
+/// Appends the steps of a member of the team for the pairwise exchange in that team: it sends to
+/// those at distance 1, 2, 3, ... `results` are the ranges of its output, indexed by source.
+void append_pairwise(Steps& steps, const CollectiveSpec& task, const Team& team,
+                     std::span<const Range> results, Channel channel = 0);
 
 /// Pairwise: each participant sends to those at distance 1, 2, 3, ... ("circular" in the paper).
 /// Paper: Vadhiyar et al. 2000.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "collectives/algorithms/alltoall.hpp"
 #include "collectives/schedule/exchange.hpp"
 #include "collectives/schedule/fold.hpp"
 #include "collectives/schedule/tree.hpp"
@@ -146,17 +147,6 @@ struct Exchange {
   }
 };
 
-void exchange_inside(Steps& steps, const Exchange& all) {
-  const Team team = my_cluster(all.group, all.me);
-  steps.copy({out, all.results[all.me]}, {in, given(all.task, all.me, all.me)});
-  for (std::size_t round = 1; round < team.size(); ++round) {
-    const Rank to = team[team.after(round)];
-    const Rank from = team[team.before(round)];
-    steps.send(to, Block{in, given(all.task, all.me, to)}, inside);
-    steps.receive(from, Block{out, all.results[from]}, inside);
-  }
-}
-
 /// The sends of a speaker: it collects the members' blocks by cluster, and sends one message to
 /// each other cluster.
 void send_for_all(Steps& steps, const Exchange& all) {
@@ -220,7 +210,7 @@ Program alltoall(const CollectiveSpec& task, const Parameters&, Rank me) {
                 message.append(all.given_to(all.to(distance)));
               steps.send(speaker, message);
             }
-            exchange_inside(steps, all);
+            append_pairwise(steps, task, my_cluster(group, me), all.results, inside);
             if (me == speaker) return receive_for_all(steps, all);
             for (std::size_t distance = 1; distance < all.clusters(); ++distance) {
               Ref blocks;
