@@ -177,17 +177,10 @@ std::string those_for(Collective collective) {
 }
 
 void read_algorithm(const std::string& text, ScheduleRequest& request, base::Mistakes& mistakes) {
-  const std::string name = text.substr(0, text.find(':'));
-  std::vector<std::string_view> known;
-  for (const Algorithm& algorithm : collectives::all_algorithms())
-    known.emplace_back(algorithm.name);
-  for (const Algorithm& algorithm : collectives::all_algorithms())
-    if (algorithm.name == name) request.algorithm = &algorithm;
-  if (request.algorithm == nullptr)
-    return add_mistake(mistakes, "--algorithm: " + base::not_one_of(name, known));
   try {
-    request.parameters =
-        request.algorithm->read(text.size() > name.size() ? text.substr(name.size() + 1) : "");
+    const auto [name, parameters] = collectives::split_at_colon(text);
+    request.algorithm = &collectives::algorithm_named(name);
+    request.parameters = request.algorithm->read(parameters);
   } catch (const std::invalid_argument& error) {
     add_mistake(mistakes, fmt::format("--algorithm: {}", error.what()));
   }

@@ -177,11 +177,9 @@ std::optional<ScheduleRequest> request_of(const paths::Plan& plan,
       std::make_shared<const collectives::Topology>(groups::topology_of(plan, hosts));
   request.task = make_spec(Collective::allreduce, request.participants.topology,
                            paths::reduction_of(wrapper.settings).shape.count);
-  const std::string text = by->text();
-  const std::size_t colon = text.find(':');
-  request.algorithm = &collectives::algorithm_named(text.substr(0, colon));
-  request.parameters =
-      request.algorithm->read(colon == std::string::npos ? "" : text.substr(colon + 1));
+  const auto [name, parameters] = collectives::split_at_colon(by->text());
+  request.algorithm = &collectives::algorithm_named(name);
+  request.parameters = request.algorithm->read(parameters);
   return request;
 }
 

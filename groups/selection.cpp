@@ -80,20 +80,6 @@ bool is_exact(const Call& call) {
 
 constexpr std::string_view best_word = "best", file_word = "file";
 
-/// Splits a name from the text after its colon.
-std::pair<std::string, std::string> split(const std::string& asked) {
-  const std::size_t colon = asked.find(':');
-  if (colon == std::string::npos) return {asked, ""};
-  return {asked.substr(0, colon), asked.substr(colon + 1)};
-}
-
-const collectives::Algorithm* algorithm_named(const std::string& name) {
-  const auto& all = collectives::all_algorithms();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const auto& algorithm) { return algorithm.name == name; });
-  return found == all.end() ? nullptr : &*found;
-}
-
 [[noreturn]] void throw_unknown(const std::string& name) {
   std::vector<std::string_view> names{best_word, file_word};
   for (const auto& algorithm : collectives::all_algorithms()) names.emplace_back(algorithm.name);
@@ -118,21 +104,21 @@ std::string belief_in(const tuning::MeasuredNetwork* measured) {
 }  // namespace
 
 bool does(const std::string& asked, collectives::Collective collective) {
-  const auto [name, words] = split(asked);
+  const auto [name, words] = collectives::split_at_colon(asked);
   if (name == best_word) return true;
   if (name == file_word) return collective == collectives::Collective::allgather;
   if (const planning::Planner* const planner = planning::planner_named(name)) {
     planner->read(words);
     return collective == collectives::Collective::allgather;
   }
-  const collectives::Algorithm* const algorithm = algorithm_named(name);
+  const collectives::Algorithm* const algorithm = collectives::find_algorithm(name);
   if (algorithm == nullptr) throw_unknown(name);
   algorithm->read(words);
   return algorithm->does(collective);
 }
 
 bool is_planned(const std::string& asked) {
-  const std::string name = split(asked).first;
+  const std::string name = collectives::split_at_colon(asked).first;
   return name == file_word || planning::plans(name);
 }
 
@@ -265,7 +251,7 @@ void keep_to_hosts(pricing::Ports& ports) {
 /// Throws: std::invalid_argument, ConfigError.
 planning::Contender Selector::planned(const SelectionKey& question,
                                       const collectives::CollectiveSpec& task) const {
-  const auto [name, words] = split(question.algorithm);
+  const auto [name, words] = collectives::split_at_colon(question.algorithm);
   if (name == file_word) {
     if (task.collective != collectives::Collective::allgather)
       throw std::invalid_argument(fmt::format("files have schedules of allgathers, and that is {}",
@@ -289,7 +275,7 @@ std::string try_text(const SelectionKey& question, const Selection& choice) {
   const std::string words =
       choice.algorithm->remedy(choice.task, choice.parameters, question.worst);
   if (words.empty()) return "";
-  const bool has_parameters = !split(question.algorithm).second.empty();
+  const bool has_parameters = !collectives::split_at_colon(question.algorithm).second.empty();
   return fmt::format("; try {}{}", has_parameters ? "" : choice.algorithm->name + ":", words);
 }
 
@@ -298,7 +284,7 @@ std::string try_text(const SelectionKey& question, const Selection& choice) {
 /// Selects the schedule that the key names.
 /// Throws: std::invalid_argument if that schedule does not support the operation.
 void Selector::decide_by_name(const SelectionKey& question, Selection& choice) const {
-  const auto [name, words] = split(question.algorithm);
+  const auto [name, words] = collectives::split_at_colon(question.algorithm);
   if (is_planned(question.algorithm)) {
     choice.planned = planned(question, choice.task);
     if (choice.planned->striping != 0 && choice.planned->striping != network_.striping)

@@ -421,10 +421,9 @@ void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
                                         *network_, choice->planned->execution));
     return;
   }
-  const std::string& text = row.algorithms.back();
-  const std::size_t colon = text.find(':');
-  const auto& algorithm = collectives::algorithm_named(text.substr(0, colon));
-  const auto parameters = algorithm.read(colon == std::string::npos ? "" : text.substr(colon + 1));
+  const auto [name, words] = collectives::split_at_colon(row.algorithms.back());
+  const auto& algorithm = collectives::algorithm_named(name);
+  const auto parameters = algorithm.read(words);
   const std::size_t window =
       options_.window > 0 ? options_.window : std::max<std::size_t>(256, participants_);
   row.prices.push_back(pricing::price(

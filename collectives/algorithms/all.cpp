@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "base/near_match.hpp"
@@ -61,13 +62,23 @@ const std::vector<Algorithm>& all_algorithms() {
   return all;
 }
 
+const Algorithm* find_algorithm(std::string_view name) {
+  for (const Algorithm& algorithm : all_algorithms())
+    if (algorithm.name == name) return &algorithm;
+  return nullptr;
+}
+
 const Algorithm& algorithm_named(std::string_view name) {
+  if (const Algorithm* const found = find_algorithm(name)) return *found;
   std::vector<std::string_view> names;
-  for (const Algorithm& algorithm : all_algorithms()) {
-    if (algorithm.name == name) return algorithm;
-    names.push_back(algorithm.name);
-  }
+  for (const Algorithm& algorithm : all_algorithms()) names.push_back(algorithm.name);
   throw std::invalid_argument(base::not_one_of(name, names));
+}
+
+std::pair<std::string, std::string> split_at_colon(std::string_view text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  return {std::string(text.substr(0, colon)),
+          std::string(text.substr(std::min(colon + 1, text.size())))};
 }
 
 }  // namespace collectives

@@ -129,13 +129,12 @@ class Reader {
                    fmt::format("schedule: expected an algorithm, found {}", schedule.describe()));
       return std::nullopt;
     }
-    const std::string& text = schedule.text();
-    const std::size_t colon = std::min(text.find(':'), text.size());
+    const auto [name, parameters] = collectives::split_at_colon(schedule.text());
     try {
-      const collectives::Algorithm& algorithm = collectives::algorithm_named(text.substr(0, colon));
+      const collectives::Algorithm& algorithm = collectives::algorithm_named(name);
       Contender contender;
       contender.algorithm = algorithm;
-      contender.parameters = algorithm.read(text.substr(std::min(colon + 1, text.size())));
+      contender.parameters = algorithm.read(parameters);
       // The operation determines the element size, not the file.
       if (contender.parameters.has("element"))
         contender.parameters.set("element", fmt::to_string(blocks_.element_bytes));

@@ -81,12 +81,6 @@ const AlgorithmWord* schedule_word() {
   return found == words.end() ? nullptr : &*found;
 }
 
-const collectives::Algorithm* schedule_named(std::string_view name) {
-  for (const collectives::Algorithm& one : collectives::all_algorithms())
-    if (one.name == name) return &one;
-  return nullptr;
-}
-
 bool does(const collectives::Algorithm& algorithm, std::string_view collective_kind) {
   return std::any_of(algorithm.collectives.begin(), algorithm.collectives.end(),
                      [&](auto collective) { return name_of(collective) == collective_kind; });
@@ -320,13 +314,13 @@ class RelaxationReader {
 std::string parse_schedule(std::string_view text, std::string_view collective_kind,
                            Algorithm& algorithm) {
   algorithm.schedule = text;
-  const std::size_t colon = text.find(':');
-  const collectives::Algorithm* const named = schedule_named(text.substr(0, colon));
-  if (named == nullptr) return colon == std::string_view::npos ? "" : algorithm.word->name;
+  const auto [name, parameters] = collectives::split_at_colon(text);
+  const collectives::Algorithm* const named = collectives::find_algorithm(name);
+  if (named == nullptr) return name == text ? "" : algorithm.word->name;
   if (!does(*named, collective_kind))
     return fmt::format("an algorithm of {} (`paths algorithms`)", collective_kind);
   try {
-    named->read(colon == std::string_view::npos ? "" : std::string(text.substr(colon + 1)));
+    named->read(parameters);
   } catch (const std::invalid_argument& error) {
     return fmt::format("{}, whose parameters are right ({})", named->name, error.what());
   }
@@ -376,7 +370,7 @@ std::optional<Algorithm> parse_algorithm(std::string_view text, std::string_view
                                          std::string& wrong) {
   const auto parts = parts_of(text, ':');
   const AlgorithmWord* word = word_named(parts[0]);
-  if (word == nullptr && schedule_named(parts[0]) != nullptr) word = schedule_word();
+  if (word == nullptr && collectives::find_algorithm(parts[0]) != nullptr) word = schedule_word();
   if (word == nullptr || !word->takes(collective_kind)) {
     std::vector<std::string> forms;
     std::vector<std::string_view> names;
