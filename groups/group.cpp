@@ -83,12 +83,6 @@ void check_operation(const Call& call) {
                                        call.operation, base::scalar_name(call.scalar)));
 }
 
-std::size_t element_bytes_of(const Call& call) {
-  const base::ReduceOperation* const operation = base::reduce_operation(call.operation);
-  const bool is_located = operation != nullptr && operation->located;
-  return base::ReduceShape{call.scalar, 1, is_located}.bytes();
-}
-
 }  // namespace
 
 Group::Group(paths::Thread& thread, std::string name)

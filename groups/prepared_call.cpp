@@ -38,13 +38,8 @@ SelectionKey question_of(const Call& call, const CallCounts& counts, const Layou
   question.counts = counts.between_hosts(layout, question.collective);
   question.worst = worst_order(call);
   question.algorithm = call.algorithm;
-  if (call.collective == collectives::Collective::barrier) {
-    question.element_bytes = 0;
-  } else {
-    const base::ReduceOperation* const operation = operation_of(call);
-    const bool is_located = operation != nullptr && operation->located;
-    question.element_bytes = base::ReduceShape{call.scalar, 1, is_located}.bytes();
-  }
+  const bool is_barrier = call.collective == collectives::Collective::barrier;
+  question.element_bytes = is_barrier ? 0 : element_bytes_of(call);
   return question;
 }
 
@@ -54,6 +49,12 @@ const base::ReduceOperation* operation_of(const Call& call) {
   return call.collective == collectives::Collective::barrier || !is_reduction(call.collective)
              ? nullptr
              : base::reduce_operation(call.operation);
+}
+
+std::size_t element_bytes_of(const Call& call) {
+  const base::ReduceOperation* const operation = operation_of(call);
+  const bool is_located = operation != nullptr && operation->located;
+  return base::ReduceShape{call.scalar, 1, is_located}.bytes();
 }
 
 PreparedCall::PreparedCall(const Call& its_call, const Layout& layout)
