@@ -16,14 +16,10 @@ constexpr Buffer gathered{Storage::subtree};
 
 // --- gather, then operate ---
 
-/// Returns the stretches (sections) of a vector. The vectors of all participants are cut in the
-/// same way, then gathered and summed one stretch after the other.
-Stretches stretches_of(const CollectiveSpec& task, const Parameters& parameters) {
-  return {task.vector(), parameters.number("segment")};
-}
-
+/// The vectors of all participants are cut into the same stretches, then gathered and summed one
+/// stretch after the other.
 Program gather_operate(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
-  const Stretches stretches = stretches_of(task, parameters);
+  const Stretches stretches(task.vector(), parameters.number("segment"));
   return {stretches.count(), [=, &task](Count portion, Steps& steps) {
             const Topology& group = task.group();
             const Range cells = stretches[portion];
@@ -56,7 +52,7 @@ Program gather_operate(const CollectiveSpec& task, const Parameters& parameters,
 
 std::string wrong_for_operate(const CollectiveSpec& task, const Parameters& parameters) {
   const Count most = std::numeric_limits<Count>::max();
-  if (stretches_of(task, parameters).room() > most / task.size())
+  if (Stretches(task.vector(), parameters.number("segment")).room() > most / task.size())
     return "the vectors of all have together more elements than 64 bits can hold";
   return task.collective == Collective::allreduce ? wrong_for_all(task, parameters) : "";
 }

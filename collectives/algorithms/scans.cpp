@@ -31,12 +31,8 @@ Sums chain(Steps& steps, const Team& team, Range cells, Block theirs, Block both
 
 Block child(Rank rank, Range scratch) { return {{Storage::child, rank}, scratch}; }
 
-Stretches segments_of(const CollectiveSpec& task, const Parameters& parameters) {
-  return {task.vector(), parameters.number("segment")};
-}
-
 Program chain_program(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
-  const Stretches segments = segments_of(task, parameters);
+  const Stretches segments(task.vector(), parameters.number("segment"));
   return {segments.count(), [=, &task](Count portion, Steps& steps) {
             const Range cells = segments[portion];
             const Range scratch = segments.scratch(cells);
@@ -77,7 +73,7 @@ Block before_cluster(Steps& steps, const Topology& group, Rank me, Block total, 
 }
 
 Program clusters_program(const CollectiveSpec& task, const Parameters& parameters, Rank me) {
-  const Stretches segments = segments_of(task, parameters);
+  const Stretches segments(task.vector(), parameters.number("segment"));
   return {segments.count(), [=, &task](Count portion, Steps& steps) {
             const Range cells = segments[portion];
             const Range scratch = segments.scratch(cells);
