@@ -94,7 +94,6 @@ class Summary {
                                     task.counts.total(), verdict.mistake));
   }
   bool holds() const { return mistakes_.empty(); }
-  std::size_t schedules() const { return schedules_; }
   void print(const std::string& what) const {
     std::cout << fmt::format(
         "{}: {} schedule{} {}; least window {}{}\n", what, schedules_, schedules_ == 1 ? "" : "s",

@@ -19,7 +19,6 @@ using tuning::Link;  ///< one direction between two clusters
 /// A network of hosts in clusters. Every participant is a host. Its outgoing and its receiving
 /// side connect it to its cluster's network. Clusters are the outermost groups of the topology. A
 /// cluster reaches others in one of two ways:
-/// reaches others in one of two ways:
 /// - through a switch: a message passes the sender's side, the link and the receiver's side;
 /// - through a host, the exit: messages of other hosts pass their own sides and the exit's side,
 ///   messages of the exit itself pass only the link.

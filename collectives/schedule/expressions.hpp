@@ -24,7 +24,6 @@ class Expressions {
   /// which `sequential` computes. Members of a group are summed from the left, then groups, level
   /// by level.
   Id canonical(const Topology& topology, std::size_t positions);
-  std::size_t size() const { return numbers_.size(); }
 
  private:
   Id canonical(const Topology& topology, std::size_t positions, std::size_t level,

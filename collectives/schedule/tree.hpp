@@ -35,7 +35,6 @@ inline constexpr std::string_view no_shape = "none";
 /// nodes of a tree are in config order, rotated to begin with the root's group. A participant that
 /// represents groups of several levels sends at the outermost level first.
 /// Paper: Karonis et al. 2002.
-/// Paper: Karonis et al. 2002.
 class Tree {
  public:
   /// Builds the tree over all levels that have a shape, with shapes from the outermost level
