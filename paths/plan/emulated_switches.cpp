@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "paths/plan/exits.hpp"
+
 namespace paths {
 namespace {
 
@@ -37,12 +39,8 @@ bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to,
   return false;
 }
 
-std::uint32_t host_beside_switch(const Plan& plan, std::uint32_t cluster) {
-  return plan.ways->clusters[cluster].exit;
-}
-
 std::string switch_address(const Plan& plan, std::uint32_t cluster) {
-  const std::string& beside = plan.hosts[host_beside_switch(plan, cluster)].address;
+  const std::string& beside = plan.hosts[exit_of(plan, cluster)].address;
   // The name contains a ':', so no host can have it.
   if (!beside.starts_with("tcp://"))
     return fmt::format("{}/switch:{}", beside.substr(0, beside.rfind('/')), plan.clusters[cluster]);

@@ -17,12 +17,9 @@ bool is_switch_emulated(const Plan& plan, std::uint32_t cluster);
 /// Requires: there is a way.
 bool way_leads_through(const Plan& plan, std::uint32_t from, std::uint32_t to, std::uint32_t place);
 
-/// Returns the host on whose machine the cluster's switch runs: the exit of the cluster.
-std::uint32_t host_beside_switch(const Plan& plan, std::uint32_t cluster);
-
-/// Returns the address on which the switch listens. It is derived from the address of
-/// host_beside_switch(). For Unix sockets it is another file in the same folder. For TCP it is the
-/// same interface, with a port above the ports of all hosts.
+/// Returns the address on which the switch listens. The switch runs on the machine of the cluster's
+/// exit, and its address is derived from the exit's. For Unix sockets it is another file in the
+/// same folder. For TCP it is the same interface, with a port above the ports of all hosts.
 /// Throws: std::invalid_argument if there is no such port.
 std::string switch_address(const Plan& plan, std::uint32_t cluster);
 

@@ -12,6 +12,7 @@
 #include "paths/messages/carriers/lane_connections.hpp"
 #include "paths/messages/message_endpoint.hpp"
 #include "paths/plan/emulated_switches.hpp"
+#include "paths/plan/exits.hpp"
 #include "paths/plan/host_view.hpp"
 #include "paths/run/launch.hpp"
 #include "paths/wire/transports.hpp"
@@ -48,7 +49,7 @@ std::vector<std::uint32_t> switches_beside(const Plan& plan,
   std::vector<std::uint32_t> clusters;
   for (std::uint32_t cluster = 0; cluster < plan.clusters.size(); ++cluster)
     if (is_switch_emulated(plan, cluster) &&
-        std::find(hosts.begin(), hosts.end(), host_beside_switch(plan, cluster)) != hosts.end())
+        std::find(hosts.begin(), hosts.end(), exit_of(plan, cluster)) != hosts.end())
       clusters.push_back(cluster);
   return clusters;
 }
