@@ -60,10 +60,10 @@ Json wrappers_of(const paths::Plan& plan) {
 Json stages_of(const paths::Plan& plan, const paths::WrapperKinds& kinds) {
   Json stages = Json::array();
   for (const auto& stage : plan.stages) {
-    const paths::WrapperKind* kind = kinds.find(plan.wrappers[stage.wrapper].kind);
+    const paths::WrapperKind& kind = kinds.at(plan.wrappers[stage.wrapper].kind);
     Json json = {{"wrapper", stage.wrapper}, {"below", nullptr}, {"slot", stage.slot}};
     if (stage.below != paths::no_stage) json["below"] = stage.below;
-    if (kind != nullptr && !kind->roles.empty()) json["role"] = kind->roles.at(stage.role);
+    if (!kind.roles.empty()) json["role"] = kind.roles.at(stage.role);
     stages.push_back(std::move(json));
   }
   return stages;

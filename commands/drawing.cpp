@@ -71,15 +71,15 @@ class Maker {
   Drawing::Node stage_node(StageId id) const {
     const Plan::PlanStage& stage = plan_.stages[id];
     const Plan::PlanWrapper& wrapper = plan_.wrappers[stage.wrapper];
-    const paths::WrapperKind* kind = kinds_.find(wrapper.kind);
+    const paths::WrapperKind& kind = kinds_.at(wrapper.kind);
     Drawing::Node node = node_on(wrapper.host);
     node.name = wrapper.name.empty() ? wrapper.kind : wrapper.name;
     if (!wrapper.name.empty()) node.details = wrapper.kind;
-    if (kind != nullptr && kind->joins()) {
+    if (kind.joins()) {
       node.shape = Drawing::Shape::join;
       node.details += fmt::format(" of {}", wrapper.slots);
-    } else if (kind != nullptr && !kind->roles.empty()) {
-      node.details += fmt::format(" {}", kind->roles.at(stage.role));
+    } else if (!kind.roles.empty()) {
+      node.details += fmt::format(" {}", kind.roles.at(stage.role));
     }
     if (const std::string words = in_words(wrapper.settings); !words.empty())
       node.details += (node.details.empty() ? "" : "; ") + words;
@@ -103,9 +103,7 @@ class Maker {
   /// Returns the element of a stage at the end of a path, or nullptr.
   const Plan::PlanElement* element_of(StageId end) const {
     const Plan::PlanWrapper& wrapper = plan_.wrappers[plan_.stages[end].wrapper];
-    const paths::WrapperKind* kind = kinds_.find(wrapper.kind);
-    if (kind == nullptr) return nullptr;
-    for (const paths::SettingHelp& setting : kind->settings) {
+    for (const paths::SettingHelp& setting : kinds_.at(wrapper.kind).settings) {
       const Settings* name = wrapper.settings.find(setting.name);
       if (setting.type != "element" || name == nullptr) continue;
       if (const auto index = plan_.element_named(name->text())) return &plan_.elements[*index];

@@ -30,6 +30,12 @@ const WrapperKind* WrapperKinds::find(std::string_view name) const {
   return found == kinds_.end() ? nullptr : &*found;
 }
 
+const WrapperKind& WrapperKinds::at(std::string_view name) const {
+  const WrapperKind* const found = find(name);
+  ENSURE(found != nullptr);
+  return *found;
+}
+
 std::vector<std::string_view> WrapperKinds::names() const {
   std::vector<std::string_view> names;
   for (const WrapperKind& kind : kinds_) names.emplace_back(kind.name);

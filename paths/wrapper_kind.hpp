@@ -111,6 +111,8 @@ class WrapperKinds {
  public:
   void add(WrapperKind kind);
   const WrapperKind* find(std::string_view name) const;
+  /// Returns the kind of a wrapper or collective of a plan, which was checked when it was read.
+  const WrapperKind& at(std::string_view name) const;
   std::vector<std::string_view> names() const;        ///< same order as add()
   std::vector<std::string_view> collectives() const;  ///< kinds with a collective, same order
   const std::vector<WrapperKind>& all() const { return kinds_; }

@@ -45,7 +45,7 @@ class CollectiveReader {
   /// Reads the settings of the joins, to report each mistake only once. The joins read them again
   /// later, each on its own.
   void read_settings(base::MapReader& reader) {
-    const CollectiveKind& kind = *kinds_.find(collective_.kind)->collective;
+    const CollectiveKind& kind = *kinds_.at(collective_.kind).collective;
     if (kind.read != nullptr) kind.read(reader);
     collective_.settings = kind.own_settings(reader.map());
     const Settings* value = collective_.settings.find("template");

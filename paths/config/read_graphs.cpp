@@ -73,7 +73,7 @@ void check_what_is_done(const Plan::PlanPath& path, CheckedGraph& known,
     // All stages below were compared, too.
     if (std::exchange(checked[id], &graph) == &graph) return;
     const Plan::PlanWrapper& wrapper = plan.wrappers[plan.stages[id].wrapper];
-    const WrapperKind& kind = *kinds.find(wrapper.kind);
+    const WrapperKind& kind = kinds.at(wrapper.kind);
     if (!kind.joins() && kind.job != Job::check) continue;
     if (kind.joins() && wrapper.kind != graph.kind) {
       mistakes.add(

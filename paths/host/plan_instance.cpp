@@ -51,11 +51,10 @@ void PlanInstance::make_wrappers(const Plan::HostPlan& share, const WrapperKinds
   base::Mistakes mistakes;
   for (const std::uint32_t i : share.wrappers) {
     const auto& planned = deployment_.plan().wrappers[i];
-    const WrapperKind* const kind = kinds.find(planned.kind);
-    ENSURE(kind != nullptr);  // finish_plan() has checked kinds and settings
     base::MapReader reader(planned.settings, mistakes, planned.kind);
     const MakeWrapper make =
-        kind->read(reader, WrapperPlace{deployment_.plan(), i, deployment_.index(), planned.slots});
+        kinds.at(planned.kind)
+            .read(reader, WrapperPlace{deployment_.plan(), i, deployment_.index(), planned.slots});
     reader.finish();
     mistakes.throw_if_any();
     wrappers_.push_back(make(deployment_));

@@ -233,7 +233,7 @@ const Validator::Way* Validator::way_into(Entrance& entrance, std::uint32_t path
 void Validator::pass(StageId stage, Way& way) const {
   const Plan::PlanStage& passed = plan_.stages[stage];
   const Plan::PlanWrapper& wrapper = plan_.wrappers[passed.wrapper];
-  const WrapperKind& kind = *kinds_.find(wrapper.kind);
+  const WrapperKind& kind = kinds_.at(wrapper.kind);
   // A join is one contributor, which represents all paths above it.
   const bool joins = kind.joins();
   way.first_slot = passed.slot + (joins ? 0 : way.first_slot);

@@ -3,20 +3,8 @@
 #include "paths/plan/path_tuples.hpp"
 
 #include <optional>
-#include <utility>
-
-#include "base/errors.hpp"
 
 namespace paths {
-namespace {
-
-const WrapperKind& kind_of(const WrapperKinds& kinds, const Plan::PlanWrapper& wrapper) {
-  const WrapperKind* const kind = kinds.find(wrapper.kind);
-  ENSURE(kind != nullptr);
-  return *kind;
-}
-
-}  // namespace
 
 PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, std::uint32_t path,
                                    StageId from) {
@@ -26,7 +14,7 @@ PathValues::Templates templates_at(const Plan& plan, const WrapperKinds& kinds, 
     is_beyond = is_beyond || at == from;
     if (is_beyond && found.moved && plan.stages[at].below != no_stage) continue;
     const Plan::PlanWrapper& wrapper = plan.wrappers[plan.stages[at].wrapper];
-    const WrapperKind& kind = kind_of(kinds, wrapper);
+    const WrapperKind& kind = kinds.at(wrapper.kind);
     std::optional<pastset::Template> here;
     for (const SettingHelp& setting : kind.settings) {
       const base::Settings* value = wrapper.settings.find(setting.name);
@@ -49,7 +37,7 @@ const PathValues& values_of(const Plan& plan, const WrapperKinds& kinds, std::ui
   const Plan::PlanGraph& graph = plan.graphs[begun.graph_number];
   bool may_be_partial = false, has_rounds = !graph.kind.empty() && graph.kind != "exchange";
   for (StageId at = begun.stage; at != no_stage; at = plan.stages[at].below) {
-    const WrapperKind& kind = kind_of(kinds, plan.wrappers[plan.stages[at].wrapper]);
+    const WrapperKind& kind = kinds.at(plan.wrappers[plan.stages[at].wrapper].kind);
     may_be_partial = may_be_partial || kind.may_answer_partial_values;
     has_rounds = has_rounds || kind.joins();
   }

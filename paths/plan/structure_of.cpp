@@ -7,8 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/errors.hpp"
-
 namespace paths {
 namespace {
 
@@ -23,12 +21,6 @@ const base::Settings* element_in(const Plan::PlanWrapper& wrapper, std::string_v
   return element != nullptr && element->is_scalar() ? element : nullptr;
 }
 
-const WrapperKind& kind_of(const Plan::PlanWrapper& wrapper, const WrapperKinds& kinds) {
-  const WrapperKind* kind = kinds.find(wrapper.kind);
-  ENSURE(kind != nullptr);
-  return *kind;
-}
-
 /// Finds the elements that receive values of other clusters. A prefetch reads the element at the
 /// end of its path and stores its values locally. A push stores values in the element at the end of
 /// its path.
@@ -40,7 +32,7 @@ Sources sources_of(const Plan& plan, const WrapperKinds& kinds) {
     while (plan.stages[end].below != no_stage) end = plan.stages[end].below;
     const Plan::PlanWrapper& last = plan.wrappers[plan.stages[end].wrapper];
     const Plan::PlanWrapper& begin = plan.wrappers[plan.stages[path.stage].wrapper];
-    const WrapperKind& kind = kind_of(begin, kinds);
+    const WrapperKind& kind = kinds.at(begin.kind);
     if (const auto* into = element_in(begin, kind.fetches_into))
       sources[{path.host, into->text()}] = plan.hosts[last.host].cluster;
     else if (const auto* stored = element_in(last, "element"))
@@ -99,7 +91,7 @@ Structure structure_of(const Plan& plan, const WrapperKinds& kinds) {
     structure.hosts.push_back({host.name, host.cluster, host.first_thread, host.threads});
   const Sources sources = sources_of(plan, kinds);
   for (const auto& wrapper : plan.wrappers)
-    structure.wrappers.push_back(wrapper_of(plan, wrapper, sources, kind_of(wrapper, kinds)));
+    structure.wrappers.push_back(wrapper_of(plan, wrapper, sources, kinds.at(wrapper.kind)));
   for (const auto& stage : plan.stages)
     structure.stages.push_back({stage.wrapper, stage.below, stage.slot, stage.role});
   for (const auto& path : plan.paths)

@@ -68,8 +68,8 @@ Expansion expand(const base::Settings& settings, const WrapperKinds& kinds,
   for (const MultiCluster::Cluster& cluster : all.clusters)
     for (const std::uint32_t host : cluster.hosts) writer.host(host);
   for (const MultiCluster::Collective& collective : all.collectives)
-    expansion::CollectiveExpansion(all, collective, *kinds.find(collective.kind)->collective,
-                                   writer, routes)
+    expansion::CollectiveExpansion(all, collective, *kinds.at(collective.kind).collective, writer,
+                                   routes)
         .write(mistakes);
   const expansion::Machines machines(all, settings, writer, overrides);
   for (const MultiCluster::Exchange& exchange : all.exchanges)
