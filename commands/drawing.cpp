@@ -52,7 +52,7 @@ class Maker {
     std::set<std::pair<std::string, StageId>> seen;
     for (const Plan::PlanPath& path : plan_.paths) {
       rank(path.graph);
-      const StageId end = end_of(path.stage);
+      const StageId end = plan_.end_of(path.stage);
       if (seen.emplace(path.graph, end).second) add_tree(path.graph, end);
     }
     std::stable_sort(drawing_.trees.begin(), drawing_.trees.end(),
@@ -93,11 +93,6 @@ class Maker {
     node.name = path.threads == 1 ? fmt::format("thread {}", last)
                                   : fmt::format("threads {}-{}", path.first_thread, last);
     return node;
-  }
-
-  StageId end_of(StageId stage) const {
-    while (plan_.stages[stage].below != paths::no_stage) stage = plan_.stages[stage].below;
-    return stage;
   }
 
   /// Returns the element of a stage at the end of a path, or nullptr.

@@ -88,9 +88,7 @@ class DriverCheck {
       for (const NodeId element : elements_of(stage)) feed(element, path_node_ + path);
       return feed(path_node_ + path, stage_node_ + stage);
     }
-    StageId end = stage;
-    while (plan_.stages[end].below != no_stage) end = plan_.stages[end].below;
-    for (const NodeId element : elements_of(end)) feed(element, path_node_ + path);
+    for (const NodeId element : elements_of(plan_.end_of(stage))) feed(element, path_node_ + path);
     for (const NodeId element : elements_of(stage, kind.fetches_into))
       feed(path_node_ + path, element);
   }

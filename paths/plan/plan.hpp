@@ -165,6 +165,11 @@ struct Plan {
   std::vector<std::string_view> graph_names() const;
   std::optional<std::uint32_t> element_named(std::string_view name) const;
   const std::string& cluster_of(std::uint32_t host) const { return clusters[hosts[host].cluster]; }
+  /// Returns the last stage of a path that passes `stage`.
+  StageId end_of(StageId stage) const {
+    while (stages[stage].below != no_stage) stage = stages[stage].below;
+    return stage;
+  }
   std::uint32_t host_of(StageId stage) const { return wrappers[stages[stage].wrapper].host; }
   /// Returns text that names the origin of an operation, such as "thread alpha-0/3" for the thread
   /// `thread` of a path, or "host alpha-1" if a wrapper drives the path.

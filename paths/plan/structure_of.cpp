@@ -28,9 +28,7 @@ Sources sources_of(const Plan& plan, const WrapperKinds& kinds) {
   Sources sources;
   for (const Plan::PlanPath& path : plan.paths) {
     if (path.threads > 0) continue;
-    StageId end = path.stage;
-    while (plan.stages[end].below != no_stage) end = plan.stages[end].below;
-    const Plan::PlanWrapper& last = plan.wrappers[plan.stages[end].wrapper];
+    const Plan::PlanWrapper& last = plan.wrappers[plan.stages[plan.end_of(path.stage)].wrapper];
     const Plan::PlanWrapper& begin = plan.wrappers[plan.stages[path.stage].wrapper];
     const WrapperKind& kind = kinds.at(begin.kind);
     if (const auto* into = element_in(begin, kind.fetches_into))
