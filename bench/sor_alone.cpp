@@ -8,8 +8,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 

@@ -5,7 +5,6 @@
 // relaxing) and arithmetic (relax_rows, whose rows stay in the nearest cache).
 #include <benchmark/benchmark.h>
 
-#include <cstdint>
 #include <vector>
 
 #include "bench/sor/block.hpp"

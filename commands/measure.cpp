@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // commands/measure.cpp — `paths measure`: measured links between a config's hosts, as a file.
-#include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "base/errors.hpp"
 #include "commands/commands.hpp"

@@ -2,7 +2,6 @@
 // commands/plan.cpp — `paths plan`: planned allgather on a config's links, and its alternatives.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iostream>
 #include <memory>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // groups/network_of.hpp — cost models of the network between the hosts of a config.
 #pragma once
-#include <string>
 #include <vector>
 
 #include "base/link_model/measured_network.hpp"

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/digest.hpp"
 #include "groups/local.hpp"
 

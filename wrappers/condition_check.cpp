@@ -5,10 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <exception>
-#include <numeric>
-#include <span>
 #include <utility>
 
 #include "base/errors.hpp"

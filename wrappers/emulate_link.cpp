@@ -2,13 +2,10 @@
 // wrappers/emulate_link.cpp — messages that queue for a link and travel along it.
 #include "wrappers/emulate_link.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <exception>
 #include <limits>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
 #include "base/link_model/read_link_model.hpp"

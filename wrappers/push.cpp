@@ -3,7 +3,6 @@
 #include "wrappers/push.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
 #include <string>
 #include <utility>

@@ -3,7 +3,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 #include "pastset/element.hpp"
 #include "paths/host/element_operation.hpp"

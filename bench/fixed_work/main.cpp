@@ -9,9 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
-#include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/link_model/read_link_model.hpp"
-#include "base/near_match.hpp"
 #include "base/settings.hpp"
 
 namespace bench {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <span>
 
 #include "bench/sor/grid_files.hpp"

@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <stdexcept>
 
-#include "base/near_match.hpp"
 #include "base/say.hpp"
 #include "bench/sor/grid_files.hpp"
 #include "bench/sor/reference.hpp"

@@ -2,8 +2,6 @@
 // collectives/algorithms/all.cpp — list of algorithms, one line each.
 #include "collectives/algorithms/all.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <stdexcept>
 

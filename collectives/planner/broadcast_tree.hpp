@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/planner/broadcast_tree.hpp — broadcast trees for one block, adapted to the network.
 #pragma once
-#include <span>
 #include <vector>
 
 #include "collectives/planner/pair_costs.hpp"

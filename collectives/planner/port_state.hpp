@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // collectives/planner/port_state.hpp — times at which ports, pairs and paths become free.
 #pragma once
-#include <algorithm>
 #include <vector>
 
 #include "collectives/planner/plan.hpp"

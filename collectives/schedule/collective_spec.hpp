@@ -2,7 +2,6 @@
 // collectives/schedule/collective_spec.hpp — kind, group, counts and root of a collective.
 #pragma once
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -2,7 +2,6 @@
 // paths/config/algorithm.hpp — words for algorithms of collectives made of paths.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "base/near_match.hpp"
 #include "paths/config/low_level.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <utility>
 
 #include "paths/config/link_text.hpp"
 #include "paths/config/low_level.hpp"

@@ -2,7 +2,6 @@
 // paths/config/expand/cluster_tree.hpp — tree in which the hosts of a cluster combine values.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "paths/config/multi_cluster.hpp"

@@ -2,8 +2,6 @@
 // paths/config/expand/writer.cpp — sections of the low-level config as settings.
 #include "paths/config/expand/writer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
