@@ -49,6 +49,23 @@ class Settings {
   std::shared_ptr<const Node> node_;
 };
 
+/// A map under construction. Its words have no position.
+class MapBuilder {
+ public:
+  MapBuilder& add(std::string key, Settings value) {
+    entries_.emplace_back(Settings::scalar(std::move(key)), std::move(value));
+    return *this;
+  }
+  MapBuilder& add(std::string key, std::string word) {
+    return add(std::move(key), Settings::scalar(std::move(word)));
+  }
+  /// Returns the map. The builder is then empty.
+  Settings done() { return Settings::map(std::exchange(entries_, {})); }
+
+ private:
+  std::vector<Settings::Entry> entries_;
+};
+
 /// Reads YAML. `name` is the file name in messages. The size is limited because the parser needs up
 /// to 250 bytes of memory per byte of text.
 /// Throws: ConfigError for

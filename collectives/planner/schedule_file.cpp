@@ -15,6 +15,7 @@
 namespace planning {
 namespace {
 
+using base::MapBuilder;
 using base::Settings;
 using pricing::Ports;
 
@@ -39,34 +40,22 @@ constexpr PortFlag port_flags[] = {{"apart", &Ports::are_apart},
 
 // ---- writing
 
-class Writer {
- public:
-  void add(const std::string& key, Settings value) {
-    entries_.emplace_back(Settings::scalar(key), std::move(value));
-  }
-  void add(const std::string& key, const std::string& word) { add(key, Settings::scalar(word)); }
-  Settings map() && { return Settings::map(std::move(entries_)); }
-
- private:
-  std::vector<Settings::Entry> entries_;
-};
-
 template <class... Words>
 Settings row(const std::string& first, const Words&... words) {
   return Settings::list({Settings::scalar(first), Settings::scalar(fmt::to_string(words))...});
 }
 
 Settings written_ports(const Ports& ports) {
-  Writer writer;
+  MapBuilder writer;
   for (const auto& [key, value] : port_numbers)
     if (ports.*value > 0) writer.add(key, fmt::to_string(ports.*value));
   for (const auto& [key, value] : port_flags)
     if (ports.*value) writer.add(key, "true");
   if (ports.cost > Nanos(0)) writer.add("overhead", base::format_time(ports.cost));
-  return std::move(writer).map();
+  return writer.done();
 }
 
-void add_plan(Writer& writer, const Plan& plan, const Blocks& blocks) {
+void add_plan(MapBuilder& writer, const Plan& plan, const Blocks& blocks) {
   std::vector<Settings> pieces, transfers;
   for (const Piece& piece : plan.pieces) {
     const collectives::Count begin = piece.cells.offset - plan.counts.block(piece.owner).offset;
@@ -278,22 +267,22 @@ class Reader {
 }  // namespace
 
 std::string print(const Contender& contender, const Blocks& blocks) {
-  Writer writer;
+  MapBuilder writer;
   writer.add("name", contender.name);
   if (contender.striping > 0) writer.add("streams", fmt::to_string(contender.striping));
   writer.add("ports", written_ports(contender.execution.ports));
-  Writer bytes;
+  MapBuilder bytes;
   for (Rank rank = 0; rank < blocks.hosts.size(); ++rank)
     bytes.add(blocks.hosts[rank],
               fmt::to_string(blocks.counts.block(rank).count * blocks.element_bytes));
-  writer.add("blocks", std::move(bytes).map());
+  writer.add("blocks", bytes.done());
   if (contender.plan) {
     add_plan(writer, *contender.plan, blocks);
   } else {
     const std::string words = contender.parameters.text();
     writer.add("schedule", contender.algorithm.name + (words.empty() ? "" : ":") + words);
   }
-  std::string text = base::print_settings(std::move(writer).map());
+  std::string text = base::print_settings(writer.done());
   if (text.size() > base::settings_bytes_max)
     throw std::length_error(fmt::format("expected a schedule of at most {} bytes, found {}",
                                         base::settings_bytes_max, text.size()));

@@ -17,32 +17,17 @@
 namespace paths {
 namespace {
 
+using base::MapBuilder;
 using base::Settings;
 
 Settings word(std::string text) { return Settings::scalar(std::move(text)); }
-
-/// Settings map under construction.
-class Map {
- public:
-  Map& add(std::string key, Settings value) {
-    entries_.emplace_back(word(std::move(key)), std::move(value));
-    return *this;
-  }
-  Map& add(std::string key, std::string value) {
-    return add(std::move(key), word(std::move(value)));
-  }
-  Settings done() { return Settings::map(std::move(entries_)); }
-
- private:
-  std::vector<Settings::Entry> entries_;
-};
 
 Settings map_of(const Plan::PlanWrapper& wrapper) {
   return wrapper.settings.is_map() ? wrapper.settings : Settings::map({});
 }
 
 Settings print_shared_spaces(const Plan& plan) {
-  Map map;
+  MapBuilder map;
   if (plan.shared_access != pastset::SharedAccess::own_processes)
     map.add(
         "access",
@@ -53,7 +38,7 @@ Settings print_shared_spaces(const Plan& plan) {
 }
 
 Settings print_sizes(const pastset::SharedSizes& sizes) {
-  Map map;
+  MapBuilder map;
   map.add("slots", std::to_string(sizes.slots));
   map.add("memory", base::format_bytes(sizes.arena_bytes));
   if (sizes.line != pastset::SharedSizes().line) map.add("line", std::to_string(sizes.line));
@@ -62,7 +47,7 @@ Settings print_sizes(const pastset::SharedSizes& sizes) {
 
 Settings print_lanes(const Plan& plan) {
   const std::uint64_t frame = plan.lanes.frame_bytes;
-  Map map;
+  MapBuilder map;
   map.add("inbox", base::format_bytes(plan.lanes.inbox_bytes));
   map.add("frame", frame == 0 ? "unlimited" : base::format_bytes(frame));
   if (plan.lanes.striping != 1) map.add("striping", std::to_string(plan.lanes.striping));
@@ -71,7 +56,7 @@ Settings print_lanes(const Plan& plan) {
 
 /// Prints groups. If all threads of a host are members, prints the name of the host instead.
 Settings print_groups(const Plan& plan) {
-  Map groups;
+  MapBuilder groups;
   for (const Plan::PlanGroup& group : plan.groups) {
     std::vector<Settings> members;
     auto next = group.threads.begin();
@@ -94,13 +79,13 @@ Settings print_groups(const Plan& plan) {
 }
 
 Settings print_ways(const Plan& plan) {
-  Map ways;
+  MapBuilder ways;
   for (std::uint32_t from = 0; from < plan.clusters.size(); ++from) {
     const Ways::Cluster& cluster = plan.ways->clusters[from];
-    Map map;
+    MapBuilder map;
     map.add("exit", plan.hosts[cluster.exit].name);
     for (const auto& [key, value] : cluster.text()) map.add(key.text(), value);
-    Map to;
+    MapBuilder to;
     const auto& all = plan.ways->links;
     for (auto link = all.lower_bound({from, 0}); link != all.end() && link->first.first == from;
          ++link)
@@ -184,7 +169,7 @@ class PlanPrinter {
 
 void PlanPrinter::print_run() {
   add("network",
-      Map()
+      MapBuilder()
           .add("transport", std::string(plan_.transport_word()))
           .add("connection", plan_.connection == Plan::Connection::per_path ? "per_path" : "shared")
           .add("security", plan_.security_plain ? "plain" : "loopback")
@@ -224,7 +209,7 @@ void PlanPrinter::print_elements() {
     Words words = {{"host", plan_.hosts[element.host].name}, {"template", tuple}};
     if (element.delta > 0) words.emplace_back("delta", delta);
     if (element.keep_newest > 0) words.emplace_back("keep_newest", keep_newest);
-    Map more;
+    MapBuilder more;
     if (element.shared) more.add("shared", print_sizes(*element.shared));
     add_to("elements", is_first, element.name, words, more.done());
   }
@@ -250,7 +235,7 @@ void PlanPrinter::print_graphs() {
     Words words = {{"kind", graph.kind}};
     if (graph.of != graph.name) words.emplace_back("of", graph.of);
     if (!graph.algorithm.empty()) words.emplace_back("algorithm", graph.algorithm);
-    Map more;
+    MapBuilder more;
     for (const auto& [key, value] : graph.settings.entries()) more.add(key.text(), value);
     if (!graph.condition.is_null()) more.add("condition", graph.condition);
     add_to("graphs", is_first, graph.name, words, more.done());
