@@ -198,6 +198,16 @@ void read_waiting_and_memory(base::MapReader& reader, Plan& plan) {
 
 }  // namespace
 
+base::Settings take_section(base::MapReader& reader, std::string_view key,
+                            base::Settings::Kind kind) {
+  base::Settings value = reader.take(key);
+  if (!value.is_null() && value.kind() != kind)
+    reader.mistake(
+        key, fmt::format("expected {}, found {}",
+                         kind == base::Settings::Kind::map ? "a map" : "a list", value.describe()));
+  return value;
+}
+
 void check_network(const base::Settings& settings, const Overrides& overrides,
                    base::Mistakes& mistakes) {
   std::vector<base::Settings::Entry> entries;
@@ -239,20 +249,12 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
   read_deadline(reader, plan);
   read_stack(reader, overrides, plan, mistakes);
   read_waiting_and_memory(reader, plan);
-  const auto section = [&](std::string_view key, base::Settings::Kind kind) {
-    const base::Settings value = reader.take(key);
-    if (!value.is_null() && value.kind() != kind)
-      reader.mistake(key, fmt::format("expected {}, found {}",
-                                      kind == base::Settings::Kind::map ? "a map" : "a list",
-                                      value.describe()));
-    return value;
-  };
-  const base::Settings hosts = section("hosts", base::Settings::Kind::map);
-  const base::Settings elements = section("elements", base::Settings::Kind::map);
-  const base::Settings wrappers = section("wrappers", base::Settings::Kind::map);
-  const base::Settings groups = section("groups", base::Settings::Kind::map);
-  const base::Settings graphs = section("graphs", base::Settings::Kind::map);
-  const base::Settings paths = section("paths", base::Settings::Kind::list);
+  const base::Settings hosts = take_section(reader, "hosts", base::Settings::Kind::map);
+  const base::Settings elements = take_section(reader, "elements", base::Settings::Kind::map);
+  const base::Settings wrappers = take_section(reader, "wrappers", base::Settings::Kind::map);
+  const base::Settings groups = take_section(reader, "groups", base::Settings::Kind::map);
+  const base::Settings graphs = take_section(reader, "graphs", base::Settings::Kind::map);
+  const base::Settings paths = take_section(reader, "paths", base::Settings::Kind::list);
   if (hosts.entries().empty())
     mistakes.add(settings.position(),
                  "hosts: missing in the config, expected a map of hosts "

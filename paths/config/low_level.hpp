@@ -25,6 +25,10 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
 void check_network(const base::Settings& settings, const Overrides& overrides,
                    base::Mistakes& mistakes);
 
+/// Takes a section of either level. If it is neither empty nor of that kind, adds a mistake.
+base::Settings take_section(base::MapReader& reader, std::string_view key,
+                            base::Settings::Kind kind);
+
 /// Returns the host of a generated wrapper or path. If that host could not be read, adds a mistake
 /// at `position`.
 std::optional<std::uint32_t> find_host(const Expansion& config, std::uint32_t host,

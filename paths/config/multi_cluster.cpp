@@ -505,15 +505,6 @@ std::uint64_t declared_hosts(const Settings& clusters) {
   return count;
 }
 
-Settings section(base::MapReader& reader, std::string_view key, Settings::Kind kind) {
-  Settings value = reader.take(key);
-  if (!value.is_null() && value.kind() != kind)
-    reader.mistake(
-        key, fmt::format("expected {}, found {}", kind == Settings::Kind::map ? "a map" : "a list",
-                         value.describe()));
-  return value;
-}
-
 }  // namespace
 
 std::string group_path(const std::vector<Settings>& groups) {
@@ -559,14 +550,14 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
                                 const Overrides& overrides, base::Mistakes& mistakes) {
   MultiCluster all;
   base::MapReader reader(settings, mistakes, "the config");
-  const Settings clusters = section(reader, "clusters", Settings::Kind::map);
+  const Settings clusters = take_section(reader, "clusters", Settings::Kind::map);
   const Settings links = reader.take("links");
   if (!links.is_null() && !links.is_list() && !links.is_map())
     reader.mistake("links",
                    "expected a list, or a map with all or from, found " + links.describe());
-  const Settings collectives = section(reader, "collectives", Settings::Kind::map);
-  const Settings exchanges = section(reader, "exchanges", Settings::Kind::map);
-  const Settings elements = section(reader, "elements", Settings::Kind::map);
+  const Settings collectives = take_section(reader, "collectives", Settings::Kind::map);
+  const Settings exchanges = take_section(reader, "exchanges", Settings::Kind::map);
+  const Settings elements = take_section(reader, "elements", Settings::Kind::map);
   for (const std::string_view low_level :
        {"network", "deadline", "stack", "waiting", "shared_memory", "shared_spaces", "lanes",
         "groups", "wrappers", "graphs", "paths"})

@@ -33,8 +33,6 @@ bool same(const base::Settings& a, const base::Settings& b) {
   return true;
 }
 
-const base::Position& place_of(const base::Settings& item) { return item.position(); }
-
 /// Parsed item of a path.
 struct Item {
   base::Settings item, written;  ///< whole item, and the word in it for messages
@@ -91,7 +89,7 @@ class PathReader {
   bool agrees(const std::vector<Item>& way, std::size_t from, StageId stage);
   bool is(const Item& item, StageId stage) const;
   void mistake(const base::Settings& where, std::string message) {
-    mistakes_.add(place_of(where), std::move(message));
+    mistakes_.add(where.position(), std::move(message));
   }
 
   /// Threads of a path, and their position in the config.
