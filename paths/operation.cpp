@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 #include "base/usage_error.hpp"
 #include "paths/path_values.hpp"
@@ -73,6 +74,15 @@ void Result::refuse_size(std::size_t bytes) const {
                                      origin_of(path_values), payload.size(),
                                      payload.size() % bytes == 0 ? "one value" : "values", bytes,
                                      payload.empty() ? "; this operation has no value" : ""));
+}
+
+Result unchecked_result(const OperationHead& head, base::Payload payload) {
+  Result result;
+  result.sequence = head.sequence;
+  result.contributions = head.contributions;
+  result.origin.kind = Origin::Kind::local;
+  result.payload = std::move(payload);
+  return result;
 }
 
 }  // namespace paths

@@ -202,4 +202,7 @@ struct Result {
   [[noreturn]] void refuse_size(std::size_t bytes) const;
 };
 
+/// Returns the value of a move as its own result, unchecked, without further contributions.
+Result unchecked_result(const OperationHead& head, base::Payload payload);
+
 }  // namespace paths

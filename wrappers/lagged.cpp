@@ -50,11 +50,7 @@ std::shared_ptr<Lagged::Round> Lagged::add(std::uint32_t slot, std::shared_ptr<R
 
 Result Lagged::move(paths::Operation operation, const paths::Next& next) {
   next.taken();
-  Result unchecked;
-  unchecked.sequence = operation.sequence;
-  unchecked.contributions = operation.contributions;
-  unchecked.origin.kind = paths::Origin::Kind::local;
-  unchecked.payload = operation.payload;
+  Result unchecked = paths::unchecked_result(operation, operation.payload);
   const std::uint32_t slot = operation.slot;
   const std::shared_ptr<Round> due = add(slot, start(std::move(operation), next));
   if (!due) return unchecked;

@@ -56,12 +56,7 @@ Result LaggedCheck::decide(Operation operation, const paths::Next& next) {
   tell(operation, next);
   if (sequence >= settings_.rounds)
     return result_of(sequence - settings_.rounds, operation, next.stage().id);
-  Result unchecked;
-  unchecked.sequence = sequence;
-  unchecked.contributions = operation.contributions;
-  unchecked.origin.kind = Origin::Kind::local;
-  unchecked.payload = std::move(operation.payload);
-  return unchecked;
+  return paths::unchecked_result(operation, std::move(operation.payload));
 }
 
 /// Stores our own value at once. The other clusters receive it when the batch is full.

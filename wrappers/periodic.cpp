@@ -16,12 +16,7 @@ void Periodic::handle(paths::Operation&& operation, paths::Next next, paths::Res
   if (goes_on) return next.handle(std::move(operation), std::move(responder));
   next.taken();
   if (operation.failure) return responder.fail(operation.failure);
-  paths::Result unchecked;
-  unchecked.sequence = operation.sequence;
-  unchecked.contributions = operation.contributions;
-  unchecked.origin.kind = paths::Origin::Kind::local;
-  unchecked.payload = std::move(operation.payload);
-  responder.reply(std::move(unchecked));
+  responder.reply(paths::unchecked_result(operation, std::move(operation.payload)));
 }
 
 paths::WrapperKind periodic_kind() {
