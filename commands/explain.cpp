@@ -83,14 +83,9 @@ void print_rows(const ScheduleRequest& request, const std::vector<Row>& rows, ba
   for (auto row = rows.begin(); row != rows.end(); ++row) {
     const pricing::Candidate& candidate = row->best.candidate;
     const std::string why = reason(*row, row == taken);
-    const std::string ratio =
-        bound > base::Nanos(0)
-            ? fmt::format("{:.3f}", static_cast<double>(row->best.price.time.count()) /
-                                        static_cast<double>(bound.count()))
-            : "";
     std::cout << fmt::format(
-        "{:>14}  {:>5}  {:24}  {}{}\n", milliseconds(row->best.price.time), ratio,
-        row->order ? name_of(*row->order) : "",
+        "{:>14}  {:>5}  {:24}  {}{}\n", milliseconds(row->best.price.time),
+        ratio_text(row->best.price.time, bound), row->order ? name_of(*row->order) : "",
         schedule_text(*candidate.algorithm, request.task, candidate.parameters),
         why.empty() ? "" : "  <- " + why);
   }
@@ -113,15 +108,8 @@ void print_refused(const ScheduleRequest& request, const std::vector<Row>& rows)
 
 int explain(const ExplainOptions& options) {
   const ScheduleRequest request = read_request(options.schedule, {.size = true});
-  const pricing::Bound bound =
-      pricing::bound_of(request.task, request.element_bytes, *request.participants.network);
   const std::vector<Row> rows = rows_of(request, options.grouping == "any");
-  std::cout << fmt::format("{}\n", request.task_text());
-  if (bound.time > base::Nanos(0))
-    std::cout << fmt::format("Lower bound: {} ({}).\n", milliseconds(bound.time),
-                             with_names(bound.reason, request.participants));
-  std::cout << '\n';
-  print_rows(request, rows, bound.time);
+  print_rows(request, rows, print_task(request));
   print_refused(request, rows);
   return succeeded;
 }

@@ -5,7 +5,6 @@
 #include <iostream>
 #include <memory>
 
-#include "collectives/cost/bound.hpp"
 #include "collectives/planner/min3_plus.hpp"
 #include "collectives/planner/schedule_file.hpp"
 #include "commands/commands.hpp"
@@ -60,10 +59,7 @@ void print_rows(const ScheduleRequest& request, const Comparison& all, base::Nan
                               all.tried)
                 : "");
     std::cout << fmt::format(
-        "{:>14}  {:>5}  {:>14}  {}{}\n", milliseconds(one.time),
-        bound > base::Nanos(0) ? fmt::format("{:.3f}", static_cast<double>(one.time.count()) /
-                                                           static_cast<double>(bound.count()))
-                               : "",
+        "{:>14}  {:>5}  {:>14}  {}{}\n", milliseconds(one.time), ratio_text(one.time, bound),
         one.plan ? milliseconds(one.plan->time()) : "",
         one.plan ? one.name : schedule_text(one.algorithm, request.task, one.parameters), reason);
   }
@@ -97,15 +93,10 @@ int plan(const PlanOptions& options) {
   }
   if (options.has_pools) print_pools(request.participants);
   if (!has_size) return succeeded;
-  const pricing::Bound bound =
-      pricing::bound_of(request.task, request.element_bytes, *request.participants.network);
-  std::cout << fmt::format("{}{}\n", options.has_pools ? "\n" : "", request.task_text());
-  if (bound.time > base::Nanos(0))
-    std::cout << fmt::format("Lower bound: {} ({}).\n", milliseconds(bound.time),
-                             with_names(bound.reason, request.participants));
-  std::cout << '\n';
+  if (options.has_pools) std::cout << '\n';
+  const base::Nanos bound = print_task(request);
   const Comparison all = compared(request);
-  print_rows(request, all, bound.time);
+  print_rows(request, all, bound);
   if (!options.file.empty()) write_schedule(request, all.contenders.front(), options);
   return succeeded;
 }

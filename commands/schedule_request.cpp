@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <iostream>
 #include <limits>
 #include <stdexcept>
 
 #include "base/near_match.hpp"
 #include "collectives/algorithms/all.hpp"
+#include "collectives/cost/bound.hpp"
 #include "groups/network_of.hpp"
 #include "paths/config/config.hpp"
 #include "wrappers/all.hpp"
@@ -186,6 +188,17 @@ void read_algorithm(const std::string& text, ScheduleRequest& request, base::Mis
   }
 }
 
+/// Replaces the host number in the reason of a bound with the host's name in the config.
+std::string with_names(const std::string& reason, const Participants& all) {
+  const std::string before = "host ";
+  const std::size_t at = reason.find(before);
+  if (at == std::string::npos) return reason;
+  const std::size_t from = at + before.size();
+  const std::size_t end = std::min(reason.find(' ', from), reason.size());
+  const auto rank = base::parse_natural(reason.substr(from, end - from));
+  return rank ? reason.substr(0, from) + all.hosts.at(*rank) + reason.substr(end) : reason;
+}
+
 }  // namespace
 
 void add_mistake(base::Mistakes& mistakes, const std::string& message) {
@@ -279,16 +292,6 @@ ScheduleRequest read_request(const ScheduleOptions& options, Needed needed) {
   return request;
 }
 
-std::string with_names(const std::string& reason, const Participants& all) {
-  const std::string before = "host ";
-  const std::size_t at = reason.find(before);
-  if (at == std::string::npos) return reason;
-  const std::size_t from = at + before.size();
-  const std::size_t end = std::min(reason.find(' ', from), reason.size());
-  const auto rank = base::parse_natural(reason.substr(from, end - from));
-  return rank ? reason.substr(0, from) + all.hosts.at(*rank) + reason.substr(end) : reason;
-}
-
 std::string ScheduleRequest::task_text() const {
   const collectives::Topology& topology = *participants.topology;
   std::vector<std::string> clusters;
@@ -324,6 +327,23 @@ std::string schedule_text(const Algorithm& algorithm, const CollectiveSpec& task
 
 std::string ScheduleRequest::schedule_text() const {
   return commands::schedule_text(*algorithm, task, parameters);
+}
+
+base::Nanos print_task(const ScheduleRequest& request) {
+  const pricing::Bound bound =
+      pricing::bound_of(request.task, request.element_bytes, *request.participants.network);
+  std::cout << fmt::format("{}\n", request.task_text());
+  if (bound.time > base::Nanos(0))
+    std::cout << fmt::format("Lower bound: {} ({}).\n", milliseconds(bound.time),
+                             with_names(bound.reason, request.participants));
+  std::cout << '\n';
+  return bound.time;
+}
+
+std::string ratio_text(base::Nanos time, base::Nanos bound) {
+  if (bound <= base::Nanos(0)) return "";
+  return fmt::format("{:.3f}",
+                     static_cast<double>(time.count()) / static_cast<double>(bound.count()));
 }
 
 std::string milliseconds(base::Nanos time) {

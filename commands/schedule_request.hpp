@@ -79,8 +79,11 @@ ScheduleRequest read_request(const ScheduleOptions& options, Needed needed);
 std::string schedule_text(const collectives::Algorithm& algorithm,
                           const collectives::CollectiveSpec& task,
                           const collectives::Parameters& parameters);
-/// Replaces the host number in the reason of a bound with the host's name in the config.
-std::string with_names(const std::string& reason, const Participants& all);
+/// Prints the collective and the lower bound of its time; returns the bound.
+/// Requires: participants of a config.
+base::Nanos print_task(const ScheduleRequest& request);
+/// Returns how much longer than the bound a time is, for example "1.050"; "" without a bound.
+std::string ratio_text(base::Nanos time, base::Nanos bound);
 /// Returns for example "1.234 ms".
 std::string milliseconds(base::Nanos time);
 /// Adds a mistake in the command line.
