@@ -27,13 +27,6 @@ constexpr std::uint64_t hosts_max = 1'000'000;
 constexpr std::uint64_t links_max = 1'000'000;
 
 template <class Named>
-std::vector<std::string_view> written_names(const std::vector<Named>& all) {
-  std::vector<std::string_view> names;
-  for (const Named& one : all) names.emplace_back(one.name.text());
-  return names;
-}
-
-template <class Named>
 std::optional<std::uint32_t> search(const std::vector<Named>& all, std::string_view name) {
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const Named& one) { return one.name.text() == name; });

@@ -82,6 +82,14 @@ struct MultiCluster {
   std::vector<std::uint32_t> computing(std::uint32_t cluster) const;
 };
 
+/// Returns the names of all hosts or clusters, as written.
+template <class Named>
+std::vector<std::string_view> written_names(const std::vector<Named>& all) {
+  std::vector<std::string_view> names;
+  for (const Named& one : all) names.emplace_back(one.name.text());
+  return names;
+}
+
 /// Returns the nested groups of a host as one text, such as "lan-1/machine-1".
 std::string group_path(const std::vector<base::Settings>& groups);
 

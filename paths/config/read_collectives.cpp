@@ -127,13 +127,10 @@ class CollectiveReader {
     const auto slash = word.find('/');
     const auto written = Settings::scalar(word.substr(0, slash), position);
     const auto cluster = all_.cluster_named(written.text());
-    if (!cluster) {
-      std::vector<std::string_view> names;
-      for (const auto& one : all_.clusters) names.emplace_back(one.name.text());
-      mistakes_.add(position,
-                    fmt::format("{}: {}", what, not_named("CLUSTER/HOST", written, names)));
-      return;
-    }
+    if (!cluster)
+      return mistakes_.add(
+          position, fmt::format("{}: {}", what,
+                                not_named("CLUSTER/HOST", written, written_names(all_.clusters))));
     const auto hosts = all_.computing(*cluster);
     const std::string host = slash == std::string::npos ? "" : word.substr(slash + 1);
     const auto found = std::find_if(hosts.begin(), hosts.end(), [&](std::uint32_t one) {
