@@ -13,6 +13,7 @@
 #include "base/usage_error.hpp"
 #include "paths/host/deployment.hpp"
 #include "paths/host/dispatcher.hpp"
+#include "paths/plan/names.hpp"
 #include "runtime/continuation.hpp"
 
 namespace paths {
@@ -344,12 +345,10 @@ std::vector<HostTraffic> Path::traffic(std::string_view graph) {
   const Owner::Use used = use("traffic");
   const Plan& plan = deployment_->plan();
   const auto number = plan.graph_named(graph);
-  if (!number) {
-    const auto near = base::near_match(graph, plan.graph_names());
+  if (!number)
     throw base::UsageError(fmt::format("path {}: traffic of '{}', which is no graph of the plan{}",
                                        this->graph(), graph,
-                                       near ? fmt::format("; did you mean '{}'?", *near) : ""));
-  }
+                                       base::did_you_mean(graph, names_of(plan.graphs))));
   Operation asked = next_operation(OperationKind::traffic, *number, {});
   Result answer = run_stage(*deployment_, *first_stage_, asked);
   deployment_->traffic().add_entry(asked, answer);

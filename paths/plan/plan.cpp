@@ -117,12 +117,6 @@ std::optional<std::uint32_t> Plan::graph_named(std::string_view name) const {
   return static_cast<std::uint32_t>(found - graphs.begin());
 }
 
-std::vector<std::string_view> Plan::graph_names() const {
-  std::vector<std::string_view> names;
-  for (const PlanGraph& graph : graphs) names.emplace_back(graph.name);
-  return names;
-}
-
 std::optional<std::uint32_t> Plan::element_named(std::string_view name) const {
   return index_of(name, elements, element_index);
 }

@@ -162,7 +162,6 @@ struct Plan {
   std::uint32_t thread_count() const;
   std::optional<std::uint32_t> host_named(std::string_view name) const;
   std::optional<std::uint32_t> graph_named(std::string_view name) const;
-  std::vector<std::string_view> graph_names() const;
   std::optional<std::uint32_t> element_named(std::string_view name) const;
   const std::string& cluster_of(std::uint32_t host) const { return clusters[hosts[host].cluster]; }
   /// Returns the last stage of a path that passes `stage`.
