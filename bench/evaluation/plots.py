@@ -94,21 +94,26 @@ def bytes_text(size):
     return f"{size} B"
 
 
+def draw_against_others(axis, title, series, sizes_per_tick):
+    """`series`: {name: [(bytes, y)]}; the last one is ours."""
+    for name, points in series.items():
+        is_ours = name == list(series)[-1]
+        axis.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=2.5,
+                  linewidth=1.6 if is_ours else 0.9, label=name,
+                  color="black" if is_ours else None)
+    axis.set_xscale("log", base=2)
+    ticks = [x for x, _ in next(iter(series.values()))][::sizes_per_tick]
+    axis.set_xticks(ticks, [bytes_text(x) for x in ticks])
+    axis.set_title(title, loc="left", fontsize=9)
+
+
 def throughput(panels, file):
     """`panels`: {title: {name: [(bytes, MB/s)]}}. Drawn next to each other; the last series is
     ours."""
     figure, axes = plt.subplots(1, len(panels), figsize=(9, 4))
     for axis, (title, series) in zip(axes, panels.items()):
-        for name, points in series.items():
-            is_ours = name == list(series)[-1]
-            axis.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=2.5,
-                      linewidth=1.6 if is_ours else 0.9, label=name,
-                      color="black" if is_ours else None)
-        axis.set_xscale("log", base=2)
-        ticks = [x for x, _ in next(iter(series.values()))][::5]
-        axis.set_xticks(ticks, [bytes_text(x) for x in ticks])
+        draw_against_others(axis, title, series, 5)
         axis.set_ylim(bottom=0)
-        axis.set_title(title, loc="left", fontsize=9)
         axis.set_ylabel("MB/s")
         axis.legend(frameon=False, fontsize=7)
     save(figure, file)
@@ -135,16 +140,8 @@ def times_by_size(panels, y_label, file):
     figure, axes = plt.subplots(1, len(panels), figsize=(5 * len(panels), 3.8), squeeze=False,
                                 sharey=True)
     for axis, (title, series) in zip(axes[0], panels.items()):
-        for name, points in series.items():
-            is_ours = name == list(series)[-1]
-            axis.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=2.5,
-                      linewidth=1.6 if is_ours else 0.9, label=name,
-                      color="black" if is_ours else None)
-        axis.set_xscale("log", base=2)
+        draw_against_others(axis, title, series, 3)
         axis.set_yscale("log")
-        ticks = [x for x, _ in next(iter(series.values()))][::3]
-        axis.set_xticks(ticks, [bytes_text(x) for x in ticks])
-        axis.set_title(title, loc="left", fontsize=9)
     axes[0][0].set_ylabel(y_label)
     axes[0][-1].legend(frameon=False, fontsize=7)
     save(figure, file)
