@@ -52,14 +52,14 @@ def fastest(row, names):
     return min(names, key=lambda name: ms(row, name))
 
 
-def gain(row, names=RIVALS):
-    """Returns the relative gain of Min³ over each algorithm of `names`, on average."""
-    return statistics.mean(1 - ms(row, MIN3) / ms(row, name) for name in names)
+def gain(row):
+    """Returns the relative gain of Min³ over each rival, on average."""
+    return statistics.mean(1 - ms(row, MIN3) / ms(row, name) for name in RIVALS)
 
 
-def wins(row, overhead_us=0, names=RIVALS):
-    """Returns whether Min³ is faster than every algorithm of `names`."""
-    return all(ms(row, MIN3) + overhead_us / 1e3 < ms(row, name) for name in names)
+def wins(row, overhead_us):
+    """Returns whether Min³ is faster than every rival."""
+    return all(ms(row, MIN3) + overhead_us / 1e3 < ms(row, name) for name in RIVALS)
 
 
 def wins_from(rows, overhead_us=0):

@@ -4,7 +4,7 @@
 import plots
 from collectives import KIB, MIB, Collective, size_text
 from runs import TOP
-from text import number, percent, table
+from text import number, table
 
 HEADING = "## Matsuda et al. 2006: long and fast networks"
 CONFIG = "configs/long-and-fast.yaml"

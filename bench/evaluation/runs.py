@@ -61,14 +61,13 @@ class Runner:
                               capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
-    def json_of(self, words, option="--json"):
-        """Returns the output of the command for `option`, or the kept one of an earlier
-        evaluation."""
+    def json_of(self, words):
+        """Returns the JSON of the command, or the kept one of an earlier evaluation."""
         file = self.path_of(words, "json")
         was_kept = file.exists()
         if not was_kept:
             part = file.with_suffix(".part")
-            code, out, error = self.command([*words, option, part])
+            code, out, error = self.command([*words, "--json", part])
             if code != 0:
                 sys.exit(f"evaluation: {' '.join(map(str, words))}\n{out}{error}")
             part.rename(file)

@@ -35,20 +35,13 @@ class AtOnce:
         self.first = next((when for when, level in self.steps if level > 0), None)
 
 
-def steps_of_report(report):
-    """Returns [(nanoseconds, number from then on)] of all paths together from `paths analyze
-    --json`. Includes every transfer, exact up to 1024 steps."""
-    points = report["transfers"]["all"]["at_once_nanos_mean_max"]
-    return [(nanos, mean) for nanos, mean, _ in points]
-
-
-def steps_of_transfers(file, least_bytes=LEAST_BYTES):
-    """Returns such steps from `paths analyze --csv`, for transfers of at least `least_bytes`.
-    Includes all steps; a transfer lasts until all of it has arrived."""
+def steps_of_transfers(file):
+    """Returns [(nanoseconds, number from then on)] of transfers of at least LEAST_BYTES from `paths
+    analyze --csv`. Includes all steps; a transfer lasts until all of it has arrived."""
     changes = {}
     with open(file, encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
-            if row["kind"] != "transfer" or int(row["bytes"]) < least_bytes:
+            if row["kind"] != "transfer" or int(row["bytes"]) < LEAST_BYTES:
                 continue
             begin = int(row["down_nanos"])
             for moment, change in ((begin, 1), (begin + int(row["sequence"]), -1)):
@@ -76,8 +69,9 @@ def at_once_during(report, collective, steps):
     return AtOnce(within, (end - begin) / 1e9)
 
 
-def of_trace(trace, collective="allgather", paths=os.environ.get("PATHS", "paths")):
+def of_trace(trace):
     """Returns the steps of a trace on the virtual clock."""
+    paths = os.environ.get("PATHS", "paths")
     with tempfile.TemporaryDirectory() as folder:
         report, records = os.path.join(folder, "report.json"), os.path.join(folder, "records.csv")
         for option, file in (("--json", report), ("--csv", records)):
@@ -85,7 +79,7 @@ def of_trace(trace, collective="allgather", paths=os.environ.get("PATHS", "paths
                            stdout=subprocess.DEVNULL)
         with open(report, encoding="utf-8") as file:
             found = json.load(file)
-        return at_once_during(found, collective, steps_of_transfers(records))
+        return at_once_during(found, "allgather", steps_of_transfers(records))
 
 
 def draw(courses, file):
