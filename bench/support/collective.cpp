@@ -30,7 +30,7 @@ Collective read_collective(const Graph& graph) {
       base::Settings::map({{base::Settings::scalar("condition"), graph.condition}}), told,
       graph.name);
   if (!graph.condition.is_null())
-    collective.condition = paths::read_condition(reader, "condition", shape.scalar);
+    collective.condition = paths::read_condition(reader, shape.scalar);
   reader.has("condition");
   reader.finish();
   return collective;

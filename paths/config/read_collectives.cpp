@@ -99,7 +99,7 @@ class CollectiveReader {
                                                 collective_.value.text()));
       return;
     }
-    const auto spec = read_condition(reader, "condition", fields[0].scalar);
+    const auto spec = read_condition(reader, fields[0].scalar);
     if (!spec) return;
     const Reduction reduction = reduction_of(collective_.settings);
     std::string reason = why_no_condition(reduction.operation->name, spec->comparison);

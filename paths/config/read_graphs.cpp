@@ -30,7 +30,7 @@ void read_collective(base::MapReader& reader, const CollectiveKind& kind, Plan::
   graph.settings = kind.own_settings(reader.map());
   if (!reader.has("condition") || !has_algorithms(graph.kind)) return;
   graph.condition = reader.take("condition");
-  read_condition(reader, "condition", reduction_of(graph.settings).shape.scalar);
+  read_condition(reader, reduction_of(graph.settings).shape.scalar);
 }
 
 Plan::PlanGraph read_graph(const base::Settings& name, const base::Settings& value,

@@ -112,9 +112,9 @@ std::string_view sign_name(base::Sign sign) {
   return sign_names.at(static_cast<std::size_t>(sign));
 }
 
-base::Sign read_sign(base::MapReader& reader, std::string_view key) {
-  const std::string word =
-      reader.choice(key, {sign_names.begin(), sign_names.end()}, std::string(sign_names[0]));
+base::Sign read_sign(base::MapReader& reader) {
+  const std::string word = reader.choice("contributions", {sign_names.begin(), sign_names.end()},
+                                         std::string(sign_names[0]));
   for (std::size_t index = 1; index < sign_names.size(); ++index)
     if (word == sign_names[index]) return static_cast<base::Sign>(index);
   return base::Sign::any;
@@ -125,8 +125,8 @@ base::Values read_values(base::MapReader& reader) {
                                                                            : base::Values::checked;
 }
 
-std::optional<ConditionSpec> read_condition(base::MapReader& reader, std::string_view key,
-                                            base::Scalar scalar) {
+std::optional<ConditionSpec> read_condition(base::MapReader& reader, base::Scalar scalar) {
+  constexpr std::string_view key = "condition";
   const base::Settings value = reader.take(key);
   if (value.is_null() && !reader.has(key)) return std::nullopt;
   ConditionSpec spec;

@@ -27,12 +27,11 @@ struct ConditionSpec {
   std::variant<std::monostate, std::int64_t, std::uint64_t, double> constant;
 };
 
-/// Reads the setting `key`, written as `{less: 0.01}` or `is_true`. Returns nullopt if the setting
-/// is absent. Adds a mistake and returns nullopt if it is wrong.
-std::optional<ConditionSpec> read_condition(base::MapReader& reader, std::string_view key,
-                                            base::Scalar scalar);
+/// Reads the setting `condition`, written as `{less: 0.01}` or `is_true`. Returns nullopt if the
+/// setting is absent. Adds a mistake and returns nullopt if it is wrong.
+std::optional<ConditionSpec> read_condition(base::MapReader& reader, base::Scalar scalar);
 /// Reads the setting `contributions`.
-base::Sign read_sign(base::MapReader& reader, std::string_view key = "contributions");
+base::Sign read_sign(base::MapReader& reader);
 std::string_view sign_name(base::Sign sign);
 /// Reads the setting `values`.
 base::Values read_values(base::MapReader& reader);

@@ -91,7 +91,7 @@ Result Decision::complete(base::Payload value, std::uint64_t contributions,
 std::optional<ConditionSpec> read_decided_condition(base::MapReader& reader,
                                                     const Reduction& reduction, bool may_prove) {
   const bool is_declared = reader.has("condition");
-  const auto condition = read_condition(reader, "condition", reduction.shape.scalar);
+  const auto condition = read_condition(reader, reduction.shape.scalar);
   if (!condition) {
     if (may_prove && !is_declared) reader.mistake("relaxation", "conditional needs a condition");
     return condition;
