@@ -9,6 +9,9 @@
 namespace planning {
 namespace {
 
+/// Limit above which more segments are not tried, unless requested.
+constexpr std::size_t transfers_most = 1 << 14;
+
 /// Returns only the requested value, or all default values if the requested one is 0.
 std::vector<std::size_t> tried(std::size_t asked, std::vector<std::size_t> all) {
   return asked > 0 ? std::vector{asked} : all;
@@ -68,7 +71,7 @@ std::vector<Contender> min3_plus(const pricing::Network& network, const collecti
       for (const std::size_t at_once : tried(limits.at_once, {1, 4, 8})) {
         const std::size_t pieces = pieces_of(counts, element_bytes, segments, true).size();
         const bool is_asked = segments == 1 || limits.segments > 0;
-        if (!is_asked && pieces * (hosts - 1) > limits.transfers_most) continue;
+        if (!is_asked && pieces * (hosts - 1) > transfers_most) continue;
         if (limits.at_once == 0 && at_once > 1 && network.clusters() == 1) continue;
         all.push_back(contender_of(
             min3_plus_plan(pools, costs, counts, element_bytes, segments, at_once),

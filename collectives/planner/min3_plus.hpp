@@ -26,8 +26,6 @@ struct Min3PlusLimits {
   std::string pools = "any";  ///< "any", "declared" or "bandwidth"
   std::size_t segments = 0;   ///< segments of the largest block; 0 = 1 to 8
   std::size_t at_once = 0;    ///< concurrent messages from other clusters; 0 = 1 to 8
-  /// Limit above which more segments are not tried, unless requested.
-  std::size_t transfers_most = 1 << 14;
 };
 
 /// Returns plans for declared pools and pools by bandwidth, for whole blocks and segments, and for

@@ -38,7 +38,6 @@ class PairCosts {
 
   Rank hosts() const { return topology_->size(); }
   const collectives::Topology& topology() const { return *topology_; }
-  const std::shared_ptr<const collectives::Topology>& shared_topology() const { return topology_; }
   const Pair& pair(Rank from, Rank to) const { return pairs_[from * hosts() + to]; }
   bool crosses(Rank from, Rank to) const {
     return topology_->cluster_of(from) != topology_->cluster_of(to);

@@ -95,8 +95,9 @@ TEST_CASE("merged trees: plans on random networks gather all blocks through free
             merged_trees(trees.make, merging, costs, counts, pieces_of(counts, 1), model);
         REQUIRE(mistake_of(plan, costs, model) == "");
         if (trees.name == "clusteredSA") REQUIRE(copies_into_cluster(plan, costs) <= 1);
-        const collectives::CollectiveSpec task{collectives::Collective::allgather,
-                                               costs.shared_topology(), counts};
+        const collectives::CollectiveSpec task{
+            collectives::Collective::allgather,
+            std::make_shared<const collectives::Topology>(costs.topology()), counts};
         const auto algorithm = algorithm_of(std::make_shared<const Plan>(plan), "planned", "");
         REQUIRE(verify(algorithm, task, {}).mistake == "");
       }

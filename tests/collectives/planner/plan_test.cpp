@@ -22,7 +22,8 @@ std::shared_ptr<const Plan> plan_of(const PairCosts& costs, const Counts& counts
 }
 
 collectives::CollectiveSpec allgather(const PairCosts& costs, const Counts& counts) {
-  return {collectives::Collective::allgather, costs.shared_topology(), counts, 0};
+  return {collectives::Collective::allgather,
+          std::make_shared<const collectives::Topology>(costs.topology()), counts, 0};
 }
 
 std::string verified(const PairCosts& costs, const std::shared_ptr<const Plan>& plan) {
