@@ -25,10 +25,8 @@ double nanos(base::Nanos time) { return static_cast<double>(time.count()); }
 
 bool Interference::disturbs() const {
   constexpr auto switch_each = std::chrono::milliseconds(20);
-  constexpr double own_least = 0.9;
-  if (steal_ticks > 0) return true;
-  if (nanos(wall) < static_cast<double>(involuntary_switches) * nanos(switch_each)) return true;
-  return never_waits && nanos(cpu) < own_least * nanos(wall);
+  return steal_ticks > 0 ||
+         nanos(wall) < static_cast<double>(involuntary_switches) * nanos(switch_each);
 }
 
 Measurement::Measurement(std::vector<double> weights, StopRule rule) : rule_(rule) {

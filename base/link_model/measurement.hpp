@@ -12,13 +12,10 @@ namespace tuning {
 /// Activity of the machine during a batch of samples.
 struct Interference {
   base::Nanos wall{0};
-  base::Nanos cpu{0};             ///< CPU time of this process; used only if never_waits is set
-  std::uint64_t steal_ticks = 0;  ///< CPU ticks that other virtual machines took from ours
+  std::uint64_t steal_ticks = 0;           ///< CPU ticks that other virtual machines took from ours
   std::uint64_t involuntary_switches = 0;  ///< involuntary context switches of our threads
-  bool never_waits = false;                ///< whether the test is one process that only computes
   /// Whether the machine disturbed the batch: CPU time was stolen, or our threads were preempted
-  /// more than once in 20 ms. If never_waits is set, CPU time below 0.9 of the wall time also
-  /// counts.
+  /// more than once in 20 ms.
   bool disturbs() const;
 };
 
