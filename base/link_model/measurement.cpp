@@ -38,7 +38,6 @@ void Measurement::add(const std::vector<std::vector<base::Nanos>>& batch) {
   ENSURE_EQ(batch.size(), things_.size());
   for (std::size_t i = 0; i < batch.size(); ++i) {
     ENSURE(!batch[i].empty());
-    for (const base::Nanos sample : batch[i]) time_ += sample;
     Lowest& lowest = things_[i];
     const base::Nanos middle = median(batch[i]);
     lowest.second = std::min(lowest.second, std::max(lowest.first, middle));
@@ -49,8 +48,7 @@ void Measurement::add(const std::vector<std::vector<base::Nanos>>& batch) {
 
 Measurement::State Measurement::state() const {
   if (batches_ >= rule_.batches_least && spread() <= rule_.agreement) return State::agreed;
-  const bool is_over = batches_ + rejected_ >= rule_.batches_most || time_ >= rule_.time_most;
-  return is_over ? State::over : State::more;
+  return batches_ + rejected_ >= rule_.batches_most ? State::over : State::more;
 }
 
 double Measurement::figure() const {
@@ -70,7 +68,8 @@ double Measurement::spread() const {
 }
 
 bool Measurement::is_usable() const {
-  return batches_ >= rule_.batches_least && spread() <= rule_.usable;
+  constexpr double usable = 0.25;
+  return batches_ >= rule_.batches_least && spread() <= usable;
 }
 
 std::size_t samples_of_batch(base::Nanos sample, base::Nanos batch, std::size_t least,

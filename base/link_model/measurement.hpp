@@ -23,9 +23,7 @@ struct Interference {
 struct StopRule {
   std::size_t batches_least = 5;
   std::size_t batches_most = 12;  ///< maximum number of batches, including rejected ones
-  base::Nanos time_most = base::Nanos::max();  ///< maximum time of all samples together
-  double agreement = 0.03;                     ///< largest spread that counts as agreed
-  double usable = 0.25;                        ///< largest spread of a usable figure
+  double agreement = 0.03;        ///< largest spread that counts as agreed
 };
 
 /// A figure computed from the times of one or several actions, such as sends of few and of many
@@ -48,7 +46,7 @@ class Measurement {
 
   enum class State { more, agreed, over };
   /// Returns `agreed` if the two lowest medians of each action are close enough for the accuracy of
-  /// the rule. Returns `over` if they are not and the limits are reached.
+  /// the rule. Returns `over` if they are not and the maximum number of batches is reached.
   State state() const;
   /// Returns the figure in ns; 0 before the first batch.
   double figure() const;
@@ -56,12 +54,9 @@ class Measurement {
   /// is infinite with fewer than two batches, and if the figure is not above 0 but the medians
   /// differ.
   double spread() const;
-  /// Whether the figure is agreed, or over but within the usable spread. Otherwise the measurement
+  /// Whether the figure is agreed, or over with a spread of at most 0.25. Otherwise the measurement
   /// only shows that the machine was busy.
   bool is_usable() const;
-
-  std::size_t batches() const { return batches_; }
-  std::size_t rejected() const { return rejected_; }
 
  private:
   struct Lowest {
@@ -73,7 +68,6 @@ class Measurement {
   StopRule rule_;
   std::vector<Lowest> things_;
   std::size_t batches_ = 0, rejected_ = 0;
-  base::Nanos time_{0};
 };
 
 /// Returns the number of samples of length `sample` that fill `batch`, clamped to `least` ..
