@@ -158,11 +158,38 @@ const MeasuredLink* link_of(const MeasuredNetwork& network, const Pair& pair) {
   return found == network.links.end() ? nullptr : &found->second;
 }
 
-template <class ThreadAttachment>
-void for_pairs(const MeasuredNetwork& network, ThreadAttachment visit) {
+template <class Visit>
+void for_pairs(const MeasuredNetwork& network, Visit visit) {
   for (const auto& from : network.clusters)
     for (const auto& to : network.clusters)
       if (from.name != to.name) visit(Pair(from.name, to.name));
+}
+
+MeasuredNetwork read(const Settings& settings) {
+  MeasuredNetwork network;
+  base::Mistakes mistakes;
+  base::MapReader reader(settings, mistakes, "the file of a network");
+  const Settings clusters = reader.take_required("clusters", "a map of clusters");
+  const Settings links = reader.take("links");
+  if (!clusters.is_null() && !clusters.is_map())
+    reader.mistake("clusters", "expected a map of clusters, found " + clusters.describe());
+  if (!links.is_null() && !links.is_list())
+    reader.mistake("links", "expected a list, found " + links.describe());
+  reader.finish();
+  network.position = clusters.is_null() ? settings.position() : clusters.position();
+  NetworkReader inside(network, mistakes);
+  for (const auto& [name, value] : clusters.entries()) inside.read_cluster(name, value);
+  for (const Settings& link : links.items()) inside.read_link(link);
+  if (mistakes.empty())
+    inside.see_whether_all_are_there(links.is_null() ? settings.position() : links.position());
+  mistakes.throw_if_any();
+  return network;
+}
+
+/// Quotes the words that YAML reads as null.
+std::string word(const std::string& name) {
+  const bool is_nothing = name == "~" || name == "null" || name == "Null" || name == "NULL";
+  return is_nothing ? '"' + name + '"' : name;
 }
 
 }  // namespace
@@ -182,53 +209,13 @@ Settings MeasuredLink::text() const {
   return Settings::map(std::move(entries), position);
 }
 
-MeasuredNetwork read_measured_network(const Settings& settings, base::Mistakes& mistakes) {
-  MeasuredNetwork network;
-  base::MapReader reader(settings, mistakes, "the file of a network");
-  const Settings clusters = reader.take_required("clusters", "a map of clusters");
-  const Settings links = reader.take("links");
-  if (!clusters.is_null() && !clusters.is_map())
-    reader.mistake("clusters", "expected a map of clusters, found " + clusters.describe());
-  if (!links.is_null() && !links.is_list())
-    reader.mistake("links", "expected a list, found " + links.describe());
-  reader.finish();
-  network.position = clusters.is_null() ? settings.position() : clusters.position();
-  NetworkReader inside(network, mistakes);
-  for (const auto& [name, value] : clusters.entries()) inside.read_cluster(name, value);
-  for (const Settings& link : links.items()) inside.read_link(link);
-  if (mistakes.empty())
-    inside.see_whether_all_are_there(links.is_null() ? settings.position() : links.position());
-  return network;
-}
-
-namespace {
-
-MeasuredNetwork read_all(const Settings& settings) {
-  base::Mistakes mistakes;
-  MeasuredNetwork network = read_measured_network(settings, mistakes);
-  mistakes.throw_if_any();
-  return network;
-}
-
-}  // namespace
-
 MeasuredNetwork parse_measured_network(std::string_view text, const std::string& file) {
-  return read_all(base::parse_settings(text, file));
+  return read(base::parse_settings(text, file));
 }
 
 MeasuredNetwork load_measured_network(const std::string& file) {
-  return read_all(base::load_settings(file));
+  return read(base::load_settings(file));
 }
-
-namespace {
-
-/// Quotes the words that YAML reads as null.
-std::string word(const std::string& name) {
-  const bool is_nothing = name == "~" || name == "null" || name == "Null" || name == "NULL";
-  return is_nothing ? '"' + name + '"' : name;
-}
-
-}  // namespace
 
 std::string print(const MeasuredNetwork& network, const std::string& of) {
   std::string text = fmt::format(

@@ -40,7 +40,7 @@ struct MeasuredNetwork {
   base::Position position = {};  ///< position of the clusters
 };
 
-/// Reads the file:
+/// Read the file from a text or by name:
 ///
 ///     clusters:
 ///       alpha: {latency: 60us, bandwidth: 940Mbit}
@@ -51,8 +51,7 @@ struct MeasuredNetwork {
 ///
 /// Each link may have `latency_spread` and `bandwidth_spread`. Mistakes are missing links,
 /// duplicate links, unknown clusters, and invalid latencies, bandwidths or numbers of streams.
-MeasuredNetwork read_measured_network(const base::Settings& settings, base::Mistakes& mistakes);
-/// Read the file from a text or by name. Throw ConfigError with all mistakes.
+/// Throw ConfigError with all mistakes.
 MeasuredNetwork parse_measured_network(std::string_view text, const std::string& file);
 MeasuredNetwork load_measured_network(const std::string& file);
 

@@ -30,12 +30,8 @@ MeasuredNetwork two_sites() {
   return network;
 }
 
-MeasuredNetwork read(const std::string& text, const std::string& name = "network.yaml") {
-  base::Mistakes mistakes;
-  MeasuredNetwork network =
-      tuning::read_measured_network(base::parse_settings(text, name), mistakes);
-  mistakes.throw_if_any();
-  return network;
+MeasuredNetwork read(const std::string& text) {
+  return tuning::parse_measured_network(text, "network.yaml");
 }
 
 std::string mistakes_of(const std::string& text) {
