@@ -232,24 +232,4 @@ void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std
   });
 }
 
-std::string format_values(const ReduceShape& shape, std::span<const std::byte> values) {
-  ENSURE_EQ(values.size(), shape.bytes());
-  constexpr std::size_t shown_max = 8;
-  const std::size_t stride = stride_of(shape);
-  std::string text;
-  for (std::size_t i = 0; i < std::min(shape.count, shown_max); ++i) {
-    const std::byte* const place = values.data() + i * stride;
-    if (i > 0) text += ", ";
-    with_scalar(shape.scalar, [&](auto zero) {
-      using T = decltype(zero);
-      const T value = read_as<T>(place);
-      text += shape.located ? fmt::format("({} at {})", value, read_as<Location>(place + sizeof(T)))
-                            : fmt::format("{}", value);
-    });
-  }
-  if (shape.count == 1) return text;
-  if (shape.count > shown_max) text += ", ...";
-  return "[" + text + "]";
-}
-
 }  // namespace base

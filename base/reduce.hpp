@@ -97,7 +97,4 @@ void add_reduce_operation(ReduceOperation operation);
 void check_contribution(const ReduceShape& shape, Sign sign, std::span<const std::byte> values,
                         Values rule = Values::checked);
 
-/// Returns at most eight values in readable form: "0.25", "(0.25 at 7)", "[1, 2, 3]".
-std::string format_values(const ReduceShape& shape, std::span<const std::byte> values);
-
 }  // namespace base

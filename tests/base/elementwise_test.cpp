@@ -241,22 +241,22 @@ TEST_CASE("elementwise: NaN and negative signs are found at every index of an ar
 }
 
 TEST_CASE("reduce: ieee located operations prefer NaN, and among NaN the smallest location") {
-  const auto reduced = [](std::string_view name, double a, std::int64_t at, double b,
-                          std::int64_t other_at) {
-    std::array<std::byte, 16> left{}, right{};
-    std::memcpy(left.data(), &a, 8);
-    std::memcpy(left.data() + 8, &at, 8);
-    std::memcpy(right.data(), &b, 8);
-    std::memcpy(right.data() + 8, &other_at, 8);
-    const base::ReduceShape shape{Scalar::f64, 1, true};
-    base::reduce_operation(name)->combine_ieee(shape, left, right);
-    return base::format_values(shape, left);
+  using Located = std::array<std::byte, 16>;
+  const auto located = [](double value, std::int64_t at) {
+    Located bytes{};
+    std::memcpy(bytes.data(), &value, 8);
+    std::memcpy(bytes.data() + 8, &at, 8);
+    return bytes;
+  };
+  const auto reduced = [](std::string_view name, Located left, const Located& right) {
+    base::reduce_operation(name)->combine_ieee({Scalar::f64, 1, true}, left, right);
+    return left;
   };
   const double nan = std::nan("");
   for (const char* name : {"min_location", "max_location"}) {
-    CHECK(reduced(name, 1, 3, nan, 7) == "(nan at 7)");
-    CHECK(reduced(name, -nan, 7, 1, 3) == "(nan at 7)");
-    CHECK(reduced(name, nan, 7, -nan, 3) == "(nan at 3)");
-    CHECK(reduced(name, 2, 7, 2, 3) == "(2 at 3)");
+    CHECK(reduced(name, located(1, 3), located(nan, 7)) == located(nan, 7));
+    CHECK(reduced(name, located(-nan, 7), located(1, 3)) == located(nan, 7));
+    CHECK(reduced(name, located(nan, 7), located(-nan, 3)) == located(nan, 3));
+    CHECK(reduced(name, located(2, 7), located(2, 3)) == located(2, 3));
   }
 }
