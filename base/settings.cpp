@@ -7,17 +7,9 @@
 #include <tuple>
 #include <variant>
 
+#include "base/visible.hpp"
+
 namespace base {
-namespace {
-
-/// Returns the beginning of a longer text, without a partial UTF-8 character at the end.
-std::string beginning(const std::string& text, std::size_t bytes_max) {
-  std::size_t end = bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
-
-}  // namespace
 
 struct Settings::Node {
   Position position;
@@ -99,7 +91,8 @@ std::string Settings::describe() const {
 void Mistakes::add(const Position& position, std::string message) {
   constexpr std::size_t counted_max = 1'000'000, message_bytes_max = 2000;
   const auto place = [](const Position& one) { return std::tie(one.file, one.line, one.column); };
-  if (message.size() > message_bytes_max) message = beginning(message, message_bytes_max) + "...";
+  if (message.size() > message_bytes_max)
+    message = std::string(beginning(message, message_bytes_max)) + "...";
   ++added_;
   if (seen_.size() >= counted_max) return;
   const bool is_new = seen_.insert(std::hash<std::string>()(position.text() + message)).second;

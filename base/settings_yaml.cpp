@@ -12,6 +12,7 @@
 
 #include "base/settings.hpp"
 #include "base/text_file.hpp"
+#include "base/visible.hpp"
 
 namespace base {
 namespace {
@@ -173,19 +174,10 @@ class Builder : public YAML::EventHandler {
 /// Returns the length of the character at the start of `text`. Returns 0 for invalid UTF-8 and for
 /// control characters, which the parser would take for its own marks.
 std::size_t character_bytes(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return lead >= 0x20 || lead == '\t' || lead == '\n' || lead == '\r' ? 1 : 0;
-  const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < size) return 0;
-  unsigned code = lead & (0xFFu >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3F);
-  }
-  constexpr unsigned least[] = {0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  return code < least[size - 2] || surrogate || code > 0x10FFFF ? 0 : size;
+  const Character character = first_character(text);
+  const bool is_control =
+      character.code < 0x20 && std::string_view("\t\n\r").find(text[0]) == text.npos;
+  return is_control ? 0 : character.bytes;
 }
 
 void check_text(std::string_view text, const std::string& name) {

@@ -4,18 +4,21 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <iterator>
 
 namespace base {
 namespace {
 
-struct Character {
-  std::size_t bytes = 0;  // 0 = invalid UTF-8
-  unsigned code = 0;
-};
+bool is_control(unsigned code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
 
-Character first_of(std::string_view text) {
+bool turns_or_breaks(unsigned code) {
+  return code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+}
+
+}  // namespace
+
+Character first_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);
   if (lead < 0x80) return {1, lead};
@@ -32,20 +35,11 @@ Character first_of(std::string_view text) {
   return {size, code};
 }
 
-bool is_control(unsigned code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
-
-bool turns_or_breaks(unsigned code) {
-  return code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
-}
-
-}  // namespace
-
 std::string visible(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
   while (!text.empty()) {
-    const Character character = first_of(text);
+    const Character character = first_character(text);
     const std::size_t bytes = character.bytes == 0 ? 1 : character.bytes;
     if (character.code == '\n') {
       shown += "\\n";

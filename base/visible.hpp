@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/visible.hpp — escaping of external text for terminals and logs
+// base/visible.hpp — UTF-8 text from outside: escaping, characters, beginnings
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -10,5 +11,19 @@ namespace base {
 /// invalid UTF-8 become "\n" or "\x1b"; line separators and marks that change the writing direction
 /// become "\u202e". A second call changes nothing.
 std::string visible(std::string_view text);
+
+struct Character {
+  std::size_t bytes = 0;  ///< length; 0 = invalid UTF-8
+  unsigned code = 0;
+};
+/// Returns the first character of a text, which is not empty.
+Character first_character(std::string_view text);
+
+/// Returns the first `bytes_max` bytes of a text, without a partial character at the end.
+inline std::string_view beginning(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xc0) == 0x80) --bytes_max;
+  return text.substr(0, bytes_max);
+}
 
 }  // namespace base

@@ -44,14 +44,6 @@ bool carries_operation(FrameKind kind) {
   return kind == FrameKind::request || kind == FrameKind::one_way;
 }
 
-/// Cuts a text that is too long for a frame, at the boundary of a character.
-std::string_view shortened(std::string_view text) {
-  if (text.size() <= text_bytes_max) return text;
-  std::size_t size = text_bytes_max;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
-  return text.substr(0, size);
-}
-
 static_assert(std::endian::native == std::endian::little);  // byte order of frames
 
 class ByteWriter {
@@ -63,7 +55,7 @@ class ByteWriter {
     at_ += sizeof value;
   }
   void put_text(std::string_view text) {
-    text = shortened(text);
+    text = base::beginning(text, text_bytes_max);
     put(static_cast<std::uint16_t>(text.size()));
     std::memcpy(at_, text.data(), text.size());
     at_ += text.size();
@@ -255,7 +247,9 @@ LaneFrame get_lane(ByteReader& reader) {
 
 std::size_t greeting_bytes(const Frame& frame) {
   return has_deployment_bytes +
-         (frame.deployment ? deployment_bytes + shortened(frame.deployment->label).size() : 0);
+         (frame.deployment
+              ? deployment_bytes + base::beginning(frame.deployment->label, text_bytes_max).size()
+              : 0);
 }
 
 void put_greeting(ByteWriter& writer, const Frame& frame) {
@@ -283,7 +277,8 @@ base::Payload failure_body(const TravelError& failure) {
   const std::array<const std::string*, 4> texts = {&failure.host(), &failure.path(),
                                                    &failure.wrapper(), &failure.reason()};
   std::size_t size = 0;
-  for (const std::string* text : texts) size += sizeof(std::uint16_t) + shortened(*text).size();
+  for (const std::string* text : texts)
+    size += sizeof(std::uint16_t) + base::beginning(*text, text_bytes_max).size();
   return base::Payload::filled(size, [&texts](std::span<std::byte> bytes) {
     ByteWriter writer(bytes);
     for (const std::string* text : texts) writer.put_text(*text);
@@ -339,7 +334,7 @@ bool place_body(Frame& frame, std::uint8_t flags, base::Payload&& body) {
 bool is_control(FrameKind kind) { return kind >= FrameKind::hello && kind != FrameKind::lane; }
 
 std::size_t header_bytes(const Frame& frame) {
-  return prelude_bytes + shortened(frame.text).size() + common_bytes +
+  return prelude_bytes + base::beginning(frame.text, text_bytes_max).size() + common_bytes +
          (carries_operation(frame.kind) ? operation_bytes : 0) +
          (frame.kind == FrameKind::reply ? result_bytes : 0) +
          (frame.kind == FrameKind::lane ? lane_bytes : 0) +
