@@ -32,11 +32,6 @@ class Ring {
     if (--size_ == 0 && places_.size() > kept_places) *this = Ring();
     return oldest;
   }
-  void swap(Ring& other) noexcept {
-    std::swap(first_, other.first_);
-    std::swap(size_, other.size_);
-    places_.swap(other.places_);
-  }
 
  private:
   static constexpr std::size_t kept_places = 64;

@@ -131,7 +131,7 @@ void LocalElement::delete_element() {
   runtime::Lock lock(mutex_);
   if (deleted_) return;
   deleted_ = true;
-  freed.swap(kept_);
+  freed = std::exchange(kept_, {});
   waiters_.wake_all(wakes);
   waiters_.notify_changed(wakes);
   fail_all(std::make_exception_ptr(waiters_.deleted()), wakes);

@@ -24,8 +24,7 @@ std::optional<ElementArena::Room> ElementArena::room_ahead(std::size_t bytes,
   // moves never block, so they cannot wait for that mover.
   if (element_.keep_newest.load(std::memory_order_relaxed) > 0) return std::nullopt;
   const std::uint64_t lines = in_lines(bytes);
-  if (bytes <= copied_while_held_max || arena_.wants_memory(index_) || !has_chunk_for(2 * lines))
-    return std::nullopt;
+  if (arena_.wants_memory(index_) || !has_chunk_for(2 * lines)) return std::nullopt;
   const Place place = place_in_chunk(lines);
   return Room{arena_.hold(place.extent), place.at};
 }
