@@ -78,7 +78,7 @@ Task Executor::spawn_with(ContextRole role, ContextName name, std::size_t stack_
 void Executor::begin(ContextRole role, ContextName name, std::size_t stack_bytes, Work& work) {
   launch_begun();
   if (!is_virtual() && role == ContextRole::thread) {
-    begin_os_thread(role, name, work);
+    begin_os_thread(name, work);
   } else if (role == ContextRole::thread || !begin_again(name, work)) {
     begin_fiber(role, name, stack_bytes, work);
   }
@@ -135,12 +135,11 @@ std::exception_ptr Executor::run(Work& work) {
   return nullptr;
 }
 
-void Executor::begin_os_thread(ContextRole role, ContextName name, Work& work) {
+void Executor::begin_os_thread(ContextName name, Work& work) {
   os_threads_.join_ended();  // so that their contexts can be reused
   Context& context = *Context::take_for_thread();
   context.executor = this;
   context.name = name;
-  context.role = role;
   work.give_context(context);
   os_threads_.begin(context, [this, &work] { work.ended(run(work)); });
 }

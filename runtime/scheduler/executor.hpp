@@ -80,7 +80,7 @@ class Executor final : private SchedulerOwner {
   void begin_fiber(ContextRole role, ContextName name, std::size_t stack_bytes, Work& work);
   bool begin_again(ContextName name, Work& work);
   void launch_begun();
-  void begin_os_thread(ContextRole role, ContextName name, Work& work);
+  void begin_os_thread(ContextName name, Work& work);
   std::exception_ptr run(Work& work);
   void end_services();
   void cancel_as_deadlock(const std::string& report);

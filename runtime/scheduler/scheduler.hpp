@@ -56,7 +56,6 @@ class Scheduler {
   void run(bool until_stopped);
   /// Cancels all contexts, and makes run() return when they have ended.
   void stop();
-  bool is_stopped() const { return is_stopped_; }
   /// Runs other fibers until the calling one is made ready.
   void suspend_current();
   bool has_ready() const;

@@ -43,7 +43,6 @@ void ThreadPool::run(Worker& worker) {
 void ThreadPool::forget(Context& context) {
   context.forget_cancel();
   context.executor = nullptr;
-  context.role = ContextRole::thread;
   Context::give_back_of_thread(context);
 }
 
