@@ -32,7 +32,11 @@ Executor::Executor(RuntimeOptions given)
 }
 
 Executor::~Executor() {
-  if (!is_virtual()) stop_services_thread();
+  if (!services_thread_.joinable()) return;
+  ending_.store(true);
+  os_threads_.end_all();
+  post([this] { scheduler_.stop(); });
+  services_thread_.join();
 }
 
 Nanos Executor::now() const {
@@ -348,23 +352,11 @@ void Executor::start_services_thread() {
   services_thread_ = OsThread(thread_stack_bytes, [this] {
     own_thread_.store(std::this_thread::get_id());
     Context::set_current(nullptr);
-    services_loop();
+    scheduler_.attach();
+    scheduler_.run(true);
+    scheduler_.detach();
   });
   while (own_thread_.load() == std::thread::id()) std::this_thread::yield();
-}
-
-void Executor::services_loop() {
-  scheduler_.attach();
-  scheduler_.run(true);
-  scheduler_.detach();
-}
-
-void Executor::stop_services_thread() {
-  if (!services_thread_.joinable()) return;
-  ending_.store(true);
-  os_threads_.end_all();
-  post([this] { scheduler_.stop(); });
-  services_thread_.join();
 }
 
 }  // namespace runtime

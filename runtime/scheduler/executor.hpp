@@ -49,9 +49,8 @@ class Executor final : private SchedulerOwner {
 
   /// Runs `main` and everything that it spawns on the calling OS thread. Virtual clock only.
   void run_virtual(const std::function<void()>& main);
-  /// Start and stop the OS thread of the services. Steady clock only.
+  /// Starts the OS thread of the services, which the destructor stops. Steady clock only.
   void start_services_thread();
-  void stop_services_thread();
 
   Task spawn(ContextRole role, ContextName name, std::function<void()> work);
   void begin(ContextRole role, ContextName name, std::size_t stack_bytes, Work& work);
@@ -92,7 +91,6 @@ class Executor final : private SchedulerOwner {
   void none_lives() override;
 
   // Functions of the loop, on the executor's own OS thread.
-  void services_loop();
   void run_posted();
   void jump_to_next_timer();
   void sleep_in_kernel();
