@@ -44,7 +44,7 @@ Nanos Runtime::utc_at_zero() const {
 
 Nanos Runtime::steady_at_zero() const {
   ENSURE(!is_virtual());
-  return executor_->origin().time_since_epoch();
+  return executor_->on_steady_clock(Nanos{0});
 }
 
 std::string Runtime::utc_text() {

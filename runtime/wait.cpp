@@ -36,9 +36,7 @@ Woken WaitList::wait(Lock& lock, Deadline deadline, const Reason& reason) {
   Context* self = Context::current();
   ENSURE(self != nullptr);  // callbacks must not block
   self->throw_if_cancelled();
-  const bool is_event =
-      deadline.written || self->executor == nullptr || !self->executor->is_virtual();
-  const Nanos until = is_event ? deadline.at : Nanos::max();
+  const Nanos until = self->executor == nullptr ? deadline.at : self->executor->end_of(deadline);
   if (until != Nanos::max() && self->executor == nullptr)
     throw base::UsageError(fmt::format(
         "a wait for {} {} until a deadline, by a thread that is not of the run: attach it first",

@@ -93,8 +93,7 @@ bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadli
   Nanos until = deadline.at;
   if (const Executor* const executor = self->executor; executor != nullptr) {
     if (executor->options.waiting != Waiting::adaptive) return false;
-    const Nanos zero = executor->origin().time_since_epoch();
-    until = until > Nanos::max() - zero ? Nanos::max() : until + zero;
+    until = executor->on_steady_clock(until);
   }
   return poll(futex, seen, until, SpinHistory::of(reason));
 }

@@ -168,16 +168,15 @@ bool Context::park_at(Futex& futex, std::uint32_t seen, Nanos until, const Reaso
 bool Context::wait_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason,
                       bool may_poll) {
   if (sees_cancel()) return true;
+  ENSURE(executor != nullptr || until == Nanos::max());  // `until` is on the executor's clock
   Looks looks;
   if (executor != nullptr) {
+    until = executor->on_steady_clock(until);
     looks.may = may_poll && executor->options.waiting == Waiting::adaptive;
     looks.pollers = &executor->pollers;
     looks.context = this;
   }
-  if (until == Nanos::max()) return futex.wait(seen, until, reason, looks);
-  ENSURE(executor != nullptr);  // `until` is on the executor's clock
-  const Nanos zero = executor->origin().time_since_epoch();
-  return futex.wait(seen, until > Nanos::max() - zero ? Nanos::max() : until + zero, reason, looks);
+  return futex.wait(seen, until, reason, looks);
 }
 
 Pollers::Looking* Context::attention() {

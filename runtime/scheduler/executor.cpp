@@ -51,6 +51,11 @@ Nanos Executor::roughly_now() const {
          origin_.time_since_epoch();
 }
 
+Nanos Executor::on_steady_clock(Nanos when) const {
+  const Nanos zero = origin_.time_since_epoch();
+  return when > Nanos::max() - zero ? Nanos::max() : when + zero;
+}
+
 bool Executor::on_own_thread() const {
   return own_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id();
 }
@@ -271,11 +276,9 @@ void Executor::poll() {
 
 void Executor::idle() {
   Context::set_current(nullptr);
-  if (is_virtual()) {
-    jump_to_next_timer();
-  } else {
-    sleep_in_kernel();
-  }
+  if (is_virtual()) return jump_to_next_timer();
+  const Nanos next = timers_.next();
+  reactor_->sleep(next == Nanos::max() ? next : std::max(Nanos{0}, next - now()));
 }
 
 void Executor::jump_to_next_timer() {
@@ -302,11 +305,6 @@ void Executor::count_run(Context& context) {
   if (std::exchange(context.instant_, clock_.instant()) != clock_.instant()) context.runs_ = 0;
   ++context.runs_;
   clock_.count_run(context.role == ContextRole::service);
-}
-
-void Executor::sleep_in_kernel() {
-  const Nanos next = timers_.next();
-  reactor_->sleep(next == Nanos::max() ? next : std::max(Nanos{0}, next - now()));
 }
 
 // ---- the two loops -------------------------------------------------------------------------

@@ -45,7 +45,12 @@ class Executor final : private SchedulerOwner {
   /// Writes a line for each live context. Only on the executor's own OS thread, where a signal
   /// handler may call it.
   void write_contexts(int descriptor) const { scheduler_.live.write(descriptor); }
-  std::chrono::steady_clock::time_point origin() const { return origin_; }
+  /// Converts a time of this executor to the machine's steady clock. Steady clock only.
+  Nanos on_steady_clock(Nanos when) const;
+  /// See runtime::end_of().
+  Nanos end_of(Deadline deadline) const {
+    return deadline.written || !is_virtual() ? deadline.at : Nanos::max();
+  }
 
   /// Runs `main` and everything that it spawns on the calling OS thread. Virtual clock only.
   void run_virtual(const std::function<void()>& main);
@@ -93,7 +98,6 @@ class Executor final : private SchedulerOwner {
   // Functions of the loop, on the executor's own OS thread.
   void run_posted();
   void jump_to_next_timer();
-  void sleep_in_kernel();
   void wake_later();
 
   Scheduler scheduler_{*this};

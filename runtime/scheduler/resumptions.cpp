@@ -54,8 +54,7 @@ void schedule(Runtime& runtime, Continuation& continuation) {
 }
 
 base::Nanos end_of(const Runtime& runtime, Deadline deadline) {
-  const bool is_event = deadline.written || !Context::executor_of(runtime).is_virtual();
-  return is_event ? deadline.at : base::Nanos::max();
+  return Context::executor_of(runtime).end_of(deadline);
 }
 
 }  // namespace runtime
