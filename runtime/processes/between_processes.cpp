@@ -31,9 +31,7 @@ namespace {
 /// Sleeps while the futex is `seen`, for at most `at_most`. Returns false if that time has passed.
 /// It may return early, so callers check their condition after it returns.
 bool sleep_at(std::atomic<std::uint32_t>& futex, std::uint32_t seen, Nanos at_most) {
-  timespec span{};
-  span.tv_sec = at_most.count() / 1'000'000'000;
-  span.tv_nsec = at_most.count() % 1'000'000'000;
+  const timespec span = timespec_of(at_most);
   const timespec* const most = at_most == Nanos::max() ? nullptr : &span;
   return syscall(SYS_futex, &futex, FUTEX_WAIT, seen, most, nullptr, 0) == 0 || errno != ETIMEDOUT;
 }
@@ -195,7 +193,7 @@ struct BellThreads::State {
   SharedBell& bell;
   std::function<void()> rung;
   std::function<bool(ProcessIdentity)> ended;
-  int wake = -1;  // eventfd that wakes the thread which detects ends
+  base::Descriptor wake;  // eventfd that wakes the thread which detects ends
   std::atomic<bool> is_over{false};
   Mutex mutex;
   std::vector<ProcessIdentity> wanted;
@@ -203,15 +201,16 @@ struct BellThreads::State {
   OsThread answering, hearing;
 
   State(SharedBell& of, std::function<void()> on_ring, std::function<bool(ProcessIdentity)> on_end)
-      : bell(of), rung(std::move(on_ring)), ended(std::move(on_end)) {
-    wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (wake < 0) throw std::system_error(errno, std::generic_category(), "no eventfd");
+      : bell(of),
+        rung(std::move(on_ring)),
+        ended(std::move(on_end)),
+        wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!wake) throw std::system_error(errno, std::generic_category(), "no eventfd");
   }
-  ~State() { close(wake); }
 
   void nudge() const {
     const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = write(wake, &one, sizeof one);
+    [[maybe_unused]] const auto written = write(wake.get(), &one, sizeof one);
   }
 
   void answer() {
@@ -249,7 +248,7 @@ struct BellThreads::State {
       take_news(heard);
       for (Heard& one : heard) one.open();
       std::erase_if(heard, [&](const Heard& one) { return one.has_ended && ended(one.process); });
-      polled.assign(1, {wake, POLLIN, 0});
+      polled.assign(1, {wake.get(), POLLIN, 0});
       bool has_received_all = true;
       for (const Heard& one : heard) {
         polled.push_back({one.descriptor.get(), POLLIN, 0});
@@ -257,7 +256,7 @@ struct BellThreads::State {
       }
       if (::poll(polled.data(), polled.size(), has_received_all ? -1 : again_ms) < 0) continue;
       std::uint64_t nudges = 0;
-      [[maybe_unused]] const auto got = read(wake, &nudges, sizeof nudges);
+      [[maybe_unused]] const auto got = read(wake.get(), &nudges, sizeof nudges);
       for (std::size_t i = 0; i < heard.size(); ++i) {
         if (polled[i + 1].revents == 0) continue;
         heard[i].has_ended = (polled[i + 1].revents & POLLIN) != 0;

@@ -85,9 +85,7 @@ bool Futex::wait(std::uint32_t seen, Nanos until, const Reason& reason, const Lo
 }
 
 bool Futex::sleep(std::uint32_t seen, Nanos until) {
-  timespec limit{};
-  limit.tv_sec = until.count() / 1'000'000'000;
-  limit.tv_nsec = until.count() % 1'000'000'000;
+  const timespec limit = timespec_of(until);
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   KnownThreads::fall_asleep();
   const long failed =

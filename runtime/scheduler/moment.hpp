@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/scheduler/moment.hpp — polling for about two microseconds
+// runtime/scheduler/moment.hpp — the steady clock, and polling for about two microseconds
 #pragma once
+#include <ctime>
+
 #include "base/units.hpp"
 
 namespace runtime {
@@ -9,6 +11,9 @@ namespace runtime {
 void pause_core();
 /// Returns the machine's steady clock, not a runtime's.
 base::Nanos steady_now();
+constexpr timespec timespec_of(base::Nanos span) {
+  return {span.count() / 1'000'000'000, span.count() % 1'000'000'000};
+}
 
 /// Calls `still` repeatedly, for about the time that a polling thread needs from the end of one
 /// wait to its next. A caller that finds a thread not polling uses it: if the thread polls again in

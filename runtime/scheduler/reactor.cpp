@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "runtime/scheduler/moment.hpp"
 #include "runtime/wait.hpp"
 
 namespace runtime {
@@ -83,9 +84,7 @@ void Reactor::look() {
 }
 
 void Reactor::sleep(Nanos longest) {
-  timespec limit{};
-  limit.tv_sec = longest.count() / 1'000'000'000;
-  limit.tv_nsec = longest.count() % 1'000'000'000;
+  const timespec limit = timespec_of(longest);
   int expected = running;
   // From now on notify() sees the state `sleeping` and writes the event.
   if (state_.compare_exchange_strong(expected, sleeping))

@@ -14,6 +14,7 @@
 
 #include "runtime/processes/signal_line.hpp"
 #include "runtime/scheduler/executor.hpp"
+#include "runtime/scheduler/moment.hpp"
 
 namespace runtime {
 namespace {
@@ -40,10 +41,6 @@ void install_handler() {
     // This call loads the library of backtrace(), which a signal handler must not do.
     backtrace(&first, 1);
   });
-}
-
-timespec timespec_of(base::Nanos span) {
-  return {span.count() / 1'000'000'000, span.count() % 1'000'000'000};
 }
 
 base::Nanos time_of(clockid_t clock) {

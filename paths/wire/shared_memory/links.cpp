@@ -15,6 +15,7 @@
 #include "base/errors.hpp"
 #include "paths/wire/address.hpp"
 #include "paths/wire/socket_folder.hpp"
+#include "runtime/scheduler/moment.hpp"
 
 namespace paths {
 namespace {
@@ -26,9 +27,7 @@ constexpr base::Nanos longest_pause = std::chrono::milliseconds(320);
 constexpr const char* peer_gone = "the peer has closed the connection or died";
 
 void set_timer(const Descriptor& timer, base::Nanos span) {
-  itimerspec when{};
-  when.it_value.tv_sec = span.count() / 1'000'000'000;
-  when.it_value.tv_nsec = span.count() % 1'000'000'000;
+  const itimerspec when{{}, runtime::timespec_of(span)};
   timerfd_settime(timer.get(), 0, &when, nullptr);
 }
 
