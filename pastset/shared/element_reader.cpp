@@ -33,8 +33,6 @@ SharedElementReader::~SharedElementReader() {
 
 // ---- reading ---------------------------------------------------------------------------------
 
-/// Returns a copy of a tuple; nullopt if it does not exist any more, also if it was dropped during
-/// the copy.
 std::optional<Stored> SharedElementReader::glance(std::uint64_t number) const {
   std::optional<base::Payload> copied = log_.glance(number);
   refuse_deleted();

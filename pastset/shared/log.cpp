@@ -68,10 +68,6 @@ void SharedLog::fail(const std::string& what) const {
                                      name(), mapping_.name(), what));
 }
 
-void SharedLog::take() {
-  if (!try_take(mapping_.lock_patience())) throw held_for_long();
-}
-
 bool SharedLog::try_take(base::Nanos patience) {
   const std::optional<bool> is_to_mend = mapping_.try_take(element_.lock, patience);
   if (!is_to_mend) return false;
@@ -250,7 +246,6 @@ std::optional<ElementArena::Place> SharedLog::place(std::span<const std::byte> t
   return place;
 }
 
-/// Returns how many tuples besides the next one the element will keep.
 std::uint64_t SharedLog::tuples_to_keep() const {
   const Numbers it = numbers();
   const std::uint64_t keeps = std::min(element_.keep_newest.load(relaxed), sizes_.slots);
@@ -318,7 +313,6 @@ SharedSpaceError SharedLog::overwritten(std::uint64_t number, const std::string&
 
 /// Returns the place of the first mover in line. Movers get memory in the same order: none gets it
 /// while an earlier one has none.
-/// has none.
 std::optional<std::uint32_t> SharedLog::head_of_line() const {
   std::optional<std::uint32_t> head;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();

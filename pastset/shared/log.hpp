@@ -46,14 +46,10 @@ class SharedLog {
 
   void clear();  ///< erases the slots and the line of a deleted element
 
-  struct Taken {};
-  static constexpr Taken taken{};
-  /// Holds the element's lock. Blocks while other processes hold it, and repairs an unfinished
-  /// change of a dead holder.
+  /// Lets go of the element, which try_take() took.
   class Held {
    public:
-    explicit Held(SharedLog& log) : log_(log) { log_.take(); }
-    Held(SharedLog& log, Taken) : log_(log) {}
+    explicit Held(SharedLog& log) : log_(log) {}
     ~Held() { log_.let_go(); }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
@@ -61,9 +57,9 @@ class SharedLog {
    private:
     SharedLog& log_;
   };
-  void take();
-  /// Tries to hold the element within `patience`. Returns false if other processes held it for that
-  /// long. With 0 it tries once and never sleeps.
+  /// Tries to hold the element within `patience`, and repairs an unfinished change of a dead
+  /// holder. Returns false if other processes held it for that long. With 0 it tries once and never
+  /// sleeps.
   bool try_take(base::Nanos patience);
   SharedSpaceError held_for_long() const;
   void let_go();  ///< rings listening processes if there was a change

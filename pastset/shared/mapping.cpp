@@ -392,7 +392,7 @@ bool SharedMapping::clear_in(View view, std::uint32_t process, const std::string
     std::optional<SharedLog> log = view();
     if (!log) return true;
     if (!log->try_take(patience)) return false;
-    const SharedLog::Held held(*log, SharedLog::taken);
+    const SharedLog::Held held(*log);
     log->forget(process, who);
   } catch (const ElementError&) {
     // An overwritten element has nothing to clear.

@@ -152,7 +152,7 @@ SharedSpace::Shown SharedSpace::shown(std::uint32_t index) const {
     while (!shown.held_by && !log.try_take(SharedMapping::brief_patience))
       shown.held_by = one.lock.holder();
     if (shown.held_by) return shown;
-    locked.emplace(log, SharedLog::taken);
+    locked.emplace(log);
   }
   shown.numbers = log.numbers_now();
   shown.delta = one.delta;
