@@ -15,6 +15,13 @@ namespace {
 
 thread_local const void* in_x_function = nullptr;
 
+/// Declares, while it exists, that the calling context runs an X-function. X-functions run in the
+/// context that moves or observes, usually under the element's mutex.
+struct XFunctionCall {
+  const void* const before = std::exchange(in_x_function, runtime::calling_context());
+  ~XFunctionCall() { in_x_function = before; }
+};
+
 void ensure_matches(const Element& element, const base::Payload& payload, std::string_view whose) {
   const std::string mismatch = element.tuple_template().mismatch(payload);
   if (mismatch.empty()) return;
@@ -27,10 +34,6 @@ void ensure_matches(const Element& element, const base::Payload& payload, std::s
 bool is_inside_an_x_function() {
   return in_x_function != nullptr && in_x_function == runtime::calling_context();
 }
-
-XFunctionCall::XFunctionCall()
-    : before_(std::exchange(in_x_function, runtime::calling_context())) {}
-XFunctionCall::~XFunctionCall() { in_x_function = before_; }
 
 void refuse_x_function(const std::string& element) {
   if (is_inside_an_x_function())

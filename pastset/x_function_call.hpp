@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/x_function_call.hpp — the scope in which a context runs an X-function
+// pastset/x_function_call.hpp — calls of X-functions, private to elements
 #pragma once
 #include <string>
 
 #include "pastset/element.hpp"
 
 namespace pastset {
-
-/// Declares, while it exists, that the calling context runs an X-function. X-functions run in the
-/// context that moves or observes, usually under the element's mutex. Private to elements.
-class XFunctionCall {
- public:
-  XFunctionCall();
-  ~XFunctionCall();
-  XFunctionCall(const XFunctionCall&) = delete;
-  XFunctionCall& operator=(const XFunctionCall&) = delete;
-
- private:
-  const void* before_;
-};
 
 /// Throws UsageError if the caller is inside an X-function.
 void refuse_x_function(const std::string& element);

@@ -58,9 +58,6 @@ class SharedElement final : public Element, private Doorbell::Listener {
   /// Requires: the notification of such an access does not call it.
   ~SharedElement() override;
 
-  using Element::move;
-  using Element::newest;
-  using Element::observe;
   std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;
   base::Buffer buffer(std::size_t bytes) override;
   bool never_keeps_movers() const override;

@@ -31,9 +31,6 @@ class SharedElementReader final : public Element, private Doorbell::Listener {
                       std::uint32_t index, std::string name, Template tuple_template);
   ~SharedElementReader() override;
 
-  using Element::move;
-  using Element::newest;
-  using Element::observe;
   std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;
   bool never_keeps_movers() const override { return true; }
   bool runs_x_functions() const override { return false; }
