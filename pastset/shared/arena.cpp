@@ -23,19 +23,6 @@ constexpr std::uint64_t for_ever = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
 
-class SharedArena::Locked {
- public:
-  explicit Locked(const SharedMapping& mapping) : lock_(mapping.segment().arena_lock) {
-    mapping.take(lock_, "its arena");
-  }
-  ~Locked() { lock_.unlock(); }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  runtime::SharedLock& lock_;
-};
-
 SharedArena::SharedArena(const SharedMapping& mapping)
     : mapping_(mapping), holds_(shared::extents_max), turns_seen_(shared::extents_max) {}
 
@@ -157,11 +144,6 @@ void SharedArena::forget_beyond(std::uint32_t element, std::uint64_t last, std::
       newest = last;
 }
 
-void SharedArena::forget_all(std::uint32_t element) {
-  for (std::uint32_t i = 0; i < known(); ++i)
-    if (auto& newest = mapping_.segment().newest[element][i]; newest != 0) newest = 0;
-}
-
 void SharedArena::forget(std::uint32_t process) {
   for (std::uint32_t i = 0; i < known(); ++i)
     if (holds(process, i)) extent(i).processes &= ~(std::uint32_t{1} << process);
@@ -212,7 +194,7 @@ SharedArena::Survey SharedArena::survey(std::uint64_t charge) const {
 std::optional<SharedArena::Room> SharedArena::take(std::uint64_t bytes, std::uint64_t charge,
                                                    std::uint64_t most, std::uint64_t spare) {
   const std::uint64_t length = extent_length(bytes);
-  const Locked lock(mapping_);
+  const SharedMapping::Locked lock(mapping_, mapping_.segment().arena_lock, "its arena");
   Survey now = survey(charge);
   if (now.charged > most || most - now.charged < bytes + spare) return std::nullopt;
   const auto fits = [&](const Seen& one) { return one.is_free && one.range.bytes == length; };

@@ -94,9 +94,9 @@ class SharedArena {
   void open(std::uint32_t element, std::uint32_t extent);
   void close(std::uint32_t element, std::uint32_t extent, std::uint64_t beyond);
   /// For an element whose holder died: drops tuples that the holder recorded but did not move,
-  /// except those in extent `open`.
-  void forget_beyond(std::uint32_t element, std::uint64_t last, std::uint32_t open);
-  void forget_all(std::uint32_t element);  ///< drops all tuples of an element that no longer exists
+  /// except those in extent `open`. For an element that no longer exists, drops all tuples.
+  void forget_beyond(std::uint32_t element, std::uint64_t last,
+                     std::uint32_t open = shared::extents_max);
 
   static std::uint64_t charge_of(std::uint32_t element, std::uint64_t generation) {
     return generation * shared::elements_max + element;
@@ -126,7 +126,6 @@ class SharedArena {
     std::uint64_t charged = 0, bytes = 0;
     std::uint32_t unused = shared::extents_max;
   };
-  class Locked;
   Survey survey(std::uint64_t charge) const;
   std::optional<std::uint32_t> take_fresh(const Survey& survey, std::uint64_t bytes);
   bool give_back_one(const Survey& survey) const;

@@ -304,9 +304,10 @@ void SharedMapping::ring(std::uint32_t processes) const {
 
 // ---- locks, and cleanup after dead processes -----------------------------------------------
 
-bool SharedMapping::take(runtime::SharedLock& lock, std::string_view of) const {
-  if (const std::optional<bool> has_died = try_take(lock, lock_patience_)) return *has_died;
-  throw held_for_long(lock, of);
+SharedMapping::Locked::Locked(const SharedMapping& mapping, runtime::SharedLock& lock,
+                              std::string_view of)
+    : lock_(lock) {
+  if (!mapping.try_take(lock, mapping.lock_patience())) throw mapping.held_for_long(lock, of);
 }
 
 std::optional<bool> SharedMapping::try_take(runtime::SharedLock& lock, base::Nanos patience) const {
@@ -330,12 +331,8 @@ SharedSpaceError SharedMapping::held_for_long(const runtime::SharedLock& lock,
 
 /// Takes the lock. After the death of a holder there is nothing to repair, because slots and
 /// elements count as valid only once their state is set.
-SharedMapping::Directory::Directory(const SharedMapping& mapping) : mapping_(mapping) {
-  if (mapping_.may_write()) mapping_.take(mapping_.segment().lock, "the space");
-}
-
-SharedMapping::Directory::~Directory() {
-  if (mapping_.may_write()) mapping_.segment().lock.unlock();
+SharedMapping::Directory::Directory(const SharedMapping& mapping) {
+  if (mapping.may_write()) locked_.emplace(mapping, mapping.segment().lock, "the space");
 }
 
 /// Holds the directory from the first check to the end, so that no other process takes the slot

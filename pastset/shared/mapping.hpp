@@ -100,22 +100,28 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   /// Rings the processes whose bits are set.
   void ring(std::uint32_t processes) const;
 
+  /// Holds a lock of the space. `of` names what it guards, for errors.
+  class Locked {
+   public:
+    Locked(const SharedMapping& mapping, runtime::SharedLock& lock, std::string_view of);
+    ~Locked() { lock_.unlock(); }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+
+   private:
+    runtime::SharedLock& lock_;
+  };
   /// Holds the lock of the segment. If the space is read-only for this process, takes no lock.
   class Directory {
    public:
     explicit Directory(const SharedMapping& mapping);
-    ~Directory();
-    Directory(const Directory&) = delete;
-    Directory& operator=(const Directory&) = delete;
 
    private:
-    const SharedMapping& mapping_;
+    std::optional<Locked> locked_;
   };
-  /// Takes the lock, or throws SharedSpaceError. Returns whether the previous holder died with it.
-  bool take(runtime::SharedLock& lock, std::string_view of) const;
   /// Tries to take the lock within `patience`. Returns nullopt if another process held it for
-  /// longer; otherwise returns the same as take(). With a patience of 0 it tries once and never
-  /// sleeps.
+  /// longer; otherwise returns whether the previous holder died with it. With a patience of 0 it
+  /// tries once and never sleeps.
   std::optional<bool> try_take(runtime::SharedLock& lock, base::Nanos patience) const;
   SharedSpaceError held_for_long(const runtime::SharedLock& lock, std::string_view of) const;
   /// Patience for callers that delay other work while they wait, and that will try again.

@@ -25,20 +25,6 @@ SharedSizes whole_extents(SharedSizes sizes) {
   return sizes;
 }
 
-class ElementHeld {
- public:
-  ElementHeld(const SharedMapping& mapping, shared::Element& element, const std::string& name)
-      : element_(element) {
-    mapping.take(element_.lock, name);
-  }
-  ~ElementHeld() { element_.lock.unlock(); }
-  ElementHeld(const ElementHeld&) = delete;
-  ElementHeld& operator=(const ElementHeld&) = delete;
-
- private:
-  shared::Element& element_;
-};
-
 /// Throws SharedSpaceFull if no shared space can contain such an element.
 void refuse_what_cannot_be(const SharedMapping& mapping, const std::string& name,
                            const std::string& text, std::uint64_t keep_newest,
@@ -283,10 +269,11 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
         "slots and places in line and {} for larger tuples, and it has at most {} elements",
         mapping_->name(), mapping_->bytes(), name, end, arena_bytes, shared::elements_max));
   shared::Element& one = segment.elements[chosen];
-  const ElementHeld locked(*mapping_, one, name);  // old handles of a deleted element may read it
+  // Old handles of a deleted element may read it.
+  const SharedMapping::Locked locked(*mapping_, one.lock, name);
   segment.regions_end = end;
   describe(one, region, options, whole);
-  mapping_->arena().forget_all(chosen);
+  mapping_->arena().forget_beyond(chosen, 0);
   SharedLog(*mapping_, chosen).clear();
   write_text(one.name, name);
   write_text(one.tuple_template, text);
