@@ -290,7 +290,7 @@ bool LocalElement::cancel(Access& access) {
   if (access.kind == Access::Kind::move)
     given_up = waiters_.give_up(waiters_.move_of(access));
   else
-    waiters_.give_up(access);
+    waiters_.leave(access);
   return true;
 }
 

@@ -96,9 +96,7 @@ void Waiters::begin(Access& read) {
   last_read_ = &read;
 }
 
-void Waiters::give_up(Access& read) { leave(read); }
-
-/// Ends the wait of an access. A read leaves its list; a move is not in that list.
+/// A read leaves its list; a move is not in that list.
 void Waiters::leave(Access& access) {
   if (!std::exchange(access.is_waiting, false) || access.kind == Access::Kind::move) return;
   (access.previous != nullptr ? access.previous->next : first_read_) = access.next;

@@ -93,7 +93,7 @@ class Waiters {
 
   bool has_begun_reads() const { return first_read_ != nullptr; }
   void begin(Access& read);
-  void give_up(Access& read);
+  void leave(Access& access);  ///< ends a wait without a notification
   void fail_reads(const std::exception_ptr& error, runtime::DeferredWakes& wakes);
   void fail(Access& access, std::exception_ptr error, runtime::DeferredWakes& wakes);
   void answer(Access& access, std::uint64_t number, runtime::DeferredWakes& wakes);
@@ -114,7 +114,6 @@ class Waiters {
 
  private:
   void notify_watchers(runtime::DeferredWakes& wakes);
-  void leave(Access& access);
   void leave(Move& move);
   const Element& element_;
   std::deque<Move*> moves_;

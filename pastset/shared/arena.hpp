@@ -99,7 +99,7 @@ class SharedArena {
                      std::uint32_t open = shared::extents_max);
 
   static std::uint64_t charge_of(std::uint32_t element, std::uint64_t generation) {
-    return generation * shared::elements_max + element;
+    return generation * shared_elements_max + element;
   }
   std::uint64_t charged_to(std::uint32_t extent) const;
   bool has_extents() const;  ///< whether an extent can be taken, if there is memory for it

@@ -346,7 +346,7 @@ bool SharedElement::cancel(Access& access) {
   Hold hold(*this, Hold::Of::ours);
   if (!access.is_waiting) return false;
   if (access.kind != Access::Kind::move) {
-    waiters_.give_up(access);
+    waiters_.leave(access);
     return true;
   }
   try_take(hold, mapping_->lock_patience());

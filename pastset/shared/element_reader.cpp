@@ -190,7 +190,7 @@ void SharedElementReader::begin(Access& access) {
 bool SharedElementReader::cancel(Access& access) {
   const runtime::Lock lock(mutex_);
   if (!access.is_waiting) return false;
-  waiters_.give_up(access);
+  waiters_.leave(access);
   return true;
 }
 

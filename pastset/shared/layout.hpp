@@ -20,10 +20,9 @@ using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
 
 inline constexpr std::size_t processes_max = 32;  ///< one bit each in a Word
-inline constexpr std::size_t elements_max = shared_elements_max;
-/// Number of extents in the arena. It suffices for elements_max elements that are full of tuples
+/// Number of extents in the arena. It suffices for elements that are full of tuples
 /// with extents of their own, unless an element has more than 16 MiB (chunk_bytes()).
-inline constexpr std::size_t extents_max = 64 * elements_max;
+inline constexpr std::size_t extents_max = 64 * shared_elements_max;
 inline constexpr std::size_t name_bytes = shared_name_bytes_max + 1;
 inline constexpr std::size_t template_bytes = shared_template_bytes_max + 1, mark_bytes = 256;
 inline constexpr std::size_t process_name_bytes = 64, who_bytes = 96;
@@ -120,7 +119,7 @@ struct Segment {
   runtime::SharedLock lock;  ///< guards the fields below; taken before any element's lock
   std::array<std::atomic<char>, name_bytes> name;
   std::array<Process, processes_max> processes;
-  std::array<Element, elements_max> elements;
+  std::array<Element, shared_elements_max> elements;
   Long regions_end;  ///< end of the elements' regions; the arena may use the rest
 
   /// Guards the taking of extents. Taken after any other lock.
@@ -128,11 +127,11 @@ struct Segment {
   Word extents_known;  ///< number of entries of `extents` that were ever used
   Long wants_memory;   ///< bit per element with movers that wait for memory
   std::array<Extent, extents_max> extents;
-  std::array<Newest, elements_max> newest;
+  std::array<Newest, shared_elements_max> newest;
 
   static constexpr std::uint32_t right_layout = static_cast<std::uint32_t>(
       sizeof(Slot) + 3 * sizeof(Waiting) + 5 * sizeof(Element) + 7 * sizeof(Process) +
-      11 * processes_max + 13 * elements_max + 17 * extents_max + 19 * sizeof(Extent));
+      11 * processes_max + 13 * shared_elements_max + 17 * extents_max + 19 * sizeof(Extent));
 };
 /// Returns the process at that index; zeros if there is none.
 inline runtime::ProcessIdentity identity_in(const Segment& segment, std::uint32_t process) {

@@ -366,7 +366,7 @@ void SharedMapping::leave() {
   }
   const base::Nanos end = runtime::steady_now() + lock_patience_;
   bool is_all_cleared = true;
-  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
+  for (std::uint32_t i = 0; i < shared_elements_max; ++i) {
     const auto view = [&]() -> std::optional<SharedLog> {
       const Directory held(*this);  // ensures that all sizes belong to one element
       if (segment().elements[i].state == shared::Element::nothing) return std::nullopt;
@@ -414,7 +414,7 @@ bool SharedMapping::clear_place(std::uint32_t process) {
     segment().owner_is_dead = 1;
   }
   arena_->forget(process);
-  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
+  for (std::uint32_t i = 0; i < shared_elements_max; ++i) {
     if (segment().elements[i].state == shared::Element::nothing) continue;
     const auto view = [&] { return std::optional<SharedLog>(SharedLog(*this, i)); };
     is_all_cleared &= clear_in(view, process, name, brief_patience);

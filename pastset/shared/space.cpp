@@ -122,7 +122,7 @@ std::vector<std::string> SharedSpace::names() const {
 std::vector<SharedSpace::Shown> SharedSpace::show() const {
   const SharedMapping::Directory held(*mapping_);
   std::vector<Shown> all;
-  for (std::uint32_t i = 0; i < shared::elements_max; ++i)
+  for (std::uint32_t i = 0; i < shared_elements_max; ++i)
     if (mapping_->segment().elements[i].state == shared::Element::live) all.push_back(shown(i));
   return all;
 }
@@ -160,7 +160,7 @@ std::shared_ptr<Element> SharedSpace::handle_of(std::string_view name) const {
 }
 
 std::optional<std::uint32_t> SharedSpace::index_of(std::string_view name) const {
-  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
+  for (std::uint32_t i = 0; i < shared_elements_max; ++i) {
     const shared::Element& one = mapping_->segment().elements[i];
     if (one.state == shared::Element::live && read_text(one.name) == name) return i;
   }
@@ -248,8 +248,8 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
   shared::Segment& segment = mapping_->segment();
   std::vector<Region> taken;
   std::uint64_t end = 0, arena_bytes = whole.arena_bytes;
-  std::uint32_t chosen = shared::elements_max;
-  for (std::uint32_t i = 0; i < shared::elements_max; ++i) {
+  std::uint32_t chosen = shared_elements_max;
+  for (std::uint32_t i = 0; i < shared_elements_max; ++i) {
     const shared::Element& one = segment.elements[i];
     if (one.state != shared::Element::live) {
       chosen = std::min(chosen, i);
@@ -262,12 +262,12 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
   }
   const Region region = free_region(std::move(taken), SharedLog::region_bytes(whole));
   end = in_pages(std::max(end, region.end));
-  if (chosen == shared::elements_max || end > mapping_->bytes() ||
+  if (chosen == shared_elements_max || end > mapping_->bytes() ||
       arena_bytes > mapping_->bytes() - end)
     throw SharedSpaceFull(fmt::format(
         "shared space '{}' of {} bytes has no room for element '{}': with it there would be {} for "
         "slots and places in line and {} for larger tuples, and it has at most {} elements",
-        mapping_->name(), mapping_->bytes(), name, end, arena_bytes, shared::elements_max));
+        mapping_->name(), mapping_->bytes(), name, end, arena_bytes, shared_elements_max));
   shared::Element& one = segment.elements[chosen];
   // Old handles of a deleted element may read it.
   const SharedMapping::Locked locked(*mapping_, one.lock, name);
