@@ -17,23 +17,20 @@
 
 namespace eventspace {
 
-namespace {
-
-constexpr const char* one_clock = "one host's own clock";
-constexpr const char* two_way_basis = "two-way: each side's own clock";
-
 double ratio(std::int64_t one, std::int64_t other) {
   return other == 0 ? 0 : static_cast<double>(one) / static_cast<double>(other);
 }
 
-std::int64_t times(std::int64_t nanos, std::uint64_t rounds) {
-  std::int64_t all = 0;
-  const bool is_more = __builtin_mul_overflow(nanos, rounds, &all);
-  return is_more ? std::numeric_limits<std::int64_t>::max() : all;
+bool is_slower(std::int64_t nanos, std::int64_t others) {
+  return others > 0 && ratio(nanos, others) >= slow_host_factor &&
+         nanos - others >= slow_host_nanos;
 }
 
-/// Returns the median of the values if they are similar. Returns 0 if there are too few, or if
-/// they are too different.
+bool is_slow_link(std::int64_t nanos, std::int64_t expected) {
+  return expected > 0 && ratio(nanos, expected) >= slow_link_factor &&
+         nanos - expected >= slow_link_nanos;
+}
+
 std::int64_t usual_of(std::vector<std::int64_t> others) {
   if (others.size() < 3) return 0;
   std::sort(others.begin(), others.end());
@@ -41,6 +38,17 @@ std::int64_t usual_of(std::vector<std::int64_t> others) {
   const std::int64_t high = others[others.size() - 1 - others.size() / 4];
   if (low <= 0 || ratio(high, low) > like_links_factor) return 0;
   return others[(others.size() - 1) / 2];
+}
+
+namespace {
+
+constexpr const char* one_clock = "one host's own clock";
+constexpr const char* two_way_basis = "two-way: each side's own clock";
+
+std::int64_t times(std::int64_t nanos, std::uint64_t rounds) {
+  std::int64_t all = 0;
+  const bool is_more = __builtin_mul_overflow(nanos, rounds, &all);
+  return is_more ? std::numeric_limits<std::int64_t>::max() : all;
 }
 
 void find_slow_hosts(const Report& report, std::vector<Finding>& found) {
@@ -63,11 +71,6 @@ void find_slow_hosts(const Report& report, std::vector<Finding>& found) {
         host.critical_rounds);
     found.push_back(std::move(finding));
   }
-}
-
-bool is_slower(std::int64_t nanos, std::int64_t others) {
-  return others > 0 && ratio(nanos, others) >= slow_host_factor &&
-         nanos - others >= slow_host_nanos;
 }
 
 bool is_noisy(const ThreadReport& thread) {
@@ -167,25 +170,21 @@ struct Expected {
   std::string what;
 };
 
-bool is_slow(std::int64_t nanos, std::int64_t expected) {
-  return expected > 0 && ratio(nanos, expected) >= slow_link_factor &&
-         nanos - expected >= slow_link_nanos;
-}
-
 Expected expected_of(const LinkReport& link, const std::vector<LinkReport>& links) {
   const std::int64_t travel = link.travel.p50;
-  if (is_slow(travel, link.declared_nanos)) return {link.declared_nanos, "what it is declared as"};
+  if (is_slow_link(travel, link.declared_nanos))
+    return {link.declared_nanos, "what it is declared as"};
   std::vector<std::int64_t> like;
   for (const LinkReport& other : links) {
     if (&other == &link || other.travel.count == 0 || other.is_wan != link.is_wan) continue;
     const bool is_back = link.is_wan && other.from_cluster == link.to_cluster &&
                          other.to_cluster == link.from_cluster;
-    if (is_back && is_slow(travel, other.travel.p50))
+    if (is_back && is_slow_link(travel, other.travel.p50))
       return {other.travel.p50, fmt::format("{}, the way back", other.place.wrapper)};
     if (link.is_wan || other.from_cluster == link.from_cluster) like.push_back(other.travel.p50);
   }
   const std::int64_t usual = usual_of(like);
-  if (is_slow(travel, usual))
+  if (is_slow_link(travel, usual))
     return {usual, link.is_wan ? "the other links between clusters" : "the other links there"};
   return {};
 }

@@ -43,6 +43,16 @@ inline constexpr std::int64_t slow_network_nanos = 300'000;
 /// that time (median).
 inline constexpr double late_reply_rounds = 0.002;
 
+/// Returns the quotient; 0 if `other` is 0.
+double ratio(std::int64_t one, std::int64_t other);
+/// Whether a median reaches the thresholds of slow_host. False if `others` is 0.
+bool is_slower(std::int64_t nanos, std::int64_t others);
+/// Whether a median reaches the thresholds of slow_link. False if `expected` is 0 or less.
+bool is_slow_link(std::int64_t nanos, std::int64_t expected);
+/// Returns the median of the values if they are similar. Returns 0 if there are too few, or if
+/// they are too different.
+std::int64_t usual_of(std::vector<std::int64_t> others);
+
 std::vector<Finding> find_what_stands_out(const Report& report);
 /// Adds findings of group operations: slow hosts and threads, and slow links.
 void find_in_groups(const GroupsReport& report, std::vector<Finding>& found);

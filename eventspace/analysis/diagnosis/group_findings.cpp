@@ -8,18 +8,10 @@
 
 #include "eventspace/analysis/diagnosis/findings.hpp"
 #include "eventspace/analysis/metrics/others.hpp"
+#include "eventspace/analysis/report/units.hpp"
 
 namespace eventspace {
 namespace {
-
-double group_ms(std::int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
-double group_ratio(std::int64_t one, std::int64_t other) {
-  return static_cast<double>(one) / static_cast<double>(other);
-}
-bool computes_slower(std::int64_t nanos, std::int64_t others) {
-  return others > 0 && group_ratio(nanos, others) >= slow_host_factor &&
-         nanos - others >= slow_host_nanos;
-}
 
 /// Threads of a cluster in one group.
 struct ClusterMembers {
@@ -32,7 +24,7 @@ Finding slow_in_group(const GroupMemberReport& member, std::int64_t nanos, std::
   Finding finding;
   finding.place.host = member.host;
   finding.place.cluster = member.cluster;
-  finding.figure = (group_ratio(nanos, others) - 1) * 100;
+  finding.figure = (ratio(nanos, others) - 1) * 100;
   finding.unit = "percent";
   finding.cost_nanos = cost_nanos;
   finding.basis = "one host's own clock";
@@ -56,7 +48,7 @@ void find_slow_members(const ClusterMembers& members, const GroupsReport& report
     for (const auto& [name, of_it] : members.of_host) other_hosts.add(median_of(of_it));
     other_hosts.sort();
     const std::int64_t others = other_hosts.median_without(median);
-    if (computes_slower(median, others)) {
+    if (is_slower(median, others)) {
       GroupReport::Last last;
       for (const GroupReport& operations : report.operations)
         for (const GroupReport::Last& one : operations.last_hosts)
@@ -67,16 +59,16 @@ void find_slow_members(const ClusterMembers& members, const GroupsReport& report
       finding.sentence = fmt::format(
           "host {} takes {:.1f}% longer between operations of group {} than the other hosts of {} "
           "(median {:.3f} ms against {:.3f} ms); it arrived last at {} of them",
-          host, finding.figure, threads.front()->group, threads.front()->cluster, group_ms(median),
-          group_ms(others), last.operations);
+          host, finding.figure, threads.front()->group, threads.front()->cluster, ms(median),
+          ms(others), last.operations);
       found.push_back(std::move(finding));
       continue;
     }
     for (const GroupMemberReport* thread : threads) {
       const std::int64_t usual = members.medians.median_without(thread->computation.p50);
-      if (!computes_slower(thread->computation.p50, usual) ||
-          !computes_slower(thread->computation.p10,
-                           members.tenths.median_without(thread->computation.p10)))
+      if (!is_slower(thread->computation.p50, usual) ||
+          !is_slower(thread->computation.p10,
+                     members.tenths.median_without(thread->computation.p10)))
         continue;
       Finding finding = slow_in_group(*thread, thread->computation.p50, usual, thread->late_nanos);
       finding.kind = FindingKind::slow_thread;
@@ -85,26 +77,11 @@ void find_slow_members(const ClusterMembers& members, const GroupsReport& report
           "thread {} takes {:.1f}% longer between operations of group {} than the other threads of "
           "{} (median {:.3f} ms against {:.3f} ms), and not its host as a whole; it arrived last "
           "at {} of them",
-          thread->name, finding.figure, thread->group, thread->cluster,
-          group_ms(thread->computation.p50), group_ms(usual), thread->last);
+          thread->name, finding.figure, thread->group, thread->cluster, ms(thread->computation.p50),
+          ms(usual), thread->last);
       found.push_back(std::move(finding));
     }
   }
-}
-
-bool is_slow_way(std::int64_t nanos, std::int64_t usual) {
-  return usual > 0 && nanos - usual >= slow_link_nanos &&
-         group_ratio(nanos, usual) >= slow_link_factor;
-}
-
-/// Returns the median of the links' values if they are similar, otherwise 0.
-std::int64_t usual_of_links(std::vector<std::int64_t> like) {
-  if (like.size() < 3) return 0;
-  std::sort(like.begin(), like.end());
-  const std::int64_t low = like[like.size() / 4];
-  const std::int64_t high = like[like.size() - 1 - like.size() / 4];
-  if (low <= 0 || group_ratio(high, low) > like_links_factor) return 0;
-  return like[(like.size() - 1) / 2];
 }
 
 /// Returns the usual latency, to which a slow link is compared; 0 if this link is not slow. A link
@@ -116,15 +93,15 @@ std::pair<std::int64_t, std::string> usual_for(const GroupLinkReport& link,
   for (const GroupLinkReport& other : links) {
     if (&other == &link || !other.is_wan || other.latency.count == 0) continue;
     const bool is_back = other.from == link.to && other.to == link.from;
-    if (is_back && is_slow_way(link.latency.p50, other.latency.p50) &&
-        is_slow_way(link.latency.p10, other.latency.p10))
+    if (is_back && is_slow_link(link.latency.p50, other.latency.p50) &&
+        is_slow_link(link.latency.p10, other.latency.p10))
       return {other.latency.p50, "the way back"};
     medians.push_back(other.latency.p50);
     tenths.push_back(other.latency.p10);
   }
-  const std::int64_t usual = usual_of_links(std::move(medians));
-  if (!is_slow_way(link.latency.p50, usual) ||
-      !is_slow_way(link.latency.p10, usual_of_links(std::move(tenths))))
+  const std::int64_t usual = usual_of(std::move(medians));
+  if (!is_slow_link(link.latency.p50, usual) ||
+      !is_slow_link(link.latency.p10, usual_of(std::move(tenths))))
     return {};
   return {usual, "the other links between clusters"};
 }
@@ -139,7 +116,7 @@ void find_slow_group_links(const GroupsReport& report, std::vector<Finding>& fou
     Finding finding;
     finding.kind = FindingKind::slow_link;
     finding.place.cluster = link.from;
-    finding.figure = group_ratio(link.latency.p50, usual);
+    finding.figure = ratio(link.latency.p50, usual);
     finding.unit = "times";
     const std::string name = fmt::format("{} to {}", link.from, link.to);
     for (const GroupReport& operations : report.operations)
@@ -151,7 +128,7 @@ void find_slow_group_links(const GroupsReport& report, std::vector<Finding>& fou
     finding.sentence = fmt::format(
         "a message of groups from {} takes {:.2f} times as long as on {} (median {:.3f} ms against "
         "{:.3f} ms)",
-        name, finding.figure, what, group_ms(link.latency.p50), group_ms(usual));
+        name, finding.figure, what, ms(link.latency.p50), ms(usual));
     found.push_back(std::move(finding));
   }
 }
