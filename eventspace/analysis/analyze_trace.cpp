@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "eventspace/analysis/report/json.hpp"
+#include "eventspace/analysis/report/units.hpp"
 #include "eventspace/analysis/report/visible_text.hpp"
 
 namespace eventspace {
@@ -60,9 +61,8 @@ std::set<std::string> damaged_hosts(const TraceReport& report) {
 /// Describes the host whose records end first. Records are written every 50 ms, so a shorter
 /// difference between hosts means nothing.
 std::string died_first(const TraceReport& report) {
-  const double ms = static_cast<double>(*report.first_by_nanos) / 1e6;
   return fmt::format("; the records of {} end first, {:.0f} ms before the next one's",
-                     report.not_ended.front(), ms);
+                     report.not_ended.front(), ms(*report.first_by_nanos));
 }
 
 /// Finds the hosts that did not end, and sorts them by their last records. The times are on the

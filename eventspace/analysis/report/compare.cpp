@@ -12,6 +12,7 @@
 #include <random>
 #include <utility>
 
+#include "eventspace/analysis/report/units.hpp"
 #include "eventspace/analysis/report/visible_text.hpp"
 
 namespace eventspace {
@@ -160,7 +161,6 @@ std::string to_text(const Comparison& comparison, std::size_t rows) {
         fmt::format("{} of {} figures differ: by 0.5% at least and not by chance (intervals that "
                     "hold together in 95 of 100 comparisons)",
                     comparison.differences, comparison.figures.size()));
-  const auto ms = [](double nanos) { return nanos / 1e6; };
   const std::size_t shown = std::min(rows == 0 ? rows_of_a_screen : rows, comparison.differences);
   for (std::size_t place = 0; place < shown; ++place) {
     const Difference& one = comparison.figures[place];

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "eventspace/analysis/report/report.hpp"
+#include "eventspace/analysis/report/units.hpp"
 #include "eventspace/analysis/report/visible_text.hpp"
 #include "eventspace/group_record.hpp"
 
@@ -15,9 +16,6 @@ namespace {
 constexpr std::size_t kinds_shown = 5;
 constexpr std::size_t lasts_shown = 3;
 constexpr std::string_view own_clock_of_one = "one host's own clock";
-
-double as_ms(std::int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
-double as_seconds(std::int64_t nanos) { return static_cast<double>(nanos) / 1e9; }
 
 std::string bytes_text(std::int64_t bytes) {
   constexpr std::array<std::string_view, 4> units = {"B", "KiB", "MiB", "GiB"};
@@ -70,13 +68,12 @@ class GroupText {
       line("    {} failed, {} incomplete", one.failed, one.incomplete);
     if (one.operations == 0) return;
     line("    {} operations of {}: median {:.3f} ms, mean {:.3f}, p99 {:.3f}", one.operations,
-         sizes_text(one.bytes), as_ms(one.time.p50), one.time.mean / 1e6, as_ms(one.time.p99));
+         sizes_text(one.bytes), ms(one.time.p50), ms(one.time.mean), ms(one.time.p99));
     if (one.after_last.count > 0)
-      line("    after the last had arrived: median {:.3f} ms, mean {:.3f}",
-           as_ms(one.after_last.p50), one.after_last.mean / 1e6);
+      line("    after the last had arrived: median {:.3f} ms, mean {:.3f}", ms(one.after_last.p50),
+           ms(one.after_last.mean));
     line("    members waited {:.3f} ms on average for the last one{}, p99 {:.3f}",
-         one.wait.mean / 1e6, report_.has_common_clock ? "" : " of their host",
-         as_ms(one.wait.p99));
+         ms(one.wait.mean), report_.has_common_clock ? "" : " of their host", ms(one.wait.p99));
     causes(one);
     lasts("thread", "the next one", one.last_threads, one.operations);
     lasts("host", "the others", one.last_hosts, one.operations);
@@ -92,11 +89,11 @@ class GroupText {
             return part.cause == static_cast<GroupCause>(cause);
           });
       line("    {:<15} {:>10.3f} s {:>5.1f}%{}", group_cause_name(static_cast<GroupCause>(cause)),
-           as_seconds(one.by_cause[cause]),
+           seconds(one.by_cause[cause]),
            100 * static_cast<double>(one.by_cause[cause]) / static_cast<double>(all),
            most == one.parts.end()
                ? ""
-               : fmt::format("  most: {}, {:.3f} s", most->what, as_seconds(most->nanos)));
+               : fmt::format("  most: {}, {:.3f} s", most->what, seconds(most->nanos)));
     }
   }
 
@@ -106,7 +103,7 @@ class GroupText {
          ++place)
       line("    arrived last: {} {} at {} of {}, {:.3f} ms (mean) behind {}", what,
            lasts[place].name, lasts[place].operations, operations,
-           as_ms(lasts[place].late_nanos) / static_cast<double>(lasts[place].operations), behind);
+           ms(lasts[place].late_nanos) / static_cast<double>(lasts[place].operations), behind);
   }
 
   /// Shows the rows with the greatest keys.
@@ -129,9 +126,8 @@ class GroupText {
         report_.members, [](const GroupMemberReport& one) { return one.late_nanos; },
         [&](const GroupMemberReport& one) {
           line("  {:<24} {:<16} {:>9.3f} {:>9.3f} {:>9.3f} {:>9.3f} {:>6} {:>10.3f}", one.name,
-               one.group, one.computation.mean / 1e6, one.computation.deviation / 1e6,
-               as_ms(one.computation.p50), as_ms(one.computation.p99), one.last,
-               as_ms(one.late_nanos));
+               one.group, ms(one.computation.mean), ms(one.computation.deviation),
+               ms(one.computation.p50), ms(one.computation.p99), one.last, ms(one.late_nanos));
         });
   }
 
@@ -143,10 +139,10 @@ class GroupText {
         [&](const GroupLinkReport& one) {
           std::string more;
           if (one.latency.count > 0)
-            more += fmt::format(", latency {:.3f} ms (p99 {:.3f})", as_ms(one.latency.p50),
-                                as_ms(one.latency.p99));
+            more += fmt::format(", latency {:.3f} ms (p99 {:.3f})", ms(one.latency.p50),
+                                ms(one.latency.p99));
           if (one.nanos_per_mebibyte > 0)
-            more += fmt::format(", a mebibyte in {:.3f} ms at best", as_ms(one.nanos_per_mebibyte));
+            more += fmt::format(", a mebibyte in {:.3f} ms at best", ms(one.nanos_per_mebibyte));
           line("  {} to {}: {} messages, {}{}{}", one.from, one.to, one.messages,
                bytes_text(static_cast<std::int64_t>(one.bytes)), one.is_wan ? ", WAN" : "", more);
         });

@@ -22,7 +22,6 @@ constexpr std::size_t notes_shown = 3;
 constexpr std::size_t graphs_shown = 3;
 constexpr std::size_t checks_shown = 8;
 
-double seconds(std::int64_t nanos) { return static_cast<double>(nanos) / 1e9; }
 double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
 }

@@ -8,13 +8,12 @@
 
 #include "base/visible.hpp"
 #include "eventspace/analysis/report/report.hpp"
+#include "eventspace/analysis/report/units.hpp"
 
 namespace eventspace {
 namespace {
 
 constexpr std::size_t transfer_paths_shown = 6;
-
-double transfer_ms(std::int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
 
 std::string line_of_path(const TransferReport& one) {
   const std::string name =
@@ -24,8 +23,8 @@ std::string line_of_path(const TransferReport& one) {
       "  {:<22} {:>9} {:>13} {:>5} {:>7} {:>7.2f} {:>7.2f} {:>6.1f} {:>6} {:>11.3f} {:>11.3f}\n",
       name, one.messages, one.bytes, one.most, one.streams > 0 ? std::to_string(one.streams) : "-",
       one.mean, one.mean_within, 100 * one.some_share,
-      one.all_share ? fmt::format("{:.1f}", 100 * *one.all_share) : "-",
-      transfer_ms(one.first_nanos), transfer_ms(one.last_nanos));
+      one.all_share ? fmt::format("{:.1f}", 100 * *one.all_share) : "-", ms(one.first_nanos),
+      ms(one.last_nanos));
 }
 
 std::string what_is_counted(const TransfersReport& report) {

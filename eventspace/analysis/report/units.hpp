@@ -8,5 +8,6 @@ namespace eventspace {
 
 inline double ms(double nanos) { return nanos / 1e6; }
 inline double ms(std::int64_t nanos) { return ms(static_cast<double>(nanos)); }
+inline double seconds(std::int64_t nanos) { return static_cast<double>(nanos) / 1e9; }
 
 }  // namespace eventspace
