@@ -30,9 +30,9 @@ std::string sizes_text(const Summary& bytes) {
   return fmt::format("{} to {}", bytes_text(bytes.min), bytes_text(bytes.max));
 }
 
-class GroupText {
+class GroupText : private TextWithTables {
  public:
-  GroupText(const GroupsReport& report, std::size_t rows) : report_(report), rows_(rows) {}
+  GroupText(const GroupsReport& report, std::size_t rows) : TextWithTables(rows), report_(report) {}
 
   std::string print() {
     line("\nGroups: operations, dearest first [{}]",
@@ -57,11 +57,6 @@ class GroupText {
   }
 
  private:
-  template <typename... Values>
-  void line(fmt::format_string<Values...> format, Values&&... values) {
-    append_line<Values...>(text_, format, std::forward<Values>(values)...);
-  }
-
   void operations(const GroupReport& one) {
     line("  {}", words_of({one.group, one.collective, one.algorithm}));
     if (one.failed + one.incomplete > 0)
@@ -106,17 +101,6 @@ class GroupText {
            ms(lasts[place].late_nanos) / static_cast<double>(lasts[place].operations), behind);
   }
 
-  /// Shows the rows with the greatest keys.
-  template <typename Row, typename Key, typename Show>
-  void table(const std::vector<Row>& rows, const Key& key, const Show& show) {
-    std::vector<const Row*> order;
-    for (const Row& row : rows) order.push_back(&row);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const Row* a, const Row* b) { return key(*a) > key(*b); });
-    for (std::size_t place = 0; place < std::min(rows_, order.size()); ++place) show(*order[place]);
-    if (order.size() > rows_) line("  ... and {} more", order.size() - rows_);
-  }
-
   void members() {
     if (report_.members.empty()) return;
     line("\nMembers of groups: between operations, ms [{}]", own_clock_of_one);
@@ -149,8 +133,6 @@ class GroupText {
   }
 
   const GroupsReport& report_;
-  const std::size_t rows_;
-  std::string text_;
 };
 
 }  // namespace

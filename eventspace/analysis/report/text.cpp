@@ -48,9 +48,9 @@ std::string at(const Place& place) {
   return place.position.empty() ? "" : fmt::format(" ({})", place.position);
 }
 
-class Text {
+class Text : private TextWithTables {
  public:
-  Text(const Report& report, std::size_t rows) : report_(report), rows_(rows) {}
+  Text(const Report& report, std::size_t rows) : TextWithTables(rows), report_(report) {}
   std::string print(const std::vector<std::string>& losses) {
     coverage(losses);
     findings();
@@ -79,22 +79,7 @@ class Text {
     paths();
     conditionals();
   }
-  template <typename... Values>
-  void line(fmt::format_string<Values...> format, Values&&... values) {
-    append_line<Values...>(text_, format, std::forward<Values>(values)...);
-  }
   void heading(std::string_view title, std::string_view basis) { line("\n{} [{}]", title, basis); }
-
-  /// Shows the rows with the greatest keys, and the number of other rows.
-  template <typename Row, typename Key, typename Show>
-  void table(const std::vector<Row>& rows, const Key& key, const Show& show) {
-    std::vector<const Row*> order;
-    for (const Row& row : rows) order.push_back(&row);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](const Row* a, const Row* b) { return key(*a) > key(*b); });
-    for (std::size_t place = 0; place < std::min(rows_, order.size()); ++place) show(*order[place]);
-    if (order.size() > rows_) line("  ... and {} more", order.size() - rows_);
-  }
 
   void coverage(const std::vector<std::string>& losses);
   std::vector<std::string> notes() const;
@@ -116,8 +101,6 @@ class Text {
   void conditional(const ConditionalReport& one);
 
   const Report& report_;
-  const std::size_t rows_;
-  std::string text_;
 };
 
 void Text::coverage(const std::vector<std::string>& losses) {

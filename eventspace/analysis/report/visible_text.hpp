@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/report/visible_text.hpp — terminal lines, safe for names from a trace.
+// eventspace/analysis/report/visible_text.hpp — lines and tables, safe for names from a trace.
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/visible.hpp"
 
@@ -30,5 +33,30 @@ void append_line(std::string& text, fmt::format_string<Values...> format, Values
   fmt::format_to(std::back_inserter(text), fmt::runtime(words), shown(values)...);
   text += '\n';
 }
+
+/// Lines and tables of a text for a terminal.
+class TextWithTables {
+ protected:
+  /// `rows` is the maximum number of rows in a table.
+  explicit TextWithTables(std::size_t rows) : rows_(rows) {}
+
+  template <typename... Values>
+  void line(fmt::format_string<Values...> format, Values&&... values) {
+    append_line<Values...>(text_, format, std::forward<Values>(values)...);
+  }
+  /// Shows the rows with the greatest keys, and the number of other rows.
+  template <typename Row, typename Key, typename Show>
+  void table(const std::vector<Row>& rows, const Key& key, const Show& show) {
+    std::vector<const Row*> order;
+    for (const Row& row : rows) order.push_back(&row);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const Row* a, const Row* b) { return key(*a) > key(*b); });
+    for (std::size_t place = 0; place < std::min(rows_, order.size()); ++place) show(*order[place]);
+    if (order.size() > rows_) line("  ... and {} more", order.size() - rows_);
+  }
+
+  const std::size_t rows_;
+  std::string text_;
+};
 
 }  // namespace eventspace
