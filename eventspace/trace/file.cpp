@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <stdexcept>
 #include <system_error>
-#include <utility>
 
 #include "base/output_file.hpp"
 
@@ -25,11 +24,11 @@ namespace {
                                        base::disk_error_text(path.string(), error)));
 }
 
-int opened(const std::filesystem::path& path, std::string_view what, int flags) {
-  int descriptor = -1;
-  do descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
-  while (descriptor < 0 && errno == EINTR);
-  if (descriptor < 0) fail(path, what, errno);
+base::Descriptor opened(const std::filesystem::path& path, std::string_view what, int flags) {
+  base::Descriptor descriptor;
+  do descriptor = base::Descriptor(::open(path.c_str(), flags | O_CLOEXEC, 0666));
+  while (!descriptor && errno == EINTR);
+  if (!descriptor) fail(path, what, errno);
   return descriptor;
 }
 
@@ -38,16 +37,6 @@ iovec vector_of(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
-
-File::File(std::filesystem::path path, int descriptor)
-    : path_(std::move(path)), descriptor_(descriptor) {}
-
-File::File(File&& other) noexcept
-    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-File::~File() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
 
 File File::create(const std::filesystem::path& path) {
   return {path, opened(path, "create", O_WRONLY | O_CREAT | O_EXCL | O_APPEND)};
@@ -65,14 +54,15 @@ File File::to_read(const std::filesystem::path& path) {
 
 std::uint64_t File::size() const {
   struct stat facts {};
-  if (::fstat(descriptor_, &facts) != 0) fail(path_, "read", errno);
+  if (::fstat(descriptor_.get(), &facts) != 0) fail(path_, "read", errno);
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
 void File::append(std::span<const std::byte> first, std::span<const std::byte> second) {
   while (!first.empty() || !second.empty()) {
     const std::array<iovec, 2> parts{vector_of(first), vector_of(second)};
-    const ssize_t written = ::writev(descriptor_, parts.data(), static_cast<int>(parts.size()));
+    const ssize_t written =
+        ::writev(descriptor_.get(), parts.data(), static_cast<int>(parts.size()));
     if (written < 0) {
       if (errno == EINTR) continue;
       fail(path_, "write", errno);
@@ -87,7 +77,7 @@ void File::append(std::span<const std::byte> first, std::span<const std::byte> s
 std::size_t File::read(std::uint64_t place, std::span<std::byte> into) const {
   std::size_t done = 0;
   while (done < into.size()) {
-    const ssize_t got = ::pread(descriptor_, into.data() + done, into.size() - done,
+    const ssize_t got = ::pread(descriptor_.get(), into.data() + done, into.size() - done,
                                 static_cast<off_t>(place + done));
     if (got == 0) break;
     if (got > 0)

@@ -7,6 +7,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "base/descriptor.hpp"
 
 namespace eventspace {
 
@@ -20,9 +23,6 @@ class File {
   static File create(const std::filesystem::path& path);
   static File to_append(const std::filesystem::path& path);
   static File to_read(const std::filesystem::path& path);
-  File(File&& other) noexcept;
-  ~File();
-
   std::uint64_t size() const;
   /// Appends both spans, in one system call unless the kernel writes only a part of them.
   void append(std::span<const std::byte> first, std::span<const std::byte> second = {});
@@ -31,9 +31,10 @@ class File {
   std::size_t read(std::uint64_t place, std::span<std::byte> into) const;
 
  private:
-  File(std::filesystem::path path, int descriptor);
+  File(std::filesystem::path path, base::Descriptor descriptor)
+      : path_(std::move(path)), descriptor_(std::move(descriptor)) {}
   std::filesystem::path path_;
-  int descriptor_;
+  base::Descriptor descriptor_;
 };
 
 void make_directory(const std::filesystem::path& path);  ///< with missing parents

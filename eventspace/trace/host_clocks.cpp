@@ -69,10 +69,7 @@ HostClocks HostClocks::measured(const TraceDirectory& trace, std::vector<ClockLi
 }
 
 std::int64_t HostClocks::apply(std::uint32_t host, std::int64_t nanos) const {
-  const ClockLine& line = lines_[host];
-  const double drifted =
-      line.drift * (static_cast<double>(nanos) - static_cast<double>(line.at_nanos));
-  return saturating_sum(saturating_sum(nanos, line.offset_nanos), saturating_round(drifted));
+  return lines_[host].apply(nanos);
 }
 
 void HostClocks::apply(std::uint32_t host, EventRecord& record) const {
