@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "base/errors.hpp"
 
@@ -151,21 +152,6 @@ void Recorder::take(const std::function<void(const Taken&)>& consumer) {
     consumer(taken);
     lane->taken.store(taken.first + taken.count(), std::memory_order_release);
   }
-}
-
-std::vector<EventRecord> Recorder::snapshot() {
-  std::vector<EventRecord> all;
-  take([&all](const Taken& taken) {
-    for (const auto records : taken.records) all.insert(all.end(), records.begin(), records.end());
-  });
-  return all;
-}
-
-std::uint64_t Recorder::added() const {
-  std::uint64_t sum = 0;
-  for (Lane* lane = newest_.load(std::memory_order_acquire); lane != nullptr; lane = lane->older)
-    sum += lane->added.load(std::memory_order_relaxed);
-  return sum;
 }
 
 std::uint64_t Recorder::dropped() const {

@@ -8,7 +8,6 @@
 #include <functional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "eventspace/record.hpp"
 
@@ -63,8 +62,6 @@ class Recorder {
   /// Requires: `consumer` calls neither add() nor take().
   void take(const std::function<void(const Taken&)>& consumer);
 
-  std::vector<EventRecord> snapshot();  ///< takes all records, one buffer after another
-  std::uint64_t added() const;          ///< records in all buffers, including taken ones
   std::uint64_t dropped() const;
 
  private:

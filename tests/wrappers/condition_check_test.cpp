@@ -9,6 +9,7 @@
 #include "pastset/tuple.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 #include "tests/support/one_host.hpp"
+#include "tests/support/snapshot.hpp"
 
 namespace {
 
@@ -551,12 +552,12 @@ TEST_CASE("condition_check: it records the tuples that it read and those that it
   t.here->host().recorder().reserve(16);
   t.run([&] {
     t.move(0, 10);  // proved by its own value
-    CHECK(t.here->host().recorder().snapshot().empty());
+    CHECK(test_support::snapshot(t.here->host().recorder()).empty());
     t.cache("a", tuple(3, 1));
     t.at(5ms, [&] { t.cache("c", tuple(1, 8)); });
     t.move(1, 3);  // a's tuple arrived before; it is two rounds ahead
   });
-  const auto records = t.here->host().recorder().snapshot();
+  const auto records = test_support::snapshot(t.here->host().recorder());
   REQUIRE(records.size() == 2);
   CHECK(records[0].slot == 0);
   CHECK(records[0].flags == eventspace::event_cached);
@@ -578,7 +579,7 @@ TEST_CASE("condition_check: a value that it waited for is recorded with the wait
     t.at(5ms, [&] { t.cache("c", tuple(0, 8)); });
     t.move(0, 3);
   });
-  const auto records = t.here->host().recorder().snapshot();
+  const auto records = test_support::snapshot(t.here->host().recorder());
   REQUIRE(records.size() == 2);
   CHECK(records[0].flags == eventspace::event_cached);
   CHECK(records[1].flags == 0);

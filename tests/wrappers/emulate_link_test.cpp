@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "eventspace/record.hpp"
+#include "tests/support/snapshot.hpp"
 #include "tests/wrappers/chain.hpp"
 
 namespace {
@@ -333,7 +334,7 @@ TEST_CASE("emulate_link: it records each message with its wait and its arrival t
     t.chain.wait_until(100ms);
     t.chain.operate(t.coming_up, move_of(zeros(500), 2));
   });
-  const auto records = t.chain.deployment().recorder().snapshot();
+  const auto records = test_support::snapshot(t.chain.deployment().recorder());
   REQUIRE(records.size() == 3);
   for (const auto& record : records)
     CHECK(record.kind == static_cast<std::uint64_t>(eventspace::EventKind::link));

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/snapshot.hpp"
 #include "tests/wrappers/chain.hpp"
 
 namespace {
@@ -26,7 +27,9 @@ struct Collected {
   const paths::Stage& end = chain.stage(element);
   const paths::Stage& top = chain.stage(collector, &end);
 
-  std::vector<EventRecord> records() { return chain.deployment().recorder().snapshot(); }
+  std::vector<EventRecord> records() {
+    return test_support::snapshot(chain.deployment().recorder());
+  }
 };
 
 }  // namespace

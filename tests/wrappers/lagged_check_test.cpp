@@ -8,6 +8,7 @@
 #include "eventspace/record.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 #include "tests/support/one_host.hpp"
+#include "tests/support/snapshot.hpp"
 
 namespace {
 
@@ -239,7 +240,7 @@ TEST_CASE("lagged_check: it records a read of each other cluster's value with it
     t.move(0, 3);
     t.move(1, 3);
   });
-  const auto records = t.here->host().recorder().snapshot();
+  const auto records = test_support::snapshot(t.here->host().recorder());
   REQUIRE(records.size() == 2);
   CHECK(records[0].slot == 0);
   CHECK(records[0].flags == eventspace::event_cached);

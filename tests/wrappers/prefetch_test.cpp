@@ -7,6 +7,7 @@
 #include "eventspace/record.hpp"
 #include "pastset/errors.hpp"
 #include "tests/support/one_host.hpp"
+#include "tests/support/snapshot.hpp"
 
 namespace {
 
@@ -162,7 +163,7 @@ TEST_CASE("prefetch: it records each read from its request to the arrival of the
     t.put(6);
     t.near().newest(1);
   });
-  const auto records = t.here->host().recorder().snapshot();
+  const auto records = test_support::snapshot(t.here->host().recorder());
   REQUIRE(records.size() == 2);
   for (std::uint64_t i = 0; i < 2; ++i) {
     CHECK(records[i].kind == static_cast<std::uint64_t>(eventspace::EventKind::prefetch));

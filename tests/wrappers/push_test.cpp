@@ -9,6 +9,7 @@
 #include "pastset/errors.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 #include "tests/support/one_host.hpp"
+#include "tests/support/snapshot.hpp"
 
 namespace {
 
@@ -230,7 +231,7 @@ TEST_CASE("push: it records each tuple that it sends") {
     t.put(5);
     t.arrived();
   });
-  const auto records = t.here->host().recorder().snapshot();
+  const auto records = test_support::snapshot(t.here->host().recorder());
   REQUIRE(records.size() == 2);  // one record is from the link
   const auto& sent = records[1];
   CHECK(sent.kind == static_cast<std::uint64_t>(eventspace::EventKind::prefetch));

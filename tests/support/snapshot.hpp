@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/snapshot.hpp — all records of a recorder.
+#pragma once
+#include <vector>
+
+#include "eventspace/recorder.hpp"
+
+namespace test_support {
+
+/// Takes all records, one lane after another.
+inline std::vector<eventspace::EventRecord> snapshot(eventspace::Recorder& recorder) {
+  std::vector<eventspace::EventRecord> all;
+  recorder.take([&all](const eventspace::Recorder::Taken& taken) {
+    for (const auto records : taken.records) all.insert(all.end(), records.begin(), records.end());
+  });
+  return all;
+}
+
+}  // namespace test_support
