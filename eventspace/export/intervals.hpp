@@ -2,6 +2,7 @@
 // eventspace/export/intervals.hpp — tracks with nested intervals, the form in which tools read
 // traces.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -157,6 +158,12 @@ class Intervals {
   const Exported& exported() const { return exported_; }
   std::int64_t begin_nanos() const { return begin_nanos_; }
   std::int64_t end_nanos() const { return end_nanos_; }
+  /// Returns the time as formats without negative times have it. It counts from the begin if that
+  /// is negative.
+  std::uint64_t unsigned_time(std::int64_t nanos) const {
+    const std::int64_t zero = std::min<std::int64_t>(0, begin_nanos_);
+    return static_cast<std::uint64_t>(nanos) - static_cast<std::uint64_t>(zero);
+  }
   bool is_utc() const { return is_utc_; }
 
  private:

@@ -25,7 +25,6 @@ Exported export_otf2(const TraceDirectory&, const std::filesystem::path& directo
 #include <otf2/otf2.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <memory>
@@ -163,31 +162,18 @@ class ArchiveFolder {
   bool is_finished_ = false;
 };
 
-/// Conversion of times to numbers that are not negative, as OTF2 requires.
-class Times {
- public:
-  explicit Times(const Intervals& intervals)
-      : zero_(std::min<std::int64_t>(0, intervals.begin_nanos())) {}
-  OTF2_TimeStamp operator()(std::int64_t nanos) const {
-    return static_cast<std::uint64_t>(nanos) - static_cast<std::uint64_t>(zero_);
-  }
-
- private:
-  std::int64_t zero_;
-};
-
 /// Writes the events, track by track.
 class Events : public IntervalVisitor {
  public:
   Events(Archive& archive, const Intervals& intervals)
       : archive_(archive),
         tracks_(intervals.tracks()),
-        times_(intervals),
+        intervals_(intervals),
         attributes_(OTF2_AttributeList_New(), OTF2_AttributeList_Delete) {}
 
   void enter(std::uint32_t track, std::uint32_t row, const Interval& interval) override {
     OTF2_EvtWriter* writer = writer_of(track, row);
-    const OTF2_TimeStamp time = times_(interval.begin_nanos);
+    const OTF2_TimeStamp time = intervals_.unsigned_time(interval.begin_nanos);
     if (interval.label != Tracks::thread_label)
       archive_.check(OTF2_AttributeList_AddUint64(attributes_.get(), round_attribute,
                                                   interval.record.sequence));
@@ -200,7 +186,7 @@ class Events : public IntervalVisitor {
 
   void leave(std::uint32_t track, std::uint32_t row, const Interval& interval) override {
     OTF2_EvtWriter* writer = writer_of(track, row);
-    const OTF2_TimeStamp time = times_(interval.end_nanos);
+    const OTF2_TimeStamp time = intervals_.unsigned_time(interval.end_nanos);
     if ((interval.record.flags & event_one_way) == 0) {
       if (const Crossing* out = tracks_.crossing_out(interval.lane))
         receive(writer, time, *out, out->to_host, interval);
@@ -257,7 +243,7 @@ class Events : public IntervalVisitor {
 
   Archive& archive_;
   const Tracks& tracks_;
-  const Times times_;
+  const Intervals& intervals_;
   std::unique_ptr<OTF2_AttributeList, OTF2_ErrorCode (*)(OTF2_AttributeList*)> attributes_;
   std::vector<Location> locations_;
   std::vector<std::pair<OTF2_LocationRef, OTF2_EvtWriter*>> rows_;  // rows of the present track
@@ -270,10 +256,9 @@ class Definitions {
       : archive_(archive), writer_(archive.check(OTF2_Archive_GetGlobalDefWriter(archive.get()))) {}
 
   void add_clock(const Intervals& intervals) {
-    const Times times(intervals);
-    const OTF2_TimeStamp begin = times(intervals.begin_nanos());
+    const OTF2_TimeStamp begin = intervals.unsigned_time(intervals.begin_nanos());
     archive_.check(OTF2_GlobalDefWriter_WriteClockProperties(
-        writer_, 1'000'000'000, begin, times(intervals.end_nanos()) - begin,
+        writer_, 1'000'000'000, begin, intervals.unsigned_time(intervals.end_nanos()) - begin,
         intervals.is_utc() ? begin : OTF2_UNDEFINED_TIMESTAMP));
     archive_.check(OTF2_GlobalDefWriter_WriteAttribute(writer_, round_attribute, text("round"),
                                                        text("sequence of the operation"),

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
@@ -80,7 +79,7 @@ class Packets : public IntervalVisitor {
   Packets(const Intervals& intervals, const Structure& structure, ExportFile& out)
       : tracks_(intervals.tracks()),
         structure_(structure),
-        zero_(std::min<std::int64_t>(0, intervals.begin_nanos())),
+        intervals_(intervals),
         out_(out),
         next_uuid_(1 + static_cast<std::uint32_t>(structure.hosts.size())) {
     for (std::uint32_t host = 0; host < structure.hosts.size(); ++host) add_host(host);
@@ -228,9 +227,7 @@ class Packets : public IntervalVisitor {
 
   Message at(std::int64_t nanos, const Row& row, const Message& slice) const {
     Message packet;
-    packet
-        .number(packet::timestamp,
-                static_cast<std::uint64_t>(nanos) - static_cast<std::uint64_t>(zero_))
+    packet.number(packet::timestamp, intervals_.unsigned_time(nanos))
         .number(packet::sequence, row.uuid)
         .number(packet::flags, packet::state_needed)
         .message(packet::event, slice);
@@ -244,7 +241,7 @@ class Packets : public IntervalVisitor {
 
   const Tracks& tracks_;
   const Structure& structure_;
-  const std::int64_t zero_;  // subtracted from all times, which must not be negative
+  const Intervals& intervals_;
   ExportFile& out_;
   std::uint32_t next_uuid_;
   std::unordered_map<std::string, std::uint64_t> category_ids_;
