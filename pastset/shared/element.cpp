@@ -189,7 +189,7 @@ void SharedElement::mark_error(const std::string& error) {
   refuse_x_function(name());
   runtime::DeferredWakes wakes;
   const Hold hold(*this);
-  if (log_.is_marked()) return;
+  if (log_.mark()) return;
   write_text(log_.element().mark, error);
   log_.element().is_marked = 1;
   log_.note_change();
@@ -199,8 +199,7 @@ void SharedElement::mark_error(const std::string& error) {
 std::optional<std::string> SharedElement::error_mark() const {
   refuse_x_function(name());
   const Hold hold(*this);
-  if (!log_.is_marked()) return std::nullopt;
-  return log_.marked().what();
+  return log_.mark();
 }
 
 // ---- waiting ---------------------------------------------------------------------------------

@@ -121,8 +121,7 @@ bool SharedElementReader::is_deleted() const { return log_.is_deleted(); }
 
 std::optional<std::string> SharedElementReader::error_mark() const {
   refuse_deleted();
-  if (!log_.is_marked()) return std::nullopt;
-  return log_.marked().what();
+  return log_.mark();
 }
 
 void SharedElementReader::refuse_deleted() const {

@@ -436,7 +436,7 @@ std::exception_ptr SharedLog::why_orphaned() const {
 }
 
 std::exception_ptr SharedLog::why_none_comes() const {
-  if (is_marked()) return std::make_exception_ptr(marked());
+  if (const auto set = mark()) return std::make_exception_ptr(Marked(*set));
   if (const auto error = why_orphaned()) return error;
   const std::string who = read_text(element_.lost_mover);
   return who.empty() ? nullptr : died(who, "the last that moved tuples into it");

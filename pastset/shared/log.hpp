@@ -120,9 +120,10 @@ class SharedLog {
   // Each function returns nullptr if the wait may still end.
   std::exception_ptr why_none_comes() const;     ///< why a missing tuple will never arrive
   std::exception_ptr why_no_room_comes() const;  ///< why no room for a move will become free
-  std::exception_ptr why_orphaned() const;  ///< why every move fails: the owner of the space died
-  bool is_marked() const { return element_.is_marked.load() != 0; }
-  Marked marked() const { return Marked(read_text(element_.mark)); }
+  std::exception_ptr why_orphaned() const;   ///< why every move fails: the owner of the space died
+  std::optional<std::string> mark() const {  ///< nullopt if there is none
+    return element_.is_marked != 0 ? std::optional(read_text(element_.mark)) : std::nullopt;
+  }
 
   // ---- other processes
 

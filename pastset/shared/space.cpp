@@ -147,7 +147,7 @@ SharedSpace::Shown SharedSpace::shown(std::uint32_t index) const {
   shown.slots = one.slots;
   shown.arena_bytes = one.arena_bytes;
   shown.arena_bytes_used = log.share().bytes_used();
-  if (log.is_marked()) shown.mark = log.marked().what();
+  shown.mark = log.mark().value_or("");
   const auto processes = mapping_->processes();
   for (std::uint32_t process = 0; process < shared::processes_max; ++process)
     if ((one.listeners >> process & 1) != 0) shown.listeners.push_back(processes[process].pid);
