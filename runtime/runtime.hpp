@@ -61,7 +61,6 @@ class [[nodiscard]] Task {
   struct State;
 
  private:
-  friend class Runtime;
   friend class Executor;
   void end() noexcept;
   std::shared_ptr<State> state_;
@@ -228,7 +227,6 @@ class Runtime {
 
  private:
   friend class Context;
-  friend class Task;
   friend class WaitSet;
   friend class ThreadAttachment;
   std::unique_ptr<Executor> executor_;

@@ -113,12 +113,8 @@ void GroupFigures::add_step(std::uint32_t host, const GroupStep& step) {
   bytes += step.bytes;
 }
 
-GroupFigures::Kind& GroupFigures::kind_of(std::uint32_t text) {
-  return kinds_.try_emplace(text, exact_).first->second;
-}
-
 void GroupFigures::add_operation(const WholeOperation& operation) {
-  Kind& kind = kind_of(operation.text);
+  Kind& kind = kinds_.try_emplace(operation.text, exact_).first->second;
   if (operation.has_failed || !operation.is_complete()) {
     ++(operation.has_failed ? kind.failed : kind.incomplete);
     return;
@@ -173,9 +169,8 @@ void GroupFigures::add_last(const WholeOperation& operation, Kind& kind) {
   for (const HostShare& share : operation.shares)
     for (const GroupMember& member : share.members)
       kind.wait.add(threads.last - member.begin_nanos);
-  const auto note = [](Late& late, const Comings& comings) {
-    ++late.operations;
-    add_to(late.nanos, comings.last - comings.before_last);
+  const auto note = [](Total& late, const Comings& comings) {
+    late.add(comings.last - comings.before_last);
   };
   if (threads.has_last()) {
     note(kind.threads[threads.who], threads);
@@ -214,11 +209,7 @@ void GroupFigures::add_path(const GroupMessages& messages, Kind& kind) {
     add_to(kind.by_cause[static_cast<std::size_t>(segment.cause)], segment.nanos);
     add_to(of_this[{segment.cause, key_of(segment)}], segment.nanos);
   }
-  for (const auto& [key, nanos] : of_this) {
-    PathPart& part = kind.parts[key];
-    add_to(part.nanos, nanos);
-    ++part.operations;
-  }
+  for (const auto& [key, nanos] : of_this) kind.parts[key].add(nanos);
 }
 
 void GroupFigures::add_messages(const GroupMessages& messages) {
@@ -228,7 +219,7 @@ void GroupFigures::add_messages(const GroupMessages& messages) {
       const GroupStep& step = shares[share].steps[number];
       if (step.action != GroupAction::receive) continue;
       const auto sender = messages.other_end_of({share, number});
-      if (sender && on_message_)
+      if (sender)
         on_message_(step.peer, shares[share].host, messages.step(*sender).begin_nanos,
                     step.end_nanos, step.bytes);
       if (!sender || step.begin_nanos > messages.step(*sender).begin_nanos) continue;

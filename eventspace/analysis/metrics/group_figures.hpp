@@ -32,7 +32,7 @@ class GroupFigures {
   using OnMessage = std::function<void(std::uint32_t from, std::uint32_t to, std::int64_t begin,
                                        std::int64_t end, std::uint64_t bytes)>;
   GroupFigures(const Structure& structure, std::size_t exact_max, bool has_common_clock,
-               std::size_t open_bytes_max, OnMessage on_message = {});
+               std::size_t open_bytes_max, OnMessage on_message);
 
   void add(std::uint32_t host, const EventRecord& record);
   /// Completes the figures. Call once. `begin_nanos` is the begin of the run.
@@ -42,13 +42,13 @@ class GroupFigures {
 
  private:
   using Pair = std::pair<std::uint32_t, std::uint32_t>;
-  struct PathPart {
-    std::int64_t nanos = 0;
-    std::uint64_t operations = 0;
-  };
-  struct Late {
+  struct Total {
     std::uint64_t operations = 0;
     std::int64_t nanos = 0;
+    void add(std::int64_t more_nanos) {
+      ++operations;
+      add_to(nanos, more_nanos);
+    }
   };
   /// Operations with one text: the same group, collective and algorithm.
   struct Kind {
@@ -59,8 +59,8 @@ class GroupFigures {
     std::uint32_t first_number = 0;  // number of the operation that `first` describes
     std::optional<GroupReport::Span> first;
     std::array<std::int64_t, group_causes> by_cause = {};
-    std::map<std::pair<GroupCause, Pair>, PathPart> parts;
-    std::map<std::uint32_t, Late> threads, hosts;
+    std::map<std::pair<GroupCause, Pair>, Total> parts;
+    std::map<std::uint32_t, Total> threads, hosts;
   };
   struct Link {
     explicit Link(std::size_t exact) : latency(exact) {}
@@ -72,9 +72,8 @@ class GroupFigures {
     explicit Member(std::size_t exact) : computation(exact) {}
     Distribution computation;
     std::uint64_t next = 0;  // number of the next operation
-    Late late;
+    Total late;
   };
-  struct Arrival;
 
   bool is_possible(std::uint32_t host, const EventRecord& record) const;
   void add_share(const HostShare& share);
@@ -85,7 +84,6 @@ class GroupFigures {
   void add_path(const GroupMessages& messages, Kind& kind);
   void add_messages(const GroupMessages& messages);
   void add_step(std::uint32_t host, const GroupStep& step);
-  Kind& kind_of(std::uint32_t text);
   Link& link_of(std::uint32_t from_host, std::uint32_t to_host);
   std::uint32_t cluster_of(std::uint32_t host) const { return structure_.hosts[host].cluster; }
   Pair key_of(const GroupSegment& segment) const;

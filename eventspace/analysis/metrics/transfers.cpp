@@ -200,11 +200,9 @@ TransfersReport Transfers::finish() {
   Sums all;
   for (const auto& [clusters, number] : numbers_) {
     const Path& path = paths_[number];
-    if (!path.counted().has_any() && !path.takes_streams) continue;
-    if (path.counted().has_any()) {
-      see(path.counted().first_nanos, path.counted().last_nanos);
-      all.add(path.counted());
-    }
+    if (!path.counted().has_any()) continue;
+    see(path.counted().first_nanos, path.counted().last_nanos);
+    all.add(path.counted());
   }
   if (begin_nanos_ > end_nanos_) return report;  // no transfer was seen
   report.run_nanos = end_nanos_ - begin_nanos_;
