@@ -20,8 +20,8 @@ using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
 
 inline constexpr std::size_t processes_max = 32;  ///< one bit each in a Word
-/// Number of extents in the arena. It suffices for elements that are full of tuples
-/// with extents of their own, unless an element has more than 16 MiB (chunk_bytes()).
+/// Number of extents in the arena. It suffices for shared_elements_max elements that are full of
+/// tuples with extents of their own, unless an element has more than 16 MiB (chunk_bytes()).
 inline constexpr std::size_t extents_max = 64 * shared_elements_max;
 inline constexpr std::size_t name_bytes = shared_name_bytes_max + 1;
 inline constexpr std::size_t template_bytes = shared_template_bytes_max + 1, mark_bytes = 256;
