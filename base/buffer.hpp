@@ -20,7 +20,7 @@ namespace base {
 ///
 /// Why: a payload is shared and therefore immutable. Without a Buffer, a value would be written
 ///   elsewhere and then copied into a payload. For large values that copy is most of the work.
-/// Owns: its bytes, until freeze() gives them to a payload. Blocks of a megabyte and more are kept
+/// Owns: its bytes, until freeze() gives them to a payload. Blocks of 64 KiB and more are kept
 ///   for reuse (base/large_memory.hpp).
 /// Thread-safe: no, one context at a time.
 class Buffer {

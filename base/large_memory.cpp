@@ -14,20 +14,26 @@ namespace base {
 namespace {
 
 constexpr std::size_t huge_page = 2 << 20;
-/// Granularity of block sizes. Programs reuse values of the same size, so a block is reused only
-/// for requests that round up to its own size.
-constexpr std::size_t step = 64 << 10;
+/// Granularity of the sizes of mapped blocks and of heap blocks. Programs reuse values of the same
+/// size, so a block is reused only for requests that round up to its own size.
+constexpr std::size_t mapped_step = 64 << 10, heap_step = 16 << 10;
+constexpr std::size_t heap_alignment = 64 << 10;
 
-/// Address of a kept block plus its size in steps; 0 = empty. The size is in the low bits, which
-/// are 0 in the address because blocks are aligned to huge pages.
+/// Address of a kept block plus its size in steps of the heap; 0 = empty. The size is in the low
+/// bits, which are 0 in the address of an aligned block.
 using Kept = std::uintptr_t;
-static_assert(large_bytes_kept / step < huge_page);
-std::array<std::atomic<Kept>, 32> places{};
+static_assert(large_bytes_kept / heap_step < heap_alignment && huge_page % heap_alignment == 0);
+std::array<std::atomic<Kept>, 64> places{};
 std::atomic<std::size_t> kept{0};
 std::atomic<std::size_t> taken{0};
 std::atomic<std::size_t> mapped{0};
 
-std::size_t size_for(std::size_t bytes) { return (bytes + step - 1) / step * step; }
+std::size_t size_for(std::size_t bytes) {
+  const std::size_t step = bytes < mapped_bytes - heap_step ? heap_step : mapped_step;
+  return (bytes + step - 1) / step * step;
+}
+
+bool is_mapped(std::size_t size) { return size >= mapped_bytes; }
 
 /// Maps a block aligned to a huge page, and unmaps the parts before and after it.
 void* map(std::size_t size) {
@@ -45,8 +51,22 @@ void* map(std::size_t size) {
   return block;
 }
 
+void* allocate(std::size_t size) {
+  if (is_mapped(size)) return map(size);
+  void* const block = ::operator new (size, std::align_val_t{heap_alignment});
+  mapped.fetch_add(1, std::memory_order_relaxed);
+  return block;
+}
+
+void release(void* block, std::size_t size) {
+  if (is_mapped(size))
+    ::munmap(block, size);
+  else
+    ::operator delete (block, std::align_val_t{heap_alignment});
+}
+
 Kept as_kept(void* block, std::size_t size) {
-  return reinterpret_cast<std::uintptr_t>(block) | (size / step);
+  return reinterpret_cast<std::uintptr_t>(block) | (size / heap_step);
 }
 
 /// Stores the block in an empty place. Returns false if there is none.
@@ -59,7 +79,7 @@ bool keep(Kept block) {
   });
 }
 
-std::size_t size_of(Kept block) { return block % huge_page * step; }
+std::size_t size_of(Kept block) { return block % heap_alignment * heap_step; }
 
 bool take_out(std::atomic<Kept>& place, Kept block) {
   if (!place.compare_exchange_strong(block, 0, std::memory_order_acquire,
@@ -69,14 +89,14 @@ bool take_out(std::atomic<Kept>& place, Kept block) {
   return true;
 }
 
-void* address_of(Kept block) { return reinterpret_cast<void*>(block - block % huge_page); }
+void* address_of(Kept block) { return reinterpret_cast<void*>(block - block % heap_alignment); }
 
-/// Unmaps one cached block of another size; the program probably no longer uses that size.
+/// Frees one cached block of another size; the program probably no longer uses that size.
 bool give_back_one_of_another_size(std::size_t size) {
   return std::any_of(places.begin(), places.end(), [size](std::atomic<Kept>& place) {
     const Kept found = place.load(std::memory_order_relaxed);
     if (found == 0 || size_of(found) == size || !take_out(place, found)) return false;
-    ::munmap(address_of(found), size_of(found));
+    release(address_of(found), size_of(found));
     return true;
   });
 }
@@ -90,19 +110,19 @@ void* take_large(std::size_t bytes) {
     const Kept found = place.load(std::memory_order_relaxed);
     if (found != 0 && size_of(found) == size && take_out(place, found)) return address_of(found);
   }
-  return map(size);
+  return allocate(size);
 }
 
 void give_large(void* memory, std::size_t bytes) noexcept {
   const std::size_t size = size_for(bytes);
   kept.fetch_add(size, std::memory_order_relaxed);
-  ::madvise(memory, size, MADV_FREE);
+  if (is_mapped(size)) ::madvise(memory, size, MADV_FREE);
   do {
     const bool is_room = kept.load(std::memory_order_relaxed) <= large_bytes_kept;
     if (is_room && keep(as_kept(memory, size))) return;
   } while (size <= large_bytes_kept && give_back_one_of_another_size(size));
   kept.fetch_sub(size, std::memory_order_relaxed);
-  ::munmap(memory, size);
+  release(memory, size);
 }
 
 LargeMemory large_memory() noexcept {

@@ -3,7 +3,6 @@
 #include "groups/execution.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -44,9 +43,6 @@ void side_by_side(const std::array<const Pieces*, n>& lists, const Use& use) {
 
 /// Largest message that is usually sent by credit, without waiting for a grant.
 constexpr std::size_t little_bytes = 4096;
-
-/// Time without progress after which this host asks other hosts for the reason. Doubles each time.
-constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
 /// Largest message that is copied as a whole. The copy is used for all peers that get the same
 /// data.
@@ -94,14 +90,7 @@ void Execution::run(const Share& share, collectives::Program program) {
 /// Blocks until a message has been sent or received. Returns the index of the message in waits_.
 /// Throws: TravelError if no message is sent or received within the operation's patience.
 std::size_t Execution::wait_for_any() {
-  const base::Nanos begin = runtime_.now();
-  for (base::Nanos waits = asks_after; waits < share_->limits.patience; waits *= 2) {
-    if (const auto member = waits_.any(runtime::Deadline::written_at(begin + waits)))
-      return *member;
-    if (share_->ask_hosts) share_->ask_hosts();
-  }
-  const base::Nanos until = begin + share_->limits.patience;
-  if (const auto member = waits_.any({until, share_->limits.is_patience_written})) return *member;
+  if (const auto member = wait_patiently(waits_, runtime_, share_->limits.patience)) return *member;
   throw_late();
 }
 
@@ -353,27 +342,15 @@ void Execution::trace(Slot slot) {
   share_->trace->add(done);
 }
 
-/// Throws: TravelError for a lack of progress. The text contains the name of this host, because
-///         other hosts receive the text, too.
 void Execution::throw_late() const {
-  constexpr std::size_t named_max = 12;
-  std::vector<std::string> names;
+  std::vector<std::uint32_t> late;
   std::set<collectives::Rank> peers;
   for (const Slot slot : of_) {
     if (slot == none) continue;
     const collectives::Rank peer = steps_[slot].peer;
-    if (peers.insert(peer).second && names.size() < named_max)
-      names.push_back(lanes_->host_name(hosts_[peer]));
+    if (peers.insert(peer).second) late.push_back(hosts_[peer]);
   }
-  const std::size_t others = peers.size() - names.size();
-  throw paths::TravelError(
-      "", "", "",
-      fmt::format("{}: host {} received nothing for {}; waited for {} {}{}{}", share_->name.text(),
-                  lanes_->own_host_name(), base::format_time(share_->limits.patience),
-                  peers.size() == 1 ? "host" : "hosts", fmt::join(names, ", "),
-                  others > 0 ? fmt::format(" and {} others", others) : "",
-                  lanes_->known_cause_text()),
-      paths::FailureCause::deadline);
+  groups::throw_late(share_->name.text(), *lanes_, late, share_->limits.patience.longest);
 }
 
 }  // namespace groups

@@ -16,6 +16,7 @@
 #include "collectives/schedule/numbering.hpp"
 #include "groups/fold.hpp"
 #include "groups/memory.hpp"
+#include "groups/patience.hpp"
 #include "groups/tracing.hpp"
 #include "paths/messages/group.hpp"
 #include "runtime/completion.hpp"
@@ -42,9 +43,8 @@ struct ExecutionPlan {
 };
 
 struct ExecutionLimits {
-  std::size_t window = 0;   ///< maximum number of unfinished steps; 0 = max(256, hosts)
-  base::Nanos patience{0};  ///< longest time without any progress
-  bool is_patience_written = false;
+  std::size_t window = 0;  ///< maximum number of unfinished steps; 0 = max(256, hosts)
+  Patience patience = {};
 };
 
 /// Returns the window to use: the configured one, or the larger of 256 and `hosts` if the
@@ -60,9 +60,6 @@ struct Share {
   Fold& fold;
   ExecutionLimits limits;
   ShareTrace* trace = nullptr;  ///< nullptr unless the run is traced
-  /// Asks the hosts for which this host waits whether they can still take part (MessageGroup::ask).
-  /// May be empty.
-  std::function<void()> ask_hosts = {};
   /// Whether values of `in` must be checked before they are sent or copied. Values that are folded
   /// are checked in any case.
   bool is_in_unchecked = false;

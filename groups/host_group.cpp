@@ -105,10 +105,17 @@ HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
            const auto running = running_.find(number);
            return running == running_.end() ? std::string() : call_text(*running->second);
          }});
+  if (lanes_ != nullptr && failing_ == Failing::all_behind &&
+      MachineGroup::is_possible(deployment_, layout_, *selector_->network().topology))
+    machine_ = std::make_unique<MachineGroup>(
+        MachineGroup::Parts{deployment_.runtime(), *lanes_, hosts_, me_});
 }
 
 /// The lanes are left first, because until then they may ask about running operations.
-HostGroup::~HostGroup() { lanes_.reset(); }
+HostGroup::~HostGroup() {
+  machine_.reset();
+  lanes_.reset();
+}
 
 std::string HostGroup::thread_text(std::uint32_t place) const {
   const auto& host = deployment_.plan().hosts[layout_.hosts()[layout_.participant_at(place)]];
@@ -188,6 +195,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     running->name.signature_digest = signature_digest_;
     begun_ = number + 1;
     last_ = prepared;
+    if (prepared->uses_shared_memory) running->turn = machine_->new_turn();
   }
   if (waits)
     carry_out(running);
@@ -236,6 +244,7 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
         paths::FailureCause::ended);
     stop = std::current_exception();
   }
+  if (running->turn > 0) machine_->end(running->turn);
   if (running->trace) running->trace->end(running->calls, failure != nullptr);
   runtime::DeferredWakes wakes;
   if (!failure && lanes_ != nullptr)
@@ -284,9 +293,9 @@ std::shared_ptr<const PreparedCall> HostGroup::prepare(const Call& call) {
   std::shared_ptr<const PreparedCall> prepared;
   if (PreparedCallCache::keep(call)) {
     runtime::Lock lock(mutex_);
-    prepared = prepared_.of(call, layout_);
+    prepared = prepared_.of(call, layout_, machine_ != nullptr);
   } else {
-    prepared = std::make_shared<const PreparedCall>(call, layout_);
+    prepared = std::make_shared<const PreparedCall>(call, layout_, machine_ != nullptr);
   }
   if (call.algorithm != "best") check_algorithm(*prepared);
   if (call.window > 0 || call.ports.receiving > 0) check_window(call, *prepared);
@@ -346,21 +355,18 @@ void HostGroup::execute(Running& running) {
     runtime::Lock lock(mutex_);
     if (const paths::Failure failure = known_failure(running.name.number))
       throw paths::TravelError(*failure);
-    last_choice_ = choice;
   }
-  if (running.trace) running.trace->chose(choice->text());
   const std::size_t element_bytes = running.prepared->question.element_bytes;
   Local local(layout_, me_, running.calls, running.prepared->counts, fold, element_bytes);
+  if (running.turn > 0 && execute_on_machine(running, *choice, local, fold)) return;
+  chose(running, choice->text());
   Memory memory(element_bytes, call.has_values);
   const auto lend = [&](collectives::Buffer buffer, collectives::Range range,
                         std::span<std::byte> bytes) { memory.lend(buffer, range, bytes); };
   if (call.collective != collectives::Collective::broadcast)
     lend(collectives::in, collectives::in_range(choice->task, me_), local.in());
   lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
-  // Hosts with equal calls may select different schedules, because plan files and measured links
-  // are local.
-  OperationName name = running.name;
-  name.signature_digest = digest_of(name.signature_digest, choice->signature_digest);
+  const OperationName name = name_with(running, *choice);
   const Share share{
       .name = name,
       .plan = {.me = me_,
@@ -368,11 +374,8 @@ void HostGroup::execute(Running& running) {
                .ports = choice->planned ? choice->planned->execution.ports : call.ports},
       .memory = memory,
       .fold = fold,
-      .limits = {.window = call.window,
-                 .patience = deployment_.plan().deadline,
-                 .is_patience_written = deployment_.plan().deadline_written},
+      .limits = {.window = call.window, .patience = patience(name)},
       .trace = running.trace.get(),
-      .ask_hosts = [this, &name] { ask_hosts(name); },
       .is_in_unchecked = local.is_in_unchecked()};
   std::unique_ptr<Execution> execution = take_execution();
   {
@@ -391,6 +394,53 @@ void HostGroup::execute(Running& running) {
   give_back(std::move(execution));
   local.distribute();
   if (layout_.size() == 1) fold.alone(local.out());
+}
+
+/// Hosts with equal calls may select different schedules, because plan files and measured links are
+/// local. The digest that hosts compare therefore includes the schedule.
+OperationName HostGroup::name_with(const Running& running, const Selection& choice) {
+  OperationName name = running.name;
+  name.signature_digest = digest_of(name.signature_digest, choice.signature_digest);
+  return name;
+}
+
+/// Returns false if the group has no region.
+bool HostGroup::execute_on_machine(Running& running, const Selection& choice, Local& local,
+                                   Fold& fold) {
+  const OperationName name = name_with(running, choice);
+  try {
+    if (local.is_in_unchecked()) fold.check(local.in());
+    if (!machine_->run({.turn = running.turn,
+                        .name = name,
+                        .task = choice.task,
+                        .text = running.prepared->signature,
+                        .element_bytes = running.prepared->question.element_bytes,
+                        .in = local.in(),
+                        .out = local.out(),
+                        .fold = fold,
+                        .patience = patience(name),
+                        .trace = running.trace.get()}))
+      return false;
+  } catch (const base::BadValue&) {
+    local.name_contributor();
+    throw;
+  }
+  chose(running, "shared_memory");
+  local.distribute();
+  return true;
+}
+
+Patience HostGroup::patience(const OperationName& name) const {
+  return {.longest = deployment_.plan().deadline,
+          .is_written = deployment_.plan().deadline_written,
+          .ask_hosts = [this, &name] { ask_hosts(name); }};
+}
+
+/// Notes the algorithm of the last operation.
+void HostGroup::chose(Running& running, std::string algorithm) {
+  if (running.trace) running.trace->chose(algorithm);
+  runtime::Lock lock(mutex_);
+  last_algorithm_ = std::move(algorithm);
 }
 
 void HostGroup::ask_hosts(const OperationName& name) const {
@@ -615,7 +665,7 @@ void HostGroup::fail(runtime::Lock& lock, std::uint64_t number, const paths::Fai
 
 std::string HostGroup::last_algorithm() const {
   runtime::Lock lock(mutex_);
-  return last_choice_ == nullptr ? "" : last_choice_->text();
+  return last_algorithm_;
 }
 
 }  // namespace groups

@@ -11,6 +11,7 @@
 #include "groups/call.hpp"
 #include "groups/execution.hpp"
 #include "groups/layout.hpp"
+#include "groups/machine_group.hpp"
 #include "groups/prepared_call.hpp"
 #include "groups/selection.hpp"
 #include "groups/tracing.hpp"
@@ -20,6 +21,8 @@
 
 namespace groups {
 
+class Local;
+
 /// State of one operation on one host.
 struct Running {
   OperationName name;
@@ -27,6 +30,7 @@ struct Running {
   std::vector<const Call*> calls;  ///< one per member; null: the member has not arrived
   std::size_t come = 0;
   bool has_begun = false;  ///< all members have arrived
+  std::uint64_t turn = 0;  ///< turn in the region (MachineGroup); 0 = uses lanes
   runtime::Completion completion;
   paths::Failure failure;             ///< written before completion
   paths::Traffic wan;                 ///< traffic to other clusters; written before completion
@@ -128,6 +132,10 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void wait_for_end(Running& running);
   void take_memory_back(const Running& running, std::uint32_t place) const;
   void execute(Running& running);
+  static OperationName name_with(const Running& running, const Selection& choice);
+  bool execute_on_machine(Running& running, const Selection& choice, Local& local, Fold& fold);
+  Patience patience(const OperationName& name) const;
+  void chose(Running& running, std::string algorithm);
   void ask_hosts(const OperationName& name) const;
   std::string threads_text(std::uint32_t host) const;
   void check_algorithm(const PreparedCall& prepared) const;
@@ -157,6 +165,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const std::vector<std::uint32_t>& hosts_;     // host number in the run of each participant
   const std::unique_ptr<GroupTrace> trace_;     // null unless the run is traced
   std::unique_ptr<paths::MessageGroup> lanes_;  // null if the group is on one host
+  std::unique_ptr<MachineGroup> machine_;       // null unless the hosts are on one machine
   mutable runtime::Mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Running>> running_;  // keyed by operation number
   std::set<std::uint32_t> come_;                               // members that have joined
@@ -167,7 +176,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::shared_ptr<const PreparedCall> last_;  // call of the last operation begun; null: none
   // Keyed by the number of the first operation that fails.
   std::map<std::uint64_t, paths::Failure> failures_;
-  std::shared_ptr<const Selection> last_choice_;
+  std::string last_algorithm_;
   PreparedCallCache prepared_;
   std::unique_ptr<Execution> idle_;  // execution of the last operation, kept for reuse
   bool is_over_ = false;             // all members have left, and nothing is under way

@@ -30,7 +30,7 @@ base::Payload nothing(std::size_t bytes) {
   static std::vector<base::Payload> all;
   const runtime::Lock lock(mutex);
   if (all.empty() || all.back().size() < bytes)
-    all.push_back(base::Buffer(std::max(2 * bytes, base::large_bytes)).freeze());
+    all.push_back(base::Buffer(std::max(2 * bytes, base::mapped_bytes)).freeze());
   return all.back().part(0, bytes);
 }
 

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/digest.hpp"
 #include "groups/local.hpp"
+#include "paths/machine/shared_region.hpp"
 
 namespace groups {
 namespace {
@@ -27,6 +30,28 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
       call.values == base::Values::ieee ? " as they are" : "",
       has_root(call.collective) ? fmt::format(" from {}", call.root) : "", counts.text(),
       call.algorithm, call.selector ? " for links measured as " + call.selector->belief() : "");
+}
+
+/// Returns the largest number of elements that one of the participants gives.
+std::uint64_t largest_count(const SelectionKey& question, std::size_t participants) {
+  using collectives::Collective;
+  if (question.collective == Collective::gather || question.collective == Collective::allgather)
+    return question.counts.largest();
+  if (question.collective != Collective::alltoall) return question.counts.total();
+  std::uint64_t most = 0;
+  for (std::size_t row = 0; row < participants * participants; row += participants)
+    most = std::max(most, question.counts.block(row + participants - 1).end() -
+                              question.counts.block(row).offset);
+  return most;
+}
+
+bool can_use_shared_memory(const Call& call, const SelectionKey& question, const Layout& layout) {
+  if (!call.has_values || call.algorithm != "best" || call.selector != nullptr || call.window > 0 ||
+      call.ports.receiving > 0)
+    return false;
+  const std::uint64_t most =
+      paths::SharedRegion::value_bytes_max / std::max<std::size_t>(question.element_bytes, 1);
+  return largest_count(question, layout.hosts().size()) <= most;
 }
 
 SelectionKey question_of(const Call& call, const CallCounts& counts, const Layout& layout) {
@@ -55,12 +80,17 @@ std::size_t element_bytes_of(const Call& call) {
   return base::ReduceShape{call.scalar, 1, is_located}.bytes();
 }
 
-PreparedCall::PreparedCall(const Call& its_call, const Layout& layout)
+PreparedCall::PreparedCall(const Call& its_call, const Layout& layout, bool may_share)
     : call(without_memory(its_call)),
       counts(call, layout),
       signature(signature_of(call, counts)),
       digest(base::digest_of(signature).low),
-      question(question_of(call, counts, layout)) {}
+      question(question_of(call, counts, layout)),
+      uses_shared_memory(may_share && can_use_shared_memory(call, question, layout)) {
+  // Hosts that get no region fold in the order of a region, too.
+  if (uses_shared_memory && question.worst == collectives::Order::in_order)
+    question.worst = collectives::Order::canonical;
+}
 
 bool PreparedCall::is_of(const Call& other) const {
   return call.collective == other.collective && call.scalar == other.scalar &&
@@ -70,10 +100,11 @@ bool PreparedCall::is_of(const Call& other) const {
          call.counts == other.counts;
 }
 
-std::shared_ptr<const PreparedCall> PreparedCallCache::of(const Call& call, const Layout& layout) {
+std::shared_ptr<const PreparedCall> PreparedCallCache::of(const Call& call, const Layout& layout,
+                                                          bool may_share) {
   for (const auto& one : known_)
     if (one->is_of(call)) return one;
-  auto made = std::make_shared<const PreparedCall>(call, layout);
+  auto made = std::make_shared<const PreparedCall>(call, layout, may_share);
   if (known_.size() < most) return known_.emplace_back(std::move(made));
   auto& place = known_[oldest_++ % most];
   return place = std::move(made);

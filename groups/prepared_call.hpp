@@ -16,8 +16,9 @@ namespace groups {
 ///
 /// Thread-safe: immutable, except for `choice`, which the owner's mutex guards.
 struct PreparedCall {
+  /// `may_share` is true if the hosts can share a region (MachineGroup::is_possible).
   /// Throws: UsageError for impossible counts.
-  PreparedCall(const Call& call, const Layout& layout);
+  PreparedCall(const Call& call, const Layout& layout, bool may_share);
   PreparedCall(const PreparedCall&) = delete;
   PreparedCall& operator=(const PreparedCall&) = delete;
   bool is_of(const Call& other) const;
@@ -26,7 +27,8 @@ struct PreparedCall {
   const CallCounts counts;
   const std::string signature;  ///< text that the members of a host compare
   const std::uint64_t digest;   ///< digest of `signature`
-  const SelectionKey question;
+  SelectionKey question;
+  const bool uses_shared_memory;  ///< whether hosts use a region for it, if they have one
   /// Selected schedule; null until it is first needed.
   mutable std::shared_ptr<const Selection> choice = {};
 };
@@ -41,7 +43,7 @@ class PreparedCallCache {
   static bool keep(const Call& call) { return call.counts.size() <= counts_most; }
   /// Returns the prepared call from the cache; prepares the call if it is not there. Throws as
   /// PreparedCall does.
-  std::shared_ptr<const PreparedCall> of(const Call& call, const Layout& layout);
+  std::shared_ptr<const PreparedCall> of(const Call& call, const Layout& layout, bool may_share);
 
  private:
   static constexpr std::size_t most = 8, counts_most = 1024;

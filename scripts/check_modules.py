@@ -42,6 +42,7 @@ LIBRARIES = {
     "paths/plan": "base runtime pastset eventspace paths",
     "paths/joins": "base runtime pastset eventspace paths paths/plan",
     "paths/wire": "base runtime paths",
+    "paths/machine": "base runtime",
     "paths/connections": "base runtime paths paths/wire",
     "paths/config": "base runtime pastset collectives/algorithms base/link_model paths paths/plan "
                     "paths/joins",
@@ -53,7 +54,7 @@ LIBRARIES = {
                  "paths/config paths/links paths/messages paths/host",
     "groups": "base runtime pastset eventspace collectives/schedule collectives/algorithms "
               "base/link_model collectives/cost collectives/planner paths paths/plan paths/links "
-              "paths/messages paths/host",
+              "paths/machine paths/messages paths/host",
     "wrappers": "base runtime pastset eventspace base/link_model paths paths/plan paths/joins "
                 "paths/links paths/host paths/run groups",
 }

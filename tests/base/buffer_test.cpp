@@ -163,7 +163,7 @@ TEST_CASE("buffer: typed access requires whole and aligned values") {
   CHECK(Buffer().as<double>().empty());
 }
 
-TEST_CASE("buffer: memory of a freed accumulator above a megabyte is reused by the next one") {
+TEST_CASE("buffer: memory of a freed large accumulator is reused by the next one") {
   for (int round = 0; round < 2; ++round) Buffer(2 * base::large_bytes);
   const auto mapped = base::large_memory().mapped;
   for (int round = 0; round < 100; ++round) {

@@ -23,7 +23,8 @@ Payload of_bytes(std::size_t size, int value) {
 }  // namespace
 
 TEST_CASE("large memory: the memory of a payload is reused by the next one of its size") {
-  for (const std::size_t size : {mib, 2 * mib + 1, 32 * mib}) {
+  for (const std::size_t size :
+       {base::large_bytes, 5 * base::large_bytes + 1, mib - 1, mib, 2 * mib + 1, 32 * mib}) {
     INFO(size);
     for (int i = 0; i < 2; ++i) of_bytes(size, i), of_bytes(size, i);
     const std::size_t mapped = large_memory().mapped;
@@ -36,9 +37,9 @@ TEST_CASE("large memory: the memory of a payload is reused by the next one of it
   }
 }
 
-TEST_CASE("large memory: a value below a megabyte does not use it") {
+TEST_CASE("large memory: a small value does not use it") {
   const base::LargeMemory before = large_memory();
-  of_bytes(mib - 1, 1);
+  of_bytes(base::large_bytes - 1, 1);
   CHECK(large_memory().mapped == before.mapped);
   CHECK(large_memory().bytes_kept == before.bytes_kept);
 }
@@ -46,7 +47,10 @@ TEST_CASE("large memory: a value below a megabyte does not use it") {
 TEST_CASE("large memory: values that live at the same time do not share memory") {
   std::vector<Payload> all;
   for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 40; ++i) all.push_back(of_bytes(mib + static_cast<std::size_t>(i), i));
+    for (int i = 0; i < 40; ++i) {
+      const std::size_t least = i % 2 == 0 ? mib : base::large_bytes;
+      all.push_back(of_bytes(least + static_cast<std::size_t>(i), i));
+    }
     for (int i = 0; i < 40; ++i)
       for (const std::byte one : all[static_cast<std::size_t>(i)].bytes())
         if (static_cast<int>(one) != i) FAIL("value " << i << " was written over");
@@ -66,7 +70,7 @@ TEST_CASE("large memory: kept memory is bounded and no larger block is kept") {
 }
 
 TEST_CASE("large memory: a large payload begins at a cache line") {
-  const Payload one = of_bytes(3 * mib, 0);
+  const Payload one = of_bytes(GENERATE(base::large_bytes, 3 * mib), 0);
   CHECK(reinterpret_cast<std::uintptr_t>(one.bytes().data()) % 64 == 0);
 }
 

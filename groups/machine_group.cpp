@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/machine_group.cpp — agreement about a region, operations in it, and wake-ups by messages
+#include "groups/machine_group.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "base/visible.hpp"
+#include "paths/host/shared_elements.hpp"
+#include "paths/one_machine.hpp"
+#include "paths/plan/ways.hpp"
+#include "runtime/processes/descriptor_door.hpp"
+
+namespace groups {
+namespace {
+
+using collectives::Collective;
+using collectives::Range;
+
+/// Channel of wake-ups. It fails with every operation, because its number is higher.
+constexpr std::uint64_t alarm_channel = std::numeric_limits<std::uint64_t>::max() - 1;
+/// Names of messages on the channel of an operation. A schedule never uses such names.
+constexpr std::uint64_t name_of_door = ~std::uint64_t{0}, name_of_mapped = ~std::uint64_t{1},
+                        name_of_agreed = ~std::uint64_t{2}, name_of_question = ~std::uint64_t{3};
+constexpr const char* yes = "y";
+
+std::string new_door_name() {
+  std::random_device random;
+  return fmt::format("region-{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+}  // namespace
+
+bool MachineGroup::is_possible(const paths::Deployment& deployment, const Layout& layout,
+                               const collectives::Topology& topology) {
+  const paths::Plan& plan = deployment.plan();
+  const auto& hosts = layout.hosts();
+  if (!deployment.shared_elements().are_shared() || topology.depth() > 0 || hosts.size() < 2 ||
+      hosts.size() > paths::SharedRegion::members_max)
+    return false;
+  return std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t host) {
+    return plan.hosts[host].cluster == plan.hosts[hosts[0]].cluster &&
+           paths::are_of_one_machine(plan.hosts[host].address, plan.hosts[hosts[0]].address) &&
+           !paths::outgoing_link(plan, host).is_there() &&
+           !paths::receiving_link(plan, host).is_there();
+  });
+}
+
+// ---- turns -------------------------------------------------------------------------------------
+
+void MachineGroup::await_turn(const Operation& operation) {
+  runtime::Lock lock(mutex_);
+  while (now_ != operation.turn)
+    turn_ended_.wait(lock, runtime::Deadline::never(),
+                     {"an earlier operation", operation.name.group, operation.name.number});
+  if (has_failed_)
+    throw paths::TravelError(
+        "", "", "",
+        fmt::format("{}: an earlier operation of the group has failed", operation.name.text()));
+}
+
+void MachineGroup::end(std::uint64_t turn) {
+  runtime::DeferredWakes wakes;
+  const runtime::Lock lock(mutex_);
+  has_failed_ |= succeeded_ != turn;
+  ended_.insert(turn);
+  for (; ended_.erase(now_) > 0; ++now_) {
+  }
+  turn_ended_.wake_all(wakes);
+}
+
+bool MachineGroup::run(const Operation& operation) {
+  await_turn(operation);
+  operation_ = &operation;
+  const bool has_region = meet();
+  try {
+    const std::int64_t begin_nanos = operation.trace != nullptr ? operation.trace->now() : 0;
+    if (has_region) carry_out();
+    if (has_region && operation.trace != nullptr) record(begin_nanos);
+  } catch (const paths::CallsDiffer& differ) {
+    throw paths::TravelError(
+        "", "", "",
+        fmt::format("{}: host {} calls '{}', but host {} calls '{}'", operation.name.text(),
+                    parts_.lanes.own_host_name(), operation.text,
+                    parts_.lanes.host_name(parts_.hosts[differ.member()]),
+                    base::visible(differ.what())),
+        paths::FailureCause::application);
+  }
+  questions_.clear();
+  asked_.clear();
+  const runtime::Lock lock(mutex_);
+  succeeded_ = operation.turn;
+  return has_region;
+}
+
+// ---- agreement ---------------------------------------------------------------------------------
+
+/// Returns whether the group has a region. The first call agrees on that.
+bool MachineGroup::meet() {
+  if (state_ != State::unknown) return state_ == State::mapped;
+  std::optional<paths::SharedRegion> region = parts_.me == 0 ? make_and_agree() : map_and_agree();
+  state_ = region ? State::mapped : State::refused;
+  if (!region) return false;
+  region->close_descriptor();
+  member_ = std::make_unique<paths::Member>(std::move(*region), parts_.me, *this);
+  waits_ = std::make_unique<runtime::WaitSet>(parts_.runtime);
+  alarms_.resize(parts_.hosts.size());
+  for (std::uint32_t member = 0; member < parts_.hosts.size(); ++member)
+    if (member != parts_.me) listen(member);
+  return true;
+}
+
+/// The first member makes the region and tells the others how to get it. They tell it whether they
+/// have mapped it, and it tells all of them whether all have.
+std::optional<paths::SharedRegion> MachineGroup::make_and_agree() {
+  std::optional<paths::SharedRegion> region;
+  std::optional<runtime::DescriptorDoor> door;
+  std::string name = new_door_name();
+  const auto members = static_cast<std::uint32_t>(parts_.hosts.size());
+  try {
+    region = paths::SharedRegion::make(members);
+    door.emplace(name, base::Descriptor(dup(region->descriptor().get())));
+  } catch (const std::system_error&) {  // lanes do the same, only slower
+    region.reset();
+    name.clear();
+  }
+  for (std::uint32_t member = 1; member < members; ++member) send(member, name_of_door, name);
+  bool is_agreed = region.has_value();
+  for (std::uint32_t member = 1; member < members; ++member)
+    is_agreed &= receive(member, name_of_mapped) == yes;
+  for (std::uint32_t member = 1; member < members; ++member)
+    send(member, name_of_agreed, is_agreed ? yes : "");
+  if (!is_agreed) region.reset();
+  return region;
+}
+
+std::optional<paths::SharedRegion> MachineGroup::map_and_agree() {
+  const std::string door = receive(0, name_of_door);
+  std::optional<paths::SharedRegion> region;
+  try {
+    if (!door.empty())
+      region = paths::SharedRegion::map(runtime::DescriptorDoor::knock(geteuid(), door),
+                                        static_cast<std::uint32_t>(parts_.hosts.size()));
+  } catch (const std::system_error&) {  // lanes do the same, only slower
+  }
+  send(0, name_of_mapped, region ? yes : "");
+  if (receive(0, name_of_agreed) != yes) region.reset();
+  return region;
+}
+
+void MachineGroup::send(std::uint32_t member, std::uint64_t name, const std::string& text) {
+  const OperationName& of = operation_->name;
+  parts_.lanes
+      .send(parts_.hosts[member],
+            paths::NamedMessage{of.number, name, of.signature_digest, of.number << 32},
+            base::Payload::copy_of(std::as_bytes(std::span(text))))
+      .wait();
+}
+
+std::string MachineGroup::receive(std::uint32_t member, std::uint64_t name) {
+  const OperationName& of = operation_->name;
+  paths::Receiving receiving = parts_.lanes.receive(
+      parts_.hosts[member],
+      paths::NamedMessage{
+          .channel = of.number, .name = name, .signature_digest = of.signature_digest});
+  runtime::WaitSet waits(parts_.runtime);
+  waits.add(receiving);
+  if (!wait_patiently(waits, parts_.runtime, operation_->patience))
+    throw_late(of.text(), parts_.lanes, {parts_.hosts[member]}, operation_->patience.longest);
+  const base::Payload message = receiving.wait();
+  const std::span<const std::byte> bytes = message.bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// ---- wake-ups ----------------------------------------------------------------------------------
+
+void MachineGroup::listen(std::uint32_t member) {
+  alarms_[member] = parts_.lanes.receive(parts_.hosts[member], alarm_channel);
+  entries_[waits_->add(alarms_[member])] = member;
+}
+
+void MachineGroup::wake(std::uint32_t member) {
+  parts_.lanes.send(parts_.hosts[member], alarm_channel, {}).wait();
+}
+
+/// A question needs a message for which this host waits, so that the other host can compare what it
+/// does with the channel of the operation.
+void MachineGroup::ask(const std::vector<std::uint32_t>& late) {
+  const OperationName& of = operation_->name;
+  for (const std::uint32_t member : late)
+    if (asked_.insert(member).second)
+      questions_.push_back(parts_.lanes.receive(
+          parts_.hosts[member], paths::NamedMessage{.channel = of.number,
+                                                    .name = name_of_question,
+                                                    .signature_digest = of.signature_digest,
+                                                    .is_little = true}));
+  if (operation_->patience.ask_hosts) operation_->patience.ask_hosts();
+}
+
+void MachineGroup::sleep(const std::function<std::vector<std::uint32_t>()>& late) {
+  Patience patience = operation_->patience;
+  patience.ask_hosts = [&] { ask(late()); };
+  const auto entry = wait_patiently(*waits_, parts_.runtime, patience);
+  if (!entry) {
+    std::vector<std::uint32_t> hosts;
+    for (const std::uint32_t member : late()) hosts.push_back(parts_.hosts[member]);
+    throw_late(operation_->name.text(), parts_.lanes, hosts, patience.longest);
+  }
+  const std::uint32_t member = entries_.extract(*entry).mapped();
+  std::exchange(alarms_[member], {}).wait();  // throws if the operation has failed
+  listen(member);
+}
+
+// ---- operations --------------------------------------------------------------------------------
+
+void MachineGroup::put(std::span<std::byte> to, std::span<const std::byte> from) const {
+  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
+
+/// Returns the part of an array that a range of elements takes.
+std::span<std::byte> MachineGroup::part(std::span<std::byte> bytes, Range range) const {
+  return bytes.subspan(range.offset * operation_->element_bytes,
+                       range.count * operation_->element_bytes);
+}
+
+std::span<const std::byte> MachineGroup::given(std::uint32_t member, Range range) const {
+  const std::size_t element_bytes = operation_->element_bytes;
+  return member_->given(member, range.end() * element_bytes).subspan(range.offset * element_bytes);
+}
+
+void MachineGroup::carry_out() {
+  const auto& [turn, name, task, text, element_bytes, in, out, fold, patience, trace] = *operation_;
+  const paths::Member::Call call{name.signature_digest, text};
+  const std::uint32_t me = parts_.me, members = member_->members();
+  const bool is_root = me == task.root;
+  switch (task.collective) {
+    case Collective::broadcast: return member_->broadcast(call, out, task.root);
+    case Collective::reduce:
+    case Collective::allreduce:
+      return member_->reduce(
+          call, in,
+          is_root || task.collective == Collective::allreduce ? out : std::span<std::byte>(),
+          std::ref(fold));
+    default: break;
+  }
+  member_->exchange(call, in);
+  switch (task.collective) {
+    case Collective::gather:
+    case Collective::allgather:
+      if (is_root || task.collective == Collective::allgather)
+        for (std::uint32_t member = 0; member < members; ++member) {
+          const Range block = task.counts.block(member);
+          put(part(out, block), given(member, {0, block.count}));
+        }
+      return;
+    case Collective::scatter: return put(out, given(task.root, task.counts.block(me)));
+    case Collective::alltoall: {
+      const std::vector<Range> places = collectives::taken(task, me);
+      for (std::uint32_t member = 0; member < members; ++member)
+        put(part(out, places[member]), given(member, collectives::given(task, member, me)));
+      return;
+    }
+    case Collective::reduce_scatter: return fold_given(members, task.counts.block(me));
+    case Collective::scan: return fold_given(me + 1, task.vector());
+    case Collective::exscan: return fold_given(me, task.vector());
+    default: return;  // a barrier
+  }
+}
+
+/// Records who waited for whom: like a message to each other host from the one that arrived last,
+/// or from the root of a broadcast.
+void MachineGroup::record(std::int64_t begin_nanos) const {
+  const collectives::CollectiveSpec& task = operation_->task;
+  const std::uint32_t source =
+      task.collective == Collective::broadcast ? task.root : member_->last_to_arrive();
+  ShareTrace& trace = *operation_->trace;
+  eventspace::GroupStep step;
+  step.bytes = std::max(operation_->in.size(), operation_->out.size());
+  step.begin_nanos = begin_nanos;
+  if (source != parts_.me) {
+    step.action = eventspace::GroupAction::receive;
+    step.peer = trace.host(source);
+    return trace.add(step);
+  }
+  for (std::uint32_t member = 0; member < parts_.hosts.size(); ++member) {
+    if (member == parts_.me) continue;
+    step.peer = trace.host(member);
+    trace.add(step);
+    ++step.number;
+  }
+}
+
+/// Combines a range of the values of the first members into `out`, from the left.
+void MachineGroup::fold_given(std::uint32_t members, Range range) {
+  const std::span<std::byte> out = operation_->out;
+  if (members == 0) return;
+  if (members == 1) return put(out, given(0, range));
+  operation_->fold(out, given(0, range), given(1, range));
+  for (std::uint32_t member = 2; member < members; ++member)
+    operation_->fold(out, out, given(member, range));
+}
+
+}  // namespace groups

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/machine_group.hpp — operations of a group whose hosts are on one machine
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/schedule/collective_spec.hpp"
+#include "groups/execution.hpp"
+#include "groups/fold.hpp"
+#include "groups/layout.hpp"
+#include "groups/patience.hpp"
+#include "groups/tracing.hpp"
+#include "paths/host/deployment.hpp"
+#include "paths/machine/member.hpp"
+#include "paths/messages/group.hpp"
+#include "runtime/completion.hpp"
+#include "runtime/wait.hpp"
+
+namespace groups {
+
+/// Hosts of one machine need no messages for small values: they fold them in shared memory. A
+/// MachineGroup is one host's part in that. The first operation agrees with the other hosts, by
+/// messages, whether all of them have mapped the region. If one of them could not, the group uses
+/// messages for all operations, with the same results.
+///
+/// Thread-safe: run() and end() of different operations may overlap. Operations take effect in the
+///              order of their turns. The caller's mutex guards new_turn().
+/// Failure:     After an exception of run(), all later operations fail, and so does the group on
+/// the
+///              other hosts, by the messages of the group.
+class MachineGroup final : public paths::Alarm {
+ public:
+  /// The parts that a MachineGroup uses. All outlive it.
+  struct Parts {
+    const runtime::Runtime& runtime;
+    paths::MessageGroup& lanes;
+    const std::vector<std::uint32_t>& hosts;  ///< number in the run of each participant
+    std::uint32_t me;
+  };
+  explicit MachineGroup(const Parts& parts) : parts_(parts) {}
+
+  /// Returns whether the members of a group can share a region, by the plan. Equal on all hosts.
+  static bool is_possible(const paths::Deployment& deployment, const Layout& layout,
+                          const collectives::Topology& topology);
+  /// Returns the turn of the next operation: 1, 2, ...
+  std::uint64_t new_turn() { return ++turns_; }
+
+  struct Operation {
+    std::uint64_t turn;
+    const OperationName& name;
+    const collectives::CollectiveSpec& task;
+    std::string_view text;  ///< the call, for error messages of other hosts
+    std::size_t element_bytes;
+    std::span<std::byte> in, out;
+    Fold& fold;
+    Patience patience;
+    ShareTrace* trace;  ///< nullptr unless the run is traced
+  };
+  /// Carries out the operation. Returns false if the group has no region.
+  /// Blocks: until earlier turns have ended, and then for the other hosts.
+  /// Throws: TravelError, base::BadValue.
+  bool run(const Operation& operation);
+  /// Ends a turn, so that later operations can run. Must be called once for each turn, also if the
+  /// operation failed before run(). All later operations then fail, too.
+  void end(std::uint64_t turn);
+
+  // Alarm:
+  void sleep(const std::function<std::vector<std::uint32_t>()>& late) override;
+  void wake(std::uint32_t member) override;
+
+ private:
+  enum class State : std::uint8_t { unknown, mapped, refused };
+  void await_turn(const Operation& operation);
+  bool meet();
+  std::optional<paths::SharedRegion> make_and_agree();
+  std::optional<paths::SharedRegion> map_and_agree();
+  void send(std::uint32_t member, std::uint64_t name, const std::string& text);
+  std::string receive(std::uint32_t member, std::uint64_t name);
+  void listen(std::uint32_t member);
+  void ask(const std::vector<std::uint32_t>& late);
+  void carry_out();
+  void record(std::int64_t begin_nanos) const;
+  void fold_given(std::uint32_t members, collectives::Range range);
+  std::span<const std::byte> given(std::uint32_t member, collectives::Range range) const;
+  std::span<std::byte> part(std::span<std::byte> bytes, collectives::Range range) const;
+  void put(std::span<std::byte> to, std::span<const std::byte> from) const;
+
+  const Parts parts_;
+  std::uint64_t turns_ = 0;
+  runtime::Mutex mutex_;  // guards the members up to the next comment
+  runtime::WaitList turn_ended_;
+  std::set<std::uint64_t> ended_;  // turns that have ended before earlier ones
+  std::uint64_t now_ = 1;          // first turn that has not ended
+  std::uint64_t succeeded_ = 0;    // last turn in which run() has returned
+  bool has_failed_ = false;
+  // Used only by the operation whose turn it is.
+  const Operation* operation_ = nullptr;
+  State state_ = State::unknown;
+  std::unique_ptr<paths::Member> member_;
+  std::vector<paths::Receiving> alarms_;  // next wake-up from each member
+  std::unique_ptr<runtime::WaitSet> waits_;
+  std::map<std::size_t, std::uint32_t> entries_;  // member of each entry of waits_
+  std::vector<paths::Receiving> questions_;       // what late members should have sent
+  std::set<std::uint32_t> asked_;                 // members of questions_
+};
+
+}  // namespace groups

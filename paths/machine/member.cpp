@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/machine/member.cpp — arrival, waiting, and copies from and to a region
+#include "paths/machine/member.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/copy_few.hpp"
+#include "base/errors.hpp"
+#include "runtime/processes/between_processes.hpp"
+
+namespace paths {
+namespace {
+
+constexpr runtime::Reason reason{"members of a machine"};
+
+void copy(std::byte* to, std::span<const std::byte> from) {
+  if (!from.empty()) std::memcpy(to, from.data(), from.size());
+}
+
+/// Whether a counter has reached a number. Counters wrap around.
+bool has_reached(std::uint32_t counter, std::uint32_t number) {
+  return static_cast<std::int32_t>(counter - number) >= 0;
+}
+
+std::byte* place_of(std::array<std::byte, SharedRegion::near_bytes>& near, std::byte* far,
+                    std::size_t bytes) {
+  return bytes <= SharedRegion::near_bytes ? near.data() : far;
+}
+
+}  // namespace
+
+Member::Member(SharedRegion region, std::uint32_t me, Alarm& alarm)
+    : region_(std::move(region)), me_(me), alarm_(alarm) {
+  ENSURE(me < region_.members());
+}
+
+// ---- rounds ------------------------------------------------------------------------------------
+
+void Member::reduce(const Call& call, std::span<const std::byte> in, std::span<std::byte> out,
+                    const Combine& combine) {
+  SharedRegion::Gate& gate = region_.gate();
+  std::byte* const place = place_of(gate.result, region_.far_result(), in.size());
+  if (arrive(call, in)) {
+    check_digests(call);
+    const std::span<std::byte> result(place, in.size());
+    std::span<const std::byte> left = given(0, in.size());
+    for (std::uint32_t member = 1; member < members(); ++member) {
+      combine(result, left, given(member, in.size()));
+      left = result;
+    }
+    copy(out.data(), std::span<const std::byte>(result).first(out.size()));
+    open_gate();
+  } else {
+    wait_for_gate();
+    copy(out.data(), {place, out.size()});
+  }
+}
+
+void Member::exchange(const Call& call, std::span<const std::byte> in) {
+  if (arrive(call, in)) {
+    check_digests(call);
+    open_gate();
+  } else {
+    wait_for_gate();
+  }
+}
+
+std::span<const std::byte> Member::given(std::uint32_t member, std::size_t bytes) const {
+  // In a round, rounds_ is its number; after it, the number + 1.
+  const std::uint32_t round = rounds_ - 1;
+  return {
+      place_of(region_.seat(member).given[round % 2].near, region_.far_given(member, round), bytes),
+      bytes};
+}
+
+/// Gives this member's value. Returns whether all members have arrived.
+bool Member::arrive(const Call& call, std::span<const std::byte> in) {
+  ENSURE(in.size() <= SharedRegion::value_bytes_max);
+  tell_text(call);
+  const std::uint32_t round = rounds_++;
+  SharedRegion::Announced& given = region_.seat(me_).given[round % 2];
+  copy(place_of(given.near, region_.far_given(me_, round), in.size()), in);
+  given.digest.store(call.digest, std::memory_order_relaxed);
+  given.number.store(round + 1, std::memory_order_relaxed);
+  return region_.gate().arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == members();
+}
+
+/// Lets all members pass. No member can arrive in the next round before.
+void Member::open_gate() {
+  region_.gate().arrived.store(0, std::memory_order_relaxed);
+  region_.gate().last.store(me_, std::memory_order_relaxed);
+  region_.gate().round.store(rounds_, std::memory_order_seq_cst);
+  wake_sleepers();
+}
+
+void Member::wait_for_gate() {
+  const std::atomic<std::uint32_t>& round = region_.gate().round;
+  wait(
+      round, [&] { return round.load(std::memory_order_seq_cst) == rounds_; },
+      [this](std::uint32_t member) {
+        const auto& given = region_.seat(member).given[(rounds_ - 1) % 2];
+        return given.number.load(std::memory_order_relaxed) != rounds_;
+      });
+}
+
+void Member::check_digests(const Call& call) const {
+  for (std::uint32_t member = 0; member < members(); ++member) {
+    const auto& given = region_.seat(member).given[(rounds_ - 1) % 2];
+    if (given.digest.load(std::memory_order_relaxed) != call.digest)
+      throw CallsDiffer(member, text_of(member));
+  }
+}
+
+// ---- broadcasts --------------------------------------------------------------------------------
+
+void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root) {
+  ENSURE(value.size() <= SharedRegion::value_bytes_max);
+  const std::uint32_t broadcast = broadcasts_++;
+  SharedRegion::Announced& slot = region_.slot(broadcast);
+  std::byte* const place = place_of(slot.near, region_.far_slot(broadcast), value.size());
+  std::atomic<std::uint32_t>& taken = region_.seat(me_).taken;
+  if (me_ == root) {
+    tell_text(call);
+    await_room(broadcast);
+    copy(place, value);
+    slot.digest.store(call.digest, std::memory_order_relaxed);
+    taken.store(broadcasts_, std::memory_order_relaxed);
+    slot.number.store(broadcasts_, std::memory_order_seq_cst);
+  } else {
+    wait(
+        slot.number, [&] { return slot.number.load(std::memory_order_seq_cst) == broadcasts_; },
+        [root](std::uint32_t member) { return member == root; });
+    if (slot.digest.load(std::memory_order_relaxed) != call.digest)
+      throw CallsDiffer(root, text_of(root));
+    copy(value.data(), {place, value.size()});
+    taken.store(broadcasts_, std::memory_order_seq_cst);
+  }
+  wake_sleepers();
+}
+
+/// Waits until all members have taken the broadcast that used the slot before.
+void Member::await_room(std::uint32_t broadcast) {
+  if (!has_reached(broadcast, room_)) return;
+  std::uint32_t least = broadcasts_;
+  for (std::uint32_t member = 0; member < members(); ++member) {
+    if (member == me_) continue;
+    const std::atomic<std::uint32_t>& taken = region_.seat(member).taken;
+    const std::uint32_t needed = broadcast - SharedRegion::slots + 1;
+    wait(
+        taken, [&] { return has_reached(taken.load(std::memory_order_seq_cst), needed); },
+        [&](std::uint32_t other) {
+          return !has_reached(region_.seat(other).taken.load(std::memory_order_relaxed), needed);
+        });
+    const std::uint32_t now = taken.load(std::memory_order_relaxed);
+    if (!has_reached(now, least)) least = now;
+  }
+  room_ = least + SharedRegion::slots;
+}
+
+// ---- waiting -----------------------------------------------------------------------------------
+
+/// Blocks until `done()`, which depends on `word`. `late(member)` tells whether a member still has
+/// to do its part.
+template <class Done, class Late>
+void Member::wait(const std::atomic<std::uint32_t>& word, const Done& done, const Late& late) {
+  const std::uint64_t mine = std::uint64_t{1} << me_;
+  for (;;) {
+    const std::uint32_t seen = word.load(std::memory_order_acquire);
+    if (done()) return;
+    if (runtime::look_at(word, seen, runtime::Deadline::never(), reason)) continue;
+    // Either the other member sees the bit, or this member sees its change of the word.
+    region_.sleepers().fetch_or(mine, std::memory_order_seq_cst);
+    if (!done())
+      alarm_.sleep([&] {
+        std::vector<std::uint32_t> members_late;
+        for (std::uint32_t member = 0; member < members(); ++member)
+          if (member != me_ && late(member)) members_late.push_back(member);
+        return members_late;
+      });
+    region_.sleepers().fetch_and(~mine, std::memory_order_relaxed);
+  }
+}
+
+void Member::wake_sleepers() {
+  if (region_.sleepers().load(std::memory_order_seq_cst) == 0) return;
+  const std::uint64_t sleep = region_.sleepers().exchange(0, std::memory_order_seq_cst);
+  for (std::uint32_t member = 0; member < members(); ++member)
+    if (member != me_ && (sleep >> member & 1) != 0) alarm_.wake(member);
+}
+
+// ---- texts -------------------------------------------------------------------------------------
+
+/// Writes the text of a call, unless it is that of the call before. A reader may find parts of two
+/// texts, but only if it reads them after the operation.
+void Member::tell_text(const Call& call) {
+  if (told_ == call.text) return;
+  told_ = call.text;
+  auto& text = region_.seat(me_).text;
+  const std::size_t letters = std::min(told_.size(), text.size() - 1);
+  for (std::size_t at = 0; at < letters; ++at) text[at].store(told_[at], std::memory_order_relaxed);
+  text[letters].store('\0', std::memory_order_relaxed);
+}
+
+std::string Member::text_of(std::uint32_t member) const {
+  std::string text;
+  for (const std::atomic<char>& one : region_.seat(member).text) {
+    const char letter = one.load(std::memory_order_relaxed);
+    if (letter == '\0') break;
+    text += letter;
+  }
+  return text;
+}
+
+}  // namespace paths

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/machine/shared_region.cpp — layout and mapping of a region
+#include "paths/machine/shared_region.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "base/file_size.hpp"
+
+namespace paths {
+namespace {
+
+constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW;
+constexpr std::uint64_t magic_number = 0x5041'5448'5331'0001;  // changes with the layout
+constexpr std::size_t page_bytes = 4096;
+
+[[noreturn]] void fail(int error, const char* what) {
+  throw std::system_error(error, std::generic_category(), what);
+}
+
+}  // namespace
+
+/// Start of the memory, before the values. Except for the magic number, a new region is all zeros.
+struct SharedRegion::Head {
+  std::uint64_t magic;
+  Gate gate;
+  alignas(64) std::atomic<std::uint64_t> sleepers;
+  std::array<Announced, slots> broadcasts;
+  std::array<Seat, members_max> seats;
+
+  static constexpr std::size_t bytes() {
+    return (sizeof(Head) + page_bytes - 1) / page_bytes * page_bytes;
+  }
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+std::size_t SharedRegion::bytes_of(std::uint32_t members) {
+  return Head::bytes() + (1 + slots + 2 * std::size_t{members}) * value_bytes_max;
+}
+
+SharedRegion::SharedRegion(base::Descriptor descriptor, std::uint32_t members)
+    : descriptor_(std::move(descriptor)), members_(members) {
+  void* const mapped =
+      mmap(nullptr, bytes_of(members), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_.get(), 0);
+  if (mapped == MAP_FAILED) fail(errno, "shared memory cannot be mapped");
+  base_ = static_cast<std::byte*>(mapped);
+}
+
+SharedRegion SharedRegion::make(std::uint32_t members) {
+  ENSURE(members > 0 && members <= members_max);
+  base::Descriptor made(memfd_create("paths-region", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!made) fail(errno, "no shared memory");
+  if (!base::set_file_size(made.get(), bytes_of(members)))
+    fail(errno, "no shared memory of that size");
+  if (fcntl(made.get(), F_ADD_SEALS, seals) != 0) fail(errno, "shared memory cannot be sealed");
+  SharedRegion region(std::move(made), members);
+  region.head().magic = magic_number;
+  return region;
+}
+
+SharedRegion SharedRegion::map(base::Descriptor descriptor, std::uint32_t members) {
+  ENSURE(members > 0 && members <= members_max);
+  // Memory that shrinks would end the processes that read it.
+  struct stat status {};
+  const int found = fcntl(descriptor.get(), F_GET_SEALS);
+  if (found < 0 || (found & seals) != seals || fstat(descriptor.get(), &status) != 0 ||
+      static_cast<std::size_t>(status.st_size) != bytes_of(members))
+    fail(EINVAL, "the memory is not a region of this group");
+  SharedRegion region(std::move(descriptor), members);
+  if (region.head().magic != magic_number) fail(EINVAL, "the memory is not a region");
+  return region;
+}
+
+SharedRegion::SharedRegion(SharedRegion&& other) noexcept
+    : descriptor_(std::move(other.descriptor_)),
+      members_(std::exchange(other.members_, 0)),
+      base_(std::exchange(other.base_, nullptr)) {}
+
+SharedRegion& SharedRegion::operator=(SharedRegion&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(members_, other.members_);
+  std::swap(base_, other.base_);
+  return *this;
+}
+
+SharedRegion::~SharedRegion() {
+  if (base_ != nullptr) munmap(base_, bytes_of(members_));
+}
+
+SharedRegion::Head& SharedRegion::head() const { return *reinterpret_cast<Head*>(base_); }
+SharedRegion::Gate& SharedRegion::gate() const { return head().gate; }
+std::atomic<std::uint64_t>& SharedRegion::sleepers() const { return head().sleepers; }
+SharedRegion::Seat& SharedRegion::seat(std::uint32_t member) const { return head().seats[member]; }
+SharedRegion::Announced& SharedRegion::slot(std::uint32_t broadcast) const {
+  return head().broadcasts[broadcast % slots];
+}
+
+std::byte* SharedRegion::far_result() const { return base_ + Head::bytes(); }
+
+std::byte* SharedRegion::far_slot(std::uint32_t broadcast) const {
+  return far_result() + (1 + std::size_t{broadcast % slots}) * value_bytes_max;
+}
+
+std::byte* SharedRegion::far_given(std::uint32_t member, std::uint32_t round) const {
+  return far_result() + (1 + slots + 2 * std::size_t{member} + round % 2) * value_bytes_max;
+}
+
+}  // namespace paths

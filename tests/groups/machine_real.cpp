@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/groups/machine_real.cpp — groups of processes of one machine, which share a region.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "groups/group.hpp"
+#include "tests/support/processes.hpp"
+
+namespace {
+
+using Values = std::vector<double>;
+
+test_support::Sim hosts_of_a_machine(int hosts, const std::string& more = "") {
+  return test_support::Sim(
+      test_support::network_line("ipc", hosts) + more +
+      fmt::format("deadline: 20s\nclusters: {{a: {{hosts: {}}}}}\nlanes:\n", hosts));
+}
+
+void say_sum(paths::Thread& thread, const test_support::Say& say) {
+  groups::Group world(thread);
+  const Values in{1.0 / (1 + thread.rank()), 1e16 / (1 + thread.rank())};
+  Values out(2);
+  world.run(groups::allreduce(in, out, "sum"));
+  say(fmt::format("sum {:a} {:a} by {}", out[0], out[1], world.last_algorithm()));
+}
+
+}  // namespace
+
+TEST_CASE("groups: processes of a machine use shared memory, and lanes give the same bits") {
+  std::vector<std::string> sums;
+  for (const std::string memory : {"", "shared_memory: false\n"}) {
+    const test_support::Sim sim = hosts_of_a_machine(5, memory);
+    auto hosts = test_support::start_hosts(sim, say_sum);
+    for (auto& [name, host] : hosts) {
+      CHECK(host.end(60'000) == 0);
+      INFO(host.text());
+      REQUIRE(host.lines("sum ").size() == 1);
+      const std::string line = host.lines("sum ").front();
+      const std::size_t by = line.find(" by ");
+      CHECK((line.substr(by) == " by shared_memory") == memory.empty());
+      sums.push_back(line.substr(0, by));
+    }
+  }
+  for (const std::string& sum : sums) CHECK(sum == sums.front());
+}
+
+TEST_CASE("groups: started operations of processes use shared memory in their order") {
+  const test_support::Sim sim = hosts_of_a_machine(3);
+  auto hosts =
+      test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        constexpr std::size_t operations = 50;
+        std::vector<Values> in(operations), out(operations);
+        std::vector<groups::Started> started;
+        for (std::size_t i = 0; i < operations; ++i) {
+          in[i] = {static_cast<double>(i), static_cast<double>(thread.rank())};
+          out[i].resize(2);
+          started.push_back(world.start(groups::allreduce(in[i], out[i], "sum")));
+        }
+        for (groups::Started& one : started) one.wait();
+        for (std::size_t i = 0; i < operations; ++i)
+          if (out[i] != Values{3.0 * static_cast<double>(i), 3.0}) return say("wrong");
+        say("right");
+      });
+  for (auto& [name, host] : hosts) {
+    CHECK(host.end(60'000) == 0);
+    INFO(host.text());
+    CHECK(host.lines("right").size() == 1);
+  }
+}
+
+TEST_CASE("groups: a process that arrives late finds the others asleep and wakes them") {
+  const test_support::Sim sim = hosts_of_a_machine(3);
+  auto hosts =
+      test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        for (std::uint32_t late = 0; late < 3; ++late) {
+          if (thread.rank() == late) thread.sleep_for(std::chrono::milliseconds(600));
+          world.run(groups::barrier());
+        }
+        say("passed");
+      });
+  for (auto& [name, host] : hosts) {
+    CHECK(host.end(60'000) == 0);
+    INFO(host.text());
+    CHECK(host.lines("passed").size() == 1);
+  }
+}
+
+TEST_CASE("groups: a process that others wait for in shared memory is named at the deadline") {
+  const test_support::Sim sim(test_support::network_line("ipc", 3) +
+                              "deadline: 1s\nclusters: {a: {hosts: 3}}\nlanes:\n");
+  auto hosts =
+      test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        world.run(groups::barrier());
+        if (thread.rank() == 1) thread.sleep_for(std::chrono::milliseconds(2500));
+        try {
+          world.run(groups::barrier());
+        } catch (const paths::TravelError& error) {
+          say(fmt::format("told: {}", error.reason()));
+        }
+      });
+  for (auto& [name, host] : hosts) {
+    host.end(60'000);
+    INFO(host.text());
+    REQUIRE(host.lines("told: ").size() == 1);
+    const std::string told = host.lines("told: ").front();
+    CHECK(told.find("operation 1 of group world, barrier: host a-") != std::string::npos);
+    CHECK(told.find("received nothing for 1s; waited for host a-1") != std::string::npos);
+  }
+}
+
+TEST_CASE("groups: calls that differ in shared memory are both named") {
+  const test_support::Sim sim = hosts_of_a_machine(2);
+  auto hosts =
+      test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        world.run(groups::barrier());
+        Values in(thread.rank() == 0 ? 1 : 2), out(in.size());
+        try {
+          world.run(groups::allreduce(in, out, "sum"));
+        } catch (const paths::TravelError& error) {
+          say(fmt::format("told: {}", error.reason()));
+        }
+      });
+  for (auto& [name, host] : hosts) {
+    host.end(60'000);
+    INFO(host.text());
+    REQUIRE(host.lines("told: ").size() == 1);
+    const std::string told = host.lines("told: ").front();
+    CHECK(told.find("'allreduce sum f64, 1 by best'") != std::string::npos);
+    CHECK(told.find("'allreduce sum f64, 2 by best'") != std::string::npos);
+  }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/shared_region_test.cpp — operations of members in a region, as threads of this
+// process.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <condition_variable>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/file_size.hpp"
+#include "paths/machine/member.hpp"
+#include "runtime/runtime.hpp"
+
+namespace {
+
+using paths::Member;
+using paths::SharedRegion;
+using Values = std::vector<double>;
+
+/// Thrown to end a member, and by the alarms of all other members afterwards.
+struct Ended {};
+
+/// Wakes members by condition variables. A sleep that no member ends fails after a minute.
+class Bells {
+ public:
+  explicit Bells(std::uint32_t members) : rung_(members) {}
+  void end() {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+    changed_.notify_all();
+  }
+  void ring(std::uint32_t member) {
+    const std::lock_guard lock(mutex_);
+    ++rings_, rung_[member] = true;
+    changed_.notify_all();
+  }
+  void sleep(std::uint32_t member) {
+    std::unique_lock lock(mutex_);
+    const auto is_awake = [&] { return has_ended_ || rung_[member]; };
+    if (!changed_.wait_for(lock, std::chrono::seconds(60), is_awake))
+      throw std::runtime_error("no member woke this one");
+    if (has_ended_) throw Ended();
+    rung_[member] = false;
+  }
+  std::uint64_t rings() {
+    const std::lock_guard lock(mutex_);
+    return rings_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<bool> rung_;
+  std::uint64_t rings_ = 0;
+  bool has_ended_ = false;
+};
+
+class Bell final : public paths::Alarm {
+ public:
+  Bell(Bells& bells, std::uint32_t me) : bells_(bells), me_(me) {}
+  void sleep(const std::function<std::vector<std::uint32_t>()>&) override { bells_.sleep(me_); }
+  void wake(std::uint32_t member) override { bells_.ring(member); }
+
+ private:
+  Bells& bells_;
+  const std::uint32_t me_;
+};
+
+/// Runs `work(member, number)` in a thread for each member, each with a mapping of its own.
+/// Contexts of a runtime poll before they sleep; other threads sleep at once.
+template <class Work>
+std::uint64_t in_threads(std::uint32_t members, bool polls, const Work& work) {
+  Bells bells(members);
+  const SharedRegion first = SharedRegion::make(members);
+  std::vector<std::string> failed(members);
+  const auto run = [&](std::uint32_t me) {
+    try {
+      Bell bell(bells, me);
+      Member member(SharedRegion::map(base::Descriptor(dup(first.descriptor().get())), members), me,
+                    bell);
+      work(member, me);
+      return;
+    } catch (const Ended&) {
+    } catch (const std::exception& error) {
+      failed[me] = error.what();
+    }
+    bells.end();
+  };
+  if (polls) {
+    runtime::Runtime runtime;
+    runtime.run([&] {
+      std::vector<runtime::Task> tasks;
+      for (std::uint32_t me = 0; me < members; ++me)
+        tasks.push_back(
+            runtime.spawn(runtime::ContextRole::thread, {"member", "", me}, [&, me] { run(me); }));
+      for (runtime::Task& task : tasks) task.join();
+    });
+  } else {
+    std::vector<std::thread> threads;
+    for (std::uint32_t me = 0; me < members; ++me) threads.emplace_back(run, me);
+    for (std::thread& thread : threads) thread.join();
+  }
+  for (const std::string& text : failed) {
+    INFO(text);
+    CHECK(text.empty());
+  }
+  return bells.rings();
+}
+
+/// Fails a member's thread. The assertions of Catch2 may be used in one thread only.
+void require(bool condition, const char* what) {
+  if (!condition) throw std::runtime_error(what);
+}
+
+std::span<std::byte> bytes_of(Values& values) { return std::as_writable_bytes(std::span(values)); }
+
+void add(std::span<std::byte> into, std::span<const std::byte> left,
+         std::span<const std::byte> right) {
+  for (std::size_t at = 0; at < into.size(); at += sizeof(double)) {
+    double a = 0, b = 0;
+    std::memcpy(&a, &left[at], sizeof a);
+    std::memcpy(&b, &right[at], sizeof b);
+    const double sum = a + b;
+    std::memcpy(&into[at], &sum, sizeof sum);
+  }
+}
+
+/// Value of a member at an index of an operation. Sums of such values depend on their order.
+double value_of(std::uint64_t operation, std::uint32_t member, std::size_t index) {
+  return 1.0 / static_cast<double>(1 + (operation * 31 + member * 7 + index) % 1009);
+}
+
+Values values_of(std::uint64_t operation, std::uint32_t member, std::size_t count) {
+  Values values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = value_of(operation, member, i);
+  return values;
+}
+
+/// Does random operations, the same for all members, with random pauses. Returns the number of
+/// wrong results.
+std::uint64_t do_random_operations(Member& member, std::uint32_t me, std::uint64_t seed,
+                                   std::uint64_t operations) {
+  std::mt19937_64 same(seed), own(seed * 1000 + me);
+  std::uint64_t wrong = 0;
+  for (std::uint64_t operation = 0; operation < operations; ++operation) {
+    constexpr std::size_t counts[] = {0, 1, 6, 7, 100, 2048};
+    const std::size_t count = counts[same() % std::size(counts)];
+    const auto root = static_cast<std::uint32_t>(same() % member.members());
+    const std::uint64_t kind = same() % 4;
+    const std::string text = fmt::format("kind {}", kind);
+    const Member::Call call{operation, text};
+    if (own() % 64 == 0) std::this_thread::sleep_for(std::chrono::microseconds(own() % 2000));
+    Values in = values_of(operation, me, count), out(count, -1);
+    Values sum = values_of(operation, 0, count);
+    for (std::uint32_t other = 1; other < member.members(); ++other)
+      for (std::size_t i = 0; i < count; ++i) sum[i] += value_of(operation, other, i);
+    switch (kind) {
+      case 0: {
+        const bool in_place = operation % 2 == 0;
+        member.reduce(call, bytes_of(in), bytes_of(in_place ? in : out), add);
+        wrong += (in_place ? in : out) != sum;
+        break;
+      }
+      case 1:
+        member.reduce(call, bytes_of(in), me == root ? bytes_of(out) : std::span<std::byte>(), add);
+        if (me == root) wrong += out != sum;
+        break;
+      case 2:
+        member.broadcast(call, bytes_of(in), root);
+        wrong += in != values_of(operation, root, count);
+        break;
+      default:
+        member.exchange(call, bytes_of(in));
+        if (own() % 16 == 0) std::this_thread::yield();
+        for (std::uint32_t other = 0; other < member.members(); ++other) {
+          const Values wanted = values_of(operation, other, count);
+          const auto given = member.given(other, count * sizeof(double));
+          wrong += !std::ranges::equal(given, std::as_bytes(std::span(wanted)));
+        }
+    }
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "shared region: random operations of 2 to 8 members give the bits of a sum from the left") {
+  const std::uint32_t members = GENERATE(2, 3, 4, 8);
+  const bool polls = GENERATE(false, true);
+  CAPTURE(members, polls);
+  std::atomic<std::uint64_t> wrong = 0;
+  in_threads(members, polls, [&](Member& member, std::uint32_t me) {
+    wrong += do_random_operations(member, me, members, 2000);
+  });
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("shared region: members that sleep are woken by the last one to arrive") {
+  const std::uint64_t rings = in_threads(4, false, [](Member& member, std::uint32_t me) {
+    for (std::uint64_t round = 0; round < 20; ++round) {
+      if (me == round % 4) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      member.exchange({round, "a barrier"}, {});
+      require(member.last_to_arrive() < 4, "a member that does not exist");
+    }
+  });
+  CHECK(rings > 0);
+}
+
+TEST_CASE("shared region: the root of broadcasts runs ahead by as many as there are slots") {
+  std::atomic<std::uint64_t> given = 0;
+  std::atomic<bool> has_begun = false;
+  std::uint64_t ahead = 0;
+  in_threads(2, false, [&](Member& member, std::uint32_t me) {
+    Values value(1);
+    if (me == 1) {
+      while (given < SharedRegion::slots) std::this_thread::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      ahead = given;
+      has_begun = true;
+    }
+    for (std::uint64_t number = 0; number < 1000; ++number) {
+      value[0] = me == 0 ? static_cast<double>(number) : -1;
+      member.broadcast({number, "broadcast"}, bytes_of(value), 0);
+      if (me == 0) ++given;
+      require(value[0] == static_cast<double>(number), "a wrong value");
+    }
+  });
+  CHECK(ahead == SharedRegion::slots);
+}
+
+TEST_CASE("shared region: a member that calls another operation is named with its call") {
+  const bool is_broadcast = GENERATE(false, true);
+  std::atomic<int> named = 0;
+  in_threads(2, false, [&](Member& member, std::uint32_t me) {
+    Values value(1);
+    const Member::Call call{me, me == 0 ? "the call of 0" : "the call of 1"};
+    if (me == 0 && !is_broadcast) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    try {
+      if (is_broadcast) return member.broadcast(call, bytes_of(value), 0);
+      member.exchange(call, {});
+      require(false, "the calls differ, but the member passed");
+    } catch (const paths::CallsDiffer& differ) {
+      require(differ.member() == 1 - me, "the wrong member is named");
+      require(differ.what() == fmt::format("the call of {}", 1 - me), "a wrong call");
+      ++named;
+      throw Ended();
+    }
+  });
+  CHECK(named == 1);
+}
+
+TEST_CASE("shared region: memory that is no region of the group is refused") {
+  const auto map = [](int descriptor, std::uint32_t members) {
+    return SharedRegion::map(base::Descriptor(descriptor), members);
+  };
+  const SharedRegion two = SharedRegion::make(2);
+  CHECK_THROWS_AS(map(dup(two.descriptor().get()), 3), std::system_error);
+  CHECK_THROWS_AS(map(-1, 2), std::system_error);
+  CHECK_THROWS_AS(map(memfd_create("unsealed", MFD_CLOEXEC), 2), std::system_error);
+  base::Descriptor zeros(memfd_create("zeros", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  off_t bytes = lseek(two.descriptor().get(), 0, SEEK_END);
+  REQUIRE(base::set_file_size(zeros.get(), static_cast<std::uint64_t>(bytes)));
+  REQUIRE(fcntl(zeros.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
+  CHECK_THROWS_AS(map(dup(zeros.get()), 2), std::system_error);
+  CHECK_NOTHROW(map(dup(two.descriptor().get()), 2));
+}
