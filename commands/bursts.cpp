@@ -61,15 +61,15 @@ void send_to(paths::MessageGroup& group, const std::vector<std::uint32_t>& targe
 void receive_from(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator,
                   const Request& request) {
   const auto ask = [&] {
-    std::vector<paths::Receiving> coming;
+    std::vector<runtime::Handle<paths::Received>> coming;
     for (const std::uint32_t source : request.peers)
       coming.push_back(group.receive(source, data_tag));
     return coming;
   };
-  std::vector<paths::Receiving> coming = ask();
+  std::vector<runtime::Handle<paths::Received>> coming = ask();
   group.send(initiator, control_tag, {});
   for (std::uint64_t round = 1; round <= request.number; ++round) {
-    for (paths::Receiving& one : coming) one.wait();
+    for (auto& one : coming) one.wait();
     const base::Nanos came = clock(thread);
     if (round < request.number) coming = ask();
     group.send(initiator, control_tag, base::Payload::of(came));
@@ -78,9 +78,9 @@ void receive_from(paths::Thread& thread, paths::MessageGroup& group, std::uint32
 
 }  // namespace
 
-base::Payload patiently(paths::Receiving receiving) {
+base::Payload patiently(runtime::Handle<paths::Received> receiving) {
   receiving.completion()->wait(runtime::Deadline::never(), {"a message from another host"});
-  return receiving.wait();
+  return receiving.wait().payload;
 }
 
 Bursts::Bursts(paths::Thread& thread, paths::MessageGroup& group, bool is_one_clock)
@@ -101,7 +101,7 @@ base::Nanos Bursts::one(const Peers& sources_of, const Peers& targets_of, std::u
     send_to(group_, mine->second, size);
   base::Nanos last = begin;
   for (const auto& [target, sources] : sources_of) {
-    last = std::max(last, group_.receive(target, control_tag).wait().read<base::Nanos>());
+    last = std::max(last, group_.receive(target, control_tag).wait().payload.read<base::Nanos>());
     bytes_ += size * sources.size();
   }
   return (is_one_clock_ ? last : clock(thread_)) - begin;
@@ -135,7 +135,8 @@ bool have_our_clock(const paths::Thread& thread, paths::MessageGroup& group,
   for (const std::uint32_t host : hosts) {
     if (host == thread.host().index()) continue;
     group.send(host, control_tag, payload_of({What::clock}));
-    all_do = group.receive(host, control_tag).wait().read<std::uint64_t>() == ours && all_do;
+    all_do =
+        group.receive(host, control_tag).wait().payload.read<std::uint64_t>() == ours && all_do;
   }
   return all_do;
 }

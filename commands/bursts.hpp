@@ -65,6 +65,6 @@ bool have_our_clock(const paths::Thread& thread, paths::MessageGroup& group,
                     const std::vector<std::uint32_t>& hosts);
 
 /// Waits without a deadline for a message, while its sender is alive.
-base::Payload patiently(paths::Receiving receiving);
+base::Payload patiently(runtime::Handle<paths::Received> receiving);
 
 }  // namespace commands

@@ -70,4 +70,11 @@ struct Call {
   std::shared_ptr<base::Buffer> made = {};
 };
 
+/// The calls of a host's members in one operation, by place; nullptr: the member has not arrived.
+using Calls = std::vector<std::shared_ptr<const Call>>;
+/// Returns a pointer that does not own the call.
+inline std::shared_ptr<const Call> borrowed(const Call& call) {
+  return {std::shared_ptr<const Call>(), &call};
+}
+
 }  // namespace groups

@@ -199,8 +199,8 @@ void Execution::send(Slot slot) {
   wait_for(step.sending, slot);
 }
 
-template <class Handle>
-void Execution::wait_for(const Handle& handle, Slot slot) {
+template <class T>
+void Execution::wait_for(const runtime::Handle<T>& handle, Slot slot) {
   const std::size_t member = waits_.add(handle);
   if (of_.empty()) first_wait_ = member;
   of_.push_back(slot);
@@ -266,11 +266,11 @@ void Execution::finish(std::size_t member) {
 
 void Execution::take(Slot slot) {
   Step& step = kept_[slot];
-  paths::Receiving receiving = std::exchange(step.receiving, {});
-  const base::Payload message = receiving.wait();
+  const paths::Received received = std::exchange(step.receiving, {}).wait();
   find_all(step);
   step.bytes = size_of(into_);
-  if (receiving.is_in_place()) return;
+  if (received.is_in_place) return;
+  const base::Payload& message = received.payload;
   if (step.bytes != message.size())
     throw paths::TravelError(
         "", "", "",

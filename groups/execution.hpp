@@ -20,6 +20,7 @@
 #include "groups/tracing.hpp"
 #include "paths/messages/group.hpp"
 #include "runtime/completion.hpp"
+#include "runtime/handle.hpp"
 
 namespace groups {
 
@@ -96,8 +97,8 @@ class Execution {
   struct Step {
     std::vector<collectives::Block> blocks;
     paths::NamedMessage message;
-    paths::Sending sending;
-    paths::Receiving receiving;
+    runtime::Handle<void> sending;
+    runtime::Handle<paths::Received> receiving;
     bool is_free = false;     // no earlier unfinished step conflicts with it
     std::uint64_t bytes = 0;  // size of a message; set only if traced
     std::int64_t began_nanos = 0;
@@ -123,8 +124,8 @@ class Execution {
   void receive_in_order();
   bool has_sending_ports() const { return ports().are_in_order && ports().sending > 0; }
   void send_in_order();
-  template <class Handle>
-  void wait_for(const Handle& handle, Slot slot);
+  template <class T>
+  void wait_for(const runtime::Handle<T>& handle, Slot slot);
   void finish(std::size_t member);
   void take(Slot slot);
   void find_all(const Step& step);

@@ -17,6 +17,7 @@
 #include "base/text_file.hpp"
 #include "base/usage_error.hpp"
 #include "groups/host_group.hpp"
+#include "runtime/continuation.hpp"
 
 namespace groups {
 namespace {
@@ -169,21 +170,57 @@ std::shared_ptr<const PreparedCall> Group::check(Call& call) const {
 
 void Group::run(Call call) {
   const auto prepared = check(call);
-  const auto running = group_->enter(place_, next_, call, prepared, true);
+  const auto running = group_->enter(place_, next_, borrowed(call), prepared, true);
   ++next_;
   group_->wait(*running, place_);
   move_tuple(call, group_->deadline());
 }
 
+namespace {
+
+/// One member's part in a started operation. While the operation runs, it shares the call with its
+/// host, which may use the call for longer than the handle exists.
+struct StartedCall final : runtime::Pending<void> {
+  StartedCall(Call given, std::uint32_t at) : call(std::move(given)), place(at) {}
+
+  Call call;
+  const std::uint32_t place;
+  const std::uint32_t forks = runtime::forks_until_here();
+  std::shared_ptr<Running> running;
+  std::shared_ptr<HostGroup> group;  // null after take()
+
+  runtime::Completion& completion() override { return running->completion; }
+  std::string text() const override {
+    return fmt::format("wait for operation {} of a group, {}", running->name.number,
+                       name_of(call.collective));
+  }
+  void take(runtime::Deadline deadline) override {
+    const std::shared_ptr<HostGroup> its = std::move(group);
+    its->wait(*running, place, deadline);
+    move_tuple(call, runtime::sooner(its->runtime(), its->deadline(), deadline));
+  }
+  void drop() noexcept override {
+    if (group == nullptr) return;
+    if (forks != runtime::forks_until_here())
+      return runtime::keep_for_ever(std::tuple(std::move(group), std::move(running)));
+    try {
+      take(runtime::Deadline::never());
+    } catch (const std::exception&) {  // the owner chose not to wait for the result
+    } catch (const runtime::Stop&) {   // the context's next wait throws it again
+    }
+  }
+};
+
+}  // namespace
+
 Started Group::start(Call call) {
-  Started started;
-  started.call_ = std::make_unique<Call>(std::move(call));
-  const auto prepared = check(*started.call_);
-  started.running_ = group_->enter(place_, next_, *started.call_, prepared, false);
-  started.group_ = group_;
-  started.place_ = place_;
+  const auto started = std::make_shared<StartedCall>(std::move(call), place_);
+  const auto prepared = check(started->call);
+  const std::shared_ptr<const Call> mine(started, &started->call);
+  started->running = group_->enter(place_, next_, mine, prepared, false);
+  started->group = group_;
   ++next_;
-  return started;
+  return Started(started);
 }
 
 namespace {
@@ -246,43 +283,6 @@ std::unique_ptr<Group> Group::split(std::optional<std::int64_t> colour, std::int
   for (std::uint32_t& member : members) member = group_->layout().thread(member);
   const std::string name = fmt::format("{}.{}.{}", group_->name(), number, *colour);
   return std::unique_ptr<Group>(new Group(thread_, name, &members, origin));
-}
-
-Started& Started::operator=(Started&& other) noexcept {
-  std::swap(group_, other.group_);
-  std::swap(running_, other.running_);
-  std::swap(place_, other.place_);
-  std::swap(call_, other.call_);
-  return *this;
-}
-
-Started::~Started() {
-  if (running_ == nullptr) return;
-  if (forks_ != runtime::forks_until_here()) {
-    runtime::keep_for_ever(std::tuple(std::move(group_), std::move(running_), std::move(call_)));
-    return;
-  }
-  const auto running = running_;
-  try {
-    wait();
-  } catch (const std::exception&) {  // the owner chose not to wait for the result
-  } catch (const runtime::Stop&) {   // the context's next wait throws it again
-    running->kept = std::move(call_);
-  }
-}
-
-void Started::wait() {
-  if (running_ == nullptr)
-    throw base::UsageError("wait for an operation that was not started, or was waited for");
-  const auto running = std::exchange(running_, nullptr);
-  group_->wait(*running, place_);
-  move_tuple(*call_, group_->deadline());
-}
-
-std::shared_ptr<runtime::Completion> Started::completion() const {
-  if (running_ == nullptr)
-    throw base::UsageError("an operation that was not started, or was waited for");
-  return {running_, &running_->completion};
 }
 
 }  // namespace groups

@@ -15,7 +15,7 @@
 #include "groups/call.hpp"
 #include "groups/tuples.hpp"
 #include "paths/host/thread.hpp"
-#include "runtime/completion.hpp"
+#include "runtime/handle.hpp"
 #include "runtime/processes/process_end.hpp"
 
 namespace groups {
@@ -23,7 +23,6 @@ namespace groups {
 class HostGroup;
 struct Origin;
 struct PreparedCall;
-struct Running;
 
 /// Arrays of scalars: vectors, std::array, spans.
 template <class Range>
@@ -169,32 +168,8 @@ inline Call by(std::string algorithm, Call call) {
   return call;
 }
 
-/// Handle of an operation that runs while its member computes. The destructor waits until the
-/// operation has ended.
-///
-/// Thread-safe: no; used by its member's thread only.
-class Started {
- public:
-  Started() = default;
-  Started(Started&&) noexcept = default;
-  Started& operator=(Started&& other) noexcept;
-  ~Started();
-  /// Blocks until the operation has ended and the arrays are free. Must be called at most once. If
-  /// the result is a tuple, moves it into its element, which may block.
-  /// Throws: TravelError, and the exceptions of Element::move().
-  void wait();
-  /// Returns the completion of the operation, for wait sets.
-  /// Requires: wait() was not called.
-  std::shared_ptr<runtime::Completion> completion() const;
-
- private:
-  friend class Group;
-  std::shared_ptr<HostGroup> group_;
-  std::shared_ptr<Running> running_;
-  std::uint32_t place_ = 0;
-  std::unique_ptr<Call> call_;
-  std::uint32_t forks_ = runtime::forks_until_here();
-};
+/// Handle of an operation that runs while its member computes: see Group::start().
+using Started = runtime::Handle<void>;
 
 /// Name of a group that the config declares.
 struct Declared {
@@ -207,7 +182,7 @@ struct Declared {
 /// unless a call names another. If a member is destroyed, its operations under way continue.
 ///
 /// Thread-safe: no; each member is created, used and destroyed by its own thread.
-/// Blocks:      run() and Started::wait(): until this member's part has ended and its tuple is
+/// Blocks:      run() and wait() of handles: until this member's part has ended and its tuple is
 ///              moved. The constructor, if this thread has destroyed an earlier member of the same
 ///              group: until the other members on its host are destroyed, too.
 /// Throws:      UsageError for a wrong call, before anything is sent. TravelError for failures of
@@ -251,7 +226,12 @@ class Group {
 
   void run(Call call);
   /// Starts the operation without waiting. Several operations may run at a time and may end in any
-  /// order.
+  /// order. Only this thread may use the handle. wait() blocks until the operation has ended and
+  /// the arrays are free. If the result is a tuple, it then moves the tuple into its element, which
+  /// may block. At the deadline of wait() the operation fails on all hosts, like one whose members
+  /// do not arrive. If the handle is dropped, its destructor waits and ignores errors. It does not
+  /// wait in a forked process, or in a context that was cancelled.
+  /// Throws: wait() throws TravelError, and the exceptions of Element::move().
   Started start(Call call);
   /// Divides the group: members with the same colour form a new group. They are ranked by key, then
   /// by their rank in this group. All members must call it. A member without a colour gets nullptr.

@@ -14,6 +14,7 @@
 #include "base/digest.hpp"
 #include "base/usage_error.hpp"
 #include "groups/local.hpp"
+#include "runtime/continuation.hpp"
 #include "runtime/scheduler/busy_poll_scope.hpp"
 
 namespace groups {
@@ -49,7 +50,7 @@ struct Lent {
 /// Returns two overlapping arrays of different members, if one of the arrays is an `out`. A copy
 /// into that array would change the other. Arrays of one member do not overlap, unless they are
 /// identical.
-std::optional<std::pair<Lent, Lent>> overlapping(const std::vector<const Call*>& calls) {
+std::optional<std::pair<Lent, Lent>> overlapping(const Calls& calls) {
   std::vector<Lent> all;
   for (std::size_t member = 0; member < calls.size(); ++member) {
     const auto [in, out] = std::pair(calls[member]->in, calls[member]->out);
@@ -154,7 +155,7 @@ paths::Failure HostGroup::known_failure(std::uint64_t number) const {
 }
 
 std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t number,
-                                          const Call& call,
+                                          const std::shared_ptr<const Call>& call,
                                           const std::shared_ptr<const PreparedCall>& prepared,
                                           bool waits) {
   std::shared_ptr<Running> running;
@@ -168,11 +169,11 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     running = open(number);
     if (running->come == 0) {
       running->prepared = prepared;
-      running->name.collective = call.collective;
+      running->name.collective = call->collective;
     } else if (running->prepared != prepared &&
                running->prepared->signature != prepared->signature) {
       const auto other = std::find_if(running->calls.begin(), running->calls.end(),
-                                      [](const Call* one) { return one != nullptr; });
+                                      [](const auto& one) { return one != nullptr; });
       const std::string why =
           fmt::format("operation {} of group {}: {} calls '{}', but {} calls '{}'", number, name_,
                       thread_text(place), prepared->signature,
@@ -182,7 +183,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
       fail(lock, number, failure_of(why, paths::FailureCause::application), failing_);
       throw base::UsageError(why);
     }
-    running->calls[place - layout_.first_on(me_)] = &call;
+    running->calls[place - layout_.first_on(me_)] = call;
     if (running->trace) running->trace->came(place - layout_.first_on(me_));
     if (++running->come < running->calls.size()) return running;
     if (const std::string why = overlap_text(*running); !why.empty()) {
@@ -253,6 +254,7 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
   {
     runtime::Lock lock(mutex_);
     running_.erase(running->name.number);
+    running->calls.clear();
     if (failure) {
       fail(lock, running->name.number, failure, failing_);
       running->failure = failure;
@@ -492,10 +494,10 @@ paths::Traffic HostGroup::wan_traffic_of(const Execution& execution) const {
   return wan;
 }
 
-void HostGroup::wait(Running& running, std::uint32_t place) {
+void HostGroup::wait(Running& running, std::uint32_t place, runtime::Deadline deadline) {
   std::exception_ptr stop;
   try {
-    wait_for_end(running);
+    wait_for_end(running, place, deadline);
   } catch (const runtime::Stop&) {
     stop = std::current_exception();
   }
@@ -515,20 +517,30 @@ void HostGroup::take_memory_back(const Running& running, std::uint32_t place) co
                paths::FailureCause::ended);
 }
 
-void HostGroup::wait_for_end(Running& running) {
-  while (!running.completion.wait(deadline(), {"members of", name_, running.name.number})) {
+/// If the config's deadline passes, fails an operation whose members have not all arrived. If the
+/// given deadline passes, fails any operation that waits for members or hosts. Then waits on, until
+/// the arrays are free.
+void HostGroup::wait_for_end(Running& running, std::uint32_t place, runtime::Deadline given) {
+  for (;;) {
+    const runtime::Deadline until = runtime::sooner(runtime(), deadline(), given);
+    if (running.completion.wait(until, {"members of", name_, running.name.number})) return;
+    const bool is_given = until.at == given.at;
+    if (is_given) given = runtime::Deadline::never();
     runtime::Lock lock(mutex_);
-    if (running.has_begun) continue;
+    const auto found = running_.find(running.name.number);
+    const bool has_ended = found == running_.end() || found->second.get() != &running;
+    if (has_ended || (running.has_begun && (!is_given || lanes_ == nullptr))) continue;
     std::string who;
     for (std::size_t member = 0; member < running.calls.size(); ++member)
       if (running.calls[member] == nullptr)
         who += (who.empty() ? "" : ", ") +
                thread_text(layout_.first_on(me_) + static_cast<std::uint32_t>(member));
     fail(lock, running.name.number,
-         failure_of(
-             fmt::format("{}: {} did not arrive before the deadline of {}", running.name.text(),
-                         who, base::format_time(deployment_.plan().deadline)),
-             paths::FailureCause::deadline),
+         failure_of(fmt::format("{}: {} before the deadline of {}", running.name.text(),
+                                running.has_begun ? "did not end" : who + " did not arrive",
+                                is_given ? thread_text(place)
+                                         : base::format_time(deployment_.plan().deadline)),
+                    paths::FailureCause::deadline),
          failing_);
   }
 }
@@ -652,6 +664,7 @@ void HostGroup::fail(runtime::Lock& lock, std::uint64_t number, const paths::Fai
       continue;
     }
     one->second->failure = failure;
+    one->second->calls.clear();
     ended.push_back(one->second);
     one = running_.erase(one);
   }

@@ -27,7 +27,7 @@ class Local;
 struct Running {
   OperationName name;
   std::shared_ptr<const PreparedCall> prepared;  ///< made by the first member that arrives
-  std::vector<const Call*> calls;  ///< one per member; null: the member has not arrived
+  Calls calls;                                   ///< emptied before completion
   std::size_t come = 0;
   bool has_begun = false;  ///< all members have arrived
   std::uint64_t turn = 0;  ///< turn in the region (MachineGroup); 0 = uses lanes
@@ -35,7 +35,6 @@ struct Running {
   paths::Failure failure;             ///< written before completion
   paths::Traffic wan;                 ///< traffic to other clusters; written before completion
   std::unique_ptr<ShareTrace> trace;  ///< null unless the run is traced
-  std::unique_ptr<const Call> kept;   ///< call of a destroyed handle whose wait was stopped
 };
 
 /// The operation that split this group off from its parent group, and MessageGroup::id() of the
@@ -92,14 +91,17 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   ///         needs a larger window or more ports. A small window is accepted if messages can move
   ///         by credit.
   std::shared_ptr<const PreparedCall> prepare(const Call& call);
-  /// Adds a member to the operation of that number. The host uses the call's arrays until the
+  /// Adds a member to the operation of that number. The host uses the call and its arrays until the
   /// operation has completed. The last member to arrive starts the operation. It runs in that
   /// member's context if the member waits, otherwise in a new context.
   /// Throws: UsageError if the call differs from those of the other members.
-  std::shared_ptr<Running> enter(std::uint32_t place, std::uint64_t number, const Call& call,
+  std::shared_ptr<Running> enter(std::uint32_t place, std::uint64_t number,
+                                 const std::shared_ptr<const Call>& call,
                                  const std::shared_ptr<const PreparedCall>& prepared, bool waits);
-  /// Blocks the member until the operation has ended. Throws: TravelError if the operation failed.
-  void wait(Running& running, std::uint32_t place);
+  /// Blocks the member until the operation has ended. Fails the operation if it has not ended at
+  /// the given deadline. Throws: TravelError if the operation failed.
+  void wait(Running& running, std::uint32_t place,
+            runtime::Deadline deadline = runtime::Deadline::never());
   /// Adds a member. Returns false if the member joined before and has left since.
   /// Throws: UsageError if the thread is a member now.
   bool come(std::uint32_t place);
@@ -129,7 +131,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   paths::Failure known_failure(std::uint64_t number) const;
   std::string overlap_text(const Running& running) const;
   void carry_out(const std::shared_ptr<Running>& running);
-  void wait_for_end(Running& running);
+  void wait_for_end(Running& running, std::uint32_t place, runtime::Deadline given);
   void take_memory_back(const Running& running, std::uint32_t place) const;
   void execute(Running& running);
   static OperationName name_with(const Running& running, const Selection& choice);

@@ -35,8 +35,8 @@ Collective Local::between_hosts(const Call& call, const Layout& layout) {
   return is_scan(call.collective) && !layout.has_one_each() ? Collective::exscan : call.collective;
 }
 
-Local::Local(const Layout& layout, std::uint32_t me, const std::vector<const Call*>& calls,
-             const CallCounts& counts, Fold& fold, std::size_t element_bytes)
+Local::Local(const Layout& layout, std::uint32_t me, const Calls& calls, const CallCounts& counts,
+             Fold& fold, std::size_t element_bytes)
     : layout_(layout),
       me_(me),
       calls_(calls),
@@ -52,7 +52,7 @@ Local::Local(const Layout& layout, std::uint32_t me, const std::vector<const Cal
 const Call* Local::root_here() const {
   const std::uint32_t place = layout_.place(first().root);
   if (layout_.participant_at(place) != me_) return nullptr;
-  return calls_[place - layout_.first_on(me_)];
+  return calls_[place - layout_.first_on(me_)].get();
 }
 
 void Local::put(std::span<std::byte> to, std::span<const std::byte> from) const {
@@ -217,9 +217,9 @@ void Local::fold_one(std::uint32_t place, std::span<std::byte> to, std::span<con
 
 void Local::line_up_in() {
   std::size_t all = 0, at = 0;
-  for (const Call* call : calls_) all += call->in.size();
+  for (const auto& call : calls_) all += call->in.size();
   in_ = made(in_made_, all);
-  for (const Call* call : calls_) {
+  for (const auto& call : calls_) {
     put(in_.subspan(at), call->in);
     at += call->in.size();
   }
@@ -229,7 +229,7 @@ void Local::line_up_in() {
 /// member, then by target member.
 void Local::line_up_pairs() {
   std::size_t all = 0, at = 0;
-  for (const Call* call : calls_) all += call->in.size();
+  for (const auto& call : calls_) all += call->in.size();
   in_ = made(in_made_, all);
   for (std::uint32_t host = 0; host < layout_.hosts().size(); ++host)
     for (std::size_t member = 0; member < calls_.size(); ++member)
@@ -255,7 +255,7 @@ void Local::lend_out() {
     case Collective::gather:
       if (root != nullptr) out_ = root->out;
       break;
-    case Collective::broadcast: out_ = (root != nullptr ? root : calls_.front())->out; return;
+    case Collective::broadcast: out_ = (root != nullptr ? root : &first())->out; return;
     case Collective::allreduce:
     case Collective::allgather: out_ = first().out; break;
     default: return lend_out_blocks();
@@ -278,7 +278,7 @@ void Local::lend_out_blocks() {
     return;
   }
   std::size_t all = 0;
-  for (const Call* call : calls_) all += call->out.size();
+  for (const auto& call : calls_) all += call->out.size();
   out_ = made(out_made_, all);
 }
 
@@ -349,12 +349,12 @@ void Local::normalize_prefixes() {
 }
 
 void Local::copy_all() {
-  for (const Call* call : calls_) put(call->out, out_);
+  for (const auto& call : calls_) put(call->out, out_);
 }
 
 void Local::hand_out_blocks() {
   std::size_t at = 0;
-  for (const Call* call : calls_) {
+  for (const auto& call : calls_) {
     put(call->out, out_.subspan(at, call->out.size()));
     at += call->out.size();
   }
@@ -382,7 +382,7 @@ void Local::hand_out_prefixes() {
   bool has_sum = me_ > 0;
   put(sum, out_);
   for (std::size_t member = 0; member < calls_.size(); ++member) {
-    const Call* const call = calls_[member];
+    const Call* const call = calls_[member].get();
     if (has_sum)
       fold_one(place(member), next, sum, call->in);
     else

@@ -26,8 +26,8 @@ class Local {
   /// `calls` are the calls of the members of participant `me`, ordered by place. The constructor
   /// folds the inputs.
   /// Throws: WrongContribution.
-  Local(const Layout& layout, std::uint32_t me, const std::vector<const Call*>& calls,
-        const CallCounts& counts, Fold& fold, std::size_t element_bytes);
+  Local(const Layout& layout, std::uint32_t me, const Calls& calls, const CallCounts& counts,
+        Fold& fold, std::size_t element_bytes);
 
   /// Returns the collective that the schedule performs between hosts. If some host has several
   /// members, a scan becomes an exclusive scan over the preceding hosts. If values must be folded
@@ -88,7 +88,7 @@ class Local {
 
   const Layout& layout_;
   const std::uint32_t me_;
-  const std::vector<const Call*>& calls_;
+  const Calls& calls_;
   const CallCounts& counts_;
   Fold& fold_;
   const std::size_t element_bytes_;

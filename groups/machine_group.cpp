@@ -167,7 +167,7 @@ void MachineGroup::send(std::uint32_t member, std::uint64_t name, const std::str
 
 std::string MachineGroup::receive(std::uint32_t member, std::uint64_t name) {
   const OperationName& of = operation_->name;
-  paths::Receiving receiving = parts_.lanes.receive(
+  auto receiving = parts_.lanes.receive(
       parts_.hosts[member],
       paths::NamedMessage{
           .channel = of.number, .name = name, .signature_digest = of.signature_digest});
@@ -175,7 +175,7 @@ std::string MachineGroup::receive(std::uint32_t member, std::uint64_t name) {
   waits.add(receiving);
   if (!wait_patiently(waits, parts_.runtime, operation_->patience))
     throw_late(of.text(), parts_.lanes, {parts_.hosts[member]}, operation_->patience.longest);
-  const base::Payload message = receiving.wait();
+  const base::Payload message = receiving.wait().payload;
   const std::span<const std::byte> bytes = message.bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

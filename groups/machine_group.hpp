@@ -106,11 +106,11 @@ class MachineGroup final : public paths::Alarm {
   const Operation* operation_ = nullptr;
   State state_ = State::unknown;
   std::unique_ptr<paths::Member> member_;
-  std::vector<paths::Receiving> alarms_;  // next wake-up from each member
+  std::vector<runtime::Handle<paths::Received>> alarms_;  // next wake-up from each member
   std::unique_ptr<runtime::WaitSet> waits_;
-  std::map<std::size_t, std::uint32_t> entries_;  // member of each entry of waits_
-  std::vector<paths::Receiving> questions_;       // what late members should have sent
-  std::set<std::uint32_t> asked_;                 // members of questions_
+  std::map<std::size_t, std::uint32_t> entries_;             // member of each entry of waits_
+  std::vector<runtime::Handle<paths::Received>> questions_;  // what late members should have sent
+  std::set<std::uint32_t> asked_;                            // members of questions_
 };
 
 }  // namespace groups

@@ -63,7 +63,7 @@ void ShareTrace::add(eventspace::GroupStep step) {
   group_.deployment_.recorder().add(eventspace::record_of(step));
 }
 
-void ShareTrace::end(const std::vector<const Call*>& calls, bool has_failed) {
+void ShareTrace::end(const Calls& calls, bool has_failed) {
   const Layout& layout = group_.layout_;
   eventspace::GroupShare share;
   share.text = group_.told(

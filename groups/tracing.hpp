@@ -46,7 +46,7 @@ class ShareTrace {
   /// `end_nanos`.
   void add(eventspace::GroupStep step);
   /// Records the end of the operation. `calls` are the calls of the members.
-  void end(const std::vector<const Call*>& calls, bool has_failed);
+  void end(const Calls& calls, bool has_failed);
 
  private:
   GroupTrace& group_;

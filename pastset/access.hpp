@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "base/payload.hpp"
-#include "runtime/completion.hpp"
+#include "runtime/handle.hpp"
 #include "runtime/wait.hpp"
 
 namespace pastset {
@@ -43,32 +43,8 @@ class Access : public runtime::Waiter {
   bool is_waiting = false;
 };
 
-/// Handle of a read or a move that was started without blocking, by Element::start_observe() or
-/// another start_ function. Its destructor cancels the operation.
-/// Thread-safe: no, one context at a time. Any thread may use its completion.
-class StartedAccess {
- public:
-  StartedAccess() = default;
-  StartedAccess(Element& element, Access::Kind kind, std::uint64_t number, base::Payload moved);
-  ~StartedAccess() { cancel(); }
-  StartedAccess(StartedAccess&&) noexcept = default;
-  StartedAccess& operator=(StartedAccess&& other) noexcept;
-
-  std::shared_ptr<runtime::Completion> completion() const;
-  /// Blocks until the operation has ended. Returns the tuple that was read, or the number of the
-  /// moved tuple.
-  /// Throws: the operation's exception; DeadlinePassed, after which the operation is cancelled;
-  ///   UsageError if the handle is empty, or if take() or cancel() was called before.
-  Stored take(runtime::Deadline deadline = runtime::Deadline::never());
-  /// Cancels the operation. Returns true if it had not happened; it will then never read or move.
-  /// Returns false if it has happened, and take() then returns the result. Returns false if the
-  /// handle is empty.
-  bool cancel();
-
- private:
-  class State;
-  std::shared_ptr<State> started(const char* what) const;
-  std::shared_ptr<State> state_;
-};
+/// Starts a read or a move: see Element::start_move(). `moved` is the tuple to move.
+runtime::Handle<Stored> start_access(Element& element, Access::Kind kind, std::uint64_t number = 0,
+                                     base::Payload moved = {});
 
 }  // namespace pastset

@@ -116,15 +116,19 @@ class Element {
   /// Returns the error message for an access whose deadline has passed.
   virtual std::string lateness(const Access& access) const = 0;
 
-  StartedAccess start_move(base::Payload payload) {
-    return {*this, Access::Kind::move, 0, std::move(payload)};
+  // The handle returns the tuple that was read, or the number of the moved tuple. If the handle is
+  // dropped, or if the deadline of its wait() passes, the operation is cancelled: it will never
+  // read or move, unless it has happened. DeadlinePassed reports the deadline.
+
+  runtime::Handle<Stored> start_move(base::Payload payload) {
+    return start_access(*this, Access::Kind::move, 0, std::move(payload));
   }
-  StartedAccess start_observe() { return {*this, Access::Kind::observe, 0, {}}; }
-  StartedAccess start_observe(std::uint64_t number) {
-    return {*this, Access::Kind::observe_number, number, {}};
+  runtime::Handle<Stored> start_observe() { return start_access(*this, Access::Kind::observe); }
+  runtime::Handle<Stored> start_observe(std::uint64_t number) {
+    return start_access(*this, Access::Kind::observe_number, number);
   }
-  StartedAccess start_newest(std::uint64_t from = 0) {
-    return {*this, Access::Kind::newest, from, {}};
+  runtime::Handle<Stored> start_newest(std::uint64_t from = 0) {
+    return start_access(*this, Access::Kind::newest, from);
   }
 
   // ---- operations that never block

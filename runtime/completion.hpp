@@ -2,7 +2,6 @@
 // runtime/completion.hpp — one-time events, and a wait for any or all of several
 #pragma once
 #include <atomic>
-#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -14,6 +13,8 @@
 
 namespace runtime {
 
+template <class T>
+class Handle;
 class WaitSet;
 
 /// A one-time event: an operation ended, a tuple exists, a message arrived. It carries no result;
@@ -75,13 +76,10 @@ class WaitSet {
 
   /// Adds a member and returns its number. Numbers start at 0 and are never reused.
   std::size_t add(std::shared_ptr<Completion> completion);
-  /// Adds the completion of a handle, such as that of an operation or a read.
-  template <class Handle>
-  requires requires(const Handle& handle) {
-    { handle.completion() } -> std::convertible_to<std::shared_ptr<Completion>>;
-  }
-  std::size_t add(const Handle& handle) {
-    return add(std::shared_ptr<Completion>(handle.completion()));
+  /// Adds the completion of an operation under way (runtime/handle.hpp).
+  template <class T>
+  std::size_t add(const Handle<T>& handle) {
+    return add(handle.completion());
   }
   /// Removes a member. Does nothing if any() has already returned it.
   void remove(std::size_t member);

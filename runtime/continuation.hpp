@@ -27,5 +27,7 @@ void schedule(Runtime& runtime, Continuation& continuation);
 /// Returns the time at which `deadline` ends a wait. For a default deadline on the virtual clock it
 /// returns Nanos::max(), because default deadlines do not exist there.
 base::Nanos end_of(const Runtime& runtime, Deadline deadline);
+/// Returns the deadline that ends a wait first.
+Deadline sooner(const Runtime& runtime, Deadline left, Deadline right);
 
 }  // namespace runtime

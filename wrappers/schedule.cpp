@@ -144,7 +144,8 @@ void Schedule::join(paths::Operation& operation) {
   call.in = operation.payload.bytes();
   call.out = result.bytes();
   const std::uint32_t me = group_->layout().first_on(group_->participant());
-  const auto running = group_->enter(me, operation.sequence, call, group_->prepare(call), true);
+  const auto running =
+      group_->enter(me, operation.sequence, groups::borrowed(call), group_->prepare(call), true);
   group_->wait(*running, me);
   deployment_.traffic().add_messages(deployment_.plan().paths[operation.path].graph_number,
                                      running->wan);

@@ -53,26 +53,28 @@ void LaneRounds::send_and_receive(paths::Thread& thread, paths::MessageGroup& gr
     for (const std::uint32_t host : hosts_)
       if (host != first) group.send(host, words, base::Payload::of(begin));
   } else {
-    begin = group.receive(first, words).wait().read<base::Nanos>();
+    begin = group.receive(first, words).wait().payload.read<base::Nanos>();
   }
-  std::vector<std::pair<std::uint32_t, paths::Receiving>> coming;
+  std::vector<std::pair<std::uint32_t, runtime::Handle<paths::Received>>> coming;
   for (const auto& [from, to] : pairs_)
     if (to == self) coming.emplace_back(from, group.receive(from, 1));
   sleep_until_common(thread, begin);
-  std::vector<paths::Sending> leaving;
+  std::vector<runtime::Handle<void>> leaving;
   for (const auto& [from, to] : pairs_)
     if (from == self) leaving.push_back(group.send(to, 1, message_));
   bool is_whole = true;
-  for (auto& [from, receiving] : coming) is_whole = receiving.wait() == message_ && is_whole;
+  for (auto& [from, receiving] : coming)
+    is_whole = receiving.wait().payload == message_ && is_whole;
   base::Nanos took = coming.empty() ? base::Nanos(0) : now() - begin;
   if (!is_whole) throw std::runtime_error("received bytes differ from those that were sent");
-  for (paths::Sending& one : leaving) one.wait();
+  for (auto& one : leaving) one.wait();
   if (self != first) {
     group.send(first, words, base::Payload::of(took)).wait();
     return;
   }
   for (const std::uint32_t host : hosts_)
-    if (host != first) took = std::max(took, group.receive(host, words).wait().read<base::Nanos>());
+    if (host != first)
+      took = std::max(took, group.receive(host, words).wait().payload.read<base::Nanos>());
   took_.push_back(static_cast<double>(took.count()) / 1e6);
 }
 

@@ -89,7 +89,7 @@ void LaneTraffic::leave(paths::Thread& thread) {
 void LaneTraffic::receive(paths::Thread& thread, paths::MessageGroup& group) {
   struct Channel {
     std::deque<std::size_t> coming;
-    paths::Receiving next;
+    runtime::Handle<paths::Received> next;
   };
   std::map<std::uint64_t, Channel> channels;
   for (const std::size_t index : coming_to_[thread.rank()])
@@ -107,7 +107,7 @@ void LaneTraffic::receive(paths::Thread& thread, paths::MessageGroup& group) {
     Channel& channel = *by_member.extract(*waiting.any()).mapped();
     const std::size_t index = channel.coming.front();
     channel.coming.pop_front();
-    const base::Payload came = channel.next.wait();
+    const base::Payload came = channel.next.wait().payload;
     if (came.size() != messages_[index].bytes || !(came == payload_of(messages_[index])))
       throw std::runtime_error(fmt::format("message {} of {} bytes arrived changed, with {} bytes",
                                            index, messages_[index].bytes, came.size()));
@@ -125,7 +125,7 @@ void LaneTraffic::run(paths::Thread& thread) {
   runtime::Task receiver = thread.host().runtime().spawn(
       runtime::ContextRole::thread, {"receiver", thread.host().name(), thread.index()},
       [&] { receive(thread, *group); });
-  std::deque<paths::Sending> under_way;
+  std::deque<runtime::Handle<void>> under_way;
   for (const std::size_t index : sent_by_[thread.rank()]) {
     const Message& message = messages_[index];
     while (under_way.size() >= options_.under_way_most) {
@@ -135,7 +135,7 @@ void LaneTraffic::run(paths::Thread& thread) {
     under_way.push_back(
         group->send(host_of_[message.to], channel_of(message), payload_of(message)));
   }
-  for (paths::Sending& sending : under_way) sending.wait();
+  for (auto& sending : under_way) sending.wait();
   receiver.join();
   leave(thread);
 }

@@ -35,40 +35,6 @@ struct Path::UnderWay {
   }
 };
 
-struct Started::State final : runtime::Completion,
-                              runtime::Continuation,
-                              ServiceRoom,
-                              OperationState {
-  State() : OperationState(room) {}
-
-  Deployment* deployment = nullptr;
-  const Stage* stage = nullptr;
-  Operation operation;
-  Result result;
-  std::exception_ptr error;
-  const PathValues* values = nullptr;
-  std::uint64_t sequence = 0;
-  const void* starter = nullptr;  // context that started the operation
-  bool taken = false;
-  std::shared_ptr<Failure> last_failure;  // shared with the thread; only the thread may access it
-  std::shared_ptr<Path::UnderWay> under_way;
-  std::shared_ptr<State> self;  // keeps this object alive while the operation is under way
-
-  void end() {
-    const std::shared_ptr<State> mine = std::move(self);
-    under_way->go();
-    complete();
-  }
-  void resume() noexcept override {
-    deployment->dispatcher().begin(*stage, std::move(operation), *this);
-  }
-  void arrived(Outcome&& outcome) noexcept override {
-    result = std::move(outcome.result);
-    if (outcome.failure) error = std::make_exception_ptr(TravelError(*outcome.failure));
-    end();
-  }
-};
-
 namespace {
 
 /// A separate stack frame, because this work needs much stack, and many threads wait in the caller.
@@ -99,31 +65,68 @@ void describe(Result& result, const PathValues& values) {
 
 }  // namespace
 
-std::shared_ptr<runtime::Completion> Started::completion() const {
-  if (state_ == nullptr)
-    throw base::UsageError(
-        "the completion of an operation that was never started, or moved elsewhere");
-  return state_;
-}
+/// A started operation. It keeps itself alive while it is under way without a context.
+struct Path::StartedOperation final : runtime::Pending<Result>,
+                                      runtime::Completion,
+                                      runtime::Continuation,
+                                      ServiceRoom,
+                                      OperationState {
+  StartedOperation(const Path& path, Operation&& started)
+      : OperationState(room),
+        deployment(path.deployment_),
+        stage(path.first_stage_),
+        operation(std::move(started)),
+        values(path.values_),
+        sequence(operation.sequence),
+        last_failure(path.last_failure_),
+        under_way(path.under_way_) {}
 
-Result Started::wait() {
-  if (state_ == nullptr)
-    throw base::UsageError("wait for an operation that was never started, or moved elsewhere");
-  State& state = *state_;
-  const auto refuse = [&state](std::string_view why) {
-    throw base::UsageError(fmt::format("path {}: wait for started move {}, {}", state.values->path,
-                                       state.sequence, why));
-  };
-  if (runtime::calling_context() != state.starter) refuse("which another thread started");
-  if (std::exchange(state.taken, true)) refuse("which was waited for before");
-  state.wait(runtime::Deadline::never(),
-             {"the started operation", state.values->path, state.sequence});
-  return noting_failure(*state.last_failure, [&state] {
-    if (state.error) std::rethrow_exception(state.error);
-    describe(state.result, *state.values);
-    return std::move(state.result);
-  });
-}
+  Deployment* const deployment;
+  const Stage* const stage;
+  Operation operation;
+  Result result;
+  std::exception_ptr error;
+  const PathValues* const values;
+  const std::uint64_t sequence;
+  const void* const starter = runtime::calling_context();
+  // Shared with the thread; only the thread may access it.
+  const std::shared_ptr<Failure> last_failure;
+  const std::shared_ptr<UnderWay> under_way;
+  std::shared_ptr<StartedOperation> self;  // set while the operation is under way
+
+  void end() {
+    const std::shared_ptr<StartedOperation> mine = std::move(self);
+    under_way->go();
+    complete();
+  }
+  void resume() noexcept override {
+    deployment->dispatcher().begin(*stage, std::move(operation), *this);
+  }
+  void arrived(Outcome&& outcome) noexcept override {
+    result = std::move(outcome.result);
+    if (outcome.failure) error = std::make_exception_ptr(TravelError(*outcome.failure));
+    end();
+  }
+  runtime::Completion& completion() override { return *this; }
+  std::string text() const override {
+    return fmt::format("path {}: wait for started move {}", values->path, sequence);
+  }
+  Result take(runtime::Deadline deadline) override {
+    if (runtime::calling_context() != starter)
+      throw base::UsageError(text() + ", which another thread started");
+    const bool has_ended = wait(deadline, {"the started operation", values->path, sequence});
+    return noting_failure(*last_failure, [&] {
+      if (!has_ended)
+        throw TravelError(
+            deployment->name(), values->path, "",
+            fmt::format("started move {} did not end before the deadline of its wait", sequence),
+            FailureCause::deadline);
+      if (error) std::rethrow_exception(error);
+      describe(result, *values);
+      return std::move(result);
+    });
+  }
+};
 
 Path::Path(Deployment& deployment, std::uint32_t path, std::uint32_t thread, Owner& owner,
            std::shared_ptr<Failure> last_failure)
@@ -263,39 +266,29 @@ Started Path::start(base::Payload payload) {
 }
 
 Started Path::begin(Operation operation) {
-  Started started;
   if (!under_way_) under_way_ = std::make_shared<UnderWay>();
   wait_while_started(started_max);
-  started.state_ = std::make_shared<Started::State>();
-  Started::State& state = *started.state_;
-  state.values = values_;
-  state.sequence = operation.sequence;
-  state.starter = runtime::calling_context();
-  state.last_failure = last_failure_;
-  state.under_way = under_way_;
+  const auto started = std::make_shared<StartedOperation>(*this, std::move(operation));
   under_way_->come();
   if (!first_stage_->needs_context) {
-    state.self = started.state_;
-    state.deployment = deployment_;
-    state.stage = first_stage_;
-    state.operation = std::move(operation);
-    runtime::schedule(deployment_->runtime(), state);
-    return started;
+    started->self = started;
+    runtime::schedule(deployment_->runtime(), *started);
+    return Started(started);
   }
   // Service contexts begin in the order in which they are spawned, so operations enter in sequence.
   deployment_->services()
       .spawn("operation",
-             [deployment = deployment_, stage = first_stage_, state = started.state_,
-              operation = std::move(operation)] {
+             [started] {
                try {
-                 state->result = run_stage(*deployment, *stage, operation);
+                 started->result = run_stage(*started->deployment, *started->stage,
+                                             std::move(started->operation));
                } catch (...) {
-                 state->error = std::current_exception();
+                 started->error = std::current_exception();
                }
-               state->end();
+               started->end();
              })
       .detach();
-  return started;
+  return Started(started);
 }
 
 void Path::push(base::Payload payload) {

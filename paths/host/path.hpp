@@ -17,7 +17,7 @@
 #include "paths/host/owner.hpp"
 #include "paths/operation.hpp"
 #include "paths/path_values.hpp"
-#include "runtime/completion.hpp"
+#include "runtime/handle.hpp"
 
 namespace paths {
 
@@ -25,28 +25,8 @@ class Deployment;
 struct HostTraffic;  // paths/host/traffic_counts.hpp
 struct Stage;
 
-/// Operation under way. If this object is destroyed, the operation continues without an observer.
-///
-/// Thread-safe: no. Only the thread that started the operation may use this object, and only until
-///              the thread's function returns.
-class Started {
- public:
-  Started() = default;
-  Started(Started&&) noexcept = default;
-  Started& operator=(Started&&) noexcept = default;
-  /// Blocks until the operation has ended, and returns its result.
-  /// Throws: the error of the operation. UsageError if wait() was called before, if no operation
-  ///         was started, or if the operation belongs to another thread.
-  Result wait();
-  /// Returns the completion for wait sets (runtime/completion.hpp).
-  /// Throws: UsageError if the operation was never started.
-  std::shared_ptr<runtime::Completion> completion() const;
-
- private:
-  friend class Path;
-  struct State;
-  std::shared_ptr<State> state_;
-};
+/// Handle of a started operation: see Path::start().
+using Started = runtime::Handle<Result>;
 
 /// Chain of wrappers from one thread to an element. A program moves its tuples and contributions
 /// down a path, and the path carries all operations of the element.
@@ -95,7 +75,9 @@ class Path {
     return move(base::Payload::of(value));
   }
   /// Starts a move without waiting for it, so that several can be under way. It uses a pooled
-  /// context of the host if a stage needs one.
+  /// context of the host if a stage needs one. If the handle is dropped, or if the deadline of its
+  /// wait() passes, the operation continues without an observer. Only the thread that started the
+  /// operation may wait for it, and only until the thread's function returns.
   /// Blocks: while `started_max` operations of this path are under way, even if none was waited
   ///         for.
   Started start(base::Payload payload);
@@ -144,8 +126,8 @@ class Path {
   std::uint64_t moves() const { return sequence_; }
 
  private:
-  friend class Started;
   struct UnderWay;
+  struct StartedOperation;
   Result operate(OperationKind kind, std::uint64_t number, base::Payload payload);
   pastset::Stored read(OperationKind kind, std::uint64_t number);
   Result run(Operation&& operation);

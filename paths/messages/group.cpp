@@ -51,39 +51,67 @@ MessageEndpoint& MessageGroup::lanes_for(std::string_view what, std::uint32_t pe
   return lanes;
 }
 
-template <class Handle>
-Handle MessageGroup::handle(std::uint32_t peer, std::uint64_t channel, LentMemory lent) const {
-  Handle made;
-  made.lanes_ = lanes_;
-  made.group_ = name_;
-  made.peer_ = peer;
-  made.channel_ = channel;
-  made.is_sent_ = std::is_same_v<Handle, Sending>;
-  made.wait_ = std::make_shared<LaneWait>();
-  made.wait_->lent = std::move(lent);
-  return made;
-}
+/// A message under way. T is void if it is sent.
+template <class T>
+class MessageGroup::StartedMessage final : public LaneWait, public runtime::Pending<T> {
+ public:
+  StartedMessage(const MessageGroup& group, std::uint32_t peer, std::uint64_t channel,
+                 LentMemory memory)
+      : lanes_(group.lanes_), group_(group.name_), peer_(peer), channel_(channel) {
+    lent = std::move(memory);
+  }
 
-Sending MessageGroup::send(std::uint32_t to, const NamedMessage& which, base::Payload message) {
+ private:
+  runtime::Completion& completion() override { return LaneWait::completion; }
+  std::string text() const override {
+    return fmt::format("group {}: a message {} host {} on channel {}", group_->name,
+                       std::is_void_v<T> ? "to" : "from", place_name(*group_->plan, peer_),
+                       channel_);
+  }
+  T take(runtime::Deadline deadline) override {
+    const bool is_over = LaneWait::completion.done() && lanes_here(lanes_) != nullptr;
+    const std::string what = is_over ? "" : text();
+    lanes_of(lanes_, "", what).calls_.wait(*this, what, deadline);
+    if constexpr (!std::is_void_v<T>) return std::move(received);
+  }
+  void drop() noexcept override {
+    if (lent.empty() || LaneWait::completion.done()) return;
+    if (const auto lanes = lanes_here(lanes_)) lanes->calls_.let_go(*this);
+  }
+
+  const std::weak_ptr<MessageEndpoint> lanes_;
+  const std::shared_ptr<const LaneGroupName> group_;
+  const std::uint32_t peer_;
+  const std::uint64_t channel_;
+};
+
+template <class T>
+runtime::Handle<T> MessageGroup::start(std::uint32_t peer, const NamedMessage& which,
+                                       base::Payload message, LentMemory lent) const {
+  constexpr bool is_sent = std::is_void_v<T>;
+  MessageEndpoint& lanes = lanes_for(is_sent ? "send" : "receive", peer, which.channel);
+  auto started = std::make_shared<StartedMessage<T>>(*this, peer, which.channel, std::move(lent));
   message.set_type(base::ValueType::unknown);  // messages arrive as bytes, also within one process
-  MessageEndpoint& lanes = lanes_for("send", to, which.channel);
-  auto sending = handle<Sending>(to, which.channel);
-  lanes.calls_.send(id_, to, which, std::move(message), sending.wait_);
-  return sending;
+  if constexpr (is_sent)
+    lanes.calls_.send(id_, peer, which, std::move(message), started);
+  else
+    lanes.calls_.receive(id_, peer, which, started);
+  return runtime::Handle<T>(std::move(started));
 }
 
-Sending MessageGroup::send(std::uint32_t to, const NamedMessage& which, LentMemory message) {
-  MessageEndpoint& lanes = lanes_for("send", to, which.channel);
-  auto sending = handle<Sending>(to, which.channel, std::move(message));
-  lanes.calls_.send(id_, to, which, {}, sending.wait_);
-  return sending;
+runtime::Handle<void> MessageGroup::send(std::uint32_t to, const NamedMessage& which,
+                                         base::Payload message) {
+  return start<void>(to, which, std::move(message), {});
 }
 
-Receiving MessageGroup::receive(std::uint32_t from, const NamedMessage& which, LentMemory place) {
-  MessageEndpoint& lanes = lanes_for("receive", from, which.channel);
-  auto receiving = handle<Receiving>(from, which.channel, std::move(place));
-  lanes.calls_.receive(id_, from, which, receiving.wait_);
-  return receiving;
+runtime::Handle<void> MessageGroup::send(std::uint32_t to, const NamedMessage& which,
+                                         LentMemory message) {
+  return start<void>(to, which, {}, std::move(message));
+}
+
+runtime::Handle<Received> MessageGroup::receive(std::uint32_t from, const NamedMessage& which,
+                                                LentMemory place) {
+  return start<Received>(from, which, {}, std::move(place));
 }
 
 std::string MessageGroup::host_name(std::uint32_t host) const {
@@ -135,41 +163,6 @@ void MessageGroup::leave() {
   }
   lanes.calls_.leave(id_);
   if (failure) throw TravelError(*failure);
-}
-
-LaneHandle& LaneHandle::operator=(LaneHandle&& other) noexcept {
-  if (this == &other) return *this;
-  let_go();
-  lanes_ = std::move(other.lanes_);
-  wait_ = std::move(other.wait_);
-  group_ = std::move(other.group_);
-  peer_ = other.peer_;
-  channel_ = other.channel_;
-  is_sent_ = other.is_sent_;
-  return *this;
-}
-
-void LaneHandle::let_go() {
-  if (wait_ == nullptr || wait_->lent.empty() || wait_->completion.done()) return;
-  if (const auto lanes = lanes_here(lanes_)) lanes->calls_.let_go(*wait_);
-}
-
-std::string LaneHandle::text() const {
-  if (group_ == nullptr) return "a message of no group";
-  return fmt::format("group {}: a message {} host {} on channel {}", group_->name,
-                     is_sent_ ? "to" : "from", place_name(*group_->plan, peer_), channel_);
-}
-
-void LaneHandle::wait_until_through() {
-  const auto lanes = lanes_here(lanes_);  // valid throughout the call; see lanes_of()
-  if (lanes != nullptr && wait_->completion.done()) return lanes->calls_.wait(*wait_, "");
-  const std::string what = text();
-  lanes_of(lanes_, "", what).calls_.wait(*wait_, what);
-}
-
-base::Payload Receiving::wait() {
-  wait_until_through();
-  return arrivals().message;
 }
 
 }  // namespace paths

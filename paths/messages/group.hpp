@@ -13,7 +13,7 @@
 #include "base/payload.hpp"
 #include "paths/messages/channels/lent_memory.hpp"
 #include "paths/travel_error.hpp"
-#include "runtime/completion.hpp"
+#include "runtime/handle.hpp"
 
 namespace paths {
 
@@ -23,6 +23,14 @@ struct Plan;
 /// Hosts of a group, by their numbers in the plan of the run.
 using SharedHosts = std::shared_ptr<const std::vector<std::uint32_t>>;
 
+/// A received message.
+struct Received {
+  base::Payload payload;  ///< empty if the message is in lent memory
+  /// Whether the message is in the lent memory. This requires that message and memory have the same
+  /// size.
+  bool is_in_place = false;
+};
+
 /// State of one message at its sender or at its receiver. The message handle and the endpoint share
 /// it.
 struct LaneWait {
@@ -30,8 +38,7 @@ struct LaneWait {
   /// Memory from which to send, or that receives a message of the same size; set by the handle.
   LentMemory lent;
   // Written before completion:
-  base::Payload message;  ///< received message; empty if it is in lent memory
-  bool is_in_place = false;
+  Received received;
   Failure failure;  ///< nullptr on success
   /// Whether the handle was dropped; the memory is not used afterwards. Guarded by the mutex of the
   /// endpoint until completion.
@@ -98,56 +105,6 @@ struct LaneGroupName {
   std::shared_ptr<const Plan> plan;
 };
 
-/// Handle of a message under way. If memory was lent for the message, it is used until the message
-/// completes or the handle is dropped.
-class LaneHandle {
- public:
-  LaneHandle() = default;
-  LaneHandle(LaneHandle&&) noexcept = default;
-  LaneHandle& operator=(LaneHandle&& other) noexcept;
-  ~LaneHandle() { let_go(); }
-  std::shared_ptr<runtime::Completion> completion() const { return {wait_, &wait_->completion}; }
-
- protected:
-  void wait_until_through();
-  const LaneWait& arrivals() const { return *wait_; }
-
- private:
-  friend class MessageGroup;
-  void let_go();
-  std::string text() const;
-  std::weak_ptr<MessageEndpoint> lanes_;
-  std::shared_ptr<LaneWait> wait_;
-  std::shared_ptr<const LaneGroupName> group_;
-  std::uint32_t peer_ = 0;
-  std::uint64_t channel_ = 0;
-  bool is_sent_ = false;
-};
-
-/// Handle of a message that is being sent. If the handle is dropped, the message is still sent,
-/// unless it is in lent memory. The rest of a message in lent memory is never sent; the caller must
-/// therefore fail its channel.
-class Sending : public LaneHandle {
- public:
-  /// Whether the last byte was passed to the first link, or to the connection if there is no link.
-  bool sent() const { return arrivals().completion.done(); }
-  /// Blocks until the message is sent. Throws TravelError if it cannot be sent, or at the deadline.
-  void wait() { wait_until_through(); }
-};
-
-/// Handle of a message that is being received. If the handle is dropped, the message is dropped
-/// when it arrives.
-class Receiving : public LaneHandle {
- public:
-  bool arrived() const { return arrivals().completion.done(); }
-  /// Blocks until the whole message has arrived. Returns an empty payload if the message is in lent
-  /// memory. Throws TravelError if the message cannot arrive, or at the deadline.
-  base::Payload wait();
-  /// Whether the message is in the lent memory. This requires that message and memory have the same
-  /// size.
-  bool is_in_place() const { return arrivals().is_in_place; }
-};
-
 struct GroupOptions {
   /// Number of channels, which are numbered from 0. Messages on higher channels are refused.
   std::uint64_t channels = std::uint64_t{1} << 32;
@@ -196,23 +153,31 @@ class MessageGroup {
   /// there are none. The causes are a switch process that has not replied, and the first lost host.
   std::string known_cause_text() const;
 
-  Sending send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
+  /// Sends a message. The operation ends when the last byte was passed to the first link, or to the
+  /// connection if there is no link. The handle throws TravelError if the message cannot be sent,
+  /// or at the deadline. If the handle is dropped, the message is still sent.
+  runtime::Handle<void> send(std::uint32_t to, std::uint64_t channel, base::Payload message) {
     return send(to, NamedMessage{.channel = channel, .has_name = false}, std::move(message));
   }
+  runtime::Handle<void> send(std::uint32_t to, const NamedMessage& which, base::Payload message);
   /// Receives the next message of the channel. The message is granted, so that it does not wait for
-  /// credit.
-  Receiving receive(std::uint32_t from, std::uint64_t channel) {
+  /// credit. The operation ends when the whole message has arrived. The handle throws TravelError
+  /// if the message cannot arrive, or at the deadline. If the handle is dropped, the message is
+  /// dropped when it arrives.
+  runtime::Handle<Received> receive(std::uint32_t from, std::uint64_t channel) {
     return receive(from, NamedMessage{.channel = channel, .has_name = false});
   }
-  Sending send(std::uint32_t to, const NamedMessage& which, base::Payload message);
   /// Whether frames to that host are small and leave one by one, at the speed of a link or of the
   /// next process. If so, messages should be sent from lent memory, because no bytes are copied in
   /// advance. Otherwise messages should be sent as a payload, which several messages can share.
   bool is_paced(std::uint32_t to) const;
-  /// Sends from the caller's memory, or receives into it. Frames are copied one by one. No other
-  /// thread may read or write the memory meanwhile.
-  Sending send(std::uint32_t to, const NamedMessage& which, LentMemory message);
-  Receiving receive(std::uint32_t from, const NamedMessage& which, LentMemory place = {});
+  /// Sends from the caller's memory, or receives into it. Frames are copied one by one. The memory
+  /// is used until the operation ends or the handle is dropped. No other thread may read or write
+  /// it meanwhile. If the handle is dropped, the rest of the message is never sent; the caller must
+  /// therefore fail the channel.
+  runtime::Handle<void> send(std::uint32_t to, const NamedMessage& which, LentMemory message);
+  runtime::Handle<Received> receive(std::uint32_t from, const NamedMessage& which,
+                                    LentMemory place = {});
   /// Closes a channel: this host neither sends nor receives on it any more, and the state of the
   /// channel is removed. If a message of the channel still arrives, the lane of the message ends
   /// with an error. Closing costs least in the order of channel numbers, without gaps. `what` is
@@ -248,8 +213,11 @@ class MessageGroup {
         id_(id),
         hosts_(std::move(hosts)),
         options_(options) {}
-  template <class Handle>
-  Handle handle(std::uint32_t peer, std::uint64_t channel, LentMemory lent = {}) const;
+  template <class T>
+  class StartedMessage;
+  template <class T>
+  runtime::Handle<T> start(std::uint32_t peer, const NamedMessage& which, base::Payload message,
+                           LentMemory lent) const;
   /// Returns the endpoint. Throws UsageError if the peer or channel is invalid.
   MessageEndpoint& lanes_for(std::string_view what, std::uint32_t peer,
                              std::uint64_t channel) const;

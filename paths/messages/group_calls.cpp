@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "paths/plan/emulated_switches.hpp"
+#include "runtime/continuation.hpp"
 
 namespace paths {
 namespace {
@@ -187,12 +188,15 @@ void GroupCalls::leave_all() {
 
 // ---- waiting ----------------------------------------------------------------------------------
 
-void GroupCalls::wait(LaneWait& one, const std::string& what) {
-  if (!one.completion.wait(state_.deadline(), {"a transfer on a lane,", what}))
-    throw TravelError(state_.name, "", "",
-                      fmt::format("{}: not delivered before the deadline of {}{}", what,
-                                  base::format_time(state_.plan->deadline), known_cause_text()),
-                      FailureCause::deadline);
+void GroupCalls::wait(LaneWait& one, const std::string& what, runtime::Deadline given) {
+  const runtime::Deadline until = runtime::sooner(state_.runtime, state_.deadline(), given);
+  if (!one.completion.wait(until, {"a transfer on a lane,", what}))
+    throw TravelError(
+        state_.name, "", "",
+        fmt::format("{}: not delivered before the deadline of {}{}", what,
+                    until.at == given.at ? "its wait" : base::format_time(state_.plan->deadline),
+                    known_cause_text()),
+        FailureCause::deadline);
   if (one.failure) throw TravelError(*one.failure);
 }
 

@@ -16,7 +16,7 @@
 
 namespace paths {
 
-/// Implements the functions of MessageGroup and LaneHandle (paths/messages/group.hpp) on the
+/// Implements the functions of MessageGroup and its handles (paths/messages/group.hpp) on the
 /// endpoint. A group is identified by its id.
 ///
 /// Thread-safe: all functions.
@@ -52,8 +52,9 @@ class GroupCalls {
   /// Leaves all groups.
   void leave_all();
   /// Blocks until the message is complete. Throws TravelError if the message failed, or at the
-  /// deadline.
-  void wait(LaneWait& one, const std::string& what);
+  /// given deadline or that of the config.
+  void wait(LaneWait& one, const std::string& what,
+            runtime::Deadline given = runtime::Deadline::never());
   /// Returns known causes why a message may be missing; "" if there are none.
   std::string known_cause_text() const;
 

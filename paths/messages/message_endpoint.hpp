@@ -135,7 +135,6 @@ class MessageEndpoint {
 
  private:
   friend class MessageGroup;
-  friend class LaneHandle;
   void check_hosts(std::string_view name, const std::vector<std::uint32_t>& hosts) const;
 
   const std::uint32_t forks_ = runtime::forks_until_here();

@@ -57,4 +57,8 @@ base::Nanos end_of(const Runtime& runtime, Deadline deadline) {
   return Context::executor_of(runtime).end_of(deadline);
 }
 
+Deadline sooner(const Runtime& runtime, Deadline left, Deadline right) {
+  return end_of(runtime, right) < end_of(runtime, left) ? right : left;
+}
+
 }  // namespace runtime

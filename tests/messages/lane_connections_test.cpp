@@ -86,7 +86,7 @@ base::Nanos time_of_message(const std::function<void(paths::LaneFrame&)>& change
                there = t.one[1]->lanes->group("two", {0, 1});
     const base::Nanos begin = t.runtime.now();
     here->send(1, 0, base::Payload::of(5));
-    CHECK(there->receive(0, 0).wait().read<int>() == 5);
+    CHECK(there->receive(0, 0).wait().payload.read<int>() == 5);
     took = t.runtime.now() - begin;
     for (auto& one : t.one) one->connections->part({t.runtime.now() + 1s, true});
     for (auto& one : t.one) one->lanes->stop();
@@ -102,7 +102,7 @@ TEST_CASE("lane connections: only connections that carried a message exist") {
     const auto here = t.one[0]->lanes->group("two", {0, 3}),
                there = t.one[3]->lanes->group("two", {0, 3});
     here->send(3, 0, base::Payload::of(5));
-    CHECK(there->receive(0, 0).wait().read<int>() == 5);
+    CHECK(there->receive(0, 0).wait().payload.read<int>() == 5);
     CHECK(t.one[0]->connections->connections() == 1);
     CHECK(t.one[1]->connections->connections() == 0);
     CHECK(t.one[0]->connections->silent().empty());
@@ -120,8 +120,8 @@ TEST_CASE("lane connections: above the limit the connection that was idle longes
       for (std::uint32_t peer = 1; peer < 6; ++peer) {
         groups[0]->send(peer, 0, base::Payload::of(peer));
         groups[peer]->send(0, 0, base::Payload::of(peer));
-        CHECK(groups[peer]->receive(0, 0).wait().read<std::uint32_t>() == peer);
-        CHECK(groups[0]->receive(peer, 0).wait().read<std::uint32_t>() == peer);
+        CHECK(groups[peer]->receive(0, 0).wait().payload.read<std::uint32_t>() == peer);
+        CHECK(groups[0]->receive(peer, 0).wait().payload.read<std::uint32_t>() == peer);
         CHECK(t.one[0]->connections->connections() <= 2);
       }
     for (auto& group : groups) group->leave();
@@ -157,7 +157,7 @@ TEST_CASE(
     t.is_room = true;
     CHECK(connections.has_room(1));  // a new query for room opens a connection
     for (std::uint32_t host = 1; host < 4; ++host)
-      CHECK(groups[host]->receive(0, 0).wait().read<std::uint32_t>() == host);
+      CHECK(groups[host]->receive(0, 0).wait().payload.read<std::uint32_t>() == host);
     for (auto& one : t.one) one->connections->part(runtime::Deadline::never());
   });
 }

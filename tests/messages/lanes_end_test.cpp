@@ -67,7 +67,7 @@ TEST_CASE("lanes: the end of a host is delivered after messages that arrive at t
     });
     runtime.sleep_until(300ms);  // credit has arrived by then
     auto sending = here->send(1, 0, base::Payload::of(7));
-    CHECK(there->receive(0, 0).wait().read<int>() == 7);
+    CHECK(there->receive(0, 0).wait().payload.read<int>() == 7);
     CHECK(runtime.now() == 400ms);
     CHECK_THROWS_WITH(there->receive(0, 0).wait(), Catch::Contains("it has ended"));
     sending.wait();

@@ -86,12 +86,12 @@ void run_host(const Case& one, std::uint32_t host, LaneHosts& hosts) {
   for (std::uint32_t group = 0; group < one.groups; ++group)
     groups.push_back(hosts[host].group("group " + std::to_string(group), hosts.all(),
                                        {.window_bytes = one.windows[group]}));
-  std::deque<paths::Sending> sending;
-  std::deque<std::pair<std::size_t, paths::Receiving>> receiving;
+  std::deque<runtime::Handle<void>> sending;
+  std::deque<std::pair<std::size_t, runtime::Handle<paths::Received>>> receiving;
   const auto take = [&] {
     auto [index, next] = std::move(receiving.front());
     receiving.pop_front();
-    REQUIRE(next.wait() == payload_of(one.messages[index], index));
+    REQUIRE(next.wait().payload == payload_of(one.messages[index], index));
   };
   for (std::size_t index = 0; index < one.messages.size(); ++index) {
     const Case::Message& message = one.messages[index];
@@ -155,14 +155,14 @@ TEST_CASE("lanes: usable credit equals issued credit when nothing is under way")
       std::vector<std::unique_ptr<paths::MessageGroup>> groups;
       for (std::uint32_t host = 0; host < hosts.size(); ++host)
         groups.push_back(hosts[host].group("all", hosts.all()));
-      std::vector<paths::Receiving> receiving;
+      std::vector<runtime::Handle<paths::Received>> receiving;
       for (std::size_t index = 0; index < one.messages.size(); ++index) {
         const auto& message = one.messages[index];
         groups[message.from]->send(message.to, message.channel, payload_of(message, index));
         receiving.push_back(groups[message.to]->receive(message.from, message.channel));
       }
       for (std::size_t index = 0; index < receiving.size(); ++index)
-        REQUIRE(receiving[index].wait() == payload_of(one.messages[index], index));
+        REQUIRE(receiving[index].wait().payload == payload_of(one.messages[index], index));
       runtime.sleep_for(1s);
       for (std::uint32_t host = 0; host < hosts.size(); ++host)
         for (const auto& [lane, bytes] : hosts[host].credit_issued()) {

@@ -99,7 +99,7 @@ TEST_CASE("lanes: within a process a message in frames shares the memory of its 
         };
       if (host == 0) return group.send(3, 0, sent).wait();
       if (host != 3) return;
-      const Payload came = group.receive(0, 0).wait();
+      const Payload came = group.receive(0, 0).wait().payload;
       CHECK(came == sent);
       CHECK(came.shares_bytes_with(sent) != is_copied);
     });
@@ -115,7 +115,7 @@ TEST_CASE(
     if (host == 1) group.send(3, 0, zeros(1000)).wait();
     if (host == 1) CHECK(t.now() == 10us);
     if (host == 3) {
-      CHECK(group.receive(1, 0).wait().size() == 1000);
+      CHECK(group.receive(1, 0).wait().payload.size() == 1000);
       CHECK(t.now() == 50us + 10ms + 50us + 10us);
     }
   });
@@ -138,7 +138,7 @@ TEST_CASE("lanes: a message of many frames crosses three links in the time of on
   t.run([&](std::uint32_t host, paths::MessageGroup& group) {
     if (host == 1) group.send(3, 0, zeros(bytes)).wait();
     if (host == 3) {
-      CHECK(group.receive(1, 0).wait() == zeros(bytes));
+      CHECK(group.receive(1, 0).wait().payload == zeros(bytes));
       CHECK(t.now() == 10ms + 100us + Nanos(10 * bytes));
     }
   });
@@ -151,9 +151,9 @@ TEST_CASE("lanes: messages of a channel arrive in order and do not delay other c
       for (std::uint64_t i = 0; i < 20; ++i) group.send(1, i % 2, numbered(i));
     if (host != 1) return;
     for (std::uint64_t i = 1; i < 20; i += 2)
-      CHECK(group.receive(0, 1).wait().read<std::uint64_t>() == i);
+      CHECK(group.receive(0, 1).wait().payload.read<std::uint64_t>() == i);
     for (std::uint64_t i = 0; i < 20; i += 2)
-      CHECK(group.receive(0, 0).wait().read<std::uint64_t>() == i);
+      CHECK(group.receive(0, 0).wait().payload.read<std::uint64_t>() == i);
   });
 }
 
@@ -167,14 +167,14 @@ TEST_CASE("lanes: 8 bytes next to messages of 64 MiB wait for at most one frame 
       group.send(3, 0, numbered(7)).wait();
     }
     if (host == 3) {
-      std::vector<paths::Receiving> others;
+      std::vector<runtime::Handle<paths::Received>> others;
       for (std::uint64_t channel = 1; channel < 4; ++channel)
         others.push_back(group.receive(1, channel));
-      CHECK(group.receive(1, 0).wait().read<std::uint64_t>() == 7);
+      CHECK(group.receive(1, 0).wait().payload.read<std::uint64_t>() == 7);
       const Nanos alone = 10ms + 100us + 80ns, frame = Nanos(10 * 65536);
       CHECK(t.now() - 200ms > alone);
       CHECK(t.now() - 200ms <= alone + 3 * frame);
-      for (auto& other : others) CHECK(other.wait().size() == large);
+      for (auto& other : others) CHECK(other.wait().payload.size() == large);
     }
   });
 }
@@ -224,9 +224,9 @@ TEST_CASE("lanes: a requested message overtakes unread messages of other channel
       group.send(1, 1, numbered(5)).wait();
     }
     if (host == 1) {
-      CHECK(group.receive(0, 1).wait().read<std::uint64_t>() == 5);
+      CHECK(group.receive(0, 1).wait().payload.read<std::uint64_t>() == 5);
       CHECK(t.hosts->operator[](1).use().inbox_held <= 2000);
-      for (int i = 0; i < 10; ++i) CHECK(group.receive(0, 0).wait().size() == 1000);
+      for (int i = 0; i < 10; ++i) CHECK(group.receive(0, 0).wait().payload.size() == 1000);
     }
   });
 }
@@ -358,7 +358,7 @@ TEST_CASE("lanes: an invalid frame fails both its sender and the receiver that w
           }
           if (host == 1)
             errors.second = thrown<paths::TravelError>([&] { group.receive(0, 0).wait(); });
-          if (host == 2) CHECK(group.receive(0, 0).wait().read<std::uint64_t>() == 1);
+          if (host == 2) CHECK(group.receive(0, 0).wait().payload.read<std::uint64_t>() == 1);
         },
         {.channels = 4});
     return errors;
@@ -391,7 +391,7 @@ TEST_CASE("lanes: a message for an unknown group is rejected and the run continu
       (*t.hosts)[0].deliver(1, stray);
       group.send(1, 0, numbered(3));
     }
-    if (host == 1) CHECK(group.receive(0, 0).wait().read<std::uint64_t>() == 3);
+    if (host == 1) CHECK(group.receive(0, 0).wait().payload.read<std::uint64_t>() == 3);
   });
 }
 
@@ -404,7 +404,7 @@ TEST_CASE("lanes: a receive from a host that left fails after its last message w
     }
     if (host == 3) {
       auto first = group.receive(1, 0), second = group.receive(1, 0);
-      CHECK(first.wait().size() == 1'000'000);
+      CHECK(first.wait().payload.size() == 1'000'000);
       CHECK_THAT(thrown<paths::TravelError>([&] { second.wait(); }),
                  Catch::Contains("it has left the group"));
       CHECK_THAT(thrown<paths::TravelError>([&] { group.send(1, 0, {}).wait(); }),
@@ -428,7 +428,7 @@ TEST_CASE("lanes: a lost host is reported to all hosts even if only relays were 
                Catch::Contains("host b1 is gone: it died"));
     // The other hosts still exchange messages.
     if (host == 0) group.send(1, 0, numbered(1)).wait();
-    if (host == 1) CHECK(group.receive(0, 0).wait().read<std::uint64_t>() == 1);
+    if (host == 1) CHECK(group.receive(0, 0).wait().payload.read<std::uint64_t>() == 1);
   });
 }
 
@@ -453,7 +453,7 @@ TEST_CASE("lanes: a host can send to members that have not joined yet") {
     auto late = t.runtime.spawn(runtime::ContextRole::thread, {"late"}, [&] {
       t.runtime.sleep_until(1s);
       const auto group = hosts[3].group("x", {0, 3});
-      CHECK(group->receive(0, 0).wait().read<std::uint64_t>() == 4);
+      CHECK(group->receive(0, 0).wait().payload.read<std::uint64_t>() == 4);
     });
     const auto group = hosts[0].group("x", {0, 3});
     group->send(3, 0, numbered(4)).wait();
@@ -470,7 +470,7 @@ TEST_CASE("lanes: successive groups of one name do not mix") {
       const auto here = hosts[0].group("x", {0, 1}), there = hosts[1].group("x", {0, 1});
       here->send(1, 0, numbered(use));
       here->send(1, 0, numbered(100));  // never received
-      CHECK(there->receive(0, 0).wait().read<std::uint64_t>() == use);
+      CHECK(there->receive(0, 0).wait().payload.read<std::uint64_t>() == use);
     }
     t.runtime.sleep_for(1s);
     CHECK(hosts[1].use().inbox_issued == 0);
@@ -489,7 +489,7 @@ TEST_CASE("lanes: very large groups have credit only on lanes that carry message
     groups[2]->send(5, 0, numbered(4)).wait();
     CHECK(hosts[5].use().inbox_issued > 0);
     CHECK(hosts[5].credit_issued().size() == 1);
-    CHECK(groups[5]->receive(2, 0).wait().read<std::uint64_t>() == 4);
+    CHECK(groups[5]->receive(2, 0).wait().payload.read<std::uint64_t>() == 4);
     groups[9]->send(8, 0, numbered(4));
     groups[8]->receive(9, 0).wait();
   });
@@ -498,8 +498,8 @@ TEST_CASE("lanes: very large groups have credit only on lanes that carry message
 TEST_CASE("lanes: a group and its messages may outlive their host and then throw a usage error") {
   FourHosts t;
   std::unique_ptr<paths::MessageGroup> group;
-  paths::Sending sending;
-  paths::Receiving receiving;
+  runtime::Handle<void> sending;
+  runtime::Handle<paths::Received> receiving;
   t.runtime.run([&] {
     LaneHosts made(t.runtime, t.plan);
     group = made[0].group("all", made.all());
@@ -527,10 +527,10 @@ TEST_CASE("lanes: the named message of least order leaves first for any receiver
       return paths::NamedMessage{.channel = 7, .name = name, .signature_digest = 5, .order = order};
     };
     const auto kilobyte = base::Payload::filled(1000, [](auto) {});
-    paths::Sending last = groups[0]->send(1, message(0, 9), kilobyte);
-    paths::Sending late = groups[0]->send(1, message(1, 3), kilobyte);
-    paths::Sending early = groups[0]->send(2, message(1, 2), kilobyte);
-    paths::Sending first = groups[0]->send(1, message(2, 1), kilobyte);
+    auto last = groups[0]->send(1, message(0, 9), kilobyte);
+    auto late = groups[0]->send(1, message(1, 3), kilobyte);
+    auto early = groups[0]->send(2, message(1, 2), kilobyte);
+    auto first = groups[0]->send(1, message(2, 1), kilobyte);
     first.wait();
     CHECK(runtime.now() == 1ms);
     early.wait();
@@ -540,8 +540,8 @@ TEST_CASE("lanes: the named message of least order leaves first for any receiver
     last.wait();
     CHECK(runtime.now() == 4ms);
     for (const std::uint64_t name : {2, 0, 1})  // in any order
-      CHECK(groups[1]->receive(0, message(name, 0)).wait().size() == 1000);
-    CHECK(groups[2]->receive(0, message(1, 0)).wait().size() == 1000);
+      CHECK(groups[1]->receive(0, message(name, 0)).wait().payload.size() == 1000);
+    CHECK(groups[2]->receive(0, message(1, 0)).wait().payload.size() == 1000);
     for (auto& group : groups) group->close(7);
     for (auto& group : groups) group->leave();
   });
@@ -552,19 +552,19 @@ TEST_CASE("lanes: a message that two hosts take for different ones fails at both
     on_virtual_clock([&](runtime::Runtime& runtime) {
       LaneHosts hosts(runtime, lane_plan({2}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
       const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all());
-      paths::Sending sending;
+      runtime::Handle<void> sending;
       if (is_sent_first)
         sending = a->send(1, {.channel = 1, .signature_digest = 5}, base::Payload::of(1));
       if (is_sent_first) runtime.sleep_for(5ms);
-      paths::Receiving receiving = b->receive(0, {.channel = 1, .signature_digest = 6});
+      auto receiving = b->receive(0, {.channel = 1, .signature_digest = 6});
       if (!is_sent_first) runtime.sleep_for(5ms);
       if (!is_sent_first) a->send(1, {.channel = 1, .signature_digest = 5}, base::Payload::of(1));
       CHECK_THROWS_WITH(receiving.wait(), Catch::Contains("for different messages"));
       runtime.sleep_for(5ms);
-      paths::Sending next = a->send(1, {.channel = 2, .signature_digest = 5}, base::Payload::of(1));
+      auto next = a->send(1, {.channel = 2, .signature_digest = 5}, base::Payload::of(1));
       CHECK_THROWS_WITH(next.wait(), Catch::Contains("for different messages"));
       a->send(1, {.channel = 0, .signature_digest = 5}, base::Payload::of(std::uint8_t{7}));
-      CHECK(b->receive(0, {.channel = 0, .signature_digest = 5}).wait().size() ==
+      CHECK(b->receive(0, {.channel = 0, .signature_digest = 5}).wait().payload.size() ==
             1);  // it arrived before the failure
     });
 }
@@ -575,9 +575,9 @@ TEST_CASE(
     LaneHosts hosts(runtime, lane_plan({3}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
     const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all()),
                c = hosts[2].group("all", hosts.all());
-    paths::Receiving early = b->receive(0, {.channel = 4});
-    paths::Receiving below = b->receive(0, {.channel = 2});
-    paths::Receiving above = b->receive(0, {.channel = 5});
+    auto early = b->receive(0, {.channel = 4});
+    auto below = b->receive(0, {.channel = 2});
+    auto above = b->receive(0, {.channel = 5});
     const auto large = base::Payload::filled(200'000, [](auto) {});
     b->send(0, {.channel = 4}, large);  // under way when the channel fails
     b->send(2, {.channel = 4}, large);
@@ -590,7 +590,7 @@ TEST_CASE(
     runtime.sleep_for(1s);
     a->send(1, {.channel = 2}, base::Payload::of(1));
     a->send(1, {.channel = 5}, base::Payload::of(1));
-    CHECK(below.wait().size() == above.wait().size());
+    CHECK(below.wait().payload.size() == above.wait().payload.size());
     for (std::uint64_t channel : {0, 1, 2, 3, 5})
       for (const auto& group : {a.get(), b.get(), c.get()}) group->close(channel);
     // A failure of all channels from a number on does not replace earlier failures.
@@ -613,7 +613,7 @@ TEST_CASE("lanes: a receive from a host that leaves fails with the reason it gav
   on_virtual_clock([](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, lane_plan({2}, "{latency: 1ms, bandwidth: 8Mbit}", ""));
     const auto a = hosts[0].group("all", hosts.all()), b = hosts[1].group("all", hosts.all());
-    paths::Receiving receiving = b->receive(0, 1);
+    auto receiving = b->receive(0, 1);
     a->abandon("its thread broke");
     CHECK_THROWS_WITH(receiving.wait(), "host a1: its thread broke");
   });

@@ -104,16 +104,16 @@ TEST_CASE("lent memory: a message between lent places arrives when a copied mess
     pair.run([&](paths::MessageGroup& here, paths::MessageGroup& there) {
       Bytes from = bytes_of(size, 7), to(size);
       const Bytes expected = from;
-      paths::Sending sending = is_lent ? here.send(1, named(0), lent(from))
-                                       : here.send(1, named(0), Payload::copy_of(from));
-      paths::Receiving receiving =
+      auto sending = is_lent ? here.send(1, named(0), lent(from))
+                             : here.send(1, named(0), Payload::copy_of(from));
+      auto receiving =
           is_lent ? there.receive(0, named(0), lent(to, 2)) : there.receive(0, named(0));
       sending.wait();
       sent.push_back(pair.runtime.now());
       std::fill(from.begin(), from.end(), std::byte{0xEE});  // memory of the sender again
-      const Payload message = receiving.wait();
+      const auto [message, is_in_place] = receiving.wait();
       came.push_back(pair.runtime.now());
-      CHECK(receiving.is_in_place() == is_lent);
+      CHECK(is_in_place == is_lent);
       if (!is_lent) std::copy(message.bytes().begin(), message.bytes().end(), to.begin());
       CHECK(message.empty() == is_lent);
       CHECK(to == expected);
@@ -129,9 +129,9 @@ TEST_CASE("lent memory: a message that arrived before its receive is copied to t
     Bytes from = bytes_of(100'000, 7), to(100'000);
     here.send(1, named(0), Payload::copy_of(from));
     pair.runtime.sleep_for(500ms);
-    paths::Receiving receiving = there.receive(0, named(0), lent(to));
-    CHECK(receiving.arrived());
-    CHECK(receiving.wait().empty());
+    auto receiving = there.receive(0, named(0), lent(to));
+    CHECK(receiving.done());
+    CHECK(receiving.wait().payload.empty());
     CHECK(to == from);
   });
 }
@@ -144,9 +144,9 @@ TEST_CASE(
   pair.run([&](paths::MessageGroup& here, paths::MessageGroup& there) {
     Bytes from = bytes_of(size, 7), to(100'000);
     here.send(1, named(0), Payload::copy_of(from));
-    paths::Receiving receiving = there.receive(0, named(0), lent(to));
-    const Payload message = receiving.wait();
-    CHECK_FALSE(receiving.is_in_place());
+    auto receiving = there.receive(0, named(0), lent(to));
+    const auto [message, is_in_place] = receiving.wait();
+    CHECK_FALSE(is_in_place);
     CHECK(std::equal(from.begin(), from.end(), message.bytes().begin(), message.bytes().end()));
     CHECK(to == Bytes(100'000));
   });
@@ -161,8 +161,8 @@ TEST_CASE("lent memory: memory that was taken back is not touched and delays no 
   pair.run([&](paths::MessageGroup& here, paths::MessageGroup& there) {
     constexpr std::size_t size = 400'000;
     auto from = std::make_unique<Bytes>(bytes_of(size, 7)), to = std::make_unique<Bytes>(size);
-    paths::Sending sending = here.send(1, named(0), lent(*from));
-    paths::Receiving receiving = there.receive(0, named(0), lent(*to));
+    auto sending = here.send(1, named(0), lent(*from));
+    auto receiving = there.receive(0, named(0), lent(*to));
     pair.runtime.sleep_for(taken_back_at);
     if (is_sender) {
       sending = {};
@@ -172,14 +172,14 @@ TEST_CASE("lent memory: memory that was taken back is not touched and delays no 
       to.reset();
     }
     Bytes next = bytes_of(size, 8), came(size);
-    paths::Sending behind = here.send(1, named(1), lent(next));
+    auto behind = here.send(1, named(1), lent(next));
     there.receive(0, named(1), lent(came)).wait();
     CHECK(came == next);
     pair.runtime.sleep_for(50ms);
     if (is_sender) {
-      CHECK(receiving.arrived() == (taken_back_at == 4000us));
+      CHECK(receiving.done() == (taken_back_at == 4000us));
       here.fail({3, 3}, "it took its memory back");
-      if (!receiving.arrived())
+      if (!receiving.done())
         CHECK_THROWS_WITH(receiving.wait(), Catch::Contains("it took its memory back"));
     } else {
       sending.wait();
@@ -246,10 +246,10 @@ TEST_CASE(
                there = hosts[1].group("all", hosts.all());
     constexpr std::size_t size = 10 << 20;
     Bytes from = bytes_of(size, 7), to(size);
-    paths::Receiving receiving = there->receive(0, named(0), lent(to));
-    paths::Sending sending = here->send(1, named(0), lent(from));
+    auto receiving = there->receive(0, named(0), lent(to));
+    auto sending = here->send(1, named(0), lent(from));
     CHECK(handed_over == 64 << 10);
-    CHECK_FALSE(sending.sent());
+    CHECK_FALSE(sending.done());
     hosts[0].room_made(1);  // stale: there is no room yet
     CHECK(handed_over == 64 << 10);
     is_room = true;
@@ -264,7 +264,7 @@ TEST_CASE(
     is_room = true;
     hosts[0].room_made(1);
     for (std::uint64_t name = 1; name < 2000; ++name)
-      REQUIRE(there->receive(0, named(name)).wait().read<std::uint64_t>() == name);
+      REQUIRE(there->receive(0, named(name)).wait().payload.read<std::uint64_t>() == name);
   });
 }
 
@@ -287,8 +287,7 @@ TEST_CASE("lent memory: messages of many concurrent senders and receivers all ar
             const Bytes expected(size, static_cast<std::byte>(thread ^ 1));
             for (std::uint64_t i = 0; i < 100; ++i) {
               std::fill(to.begin(), to.end(), std::byte{0xEE});
-              paths::Receiving receiving =
-                  groups[me]->receive(1 - me, named(2 * i + pair), lent(to));
+              auto receiving = groups[me]->receive(1 - me, named(2 * i + pair), lent(to));
               groups[me]->send(1 - me, named(2 * i + pair), lent(from)).wait();
               receiving.wait();
               if (to != expected) ++wrong;

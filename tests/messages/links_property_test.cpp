@@ -321,7 +321,8 @@ std::vector<Time> arrivals_over_lanes(const Case& all) {
     for (std::size_t i = 0; i < all.messages.size(); ++i)
       spawn("receiver", [&, i] {
         const Message& message = all.messages[i];
-        REQUIRE(groups[message.to]->receive(message.from, i).wait().size() == message.bytes);
+        REQUIRE(groups[message.to]->receive(message.from, i).wait().payload.size() ==
+                message.bytes);
         arrivals[i] = runtime.now().count();
       });
     for (std::uint32_t host = 0; host < hosts.size(); ++host)

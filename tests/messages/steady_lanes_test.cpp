@@ -38,7 +38,7 @@ TEST_CASE(
                there = t.hosts[1].group("all", t.hosts.all());
     const base::Nanos begin = t.runtime.now();
     here->send(1, 0, base::Payload::of(7));
-    CHECK(there->receive(0, 0).wait().read<int>() == 7);
+    CHECK(there->receive(0, 0).wait().payload.read<int>() == 7);
     CHECK(t.runtime.now() - begin >= 200ms);
   });
   CHECK(was_early);
@@ -53,7 +53,7 @@ TEST_CASE(
     t.runtime.sleep_for(200ms);  // credit has arrived by then
     const auto sending = here->send(1, 0, base::Payload::of(7));
     t.hosts[1].host_ended(0);
-    CHECK(there->receive(0, 0).wait().read<int>() == 7);
+    CHECK(there->receive(0, 0).wait().payload.read<int>() == 7);
     CHECK_THROWS_WITH(there->receive(0, 0).wait(), Catch::Contains("it has ended"));
   });
 }
@@ -73,7 +73,8 @@ TEST_CASE("steady lanes: messages that two hosts sent before they ended arrive o
     first.wait();
     second.wait();
     for (const std::uint32_t host : {0, 1}) hosts[2].host_ended(host);
-    for (const std::uint32_t host : {0, 1}) CHECK(groups[2]->receive(host, 0).wait() == message);
+    for (const std::uint32_t host : {0, 1})
+      CHECK(groups[2]->receive(host, 0).wait().payload == message);
     CHECK_THROWS_WITH(groups[2]->receive(1, 0).wait(), Catch::Contains("it has ended"));
   });
 }
@@ -88,7 +89,7 @@ TEST_CASE("steady lanes: the end of a host does not overtake what it sent to oth
     const base::Payload message = base::Payload::of(std::vector<std::byte>(10'000));
     auto sending = groups[2]->send(0, 0, message);
     t.hosts[1].host_ended(2);  // host 1 has nothing to receive
-    CHECK(groups[0]->receive(2, 0).wait() == message);
+    CHECK(groups[0]->receive(2, 0).wait().payload == message);
     sending.wait();
   });
 }
@@ -105,7 +106,7 @@ TEST_CASE("steady lanes: little messages use credit and are not requested one by
     for (std::uint64_t i = 0; i < 5000; ++i) {  // more than the credit covers
       auto receiving = there->receive(0, little(i));
       here->send(1, little(i), base::Payload::of(i));
-      REQUIRE(receiving.wait().read<std::uint64_t>() == i);
+      REQUIRE(receiving.wait().payload.read<std::uint64_t>() == i);
     }
   });
   INFO(grants << " grants");
@@ -125,7 +126,7 @@ TEST_CASE("steady lanes: a little message that does not arrive is requested") {
     CHECK_FALSE(is_asked);
     while (!is_asked) t.runtime.sleep_for(1ms);
     here->send(1, little(0), base::Payload::of(7));
-    CHECK(receiving.wait().read<int>() == 7);
+    CHECK(receiving.wait().payload.read<int>() == 7);
   });
 }
 
@@ -139,7 +140,7 @@ TEST_CASE("steady lanes: a little message behind large unrequested ones arrives"
       here->send(1, {.channel = 1, .name = i, .order = 2 * i},
                  base::Payload::filled(1 << 20, [](std::span<std::byte>) {}));
       here->send(1, {.channel = 0, .name = i, .order = 2 * i + 1}, base::Payload::of(i));
-      CHECK(receiving.wait().read<std::uint64_t>() == i);
+      CHECK(receiving.wait().payload.read<std::uint64_t>() == i);
     }
   });
 }

@@ -43,19 +43,19 @@ Waiter told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t vi
     for (std::uint32_t host = 0; host < hosts.size(); ++host)
       for (std::uint32_t peer = 0; peer < hosts.size(); ++peer)
         if (host != peer && host != victim)
-          waiting.push_back(runtime.spawn(
-              runtime::ContextRole::thread, {"thread", plan->hosts[host].name}, [&, host, peer] {
-                paths::Receiving receiving = groups[host]->receive(peer, peer % 2);
-                runtime::WaitSet one(runtime);
-                one.add(receiving);
-                if (!one.any(runtime::Deadline::written_at(1s))) return;
-                try {
-                  receiving.wait();
-                  told[{host, peer}] = "a message";
-                } catch (const paths::TravelError& error) {
-                  told[{host, peer}] = error.what();
-                }
-              }));
+          waiting.push_back(runtime.spawn(runtime::ContextRole::thread,
+                                          {"thread", plan->hosts[host].name}, [&, host, peer] {
+                                            auto receiving = groups[host]->receive(peer, peer % 2);
+                                            runtime::WaitSet one(runtime);
+                                            one.add(receiving);
+                                            if (!one.any(runtime::Deadline::written_at(1s))) return;
+                                            try {
+                                              receiving.wait();
+                                              told[{host, peer}] = "a message";
+                                            } catch (const paths::TravelError& error) {
+                                              told[{host, peer}] = error.what();
+                                            }
+                                          }));
     runtime.sleep_until(200ms);
     hosts.kill(victim);
     for (auto& one : waiting) one.join();
@@ -174,7 +174,8 @@ TEST_CASE(
     sender->send(3, 0, Payload::of(7)).wait();
     runtime.sleep_until(6s + 1ms);
     one.host_ended(0);
-    CHECK(receiver->receive(0, 0).wait().read<int>() == 7);  // still forwarded by the switch
+    CHECK(receiver->receive(0, 0).wait().payload.read<int>() ==
+          7);  // still forwarded by the switch
     end.join();
     CHECK(ended == 6s + 10ms + 50us);
   });

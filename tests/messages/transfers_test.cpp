@@ -72,8 +72,8 @@ TransfersReport exchanged(const std::string& config, const Traffic& traffic) {
     for (const auto& host : thread.host().plan().hosts) names.push_back(host.name);
     const auto group = thread.host().lanes().group_of("all", names);
     const std::uint32_t me = thread.host().index();
-    std::vector<paths::Sending> sent;
-    std::vector<paths::Receiving> received;
+    std::vector<runtime::Handle<void>> sent;
+    std::vector<runtime::Handle<paths::Received>> received;
     for (const auto& [ends, messages] : traffic)
       for (const std::size_t kib : messages) {
         if (ends.first == me)

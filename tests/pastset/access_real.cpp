@@ -10,7 +10,7 @@
 #include "runtime/random.hpp"
 #include "runtime/runtime.hpp"
 
-using pastset::StartedAccess;
+using Started = runtime::Handle<pastset::Stored>;
 
 TEST_CASE("access: concurrent moves and observes and cancels lose no tuple and repeat none") {
   constexpr std::uint64_t threads = 4, each = 3000;
@@ -20,17 +20,17 @@ TEST_CASE("access: concurrent moves and observes and cancels lose no tuple and r
     std::vector<std::atomic<int>> seen(threads * each);
     const auto work = [&](std::uint64_t thread) {
       runtime::Random random(thread + 1);
-      std::deque<StartedAccess> reads;
+      std::deque<Started> reads;
       const auto take_first = [&] {
-        ++seen[reads.front().take().payload.read<std::uint64_t>()];
+        ++seen[reads.front().wait().payload.read<std::uint64_t>()];
         reads.pop_front();
       };
       for (std::uint64_t i = 0; i < each; ++i) {
-        StartedAccess moved = element.start_move(base::Payload::of(thread * each + i));
+        Started moved = element.start_move(base::Payload::of(thread * each + i));
         reads.push_back(element.start_observe());
         if (random.chance(0.3) && reads.back().cancel()) reads.back() = element.start_observe();
         while (reads.size() > 4) take_first();
-        moved.take();
+        moved.wait();
       }
       while (!reads.empty()) take_first();
     };

@@ -19,7 +19,6 @@
 
 using base::Payload;
 using pastset::LocalElement;
-using pastset::StartedAccess;
 using pastset::Template;
 using runtime::Deadline;
 using runtime::Runtime;
@@ -30,13 +29,13 @@ namespace {
 
 const Template number = *Template::parse("u64");
 
+using Started = runtime::Handle<pastset::Stored>;
+
 Payload tuple(std::uint64_t value) { return Payload::of(value); }
 
 std::uint64_t value_of(const pastset::Stored& stored) {
   return stored.payload.read<std::uint64_t>();
 }
-
-bool is_done(const StartedAccess& started) { return started.completion()->done(); }
 
 void on_virtual_clock(const std::function<void(Runtime&)>& main) {
   Runtime runtime({.clock = runtime::ClockKind::virtual_time});
@@ -49,12 +48,12 @@ TEST_CASE("access: a started read of an existing tuple is done at once") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number);
     for (std::uint64_t i = 0; i < 3; ++i) element.move(tuple(10 + i));
-    StartedAccess second = element.start_observe(1), newest = element.start_newest();
-    StartedAccess oldest = element.start_observe();
-    CHECK(is_done(second));
-    CHECK(value_of(second.take()) == 11);
-    CHECK(newest.take().number == 2);
-    CHECK(value_of(oldest.take()) == 10);
+    Started second = element.start_observe(1), newest = element.start_newest();
+    Started oldest = element.start_observe();
+    CHECK(second.done());
+    CHECK(value_of(second.wait()) == 11);
+    CHECK(newest.wait().number == 2);
+    CHECK(value_of(oldest.wait()) == 10);
     CHECK(element.first() == 1);
   });
 }
@@ -62,7 +61,7 @@ TEST_CASE("access: a started read of an existing tuple is done at once") {
 TEST_CASE("access: one context waits for reads of several elements and each ends with its tuple") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement a("a", number), b("b", number), c("c", number);
-    std::vector<StartedAccess> reads;
+    std::vector<Started> reads;
     WaitSet set(runtime);
     for (LocalElement* element : {&a, &b, &c}) {
       reads.push_back(element->start_newest());
@@ -76,7 +75,7 @@ TEST_CASE("access: one context waits for reads of several elements and each ends
     });
     CHECK(set.any() == 2u);
     CHECK(runtime.now() == 10ms);
-    CHECK(value_of(reads[2].take()) == 3);
+    CHECK(value_of(reads[2].wait()) == 3);
     CHECK(set.any() == 0u);
     CHECK(runtime.now() == 20ms);
     CHECK_FALSE(set.any(Deadline::written_at(30ms)));
@@ -86,14 +85,14 @@ TEST_CASE("access: one context waits for reads of several elements and each ends
 TEST_CASE("access: started observes are served in order of their start with different tuples") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number);
-    std::vector<StartedAccess> reads;
+    std::vector<Started> reads;
     for (int i = 0; i < 3; ++i) reads.push_back(element.start_observe());
     element.move(tuple(0));
-    CHECK(is_done(reads[0]));
-    CHECK_FALSE(is_done(reads[1]));
+    CHECK(reads[0].done());
+    CHECK_FALSE(reads[1].done());
     element.move(tuple(1));
     element.move(tuple(2));
-    for (std::uint64_t i = 0; i < 3; ++i) CHECK(value_of(reads[i].take()) == i);
+    for (std::uint64_t i = 0; i < 3; ++i) CHECK(value_of(reads[i].wait()) == i);
     CHECK(element.first() == 3);
   });
 }
@@ -101,54 +100,54 @@ TEST_CASE("access: started observes are served in order of their start with diff
 TEST_CASE("access: started moves and blocked moves share one queue") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
-    StartedAccess first = element.start_move(tuple(0)), second = element.start_move(tuple(1));
+    Started first = element.start_move(tuple(0)), second = element.start_move(tuple(1));
     runtime::Task third = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1},
                                         [&] { element.move(tuple(2)); });
     runtime.sleep_for(1ms);
-    StartedAccess fourth = element.start_move(tuple(3));
-    CHECK(is_done(first));
-    CHECK_FALSE(is_done(second));
+    Started fourth = element.start_move(tuple(3));
+    CHECK(first.done());
+    CHECK_FALSE(second.done());
     for (std::uint64_t i = 0; i < 4; ++i) CHECK(value_of(element.observe()) == i);
     third.join();
-    CHECK(second.take().number == 1);
-    CHECK(fourth.take().number == 3);
+    CHECK(second.wait().number == 1);
+    CHECK(fourth.wait().number == 3);
   });
 }
 
 TEST_CASE("access: a read that makes room admits a move and that serves the next read") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.delta = 1});
-    std::vector<StartedAccess> moves, reads;
+    std::vector<Started> moves, reads;
     for (std::uint64_t i = 0; i < 5; ++i) moves.push_back(element.start_move(tuple(i)));
     for (std::uint64_t i = 0; i < 5; ++i) {
-      CHECK(is_done(moves[i]));
+      CHECK(moves[i].done());
       reads.push_back(element.start_observe());
-      CHECK(value_of(reads[i].take()) == i);
+      CHECK(value_of(reads[i].wait()) == i);
     }
-    StartedAccess waits = element.start_observe();
-    StartedAccess moved = element.start_move(tuple(5));
-    CHECK(is_done(moved));
-    CHECK(value_of(waits.take()) == 5);
+    Started waits = element.start_observe();
+    Started moved = element.start_move(tuple(5));
+    CHECK(moved.done());
+    CHECK(value_of(waits.wait()) == 5);
   });
 }
 
 TEST_CASE("access: a cancelled or dropped access has no effect and blocks no other") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.delta = 1});
-    StartedAccess cancelled = element.start_observe(), stays = element.start_observe();
-    { const StartedAccess dropped = element.start_observe(); }
+    Started cancelled = element.start_observe(), stays = element.start_observe();
+    { const Started dropped = element.start_observe(); }
     CHECK(cancelled.cancel());
     CHECK_FALSE(cancelled.cancel());
-    CHECK_THROWS_AS(cancelled.take(), base::UsageError);
+    CHECK_THROWS_AS(cancelled.wait(), base::UsageError);
     element.move(tuple(0));
-    CHECK(value_of(stays.take()) == 0);
+    CHECK(value_of(stays.wait()) == 0);
     element.move(tuple(1));
-    StartedAccess first = element.start_move(tuple(2)), second = element.start_move(tuple(3));
+    Started first = element.start_move(tuple(2)), second = element.start_move(tuple(3));
     first = {};
     CHECK(value_of(element.observe()) == 1);
-    CHECK(second.take().number == 2);
+    CHECK(second.wait().number == 2);
     CHECK(value_of(element.observe()) == 3);
-    StartedAccess happened = element.start_move(tuple(4));
+    Started happened = element.start_move(tuple(4));
     CHECK_FALSE(happened.cancel());
     CHECK(element.last() == 4);
   });
@@ -157,14 +156,14 @@ TEST_CASE("access: a cancelled or dropped access has no effect and blocks no oth
 TEST_CASE("access: an access that misses its deadline fails like a blocked one and has no effect") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
-    StartedAccess read = element.start_newest(7);
-    CHECK_THROWS_WITH(read.take(Deadline::written_at(10ms)),
+    Started read = element.start_newest(7);
+    CHECK_THROWS_WITH(read.wait(Deadline::written_at(10ms)),
                       "element 'e': no tuple 7 before the deadline");
     CHECK(runtime.now() == 10ms);
-    CHECK_THROWS_AS(read.take(), base::UsageError);
+    CHECK_THROWS_AS(read.wait(), base::UsageError);
     element.move(tuple(0));
-    StartedAccess moved = element.start_move(tuple(1));
-    CHECK_THROWS_AS(moved.take(Deadline::written_at(20ms)), pastset::DeadlinePassed);
+    Started moved = element.start_move(tuple(1));
+    CHECK_THROWS_AS(moved.wait(Deadline::written_at(20ms)), pastset::DeadlinePassed);
     element.observe();
     CHECK(element.last() == 1);
   });
@@ -174,8 +173,8 @@ TEST_CASE("access: a cancelled context leaves its started access until the handl
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number);
     runtime::Task reader = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [&] {
-      StartedAccess read = element.start_observe();
-      read.take();
+      Started read = element.start_observe();
+      read.wait();
     });
     runtime.sleep_for(1ms);
     reader.cancel();
@@ -187,24 +186,24 @@ TEST_CASE("access: a cancelled context leaves its started access until the handl
 
 TEST_CASE("access: deleting or destroying the element ends all waiting accesses") {
   on_virtual_clock([](Runtime& runtime) {
-    StartedAccess outlives;
+    Started outlives;
     {
       LocalElement element("e", number, {.delta = 1});
       element.move(tuple(0));
-      StartedAccess read = element.start_newest(5), moved = element.start_move(tuple(1));
+      Started read = element.start_newest(5), moved = element.start_move(tuple(1));
       WaitSet set(runtime);
       set.add(read);
       set.add(moved);
       element.delete_element();
       CHECK(set.all());
-      CHECK_THROWS_AS(read.take(), pastset::Deleted);
-      CHECK_THROWS_AS(moved.take(), pastset::Deleted);
-      StartedAccess late = element.start_observe();
-      CHECK_THROWS_AS(late.take(), pastset::Deleted);
+      CHECK_THROWS_AS(read.wait(), pastset::Deleted);
+      CHECK_THROWS_AS(moved.wait(), pastset::Deleted);
+      Started late = element.start_observe();
+      CHECK_THROWS_AS(late.wait(), pastset::Deleted);
       LocalElement other("o", number);
       outlives = other.start_observe();
     }
-    CHECK_THROWS_WITH(outlives.take(), "element 'o' was deleted");
+    CHECK_THROWS_WITH(outlives.wait(), "element 'o' was deleted");
   });
 }
 
@@ -212,14 +211,14 @@ TEST_CASE("access: an error mark ends present and later waiting reads and moves 
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.delta = 1});
     element.move(tuple(0));
-    StartedAccess moved = element.start_move(tuple(1));
-    StartedAccess read = element.start_observe(4);
+    Started moved = element.start_move(tuple(1));
+    Started read = element.start_observe(4);
     element.mark_error("host x is gone");
-    CHECK_THROWS_WITH(read.take(), "host x is gone");
-    CHECK_FALSE(is_done(moved));
-    CHECK(value_of(element.start_observe().take()) == 0);
-    CHECK(moved.take().number == 1);
-    CHECK_THROWS_AS(element.start_newest(2).take(), pastset::Marked);
+    CHECK_THROWS_WITH(read.wait(), "host x is gone");
+    CHECK_FALSE(moved.done());
+    CHECK(value_of(element.start_observe().wait()) == 0);
+    CHECK(moved.wait().number == 1);
+    CHECK_THROWS_AS(element.start_newest(2).wait(), pastset::Marked);
   });
 }
 
@@ -227,11 +226,11 @@ TEST_CASE("access: an error of an access is thrown by its handle") {
   on_virtual_clock([](Runtime&) {
     LocalElement element("e", number, {.keep_newest = 1});
     for (std::uint64_t i = 0; i < 3; ++i) element.move(tuple(i));
-    CHECK_THROWS_AS(element.start_observe(0).take(), pastset::Expired);
-    CHECK_THROWS_AS(element.start_move(Payload::of(1.0f)).take(), pastset::TemplateMismatch);
+    CHECK_THROWS_AS(element.start_observe(0).wait(), pastset::Expired);
+    CHECK_THROWS_AS(element.start_move(Payload::of(1.0f)).wait(), pastset::TemplateMismatch);
     CHECK(element.last() == 3);
-    StartedAccess never;
-    CHECK_THROWS_AS(never.take(), base::UsageError);
+    Started never;
+    CHECK_THROWS_AS(never.wait(), base::UsageError);
     CHECK_THROWS_AS(never.completion(), base::UsageError);
   });
 }
@@ -245,11 +244,11 @@ TEST_CASE("access: an X-function that throws ends its access and changes nothing
       return stored;
     };
     LocalElement element("e", number, options);
-    StartedAccess first = element.start_observe();
+    Started first = element.start_observe();
     element.move(tuple(7));
-    CHECK_THROWS_WITH(first.take(), "broken");
+    CHECK_THROWS_WITH(first.wait(), "broken");
     is_broken = false;
-    CHECK(value_of(element.start_observe().take()) == 7);
+    CHECK(value_of(element.start_observe().wait()) == 7);
   });
 }
 
@@ -260,10 +259,10 @@ TEST_CASE(
     on_virtual_clock([seed](Runtime&) {
       runtime::Random random(seed);
       LocalElement element("e", number, {.delta = random.below(4)});
-      std::vector<StartedAccess> moves, reads;
+      std::vector<Started> moves, reads;
       std::vector<std::uint64_t> observed;
       std::uint64_t moved = 0, next = 0;
-      const auto collect = [&](StartedAccess& read) { observed.push_back(value_of(read.take())); };
+      const auto collect = [&](Started& read) { observed.push_back(value_of(read.wait())); };
       for (int step = 0; step < 200; ++step) {
         switch (random.below(5)) {
           case 0:
@@ -275,8 +274,8 @@ TEST_CASE(
           default: {
             auto& all = random.below(2) == 0 ? moves : reads;
             if (all.empty()) break;
-            StartedAccess& one = all[random.below(all.size())];
-            const bool had_happened = is_done(one);
+            Started& one = all[random.below(all.size())];
+            const bool had_happened = one.done();
             if (had_happened) break;
             CHECK(one.cancel());
             std::swap(one, all.back());
@@ -285,12 +284,12 @@ TEST_CASE(
         }
       }
       element.set_delta(0);
-      for (StartedAccess& one : moves) {
-        one.take();
+      for (Started& one : moves) {
+        one.wait();
         ++moved;
       }
-      for (StartedAccess& one : reads)
-        if (is_done(one)) collect(one);
+      for (Started& one : reads)
+        if (one.done()) collect(one);
       reads.clear();
       while (const auto oldest = element.try_observe()) observed.push_back(value_of(*oldest));
       CHECK(element.last() == moved);

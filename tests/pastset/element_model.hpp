@@ -24,7 +24,6 @@ using base::Payload;
 using pastset::Access;
 using pastset::Element;
 using pastset::ElementOptions;
-using pastset::StartedAccess;
 using pastset::Template;
 
 inline const Template any_bytes = *Template::parse("bytes");
@@ -222,15 +221,15 @@ class InThisProcess final : public Subject {
   explicit InThisProcess(Element& element) : element_(element) {}
   void begin(std::uint64_t id, const Model::Begun& begun) override {
     is_move_[id] = begun.kind == Access::Kind::move;
-    begun_[id] = StartedAccess(
+    begun_[id] = pastset::start_access(
         element_, begun.kind, begun.number,
         begun.kind == Access::Kind::move ? tuple_of(begun.moved, element_) : Payload());
   }
   bool cancel(std::uint64_t id) override { return begun_.at(id).cancel(); }
-  bool is_done(std::uint64_t id, bool) override { return begun_.at(id).completion()->done(); }
+  bool is_done(std::uint64_t id, bool) override { return begun_.at(id).done(); }
   Outcome take(std::uint64_t id) override {
     return outcome([&] {
-      const pastset::Stored got = begun_.at(id).take();
+      const pastset::Stored got = begun_.at(id).wait();
       return is_move_[id] ? std::to_string(got.number) : outcome_of(got);
     });
   }
@@ -255,7 +254,7 @@ class InThisProcess final : public Subject {
 
  private:
   Element& element_;
-  std::map<std::uint64_t, StartedAccess> begun_;
+  std::map<std::uint64_t, runtime::Handle<pastset::Stored>> begun_;
   std::map<std::uint64_t, bool> is_move_;
 };
 

@@ -253,17 +253,17 @@ TEST_CASE(
     const std::uint64_t seen = changes.count();
     element->move(tuple_of(3));
     CHECK(changes.wait(seen, soon(runtime)));
-    CHECK(value_of(begun.take(soon(runtime))) == 3);
+    CHECK(value_of(begun.wait(soon(runtime))) == 3);
     CHECK(value_of(*read->try_newest()) == 3);
     element->observe();
     CHECK(read->first() == 1);
     element->axe(0);
     CHECK_THROWS_AS(read->observe(0, soon(runtime)), pastset::Expired);
-    CHECK_THROWS_AS(read->start_move(tuple_of(1)).take(soon(runtime)), SharedSpaceError);
-    CHECK_THROWS_AS(read->start_observe().take(soon(runtime)), SharedSpaceError);
+    CHECK_THROWS_AS(read->start_move(tuple_of(1)).wait(soon(runtime)), SharedSpaceError);
+    CHECK_THROWS_AS(read->start_observe().wait(soon(runtime)), SharedSpaceError);
     auto marked = read->start_observe(1);
     element->mark_error("enough");
-    CHECK_THROWS_AS(marked.take(soon(runtime)), pastset::Marked);
+    CHECK_THROWS_AS(marked.wait(soon(runtime)), pastset::Marked);
     CHECK(read->error_mark() == "enough");
     std::string told;
     runtime::Task waits = runtime.spawn(runtime::ContextRole::service, {"waits"}, [&] {
@@ -312,7 +312,7 @@ TEST_CASE(
       CHECK_THAT(died.what(), Catch::Contains("process " + std::to_string(owner.pid()) +
                                               " (solver), which owned the space, has died"));
     }
-    CHECK_THROWS_AS(begun.take(soon(runtime)), pastset::ProcessDied);
+    CHECK_THROWS_AS(begun.wait(soon(runtime)), pastset::ProcessDied);
     CHECK(value_of(element->observe(0)) == 7);
     owner.wait();
   });

@@ -120,7 +120,7 @@ TEST_CASE("shared space: when its owner dies all waiters get an error that names
       const auto element = space->find("e"), full = space->find("full");
       CHECK(value_of(element->observe(soon(runtime))) == 7);
       std::vector<Waiter> told(4);
-      pastset::StartedAccess move, read;
+      runtime::Handle<pastset::Stored> move, read;
       std::vector<runtime::Task> waits;
       using runtime::ContextRole;
       waits.push_back(
@@ -133,9 +133,9 @@ TEST_CASE("shared space: when its owner dies all waiters get an error that names
       read = element->start_newest(5);
       waits.push_back(told_by(runtime, ContextRole::service, told[3], [&] {
         try {
-          move.take(soon(runtime));
+          move.wait(soon(runtime));
         } catch (const ProcessDied&) {
-          read.take(soon(runtime));
+          read.wait(soon(runtime));
         }
       }));
       const std::string who = "process " + std::to_string(owner.pid()) + " (solver)";
@@ -203,7 +203,7 @@ TEST_CASE("shared space: an owner that detaches causes no error") {
     CHECK(space->mapping().owner() == std::nullopt);
     CHECK(value_of(element->observe(soon(runtime))) == 7);
     element->move(tuple_of(8), soon(runtime));
-    CHECK(value_of(second.take(soon(runtime))) == 8);
+    CHECK(value_of(second.wait(soon(runtime))) == 8);
     CHECK_THROWS_AS(element->observe(2, soon(runtime, 20ms)), pastset::DeadlinePassed);
     // The name stays in use while elements remain.
     CHECK_THROWS_AS(SharedSpace::make(name), pastset::SharedSpaceError);

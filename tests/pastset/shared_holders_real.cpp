@@ -163,14 +163,14 @@ TEST_CASE("shared space: an element that is held for a long time delays no other
     const auto others_free = other->find("free");
     held->move(tuple_of(1));
     const bool is_waited_for = GENERATE(false, true);
-    pastset::StartedAccess waits;
+    runtime::Handle<pastset::Stored> waits;
     if (is_waited_for) waits = held->start_observe(9);
     Holder holder(runtime, *other);
     runtime::Task asks = start(runtime, [&] { held->last(); });
     runtime.sleep_for(5ms);
     auto comes = free->start_observe();
     others_free->move(tuple_of(7));
-    CHECK(value_of(comes.take(soon(runtime, 5s))) == 7);
+    CHECK(value_of(comes.wait(soon(runtime, 5s))) == 7);
     CHECK(space->enter("third", values)->last() == 0);  // nor a new element
     holder.let_go(true);
     asks.join();
@@ -196,7 +196,7 @@ TEST_CASE("shared space: a waiter that gets the error of a stuck element leaves 
     wait_until(runtime, [&] { return blocked_movers(*other) == 2; });
     Holder holder(runtime, *other);
     space->mapping().ring(~std::uint32_t{0});
-    CHECK_THROWS_AS(moved.take(soon(runtime)), SharedSpaceError);
+    CHECK_THROWS_AS(moved.wait(soon(runtime)), SharedSpaceError);
     mover.join();
     CHECK_THAT(blocked_error, Catch::Contains("has held the lock of an element for more than 100"));
     holder.let_go(false);
@@ -252,7 +252,7 @@ TEST_CASE("shared space: memory held by a killed reader of a deleted element is 
     auto moved = next->start_move(tuple_of(2, 1000));
     reader.kill(SIGKILL);
     reader.wait();
-    CHECK(moved.take(soon(runtime)).number == 0);
+    CHECK(moved.wait(soon(runtime)).number == 0);
   });
 }
 
@@ -281,7 +281,7 @@ TEST_CASE("shared space: showing or leaving it while an element is held delays n
     auto second = free->start_observe(1);
     runtime.sleep_for(5ms);
     mover.kill(SIGKILL);
-    CHECK_THROWS_AS(second.take(soon(runtime, 4s)), pastset::ProcessDied);
+    CHECK_THROWS_AS(second.wait(soon(runtime, 4s)), pastset::ProcessDied);
     holder.let_go(true);
     leaves.join();
   });

@@ -143,18 +143,18 @@ TEST_CASE("shared space: a forwarded tuple is not copied and counts where it was
     CHECK(used(*space) == 8 * mib);
     auto third = from->start_move(tuple_of(2, 4 * of_a_mib));
     for (std::uint64_t i = 0; i < 4; ++i) {
-      CHECK_FALSE(third.completion()->done());
+      CHECK_FALSE(third.done());
       const pastset::Stored stored = to->observe();
       CHECK(value_of(stored) == i / 2);
       CHECK(stored.payload.bytes().data() == places[i / 2]);
     }
     to->axe(0);
-    CHECK_FALSE(third.completion()->done());  // the second tuple shares its memory
+    CHECK_FALSE(third.done());  // the second tuple shares its memory
     const auto& rings = space->mapping().segment().processes[space->mapping().me()].bell.rings;
     const std::uint32_t before = rings;
     to->axe(1);
     CHECK(rings != before);  // the waiter is woken through its bell
-    CHECK(third.take(soon(runtime)).number == 2);
+    CHECK(third.wait(soon(runtime)).number == 2);
   });
 }
 
@@ -201,9 +201,9 @@ TEST_CASE("shared space: a process killed while it writes a large tuple leaves n
     wait_until(runtime, [&] { return state->is_reached.load(); });
     CHECK(used(*space) == mib);
     auto moved = element->start_move(tuple_of(1, 8 * of_a_mib));
-    CHECK_FALSE(moved.completion()->done());
+    CHECK_FALSE(moved.done());
     writer.kill(SIGKILL);
-    CHECK(moved.take(soon(runtime)).number == 0);
+    CHECK(moved.wait(soon(runtime)).number == 0);
     CHECK(used(*space) == 8 * mib);
   });
 }
@@ -290,7 +290,7 @@ TEST_CASE("shared space: a tuple may take all memory of an element after any ear
     auto waits = element->start_move(tuple_of(8, of_a_mib));
     element->observe();
     element->axe(6);
-    CHECK(waits.take(soon(runtime, 1s)).number == 7);
+    CHECK(waits.wait(soon(runtime, 1s)).number == 7);
   });
 }
 
@@ -410,7 +410,7 @@ TEST_CASE("shared space: memory of queued moves is freed when their element is d
     SharedSpace::map(again(space->descriptor()))->delete_element("e");
     mover.join();
     CHECK(is_notified);
-    CHECK_THROWS_AS(begun.take(soon(runtime)), pastset::Deleted);
+    CHECK_THROWS_AS(begun.wait(soon(runtime)), pastset::Deleted);
     const auto next = space->enter("e", values, {.delta = 1}, eight);
     CHECK(next->move(tuple_of(3, 8 * of_a_mib), soon(runtime)) == 0);
   });

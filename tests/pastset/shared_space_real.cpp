@@ -186,12 +186,12 @@ TEST_CASE(
     const pastset::Stored pinned = bounded->observe();
     CHECK(pinned.number == 0);
     bounded->axe(0);
-    CHECK_FALSE(third.completion()->done());  // it is being read
+    CHECK_FALSE(third.done());  // it is being read
     CHECK(bounded->last() == 2);
     CHECK_THROWS_AS(bounded->move(tuple_of(9), soon(runtime, 5ms)), pastset::DeadlinePassed);
     const_cast<pastset::Stored&>(pinned).payload = {};
-    CHECK(third.take(soon(runtime)).number == 2);
-    CHECK(fourth.take(soon(runtime)).number == 3);
+    CHECK(third.wait(soon(runtime)).number == 2);
+    CHECK(fourth.wait(soon(runtime)).number == 3);
     CHECK(value_of(bounded->newest(3)) == 3);
     CHECK(space->show().at(1).arena_bytes_used > 0);
   });
@@ -359,7 +359,7 @@ TEST_CASE("shared space: memory pinned by a killed reader is freed") {
     auto moved = element->start_move(tuple_of(1, 900));
     reader.kill(SIGKILL);
     reader.wait();
-    CHECK(moved.take(soon(runtime)).number == 1);
+    CHECK(moved.wait(soon(runtime)).number == 1);
   });
 }
 

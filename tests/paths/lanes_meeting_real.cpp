@@ -44,7 +44,8 @@ void send_around(paths::Thread& thread, const Say& say) {
   for (std::uint64_t round = 0; round < 400; ++round) {
     thread.sleep_for(1ms);
     auto sending = group->send(hosts[(me + 1) % count], 0, base::Payload::of(round));
-    if (group->receive(hosts[(me + count - 1) % count], 0).wait().read<std::uint64_t>() != round)
+    if (group->receive(hosts[(me + count - 1) % count], 0).wait().payload.read<std::uint64_t>() !=
+        round)
       throw std::runtime_error("another message came");
     sending.wait();
   }

@@ -37,7 +37,7 @@ void greet_all(paths::Thread& thread) {
       group->send(peer, 0, base::Payload::of(std::uint64_t{thread.host().index()}));
   for (const std::uint32_t peer : group->hosts())
     if (peer != thread.host().index() &&
-        group->receive(peer, 0).wait().read<std::uint64_t>() != peer)
+        group->receive(peer, 0).wait().payload.read<std::uint64_t>() != peer)
       throw std::runtime_error("a wrong number arrived");  // CHECK is for one thread only
   group->leave();
 }
@@ -60,7 +60,7 @@ TEST_CASE("lanes in a program: a message passes the gateway and the links of the
     thread.sleep_for(100ms - thread.now());
     if (thread.rank() == 0) group->send(number(thread, "beta-1"), 0, base::Payload::of(7)).wait();
     if (thread.rank() != 3) return;
-    CHECK(group->receive(number(thread, "alpha-0"), 0).wait().read<int>() == 7);
+    CHECK(group->receive(number(thread, "alpha-0"), 0).wait().payload.read<int>() == 7);
     // The 4 bytes take 40 ns on each of three links. They are forwarded while they arrive, so this
     // time counts once.
     CHECK(thread.now() == 100ms + 50us + 10ms + 50us + 40ns);
@@ -81,7 +81,8 @@ TEST_CASE("lanes in a program: hosts whose threads have ended forward messages o
                   const std::uint32_t peer =
                       number(thread, thread.rank() == 1 ? "beta-1" : "alpha-1");
                   group->send(peer, 3, base::Payload::of(thread.rank()));
-                  CHECK(group->receive(peer, 3).wait().read<std::uint32_t>() == 4 - thread.rank());
+                  CHECK(group->receive(peer, 3).wait().payload.read<std::uint32_t>() ==
+                        4 - thread.rank());
                   group->leave();
                 },
                 clock);
@@ -98,7 +99,8 @@ TEST_CASE("lanes in a program: without the key they work where no host forwards 
           if (peer != one.host().index()) group->send(peer, 0, base::Payload::of(peer));
         for (const std::uint32_t peer : group->hosts())
           if (peer != one.host().index())
-            CHECK(group->receive(peer, 0).wait().read<std::uint32_t>() == one.host().index());
+            CHECK(group->receive(peer, 0).wait().payload.read<std::uint32_t>() ==
+                  one.host().index());
       });
   CHECK(result.failures == std::vector<std::string>());
   CHECK(result.broke == "");
@@ -114,7 +116,7 @@ TEST_CASE("lanes in a program: declared paths and lanes share the links and both
             for (std::int64_t round = 0; round < 10; ++round) {
               group->send(next, 0, base::Payload::of(round));
               CHECK(thread.path("sum").move_value(round).payload.read<std::int64_t>() == 4 * round);
-              CHECK(group->receive(previous, 0).wait().read<std::int64_t>() == round);
+              CHECK(group->receive(previous, 0).wait().payload.read<std::int64_t>() == round);
             }
             group->leave();
           });

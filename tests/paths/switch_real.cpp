@@ -50,13 +50,14 @@ std::unique_ptr<paths::MessageGroup> group_of_all(paths::Thread& thread, const s
 /// Sends distinct messages of that size from each host to each other one.
 void exchange(paths::Thread& thread, paths::MessageGroup& group, std::size_t bytes) {
   const std::uint32_t self = thread.host().index();
-  std::vector<paths::Sending> sent;
+  std::vector<runtime::Handle<void>> sent;
   for (const std::uint32_t peer : group.hosts())
     if (peer != self) sent.push_back(group.send(peer, 0, pattern(bytes, self * 16 + peer)));
   for (const std::uint32_t peer : group.hosts())
-    if (peer != self && !(group.receive(peer, 0).wait() == pattern(bytes, peer * 16 + self)))
+    if (peer != self &&
+        !(group.receive(peer, 0).wait().payload == pattern(bytes, peer * 16 + self)))
       throw std::runtime_error("other bytes");
-  for (paths::Sending& one : sent) one.wait();
+  for (auto& one : sent) one.wait();
 }
 
 HostProcess switch_of(const Sim& sim, std::uint32_t cluster) {
@@ -136,7 +137,7 @@ TEST_CASE("switch of processes: a killed switch fails only the lanes that pass i
     }
     const std::uint32_t near = self ^ 1;
     group->send(near, 2, Payload::of(self));
-    if (group->receive(near, 2).wait().read<std::uint32_t>() == near) say("goes on");
+    if (group->receive(near, 2).wait().payload.read<std::uint32_t>() == near) say("goes on");
     try {
       group->leave();
     } catch (const TravelError&) {  // messages to other hosts
@@ -175,7 +176,7 @@ TEST_CASE("switch of processes: a killed host is known beyond the switches") {
     for (const std::uint32_t peer : {0, 2, 3})
       if (peer != self) group->send(peer, 2, Payload::of(self));
     for (const std::uint32_t peer : {0, 2, 3})
-      if (peer != self && group->receive(peer, 2).wait().read<std::uint32_t>() == peer)
+      if (peer != self && group->receive(peer, 2).wait().payload.read<std::uint32_t>() == peer)
         say("goes on");
     group->leave();
   });
@@ -261,7 +262,7 @@ Nanos took(const Traffic& traffic, ClockKind clock) {
           if (self == from)
             group->send(number(to), number(from), pattern(traffic.bytes, number(from)));
         for (const auto& [from, to] : traffic.pairs)
-          if (self == to && group->receive(number(from), number(from)).wait() !=
+          if (self == to && group->receive(number(from), number(from)).wait().payload !=
                                 pattern(traffic.bytes, number(from)))
             throw std::runtime_error("the message was changed on its way");  // ends in `failures`
         group->leave();
@@ -342,7 +343,7 @@ TEST_CASE("links of processes: a round trip takes no less than on the virtual cl
     group->receive(peer, 0).wait();
     const Nanos begun = thread.now();
     if (self == 1) group->send(2, 0, pattern(250'000, 3));
-    if (self == 2 && group->receive(1, 0).wait() == pattern(250'000, 3))
+    if (self == 2 && group->receive(1, 0).wait().payload == pattern(250'000, 3))
       group->send(1, 0, Payload::of(1)).wait();
     if (self == 1) group->receive(2, 0).wait();
     const Nanos took = thread.now() - begun;

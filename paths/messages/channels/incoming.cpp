@@ -17,7 +17,7 @@ InboundChannel::Asked InboundChannel::receive(const NamedMessage& which,
     put(message, piece.offset, piece.bytes);
   account_.give_back(std::exchange(message.charge, 0));
   if (!message.is_complete()) return {name, false};
-  message.wait->message = finish(message);
+  message.wait->received.payload = finish(message);
   messages_.erase(name);
   return {name, true};
 }
@@ -87,7 +87,7 @@ void InboundChannel::put(Message& message, std::uint64_t offset, const base::Pay
 }
 
 base::Payload InboundChannel::finish(Message& message) {
-  message.wait->is_in_place = message.has_place();
+  message.wait->received.is_in_place = message.has_place();
   if (message.place == nullptr) return std::move(message.begin);
   const std::span<const std::byte> bytes(message.place.get(), *message.size);
   return base::Payload::adopt(bytes, [place = std::move(message.place)] {});
@@ -136,7 +136,7 @@ std::string InboundChannel::take(LaneFrame frame, std::vector<std::shared_ptr<La
   if (!message.is_complete()) return {};
   ++arrived_;
   if (message.wait == nullptr) return {};
-  message.wait->message = finish(message);
+  message.wait->received.payload = finish(message);
   ended.push_back(std::move(message.wait));
   messages_.erase(name);
   return {};

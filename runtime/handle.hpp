@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/handle.hpp — handles of operations under way
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/usage_error.hpp"
+#include "runtime/completion.hpp"
+#include "runtime/wait.hpp"
+
+namespace runtime {
+
+/// State of an operation under way whose result has the type T. The Handle and the code that
+/// performs the operation share it. Only the Handle calls these functions.
+template <class T>
+class Pending {
+ public:
+  virtual Completion& completion() = 0;
+  /// Returns the subject of an error, such as "path sum: wait for started move 3".
+  virtual std::string text() const = 0;
+  /// Implements Handle::wait(). Called at most once.
+  virtual T take(Deadline deadline) = 0;
+  /// Implements Handle::cancel().
+  virtual bool cancel() { return false; }
+  /// Called once, when the handle is destroyed, even after take() or cancel().
+  virtual void drop() noexcept {}
+
+ protected:
+  ~Pending() = default;
+};
+
+/// Handle of an operation that was started without blocking: paths::Path::start(),
+/// groups::Group::start(), pastset::Element::start_observe(), paths::MessageGroup::send() and
+/// receive() return one. A default-constructed or moved-from handle is empty.
+///
+/// If the handle of an unfinished operation is destroyed, or if the deadline of wait() passes:
+/// - path: the operation continues without an observer. wait() throws TravelError.
+/// - group: the destructor waits. At the deadline the operation fails on all hosts: TravelError.
+/// - element: the operation is cancelled. wait() throws DeadlinePassed.
+/// - message: it is still sent, or dropped when it arrives. wait() throws TravelError. Lent memory
+///   is used until the handle is destroyed.
+///
+/// Owns: a share of the state of the operation.
+/// Thread-safe: no, one context at a time; some operations restrict it further. Any thread may use
+///   the completion.
+/// Blocks: wait(), and the destructor of an operation of a group.
+/// Throws: UsageError if the handle is empty, if wait() was called before, or if the operation was
+///   cancelled.
+template <class T>
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(std::shared_ptr<Pending<T>> operation) : operation_(std::move(operation)) {}
+  Handle(Handle&&) noexcept = default;
+  Handle& operator=(Handle&& other) noexcept {
+    Handle old(std::move(other));
+    std::swap(operation_, old.operation_);
+    std::swap(spent_, old.spent_);
+    return *this;
+  }
+  ~Handle() {
+    if (operation_ != nullptr) operation_->drop();
+  }
+
+  /// Returns whether the operation has ended, successfully or not. Never blocks.
+  bool done() const { return usable("the completion of").completion().done(); }
+  /// Returns the completion, for wait sets.
+  std::shared_ptr<Completion> completion() const {
+    return {operation_, &usable("the completion of").completion()};
+  }
+  /// Blocks until the operation has ended, and returns its result. May be called once.
+  /// Throws: the error of the operation, or the error above if the deadline passes first.
+  T wait(Deadline deadline = Deadline::never()) {
+    Pending<T>& operation = usable("wait for");
+    spent_ = "waited for";
+    return operation.take(deadline);
+  }
+  /// Cancels the operation of an element. If it returns true, the operation will never happen. It
+  /// returns false if the operation has happened or is of another kind; wait() then returns the
+  /// result. It also returns false if wait() would throw UsageError.
+  bool cancel() {
+    if (operation_ == nullptr || spent_ != nullptr || !operation_->cancel()) return false;
+    spent_ = "cancelled";
+    return true;
+  }
+
+ private:
+  Pending<T>& usable(const char* use) const {
+    if (operation_ == nullptr)
+      throw base::UsageError(std::string(use) +
+                             " an operation that was never started, or moved elsewhere");
+    if (spent_ != nullptr)
+      throw base::UsageError(operation_->text() + ", which was " + spent_ + " before");
+    return *operation_;
+  }
+  std::shared_ptr<Pending<T>> operation_;
+  const char* spent_ = nullptr;  // what ended the use of the handle; nullptr: nothing
+};
+
+}  // namespace runtime
