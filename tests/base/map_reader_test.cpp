@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/settings.hpp"
+#include "tests/support/thrown.hpp"
 
 using namespace std::chrono_literals;
 using base::MapReader;
@@ -24,12 +25,7 @@ std::string mistakes_of(std::string_view text, Read read) {
   MapReader reader(base::parse_settings(text, "f"), mistakes, "cluster alpha");
   read(reader);
   reader.finish();
-  try {
-    mistakes.throw_if_any();
-  } catch (const base::ConfigError& error) {
-    return error.what();
-  }
-  return "";
+  return test_support::thrown<base::ConfigError>([&] { mistakes.throw_if_any(); });
 }
 
 }  // namespace
@@ -55,7 +51,7 @@ TEST_CASE("map reader: each getter returns the value in the file") {
         CHECK(reader.required_word("word", "a name") == "hello");
         CHECK(reader.has("raw"));
       });
-  CHECK(mistakes.empty());
+  CHECK(mistakes == "nothing");
 }
 
 TEST_CASE("map reader: each getter returns its default if the key is absent") {
@@ -75,7 +71,7 @@ TEST_CASE("map reader: each getter returns its default if the key is absent") {
     CHECK(reader.take("a").is_null());
     CHECK_FALSE(reader.has("a"));
   });
-  CHECK(mistakes.empty());
+  CHECK(mistakes == "nothing");
 }
 
 TEST_CASE("map reader: a wrong value is a mistake at its position and the default is returned") {
@@ -171,7 +167,7 @@ TEST_CASE("map reader: a value that is not a map is one mistake and null is an e
   MapReader reader(Settings(), mistakes, "nothing");
   CHECK(reader.integer("a", 3, 0, 9) == 3);
   reader.finish();
-  CHECK(mistakes.empty());
+  CHECK(mistakes == "nothing");
 }
 
 TEST_CASE("map reader: a mistake added by the caller has the position of the key's value") {
@@ -203,7 +199,7 @@ TEST_CASE("map reader: single values are read with the same error texts") {
   CHECK(base::read_time(Settings::scalar("2s"), mistakes, "delay") == base::Nanos(2s));
   CHECK(base::read_number(Settings::scalar("-0.5"), mistakes, "x") == -0.5);
   CHECK(base::read_integer(Settings::scalar("4"), mistakes, "n", 0, 9) == 4);
-  CHECK(mistakes.empty());
+  CHECK(mistakes == "nothing");
   CHECK_FALSE(base::read_time(Settings::list({}), mistakes, "delay"));
   CHECK_FALSE(base::read_number(Settings(), mistakes, "x"));
   CHECK_FALSE(base::read_integer(Settings::scalar("12"), mistakes, "n", 0, 9));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "tests/support/thrown.hpp"
 #include "wrappers/all.hpp"
 
 namespace {
@@ -244,12 +245,9 @@ namespace {
 std::string refusal(NoiseOptions options, const std::string& config = two_clusters) {
   const paths::Plan plan =
       paths::read_plan(base::parse_settings(config, "test.yaml"), wrappers::all_kinds());
-  try {
+  return test_support::thrown<std::exception>([&] {
     NoiseAllreduce(std::move(options)).prepare(plan, {.clock = runtime::ClockKind::virtual_time});
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "nothing";
+  });
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tests/eventspace/sample_run.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/shell.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace export_sample {
 
@@ -83,15 +84,10 @@ inline std::string output_of(const std::string& program, const std::string& argu
   return said.exit_code == 0 ? said.text : fmt::format("{} failed: {}", program, said.text);
 }
 
-/// Returns the message of a refusal, or an empty text if nothing was refused.
+/// Returns the message of a refusal, or "nothing".
 template <typename Function>
 std::string refusal(const Function& function) {
-  try {
-    function();
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
+  return test_support::thrown<std::runtime_error>(function);
 }
 
 }  // namespace export_sample

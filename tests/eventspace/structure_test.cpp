@@ -2,6 +2,7 @@
 // tests/eventspace/structure_test.cpp — JSON of the structure to which records refer: written,
 // read, refused.
 #include "eventspace/structure.hpp"
+#include "tests/support/thrown.hpp"
 
 #include <catch2/catch.hpp>
 #include <functional>
@@ -28,12 +29,7 @@ Structure sample() {
 std::string refusal(const std::function<void(Structure&)>& spoil) {
   Structure structure = sample();
   spoil(structure);
-  try {
-    eventspace::structure_from_json(to_json(structure));
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
+  return test_support::thrown<std::runtime_error>([&] { eventspace::structure_from_json(to_json(structure)); });
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "eventspace/trace/file.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/eventspace/trace_sample.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
@@ -27,12 +28,7 @@ constexpr std::size_t ten_records_bytes = sizeof(ChunkHead) + 10 * sizeof(EventR
 constexpr std::size_t end_mark_bytes = sizeof(ChunkHead) + sizeof(LaneTotal);
 
 std::string refusal(const fs::path& file) {
-  try {
-    TraceReader reader(file);
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
+  return test_support::thrown<std::runtime_error>([&] { TraceReader reader(file); });
 }
 
 Structure two_hosts() {
@@ -43,12 +39,7 @@ Structure two_hosts() {
 }
 
 std::string refusal_of_directory(const fs::path& directory) {
-  try {
-    TraceDirectory trace(directory);
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "";
+  return test_support::thrown<std::runtime_error>([&] { TraceDirectory trace(directory); });
 }
 
 /// Limits the size of files, like a full disk.

@@ -14,11 +14,11 @@
 #include "groups/group.hpp"
 #include "paths/host/host.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
-using test_support::Sim;
-using test_support::SimResult;
+using namespace test_support;
 using namespace std::chrono_literals;
 using Threads = std::vector<std::uint32_t>;
 
@@ -33,15 +33,12 @@ clusters: {a: {hosts: 2, threads: 2}}
 lanes:
 )";
 
-/// Returns the error of a barrier of the group, or "".
+/// Returns the error of a barrier of the group, or "nothing".
 std::string ending(paths::Thread& thread, const std::string& name, const Threads& members) {
-  try {
+  return thrown<paths::TravelError>([&] {
     groups::Group group(thread, name, members);
     group.run(groups::barrier());
-  } catch (const paths::TravelError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 struct Case {

@@ -9,6 +9,7 @@
 #include "paths/messages/message_endpoint.hpp"
 #include "tests/support/as_child.hpp"
 #include "tests/support/lane_hosts.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
@@ -71,16 +72,6 @@ struct FourHosts {
   runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
   LaneHosts* hosts = nullptr;
 };
-
-template <class Error, class Work>
-std::string thrown(Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing";
-}
 
 }  // namespace
 

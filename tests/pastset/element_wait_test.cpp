@@ -5,6 +5,7 @@
 #include "pastset/any_change.hpp"
 #include "pastset/local_element.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/thrown.hpp"
 
 using base::Payload;
 using pastset::AnyChange;
@@ -297,12 +298,8 @@ TEST_CASE("element: deletion wakes all blocked contexts with an error") {
 TEST_CASE("element: a deadlock report names the element of each wait") {
   const auto deadlock = [](const std::function<void(Element&)>& block) {
     LocalElement element("sum.alpha-0", number, {.delta = 1});
-    try {
-      on_virtual_clock([&](Runtime&) { block(element); });
-    } catch (const runtime::Deadlock& report) {
-      return std::string(report.what());
-    }
-    return std::string();
+    return test_support::thrown<runtime::Deadlock>(
+        [&] { on_virtual_clock([&](Runtime&) { block(element); }); });
   };
   CHECK_THAT(deadlock([](Element& element) { element.observe(); }),
              Catch::Contains("tuple of element") && Catch::Contains("sum.alpha-0"));

@@ -7,10 +7,12 @@
 
 #include "pastset/any_change.hpp"
 #include "tests/pastset/shared_kills.hpp"
+#include "tests/support/thrown.hpp"
 
 using namespace shared_space_scene;
 using pastset::SharedSpaceError;
 using pastset::SharedSpaceFull;
+using test_support::thrown;
 
 namespace {
 
@@ -36,16 +38,6 @@ void expect(bool is_so, const char* what) {
 void wait_for_stage(runtime::Runtime& runtime, const std::atomic<int>& stage, int wanted) {
   for (const base::Nanos end = runtime.now() + 30s; stage < wanted; runtime.sleep_for(1ms))
     REQUIRE(runtime.now() < end);
-}
-
-template <class Act>
-std::string error_of(Act act) {
-  try {
-    act();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 }  // namespace
@@ -244,7 +236,7 @@ TEST_CASE("shared space: another version or layout or user or size is refused an
   const auto space = SharedSpace::make(own_name());
   auto& segment = space->mapping().segment();
   const auto refusal = [&] {
-    return error_of([&] { SharedSpace::map(again(space->descriptor())); });
+    return thrown<std::exception>([&] { SharedSpace::map(again(space->descriptor())); });
   };
   CHECK(refusal() == "no error");
   segment.version = 9;
@@ -262,7 +254,7 @@ TEST_CASE("shared space: another version or layout or user or size is refused an
   segment.magic = 0;
   CHECK_THAT(refusal(), Catch::Contains("it does not begin as one"));
   base::Descriptor unsealed(memfd_create("not-one", MFD_CLOEXEC));
-  CHECK_THAT(error_of([&] { SharedSpace::map(std::move(unsealed)); }),
+  CHECK_THAT(thrown<std::exception>([&] { SharedSpace::map(std::move(unsealed)); }),
              Catch::Contains("its size may change"));
 }
 
@@ -272,13 +264,13 @@ TEST_CASE("shared space: a name is found as long as a process maps the space") {
     const auto space = SharedSpace::make(name);
     const auto names = pastset::SharedMapping::names();
     CHECK(std::count(names.begin(), names.end(), name) == 1);
-    CHECK_THAT(error_of([&] { SharedSpace::make(name); }), Catch::Contains("already"));
+    CHECK_THAT(thrown<std::exception>([&] { SharedSpace::make(name); }), Catch::Contains("already"));
     const auto second = SharedSpace::map(name);
     second->enter("e", values)->move(tuple_of(3));
     CHECK(value_of(space->find("e")->observe()) == 3);
     CHECK_THROWS_AS(space->enter("e", *Template::parse("f64")), pastset::TemplateMismatch);
   }
-  CHECK_THAT(error_of([&] { SharedSpace::map(name); }),
+  CHECK_THAT(thrown<std::exception>([&] { SharedSpace::map(name); }),
              Catch::Contains("there is no shared space"));
 }
 
@@ -330,7 +322,7 @@ TEST_CASE("shared space: a stopped holder of the lock is named and a dead one is
     int status = 0;
     REQUIRE(waitpid(holder.pid(), &status, WUNTRACED) == holder.pid());
     REQUIRE(WIFSTOPPED(status));
-    CHECK_THAT(error_of([&] { element->last(); }),
+    CHECK_THAT(thrown<std::exception>([&] { element->last(); }),
                Catch::Contains("process " + std::to_string(holder.pid()) +
                                " has held the lock of an element for more than 100ms"));
     holder.kill(SIGKILL);

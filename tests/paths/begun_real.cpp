@@ -18,6 +18,7 @@
 #include "runtime/completion.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
@@ -36,15 +37,6 @@ SimResult run(const Sim& sim, runtime::ClockKind clock,
 
 std::string four_hosts(const std::string& more) {
   return "clusters: {alpha: {hosts: 4, threads: 2}}\n" + more;
-}
-
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const paths::TravelError& error) {
-    return error.what();
-  }
-  return "nothing";
 }
 
 /// Mistakes that threads found. Catch2 must not be called by several threads at once.
@@ -203,7 +195,7 @@ TEST_CASE("begun: a stage below the join that needs a context gets one") {
   const Sim sim(star(3, ", thrower: {round: 5}"), {}, {counter_kind(passed)});
   const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < 20; ++round) {
-      const std::string error = error_of([&] {
+      const std::string error = thrown<paths::TravelError>([&] {
         const paths::Result sum = thread.path("sum").move_value(round);
         wrongs.check(sum.payload.read<std::uint64_t>() == 4 * round,
                      "sum.payload.read<std::uint64_t>() == 4 * round");
@@ -229,7 +221,7 @@ TEST_CASE("begun: an incomplete round fails at its deadline and names the missin
       return;
     }
     if (thread.rank() == 0) thread.host().runtime().sleep_for(600ms);  // this host is late too
-    const std::string error = error_of([&] { thread.path("sum").move_value(std::uint64_t{1}); });
+    const std::string error = thrown<paths::TravelError>([&] { thread.path("sum").move_value(std::uint64_t{1}); });
     wrongs.contains(error, "round 0: missing at the deadline: ");
     wrongs.contains(error, "far-1");
   });
@@ -246,7 +238,7 @@ TEST_CASE(
   const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < 5; ++round) {
       if (thread.rank() == 3 && round == 3) return;
-      const std::string error = error_of([&] { thread.path("sum").move_value(round); });
+      const std::string error = thrown<paths::TravelError>([&] { thread.path("sum").move_value(round); });
       if (round < 3)
         wrongs.contains(error, "nothing");
       else
@@ -378,7 +370,7 @@ TEST_CASE("begun: reads from another host wait in the element without a context 
     if (thread.rank() < 4) return;
     for (int i = 0; i < 10; ++i) seen += work.observe().payload.read<std::uint64_t>();
     if (thread.rank() == 7)
-      wrongs.contains(error_of([&] { work.newest(1000); }),
+      wrongs.contains(thrown<paths::TravelError>([&] { work.newest(1000); }),
                       "element 'work': no tuple 1000 before the deadline");
   });
   CHECK(result.failures == std::vector<std::string>{});
@@ -431,9 +423,9 @@ TEST_CASE("begun: a run ends when its program fails while operations wait withou
       for (std::uint64_t i = 0; i < 30; ++i) started.push_back(sum.start(base::Payload::of(i)));
       if (thread.rank() == 1 && end == 0) throw std::runtime_error("the test");
       if (thread.rank() == 1 && end == 1) return;
-      for (auto& one : started) error_of([&] { one.wait(); });
+      for (auto& one : started) thrown<paths::TravelError>([&] { one.wait(); });
       if (end == 2 && thread.rank() == 2) throw std::runtime_error("the test");
-      error_of([&] { sum.move_value(std::uint64_t{1}); });
+      thrown<paths::TravelError>([&] { sum.move_value(std::uint64_t{1}); });
     });
     CHECK(result.broke == "");
     CHECK(result.failures.size() == (end == 1 ? 0u : 1u));

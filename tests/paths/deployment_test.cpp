@@ -12,6 +12,7 @@
 #include "base/usage_error.hpp"
 #include "paths/host/host.hpp"
 #include "tests/support/deployment_scene.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
@@ -37,16 +38,6 @@ double use(paths::Thread& thread, const std::string& label,
   const std::string wrong = deployment->finish();
   if (!wrong.empty()) throw std::runtime_error(wrong);
   return sum;
-}
-
-template <class Error>
-std::string thrown(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing";
 }
 
 /// Throws if the values differ. Catch2 must not be called by several OS threads at once.

@@ -6,6 +6,7 @@
 #include "paths/config/config.hpp"
 #include "paths/links/emulated_links.hpp"
 #include "paths/plan/print_plan.hpp"
+#include "tests/support/thrown.hpp"
 #include "wrappers/all.hpp"
 
 namespace {
@@ -166,13 +167,8 @@ TEST_CASE("links: a gateway may have a rate that paths and lanes both use") {
 }
 
 TEST_CASE("links: mistakes in networks and uplinks and links are reported at once with positions") {
-  const auto mistakes = [](const std::string& text) -> std::string {
-    try {
-      plan_of(text);
-    } catch (const base::ConfigError& error) {
-      return error.what();
-    }
-    return "nothing";
+  const auto mistakes = [](const std::string& text) {
+    return test_support::thrown<base::ConfigError>([&] { plan_of(text); });
   };
   const std::string of_clusters = mistakes(
       "clusters:\n"

@@ -22,6 +22,7 @@
 #include "paths/run/launch.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
@@ -108,12 +109,7 @@ std::optional<std::uint32_t> identity_with(const std::map<std::string, std::stri
 }
 
 std::string identity_error(const std::map<std::string, std::string>& variables) {
-  try {
-    identity_with(variables);
-  } catch (const base::ConfigError& error) {
-    return error.what();
-  }
-  return "none";
+  return test_support::thrown<base::ConfigError>([&] { identity_with(variables); });
 }
 
 }  // namespace

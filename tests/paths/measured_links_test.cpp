@@ -9,6 +9,7 @@
 #include "base/errors.hpp"
 #include "paths/config/config.hpp"
 #include "paths/plan/print_plan.hpp"
+#include "tests/support/thrown.hpp"
 #include "wrappers/all.hpp"
 
 namespace {
@@ -52,12 +53,7 @@ std::string printed(const std::string& file) {
 }
 
 std::string mistakes_of(const std::string& file) {
-  try {
-    paths::load_plan(file, wrappers::all_kinds());
-  } catch (const base::ConfigError& error) {
-    return error.what();
-  }
-  return "";
+  return test_support::thrown<base::ConfigError>([&] { paths::load_plan(file, wrappers::all_kinds()); });
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "base/errors.hpp"
 #include "paths/config/config.hpp"
+#include "tests/support/thrown.hpp"
 #include "wrappers/all.hpp"
 
 namespace {
@@ -41,12 +42,7 @@ Names hosts_of(const paths::Plan& plan) {
 }
 
 std::string refusal_of(const std::string& config) {
-  try {
-    plan_of(config);
-  } catch (const base::ConfigError& error) {
-    return error.what();
-  }
-  return "none";
+  return test_support::thrown<base::ConfigError>([&] { plan_of(config); });
 }
 
 }  // namespace

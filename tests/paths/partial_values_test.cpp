@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "base/usage_error.hpp"
-#include "tests/support/mistake_of.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "pastset/tuple.hpp"
 #include "paths/host/deployment.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
@@ -33,15 +34,6 @@ elements:
 
 bool is_at_beta(const paths::Thread& thread) { return thread.cluster() == "beta"; }
 double value_of(const pastset::Stored& stored) { return stored.payload.read<double>(); }
-
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const paths::TravelError& error) {
-    return error.what();
-  }
-  return "nothing";
-}
 
 }  // namespace
 
@@ -82,14 +74,14 @@ TEST_CASE("path: every operation on an element of another host works and takes o
     CHECK(one_trip_later());
     work.axe(0);
     CHECK(one_trip_later());
-    CHECK_THAT(error_of([&] { work.observe(0); }), Catch::Contains("work") && Catch::Contains("0"));
+    CHECK_THAT(thrown<paths::TravelError>([&] { work.observe(0); }), Catch::Contains("work") && Catch::Contains("0"));
     CHECK(one_trip_later());
-    CHECK_THAT(error_of([&] { work.enter(*pastset::Template::parse("i32")); }),
+    CHECK_THAT(thrown<paths::TravelError>([&] { work.enter(*pastset::Template::parse("i32")); }),
                Catch::Contains("f64") && Catch::Contains("i32"));
     CHECK(one_trip_later());
     work.delete_element();
     CHECK(one_trip_later());
-    CHECK_THAT(error_of([&] { work.first(); }), Catch::Contains("work"));
+    CHECK_THAT(thrown<paths::TravelError>([&] { work.first(); }), Catch::Contains("work"));
   });
   CHECK(run.broke == "");
   CHECK(run.failures.empty());
@@ -176,7 +168,7 @@ TEST_CASE("path: deleting an element ends blocked remote readers with an error t
   const SimResult run = sim.run([&](paths::Thread& thread) {
     paths::Path& work = thread.path("work");
     if (is_at_beta(thread)) {
-      errors.push_back(error_of([&] {
+      errors.push_back(thrown<paths::TravelError>([&] {
         if (thread.index() == 0) work.observe();
         if (thread.index() == 1) work.observe(4);
         work.newest(0);

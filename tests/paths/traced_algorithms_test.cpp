@@ -11,6 +11,7 @@
 #include "paths/run/tracing.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
@@ -81,12 +82,7 @@ eventspace::TraceReport analysed(const Folder& folder) {
 }
 
 std::string message_of(const Folder& folder) {
-  try {
-    const eventspace::TraceDirectory trace(folder.path());
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
+  return test_support::thrown<std::exception>([&] { const eventspace::TraceDirectory trace(folder.path()); });
 }
 
 void overwrite(const std::filesystem::path& file, const std::string& text) {

@@ -12,8 +12,8 @@
 
 #include "base/usage_error.hpp"
 #include "pastset/tuple.hpp"
-#include "tests/support/mistake_of.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 

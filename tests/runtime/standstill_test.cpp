@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "tests/support/thrown.hpp"
 
 using namespace std::chrono_literals;
 using namespace runtime;
@@ -28,12 +29,7 @@ struct SequenceQueue {
 };
 
 std::string report_of(Runtime& runtime, const std::function<void()>& main) {
-  try {
-    runtime.run(main);
-  } catch (const Deadlock& deadlock) {
-    return deadlock.what();
-  }
-  return "nothing";
+  return test_support::thrown<Deadlock>([&] { runtime.run(main); });
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "paths/host/host.hpp"
 #include "paths/plan/plan_shares.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/thrown.hpp"
 #include "wrappers/all.hpp"
 
 namespace test_support {
@@ -199,16 +200,5 @@ class OneHost {
   std::shared_ptr<const paths::Plan> plan_;
   paths::Host host_;
 };
-
-/// Returns the text of the error that `work` throws, or "nothing".
-template <class Error, class Work>
-std::string thrown(Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing";
-}
 
 }  // namespace test_support

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "paths/run/session.hpp"
-#include "tests/support/mistake_of.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace test_support {
 

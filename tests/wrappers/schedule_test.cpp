@@ -10,6 +10,7 @@
 
 #include "base/errors.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
@@ -147,12 +148,7 @@ TEST_CASE("schedule: an ended thread is named in the errors of the others") {
 
 TEST_CASE("schedule: errors about unknown words suggest similar ones") {
   const auto wrong = [](const std::string& algorithm, const std::string& more = "") {
-    try {
-      Sim(config(algorithm, more));
-    } catch (const base::ConfigError& error) {
-      return std::string(error.what());
-    }
-    return std::string("no mistake");
+    return thrown<base::ConfigError>([&] { Sim(config(algorithm, more)); });
   };
   CHECK_THAT(wrong("strechted"), Catch::Contains("did you mean 'stretched'?"));
   CHECK_THAT(wrong("pairwise"), Catch::Contains("an algorithm of allreduce"));

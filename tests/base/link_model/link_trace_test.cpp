@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/base/link_model/link_trace_test.cpp — valid and invalid recorded link traces.
 #include "base/link_model/link_trace.hpp"
+#include "tests/support/thrown.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -17,12 +18,7 @@ std::optional<tuning::LinkModel> read(std::string_view text, double bits_per_sec
 }
 
 std::string wrong(std::string_view text) {
-  try {
-    read(text);
-  } catch (const base::ConfigError& error) {
-    return error.what();
-  }
-  return "nothing";
+  return test_support::thrown<base::ConfigError>([&] { read(text); });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/errors.hpp"
+#include "tests/support/thrown.hpp"
 
 using tuning::MeasuredLink;
 using tuning::MeasuredNetwork;
@@ -35,12 +36,7 @@ MeasuredNetwork read(const std::string& text) {
 }
 
 std::string mistakes_of(const std::string& text) {
-  try {
-    read(text);
-  } catch (const base::ConfigError& error) {
-    return error.what();
-  }
-  return "";
+  return test_support::thrown<base::ConfigError>([&] { read(text); });
 }
 
 }  // namespace

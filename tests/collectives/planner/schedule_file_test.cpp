@@ -8,6 +8,7 @@
 #include "collectives/planner/planners.hpp"
 #include "collectives/schedule/verifier.hpp"
 #include "tests/collectives/planner/networks.hpp"
+#include "tests/support/thrown.hpp"
 
 using namespace planning;
 using namespace test_support;
@@ -17,14 +18,11 @@ namespace {
 
 /// Returns the mistakes of the file, one per line.
 std::string mistakes_of(const std::string& text, const Blocks& blocks) {
-  try {
+  return test_support::thrown<base::ConfigError>([&] {
     base::Mistakes mistakes;
     read_schedule(base::parse_settings(text, "file"), blocks, mistakes);
     mistakes.throw_if_any();
-  } catch (const base::ConfigError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 constexpr auto two_hosts = R"(name: by hand
@@ -82,8 +80,8 @@ TEST_CASE("schedule files: bytes are converted to the elements of the reader") {
   const std::vector<std::string> names{"a", "b"};
   const auto bytes = collectives::Counts::listed({16, 8});
   const auto words = collectives::Counts::listed({2, 1});
-  CHECK(mistakes_of(two_hosts, {names, bytes, 1}) == "");
-  CHECK(mistakes_of(two_hosts, {names, words, 8}) == "");
+  CHECK(mistakes_of(two_hosts, {names, bytes, 1}) == "nothing");
+  CHECK(mistakes_of(two_hosts, {names, words, 8}) == "nothing");
   CHECK_THAT(
       mistakes_of(with("[a, 0, 8]\n  - [a, 8, 8]", "[a, 0, 4]\n  - [a, 4, 12]"), {names, words, 8}),
       Catch::Contains("expected whole elements of 8 bytes, found 4 bytes from 0 on"));
