@@ -14,47 +14,20 @@
 #include <iterator>
 #include <string>
 
+#include "tests/support/folder.hpp"
+#include "tests/support/golden.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
 using Catch::Contains;
 
-class OutputFolder {
- public:
-  OutputFolder() { fs::create_directories(path_); }
-  ~OutputFolder() { fs::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+struct OutputFolder : test_support::Folder {
+  std::string operator/(const std::string& name) const { return file(name); }
   std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), {}));
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path()), {}));
   }
-
- private:
-  fs::path path_ = fs::temp_directory_path() / fmt::format("paths-output-{}", ::getpid());
 };
-
-/// Limits the size of the files of this process. Simulates a full disk without one.
-class SizeLimit {
- public:
-  explicit SizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit now = before_;
-    now.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &now);
-  }
-  ~SizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  void (*handler_)(int);
-  rlimit before_{};
-};
-
-std::string text_of(const std::string& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 void put_text(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
 
@@ -68,12 +41,12 @@ TEST_CASE("output file: the old file stays until the new one is finished") {
   {
     base::OutputFile unfinished(file);
     unfinished.append(std::string(1 << 20, 'x'));
-    CHECK(text_of(file) == "old");
+    CHECK(read_text(file) == "old");
   }
-  CHECK(text_of(file) == "old");
+  CHECK(read_text(file) == "old");
   CHECK(folder.entries() == 1);
   base::write_file(file, "new");
-  CHECK(text_of(file) == "new");
+  CHECK(read_text(file) == "new");
   CHECK(folder.entries() == 1);
   struct stat facts {};
   ::stat(file.c_str(), &facts);
@@ -85,12 +58,12 @@ TEST_CASE("output file: a failed write leaves no new file and names the file") {
   const std::string text(1 << 20, 'x');
   put_text(folder / "old", "old");
   {
-    const SizeLimit limit(4096);
+    const test_support::FileSizeLimit limit(4096);
     CHECK_THROWS_WITH(base::write_file(folder / "new", text),
                       (folder / "new") + ": cannot be written: File too large");
     CHECK_THROWS_WITH(base::write_file(folder / "old", text), Contains("File too large"));
   }
-  CHECK(text_of(folder / "old") == "old");
+  CHECK(read_text(folder / "old") == "old");
   CHECK(folder.entries() == 1);
 }
 
@@ -111,7 +84,7 @@ TEST_CASE(
   base::OutputFile late(folder / "b", IfThere::refuse);
   put_text(folder / "b", "another's");
   CHECK_THROWS_WITH(late.finish(), Contains("File exists"));
-  CHECK(text_of(folder / "b") == "another's");
+  CHECK(read_text(folder / "b") == "another's");
 }
 
 TEST_CASE("output file: a symbolic link stays and its target is replaced") {
@@ -120,7 +93,7 @@ TEST_CASE("output file: a symbolic link stays and its target is replaced") {
   fs::create_symlink("a", folder / "link");
   base::write_file(folder / "link", "new");
   CHECK(fs::is_symlink(folder / "link"));
-  CHECK(text_of(folder / "a") == "new");
+  CHECK(read_text(folder / "a") == "new");
   CHECK(folder.entries() == 2);
 }
 

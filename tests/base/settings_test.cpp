@@ -8,10 +8,10 @@
 #include <random>
 
 #include "base/settings_print.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/thrown.hpp"
 
 using base::ConfigError;
-using base::Position;
 using base::Settings;
 using Catch::Contains;
 using Catch::EndsWith;
@@ -300,11 +300,8 @@ TEST_CASE("settings: a file that cannot be read is a mistake with its name") {
 }
 
 TEST_CASE("settings: every position in a file has its name") {
-  const std::string file = fmt::format("/tmp/settings_test_{}.yaml", Catch::rngSeed());
-  std::ofstream(file) << "a: 1\n";
-  const Settings settings = base::load_settings(file);
-  std::remove(file.c_str());
-  CHECK(settings.find("a")->position().text() == file + ":1:4");
+  const test_support::WrittenFile file("a: 1\n");
+  CHECK(base::load_settings(file.path()).find("a")->position().text() == file.path() + ":1:4");
 }
 
 TEST_CASE("settings: printing uses block style and puts short lists of words on one line") {

@@ -14,6 +14,7 @@
 
 #include "bench/support/compute.hpp"
 #include "runtime/random.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/shell.hpp"
 
 namespace {
@@ -70,23 +71,6 @@ std::vector<bench::fixed_work::Period> periods_of(const std::vector<Detour>& noi
   return bench::fixed_work::periods(bench::fixed_work::lost_by_bin(noise, span, milliseconds(1)),
                                     milliseconds(1));
 }
-
-/// Temporary file that the destructor removes.
-class File {
- public:
-  explicit File(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() /
-              ("fixed_work_test." + std::to_string(getpid()))) {
-    std::ofstream(path_) << text;
-  }
-  ~File() { std::filesystem::remove(path_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 #if PATHS_HAS_BENCH
 /// Returns the output of the program for a command line that it must refuse, and its exit code.
@@ -277,7 +261,7 @@ TEST_CASE("fixed_work --noise: noise_allreduce --replay reads the file") {
   Findings findings = bench::fixed_work::analyze(samples, fwq);
   const std::string text = bench::fixed_work::to_noise(findings);
   CHECK(text.substr(0, text.find('\n')) == "30000000\t5000000");
-  const File file(text);
+  const test_support::WrittenFile file(text);
   const bench::Noise noise(file.path());
   CHECK(noise.period() == seconds(1));
   CHECK(noise.stretched(Nanos(0), milliseconds(30)) == milliseconds(30));
@@ -285,7 +269,7 @@ TEST_CASE("fixed_work --noise: noise_allreduce --replay reads the file") {
   CHECK(noise.stretched(milliseconds(940), milliseconds(100)) == milliseconds(105));
 
   findings.detours.clear();
-  const File none(bench::fixed_work::to_noise(findings));
+  const test_support::WrittenFile none(bench::fixed_work::to_noise(findings));
   CHECK(bench::Noise(none.path()).stretched(milliseconds(3), seconds(5)) == seconds(5));
 }
 
@@ -349,7 +333,7 @@ TEST_CASE("fixed_work: every method measures every processor of this machine") {
       CHECK(findings.span > Nanos(0));
       CHECK(findings.noise_share >= 0);
       CHECK(findings.noise_share <= 1);
-      const File file(bench::fixed_work::to_noise(findings));
+      const test_support::WrittenFile file(bench::fixed_work::to_noise(findings));
       CHECK(bench::Noise(file.path()).period() == findings.span);
     }
     CHECK(processors.size() == real.threads);

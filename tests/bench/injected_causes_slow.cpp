@@ -20,7 +20,8 @@
 #include "eventspace/analysis/analyze_trace.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/environment.hpp"
-#include "wrappers/all.hpp"
+#include "tests/support/folder.hpp"
+#include "tests/support/read_config.hpp"
 
 namespace {
 
@@ -118,32 +119,18 @@ class Drawing {
   Drawn drawn_;
 };
 
-/// Temporary directory, removed with its contents by the destructor.
-struct Directory {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / fmt::format("paths-causes-{}", getpid());
-  Directory() { std::filesystem::remove_all(path); }
-  ~Directory() { std::filesystem::remove_all(path); }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-};
-
 eventspace::Report traced(const Drawn& drawn, std::uint64_t seed) {
-  const Directory directory;
-  paths::Overrides overrides;
-  overrides.traced = true;
-  const auto plan = std::make_shared<const paths::Plan>(paths::read_plan(
-      base::parse_settings(drawn.config, "drawn.yaml"), wrappers::all_kinds(), overrides));
-  paths::RunOptions options;
-  options.clock = runtime::ClockKind::virtual_time;
-  options.seed = seed;
-  options.trace.directory = directory.path.string();
+  const test_support::Folder folder;
+  const auto plan = std::make_shared<const paths::Plan>(
+      test_support::read_config(drawn.config, test_support::traced()));
+  const paths::RunOptions options = {
+      .clock = runtime::ClockKind::virtual_time, .seed = seed, .trace = {folder.file("trace"), {}}};
   bench::NoiseAllreduce noise(drawn.options);
   noise.prepare(*plan, options);
   const auto failures = paths::run_plan(plan, wrappers::all_kinds(), options,
                                         [&](paths::Thread& thread) { noise.run(thread); });
   REQUIRE(failures == std::vector<std::string>());
-  const eventspace::TraceDirectory trace(directory.path);
+  const eventspace::TraceDirectory trace(folder.path() / "trace");
   return eventspace::analyze_trace(trace, eventspace::HostClocks::own(trace)).report;
 }
 

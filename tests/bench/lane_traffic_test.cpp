@@ -20,10 +20,7 @@ TEST_CASE("lane_traffic: random messages of all sizes arrive once and in order")
   REQUIRE(sim.plan().thread_count() == 32);
   bench::LaneTraffic traffic(options);
   traffic.prepare(sim.plan());
-  const test_support::SimResult result =
-      sim.run([&](paths::Thread& thread) { traffic.run(thread); });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
+  sim.run_well([&](paths::Thread& thread) { traffic.run(thread); });
   CHECK(traffic.figures().received == options.messages);
   CHECK(traffic.figures().inbox_held_most <= sim.plan().lanes.inbox_bytes);
 }

@@ -44,10 +44,9 @@ Run run(const std::string& algorithm, const NoiseOptions& options,
   if (!algorithm.empty()) overrides.algorithm = algorithm;
   const auto plan = std::make_shared<const paths::Plan>(paths::read_plan(
       base::parse_settings(config, "test.yaml"), wrappers::all_kinds(), overrides));
+  const paths::RunOptions run_options = {.clock = runtime::ClockKind::virtual_time};
   NoiseAllreduce noise(options);
-  noise.prepare(*plan, {.clock = runtime::ClockKind::virtual_time});
-  paths::RunOptions run_options;
-  run_options.clock = runtime::ClockKind::virtual_time;
+  noise.prepare(*plan, run_options);
   Run run;
   const auto failures = paths::run_plan(
       plan, wrappers::all_kinds(), run_options, [&](paths::Thread& thread) { noise.run(thread); },
@@ -253,66 +252,50 @@ std::string refusal(NoiseOptions options, const std::string& config = two_cluste
 }  // namespace
 
 TEST_CASE("noise_allreduce: impossible options are refused before a thread runs") {
-  NoiseOptions options;
-  options.compute = "sort";
-  CHECK(refusal(options) ==
+  const auto with = [](auto option, const auto& value) {
+    NoiseOptions options;
+    options.*option = value;
+    return refusal(options);
+  };
+  using Options = NoiseOptions;
+  CHECK(with(&Options::compute, "sort") ==
         "--compute sort takes real time, which does not pass on the virtual clock; expected "
         "declared, sleep or replay");
-  options = {};
-  options.compute = "shleep";
-  CHECK(refusal(options) ==
+  CHECK(with(&Options::compute, "shleep") ==
         "--compute: expected sort, spin, sleep, declared or replay, found 'shleep'");
-  options = {};
-  options.compute_time = "30";
-  CHECK(refusal(options) == "--compute-time: expected a time such as 30ms, found '30'");
-  options = {};
-  options.compute = "replay";
-  CHECK(refusal(options) == "--compute replay and --replay FILE or DIR need each other");
-  options = {};
-  options.collective = "product";
-  CHECK(refusal(options) ==
+  CHECK(with(&Options::compute_time, "30") ==
+        "--compute-time: expected a time such as 30ms, found '30'");
+  CHECK(with(&Options::compute, "replay") ==
+        "--compute replay and --replay FILE or DIR need each other");
+  CHECK(with(&Options::collective, "product") ==
         "--collective: expected an allreduce of the config, sum, found 'product'");
-  options = {};
-  CHECK(refusal(options,
+  CHECK(refusal({},
                 "clusters: {alpha: {hosts: 1}}\nelements: {report: {host: alpha-0, "
                 "template: bytes, reach: all}}") ==
         "the config has no collective of kind allreduce; one of the low level says under graphs "
         "which they are");
-  CHECK(
-      refusal(options, "clusters: {alpha: {hosts: 2}}\ncollectives: {sum: {template: 'f64[4]'}}") ==
-      "collective sum: every thread contributes one scalar, but its template is 'f64[4]'");
-  CHECK(refusal(options,
+  CHECK(refusal({}, "clusters: {alpha: {hosts: 2}}\ncollectives: {sum: {template: 'f64[4]'}}") ==
+        "collective sum: every thread contributes one scalar, but its template is 'f64[4]'");
+  CHECK(refusal({},
                 "clusters: {alpha: {hosts: 2}}\n"
                 "collectives: {a: {template: f64}, b: {template: f64}}") ==
         "--collective: the config has several, say which: a, b");
-  options.json = "/nowhere/j";
-  CHECK(refusal(options) ==
-        "--json: expected a file that can be written, found '/nowhere/j': there is no folder "
-        "/nowhere");
-  options.json = "/dev/";
-  CHECK(refusal(options) ==
-        "--json: expected a file that can be written, found '/dev/': Is a directory");
-  options = {};
-  options.decisions = "/nowhere/d";
-  CHECK(refusal(options) ==
-        "--decisions: expected a file that can be written, found '/nowhere/d': there is no folder "
-        "/nowhere");
-  options = {};
-  options.noise = {"alpha-0/0=2562047h@1s"};
-  CHECK_THAT(refusal(options), Catch::Contains("no time longer than 30 years, found"));
-  options = {};
-  options.compute_time = "1000000001s";
-  CHECK(refusal(options) ==
+  const std::string no_file = ": expected a file that can be written, found ";
+  CHECK(with(&Options::json, "/nowhere/j") ==
+        "--json" + no_file + "'/nowhere/j': there is no folder /nowhere");
+  CHECK(with(&Options::json, "/dev/") == "--json" + no_file + "'/dev/': Is a directory");
+  CHECK(with(&Options::decisions, "/nowhere/d") ==
+        "--decisions" + no_file + "'/nowhere/d': there is no folder /nowhere");
+  CHECK_THAT(with(&Options::noise, std::vector<std::string>{"alpha-0/0=2562047h@1s"}),
+             Catch::Contains("no time longer than 30 years, found"));
+  CHECK(with(&Options::compute_time, "1000000001s") ==
         "--compute-time: expected a time of at most 1000000000s, about 30 years, found "
         "'1000000001s'");
-  options.compute_time = "900000000s";  // too long on beta, whose hosts have speed 0.8
-  CHECK(refusal(options) ==
+  // The time is too long on beta, whose hosts have speed 0.8.
+  CHECK(with(&Options::compute_time, "900000000s") ==
         "computing that takes 250000h would take more than 30 years on a host of speed 0.8");
-  options = {};
-  options.json = "-";
-  CHECK(refusal(options) == "nothing");
-  options.decisions = "-";
-  CHECK(refusal(options) == "--decisions: expected a file that can be written, found '-'");
+  CHECK(with(&Options::json, "-") == "nothing");
+  CHECK(with(&Options::decisions, "-") == "--decisions" + no_file + "'-'");
 }
 
 TEST_CASE("noise_allreduce: a single thread runs the collective under every algorithm") {

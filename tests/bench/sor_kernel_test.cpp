@@ -21,7 +21,6 @@
 namespace {
 
 using bench::Block;
-using bench::Colour;
 using bench::DataSet;
 using bench::GridRows;
 using bench::ReferenceSolver;

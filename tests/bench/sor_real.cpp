@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/folder.hpp"
 #include "tests/support/shell.hpp"
 
 #if PATHS_HAS_BENCH
@@ -34,25 +35,19 @@ elements:
   report: {host: alpha-0, template: bytes, reach: all}
 )";
 
-/// Temporary folder for a config and the output of its run.
-class Folder {
- public:
-  Folder() : path_(fmt::format("/tmp/paths-sor-test-{}", getpid())) {
-    std::filesystem::create_directory(path_);
-    std::ofstream(path_ / fmt::format("sor-{}.yaml", getpid())) << two_clusters;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string config() const { return path_ / fmt::format("sor-{}.yaml", getpid()); }
-  std::string file(const std::string& name) const { return path_ / name; }
+/// Temporary folder for a config and the output of its run. The names of sockets follow from the
+/// name of the config.
+struct ConfigFolder : test_support::Folder {
+  std::string config() const { return config_; }
 
  private:
-  std::filesystem::path path_;
+  const std::string config_ = write(fmt::format("sor-{}.yaml", getpid()), two_clusters);
 };
 
 }  // namespace
 
 TEST_CASE("sor: processes have the cells and sums and messages of the simulation") {
-  const Folder folder;
+  const ConfigFolder folder;
   nlohmann::json figures[2];
   for (const bool is_virtual : {false, true}) {
     const std::string name = is_virtual ? "virtual" : "steady";
@@ -76,7 +71,7 @@ TEST_CASE("sor: processes have the cells and sums and messages of the simulation
 }
 
 TEST_CASE("sor: both sides choose the same hidden halo between processes") {
-  const Folder folder;
+  const ConfigFolder folder;
   const Said run = run_shell(
       fmt::format("{}/paths run {} --algorithm conditional -- sor --size 60 --halo hidden --check",
                   PATHS_BUILD_BIN_DIR, folder.config()));
@@ -86,7 +81,7 @@ TEST_CASE("sor: both sides choose the same hidden halo between processes") {
 }
 
 TEST_CASE("sor: a single thread computes the same grid and writes the same values") {
-  const Folder folder;
+  const ConfigFolder folder;
   const std::string alone = folder.file("alone"), together = folder.file("together");
   const std::string program = std::string(PATHS_BUILD_BIN_DIR) + "/sor_alone --size 60 --blocks 4";
   for (const std::string more : {"", " --reference"}) {
@@ -109,7 +104,7 @@ TEST_CASE("sor: a single thread computes the same grid and writes the same value
 }
 
 TEST_CASE("sor, sor_alone: a full standard output is a failure") {
-  const Folder folder;
+  const ConfigFolder folder;
   const std::string programs[] = {"sor_alone --size 20",
                                   "sor --clock virtual --size 20 --config " + folder.config()};
   for (const std::string& program : programs) {

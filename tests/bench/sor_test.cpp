@@ -18,6 +18,7 @@
 #include "bench/sor/grid_files.hpp"
 #include "bench/sor/reference.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {
@@ -25,6 +26,8 @@ namespace {
 using base::Nanos;
 using bench::SorOptions;
 using namespace std::chrono_literals;
+
+const paths::RunOptions on_virtual_clock = {.clock = runtime::ClockKind::virtual_time};
 
 /// Number of threads of each host of each cluster.
 using Clusters = std::vector<std::vector<std::uint32_t>>;
@@ -74,13 +77,12 @@ Run run(const std::string& config, const std::string& algorithm, const SorOption
   paths::Overrides overrides;
   overrides.algorithm = algorithm;
   const test_support::Sim sim(config, overrides);
-  paths::RunOptions run_options;
-  run_options.clock = runtime::ClockKind::virtual_time;
   bench::Sor sor(options);
-  sor.prepare(sim.plan(), run_options);
+  sor.prepare(sim.plan(), on_virtual_clock);
   Run run;
   const auto failures = paths::run_plan(
-      sim.shared_plan(), sim.kinds(), run_options, [&](paths::Thread& thread) { sor.run(thread); },
+      sim.shared_plan(), sim.kinds(), on_virtual_clock,
+      [&](paths::Thread& thread) { sor.run(thread); },
       [&](const paths::RunSummary& summary) { run.json = sor.figures(summary); });
   CHECK(failures == std::vector<std::string>());
   run.parts = sor.parts();
@@ -277,13 +279,12 @@ TEST_CASE("sor: a deep enough halo never waits and costs only its redundant rows
 }
 
 TEST_CASE("sor: the halo depth over a traced link covers its less frequent latencies") {
-  const std::string file = fmt::format("/tmp/paths-sor-{}.trace", getpid());
-  std::ofstream(file) << "0 10\n985 30\n990 30\n995 500\n";  // 500 ms in 5 of 1000 seconds
+  // 500 ms in 5 of 1000 seconds
+  const test_support::WrittenFile file("0 10\n985 30\n990 30\n995 500\n");
   SorOptions options = options_of("random", 82, "hidden");
   options.iterations = 100;
   options.cost_per_row = "100us";
-  const Run result = unwatched_run({{1}, {1}}, "trace: " + file, options);
-  std::filesystem::remove(file);
+  const Run result = unwatched_run({{1}, {1}}, "trace: " + file.path(), options);
   // 6 iterations of 4 ms and 23 redundant rows hide 30 ms. One more allows for variation.
   CHECK(result.json["halo_iterations"] == 7);
   CHECK(result.parts.at(0).exchange == Nanos(0));
@@ -327,13 +328,12 @@ TEST_CASE("sor: noise_allreduce replays written values to the same conditions") 
   SorOptions options = options_of("tridiagonal", 20, "plain");
   options.values = file;
   const test_support::Sim sim(config(clusters, 20));
-  paths::RunOptions run_options;
-  run_options.clock = runtime::ClockKind::virtual_time;
   bench::Sor sor(options);
-  sor.prepare(sim.plan(), run_options);
+  sor.prepare(sim.plan(), on_virtual_clock);
   nlohmann::ordered_json solved;
   paths::run_plan(
-      sim.shared_plan(), sim.kinds(), run_options, [&](paths::Thread& thread) { sor.run(thread); },
+      sim.shared_plan(), sim.kinds(), on_virtual_clock,
+      [&](paths::Thread& thread) { sor.run(thread); },
       [&](const paths::RunSummary& summary) {
         solved = sor.figures(summary);
         sor.finish(summary);
@@ -347,10 +347,10 @@ TEST_CASE("sor: noise_allreduce replays written values to the same conditions") 
     noise_options.values = file;
     noise_options.iterations = solved["iterations"];
     bench::NoiseAllreduce noise(noise_options);
-    noise.prepare(replaying.plan(), run_options);
+    noise.prepare(replaying.plan(), on_virtual_clock);
     nlohmann::ordered_json replayed;
     paths::run_plan(
-        replaying.shared_plan(), replaying.kinds(), run_options,
+        replaying.shared_plan(), replaying.kinds(), on_virtual_clock,
         [&](paths::Thread& thread) { noise.run(thread); },
         [&](const paths::RunSummary& summary) {
           replayed = bench::to_json(noise.figures(summary));
@@ -402,9 +402,7 @@ TEST_CASE("sor: inconsistent options are refused before anything runs") {
   const auto refused = [](const Clusters& clusters, SorOptions options, const std::string& says) {
     const test_support::Sim sim(config(clusters, options.size));
     bench::Sor sor(options);
-    paths::RunOptions run_options;
-    run_options.clock = runtime::ClockKind::virtual_time;
-    CHECK_THROWS_WITH(sor.prepare(sim.plan(), run_options), Catch::Contains(says));
+    CHECK_THROWS_WITH(sor.prepare(sim.plan(), on_virtual_clock), Catch::Contains(says));
   };
   const auto options = [](auto change) {
     SorOptions all = options_of("frosty", 30, "plain");
@@ -440,7 +438,7 @@ TEST_CASE("sor: an exchange that cannot carry rows of any length is refused") {
   const test_support::Sim sim(std::string(text).replace(place, 5, "f64[15]"));
   bench::Sor sor(options_of("frosty", 30, "plain"));
   CHECK_THROWS_WITH(
-      sor.prepare(sim.plan(), {.clock = runtime::ClockKind::virtual_time}),
+      sor.prepare(sim.plan(), on_virtual_clock),
       Catch::Contains("--exchange: expected rows of template \"f64[]\", found \"f64[15]\""));
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/errors.hpp"
 #include "bench/support/compute.hpp"
+#include "tests/support/folder.hpp"
 
 namespace {
 
@@ -22,6 +23,7 @@ using base::Sign;
 using bench::Collective;
 using bench::Values;
 using paths::Comparison;
+using test_support::WrittenFile;
 
 constexpr std::uint32_t threads = 5;
 
@@ -76,18 +78,6 @@ void check_values(const Collective& collective) {
   }
 }
 
-class File {
- public:
-  explicit File(const std::string& text) : name_(fmt::format("noise_values_{}.tmp", getpid())) {
-    std::ofstream(name_) << text;
-  }
-  ~File() { std::filesystem::remove(name_); }
-  const std::string& name() const { return name_; }
-
- private:
-  std::string name_;
-};
-
 Collective unchecked(Scalar scalar) {
   Collective collective;
   collective.reduction.operation = base::reduce_operation("sum");
@@ -127,8 +117,8 @@ TEST_CASE("noise values: without a condition every contribution is zero") {
 }
 
 TEST_CASE("noise values: a table has a row per iteration and a column per thread and repeats") {
-  const File file("1, 2.5,3   # the first iteration\n\n  4\t-5;+6e1\n");
-  const Values values(unchecked(Scalar::f64), file.name(), 100, 3);
+  const WrittenFile file("1, 2.5,3   # the first iteration\n\n  4\t-5;+6e1\n");
+  const Values values(unchecked(Scalar::f64), file.path(), 100, 3);
   CHECK(values.of(0, 0).read<double>() == 1);
   CHECK(values.of(1, 0).read<double>() == 2.5);
   CHECK(values.of(1, 1).read<double>() == -5);
@@ -138,28 +128,28 @@ TEST_CASE("noise values: a table has a row per iteration and a column per thread
 }
 
 TEST_CASE("noise values: a table of one column applies to every thread") {
-  const File file("5\n7");
-  const Values values(unchecked(Scalar::f64), file.name(), 2, 3);
+  const WrittenFile file("5\n7");
+  const Values values(unchecked(Scalar::f64), file.path(), 2, 3);
   for (std::uint32_t rank = 0; rank < 3; ++rank) CHECK(values.of(rank, 1).read<double>() == 7);
 }
 
 TEST_CASE("noise values: integers keep every bit") {
-  const File file("9007199254740993 18446744073709551615");
-  const Values values(unchecked(Scalar::u64), file.name(), 1, 2);
+  const WrittenFile file("9007199254740993 18446744073709551615");
+  const Values values(unchecked(Scalar::u64), file.path(), 1, 2);
   CHECK(values.of(0, 0).read<std::uint64_t>() == 9007199254740993u);
   CHECK(values.of(1, 0).read<std::uint64_t>() == 18446744073709551615u);
 }
 
 TEST_CASE("noise values: all mistakes in a table are reported with their places") {
-  const File file("1 2\n3 x4\n5\n");
-  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1, 2),
-                    file.name() + ":2:3: expected a number of type f64, found 'x4'\n" +
-                        file.name() + ":3:1: expected 2 columns as in the first row, found 1");
-  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1, 7),
-                    Catch::StartsWith(file.name() + ":1:1: expected 1 column, or 7 for as many "
+  const WrittenFile file("1 2\n3 x4\n5\n");
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.path(), 1, 2),
+                    file.path() + ":2:3: expected a number of type f64, found 'x4'\n" +
+                        file.path() + ":3:1: expected 2 columns as in the first row, found 1");
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.path(), 1, 7),
+                    Catch::StartsWith(file.path() + ":1:1: expected 1 column, or 7 for as many "
                                                     "threads, found 2\n"));
-  const File empty("# nothing\n");
-  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), empty.name(), 1, 2),
+  const WrittenFile empty("# nothing\n");
+  CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), empty.path(), 1, 2),
                     Catch::Contains("expected a row of values, found none"));
   CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), "no_such_file", 1, 2),
                     "--values: expected best, worst or a file, but cannot read 'no_such_file'");
@@ -168,15 +158,15 @@ TEST_CASE("noise values: all mistakes in a table are reported with their places"
 TEST_CASE("noise values: a table is limited in size and each of its numbers has one meaning") {
   for (const std::string word : {"010", "0x10", "nan", "inf", "1e999", "--1", "1.5.2"}) {
     CAPTURE(word);
-    const File file("1 " + word + "\n");
-    CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.name(), 1, 2),
-                      file.name() + ":1:3: expected a number of type f64, found '" + word + "'");
+    const WrittenFile file("1 " + word + "\n");
+    CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), file.path(), 1, 2),
+                      file.path() + ":1:3: expected a number of type f64, found '" + word + "'");
   }
   for (const std::string word : {"-1", "256", "1.0", "007"}) {
     CAPTURE(word);
-    const File file(word);
-    CHECK_THROWS_WITH(Values(unchecked(Scalar::u8), file.name(), 1, 2),
-                      file.name() + ":1:1: expected a number of type u8, found '" + word + "'");
+    const WrittenFile file(word);
+    CHECK_THROWS_WITH(Values(unchecked(Scalar::u8), file.path(), 1, 2),
+                      file.path() + ":1:1: expected a number of type u8, found '" + word + "'");
   }
   CHECK_THROWS_WITH(Values(unchecked(Scalar::f64), "/dev/zero", 1, 2),
                     "/dev/zero: larger than 268435456 bytes");
@@ -192,23 +182,23 @@ TEST_CASE("noise replay: an invalid recording is refused with the place and its 
                                  "1.5s 2", "9223372036854775807 9223372036854775807",
                                  "1000000000000000000 1", "99999999999999999999 1"}) {
     CAPTURE(line);
-    const File file(line + "\n");
+    const WrittenFile file(line + "\n");
     CHECK_THROWS_WITH(
-        bench::Noise(file.name()),
-        file.name() + ":1:1: expected 'start_ns duration_ns'" + beyond + "'" + line + "'");
+        bench::Noise(file.path()),
+        file.path() + ":1:1: expected 'start_ns duration_ns'" + beyond + "'" + line + "'");
   }
   CHECK_THROWS_WITH(bench::Noise("/dev/zero"), "/dev/zero: larger than 268435456 bytes");
   CHECK_THROWS_WITH(bench::Noise("no_such_file"),
                     "no_such_file: cannot be read: No such file or directory");
-  const File latest("999999999999999999 1\n");
-  CHECK(bench::Noise(latest.name()).period() == base::time_max);
+  const WrittenFile latest("999999999999999999 1\n");
+  CHECK(bench::Noise(latest.path()).period() == base::time_max);
 }
 
 TEST_CASE(
     "noise replay: a delay that begins during computation extends it and the recording repeats") {
   using base::Nanos;
-  const File file("100 10\n200 50\n");  // repeats with a period of 250
-  const bench::Noise noise(file.name());
+  const WrittenFile file("100 10\n200 50\n");  // repeats with a period of 250
+  const bench::Noise noise(file.path());
   CHECK(noise.period() == Nanos(250));
   CHECK(noise.stretched(Nanos(0), Nanos(100)) == Nanos(100));  // ends when the delay begins
   CHECK(noise.stretched(Nanos(0), Nanos(101)) == Nanos(111));
@@ -217,8 +207,8 @@ TEST_CASE(
   CHECK(noise.stretched(Nanos(230), Nanos(30)) == Nanos(50));    // ends with the second delay
   CHECK(noise.stretched(Nanos(230), Nanos(130)) == Nanos(160));  // and the next first delay
   CHECK(noise.stretched(Nanos(250), Nanos(101)) == Nanos(111));
-  const File full("0 100\n");
-  CHECK_THROWS_WITH(bench::Noise(full.name()), Catch::Contains("leave no time for computing"));
-  const File overlapping("0 100\n50 10\n");
-  CHECK_THROWS_WITH(bench::Noise(overlapping.name()), Catch::Contains(":2:1: expected"));
+  const WrittenFile full("0 100\n");
+  CHECK_THROWS_WITH(bench::Noise(full.path()), Catch::Contains("leave no time for computing"));
+  const WrittenFile overlapping("0 100\n50 10\n");
+  CHECK_THROWS_WITH(bench::Noise(overlapping.path()), Catch::Contains(":2:1: expected"));
 }

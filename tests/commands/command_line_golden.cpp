@@ -11,6 +11,7 @@
 
 #include "base/version.hpp"
 #include "tests/commands/command_outcome.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/shell.hpp"
 
@@ -74,13 +75,11 @@ TEST_CASE("command line: --version prints the commit, the compiler and the libra
 }
 
 TEST_CASE("command line: a program in the current folder without ./ is an error that explains it") {
-  const std::filesystem::path folder = fmt::format("/tmp/paths-here-{}", getpid());
-  std::filesystem::create_directory(folder);
-  std::filesystem::copy("/bin/true", folder / "mine");
-  const auto said =
-      test_support::run_shell(fmt::format("cd {} && {}/paths run {}/configs/one-host.yaml -- mine",
-                                          folder.string(), PATHS_BUILD_BIN_DIR, PATHS_SOURCE_DIR));
-  std::filesystem::remove_all(folder);
+  const test_support::Folder folder;
+  std::filesystem::copy("/bin/true", folder.path() / "mine");
+  const auto said = test_support::run_shell(
+      fmt::format("cd {} && {}/paths run {}/configs/one-host.yaml -- mine", folder.path().string(),
+                  PATHS_BUILD_BIN_DIR, PATHS_SOURCE_DIR));
   CHECK(said.exit_code == 2);
   CHECK(said.text ==
         "command line: expected a program next to paths or in PATH, found no 'mine'; did you mean "
@@ -98,11 +97,9 @@ TEST_CASE("command line: a wrong config does not hide the results of the correct
 }
 
 TEST_CASE("command line: show draws one of the graphs that differ only by a number") {
-  const std::string config = fmt::format("/tmp/paths-show-{}.yaml", getpid());
-  std::ofstream(config) << "clusters: {alpha: {hosts: 1, threads: 4}}\n"
-                           "exchanges: {rows: {template: f64}}\n";
-  const auto outcome = run({"show", config});
-  std::filesystem::remove(config);
+  const test_support::WrittenFile config(
+      "clusters: {alpha: {hosts: 1, threads: 4}}\nexchanges: {rows: {template: f64}}\n");
+  const auto outcome = run({"show", config.path()});
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.out.find("graph rows.0.from_next, and 2 more like it, rows.N.from_next\n") !=
         std::string::npos);

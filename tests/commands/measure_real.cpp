@@ -9,33 +9,13 @@
 #include <string>
 
 #include "base/link_model/measured_network.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/shell.hpp"
 
 namespace {
 
 using Catch::Contains;
-
-class Folder {
- public:
-  explicit Folder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() /
-              ("paths-measure-" + name + "-" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name, std::ios::binary) << text;
-    return path_ / name;
-  }
-  std::string path(const std::string& name) const { return path_ / name; }
-
- private:
-  const std::filesystem::path path_;
-};
 
 test_support::Said paths_program(const std::string& words) {
   return test_support::run_shell(
@@ -57,9 +37,9 @@ const char* const emulated =
 }  // namespace
 
 TEST_CASE("measure: links between processes of this machine are measured as they are emulated") {
-  const Folder folder("real");
+  const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config(emulated));
-  const std::string output = folder.path("network.yaml");
+  const std::string output = folder.file("network.yaml");
   // On a busy machine the program may refuse to measure a link and report that. Ten such refusals
   // in a row are very unlikely.
   test_support::Said said;
@@ -85,15 +65,15 @@ TEST_CASE("measure: links between processes of this machine are measured as they
   check(network.links.at({"near", "far"}), 20e6, 8e6);
   check(network.links.at({"far", "near"}), 10e6, 16e6);
   folder.write("planned.yaml", config("{from: network.yaml}"));
-  CHECK(paths_program("check " + folder.path("planned.yaml")).exit_code == 0);
+  CHECK(paths_program("check " + folder.file("planned.yaml")).exit_code == 0);
 }
 
 TEST_CASE("measure: measuring over an old file prints the changes and a second time prints none") {
-  const Folder folder("again");
-  const std::string output = folder.path("network.yaml");
+  const test_support::Folder folder;
+  const std::string output = folder.file("network.yaml");
   const auto measure = [&](const std::string& links) {
     folder.write("sites.yaml", config(links));
-    return paths_program("measure " + folder.path("sites.yaml") + " --clock virtual -o " + output);
+    return paths_program("measure " + folder.file("sites.yaml") + " --clock virtual -o " + output);
   };
   const auto first = measure(emulated);
   CAPTURE(first.text);
@@ -112,22 +92,22 @@ TEST_CASE("measure: measuring over an old file prints the changes and a second t
 }
 
 TEST_CASE("measure: invalid input is reported with exit code 2 before any message is sent") {
-  const Folder folder("wrong");
+  const test_support::Folder folder;
   const std::string file = folder.write("sites.yaml", config("{all: {}}"));
   folder.write("network.yaml", "clusters: {near: {}}\nlinks: none\n");
   const auto old =
-      paths_program("measure " + file + " --clock virtual -o " + folder.path("network.yaml"));
+      paths_program("measure " + file + " --clock virtual -o " + folder.file("network.yaml"));
   CHECK(old.exit_code == 2);
   CHECK_THAT(old.text, Contains("network.yaml:2:8: links: expected a list, found 'none'"));
   const auto lone =
       paths_program("measure " + folder.write("lone.yaml", "clusters: {near: {hosts: 1}}\n") +
-                    " --clock virtual -o " + folder.path("other.yaml"));
+                    " --clock virtual -o " + folder.file("other.yaml"));
   CHECK(lone.exit_code == 2);
-  CHECK_THAT(lone.text, Contains(folder.path("lone.yaml") + ": "));
+  CHECK_THAT(lone.text, Contains(folder.file("lone.yaml") + ": "));
   CHECK_THAT(lone.text, Contains("expected two hosts with threads"));
-  CHECK_FALSE(std::filesystem::exists(folder.path("other.yaml")));
+  CHECK_FALSE(std::filesystem::exists(folder.file("other.yaml")));
   const auto nowhere = paths_program("measure " + file + " --clock virtual -o " +
-                                     folder.path("nowhere/network.yaml"));
+                                     folder.file("nowhere/network.yaml"));
   CHECK(nowhere.exit_code == 2);
-  CHECK_THAT(nowhere.text, Contains("there is no folder " + folder.path("nowhere")));
+  CHECK_THAT(nowhere.text, Contains("there is no folder " + folder.file("nowhere")));
 }

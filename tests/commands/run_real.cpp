@@ -10,30 +10,14 @@
 #include <regex>
 #include <string>
 
+#include "tests/support/folder.hpp"
 #include "tests/support/processes.hpp"
 #include "tests/support/shell.hpp"
 
 namespace {
 
 using Catch::Contains;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = "/tmp/paths-run-test-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder");
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return (path_ / name).string();
-  }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
+using test_support::Folder;
 
 constexpr const char* two_clusters =
     "clusters: {a: {hosts: 2}, b: {hosts: 1}}\n"
@@ -51,7 +35,7 @@ test_support::Said said(const std::string& line) {
 
 TEST_CASE("paths run: a program that does not join the run is an error on either clock") {
   const Folder folder;
-  const std::string config = folder.file("two.yaml", two_clusters);
+  const std::string config = folder.write("two.yaml", two_clusters);
   for (const char* const line : {"paths run {} -- /bin/true", "paths run {} --clock virtual -- ls",
                                  "paths run {} -- sh -c true"}) {
     const auto outcome = said(fmt::format(fmt::runtime(line), config));
@@ -88,7 +72,7 @@ constexpr const char* noise = "noise_allreduce --iterations 20 --compute-time 10
 
 TEST_CASE("paths run: hosts read the config from standard input or from a pipe") {
   const Folder folder;
-  const std::string config = folder.file("two.yaml", two_clusters);
+  const std::string config = folder.write("two.yaml", two_clusters);
   for (const char* const line :
        {"cat {0} | paths run /dev/stdin -- {1}", "paths run /dev/stdin -- {1} <{0}",
         "cat {0} | paths run /dev/stdin --clock virtual -- {1}",
@@ -103,7 +87,7 @@ TEST_CASE("paths run: concurrent runs on one machine use different ports") {
   const Folder folder;
   // The config uses sockets instead of shared memory. Each run is long enough that both overlap.
   const std::string config =
-      folder.file("two.yaml", std::string(two_clusters) + "shared_memory: false\n");
+      folder.write("two.yaml", std::string(two_clusters) + "shared_memory: false\n");
   const std::string line = fmt::format(
       "paths run {} -- noise_allreduce --iterations 300 --compute sleep "
       "--compute-time 1ms",
@@ -111,7 +95,7 @@ TEST_CASE("paths run: concurrent runs on one machine use different ports") {
   const auto outcome =
       said(fmt::format("({0} >{1}/one 2>&1; echo one $?) & ({0} >{1}/two 2>&1; echo two $?) & "
                        "({0} >{1}/three 2>&1; echo three $?) & wait; cat {1}/one {1}/two {1}/three",
-                       line, folder.path()));
+                       line, folder.path().string()));
   INFO(outcome.text);
   for (const char* const one : {"one 0\n", "two 0\n", "three 0\n"})
     CHECK_THAT(outcome.text, Contains(one));
@@ -120,13 +104,14 @@ TEST_CASE("paths run: concurrent runs on one machine use different ports") {
 TEST_CASE("paths run: a run with given ports that are in use names the remedies") {
   const Folder folder;
   const int port = test_support::free_ports(3);
-  const std::string config = folder.file("two.yaml", two_clusters);
+  const std::string config = folder.write("two.yaml", two_clusters);
   const std::string line = fmt::format(
       "paths run {} --port {} -- noise_allreduce --iterations 500 --compute sleep "
       "--compute-time 1ms",
       config, port);
-  const auto outcome = said(fmt::format(
-      "{0} >{1}/one 2>&1 & {0} >{1}/two 2>&1 & wait; cat {1}/one {1}/two", line, folder.path()));
+  const auto outcome =
+      said(fmt::format("{0} >{1}/one 2>&1 & {0} >{1}/two 2>&1 & wait; cat {1}/one {1}/two", line,
+                       folder.path().string()));
   INFO(outcome.text);
   CHECK_THAT(outcome.text, Contains("the address is in use; is another run still going on? If so, "
                                     "choose other ports (--port") &&
@@ -135,7 +120,7 @@ TEST_CASE("paths run: a run with given ports that are in use names the remedies"
 
 TEST_CASE("paths run: without shared memory frames use sockets and a warning is printed") {
   const Folder folder;
-  const std::string config = folder.file("two.yaml", two_clusters);
+  const std::string config = folder.write("two.yaml", two_clusters);
   const std::string words = "no shared memory: `ulimit -f` forbids shared memory";
   // `ulimit -f 0` holds on all hosts or on some. It must not matter which host initiates a link.
   for (const char* const of : {"a-0 a-1 b-0", "a-0", "b-0", "a-0 b-0"}) {
@@ -153,7 +138,7 @@ TEST_CASE("paths run: without shared memory frames use sockets and a warning is 
     CHECK(lines <= 3);  // at most one line per host
   }
   const std::string strict =
-      folder.file("strict.yaml", std::string(two_clusters) + "shared_memory: true\n");
+      folder.write("strict.yaml", std::string(two_clusters) + "shared_memory: true\n");
   const auto refused = said(fmt::format("ulimit -f 0; paths run {} -- {}", strict, noise));
   INFO(refused.text);
   CHECK(refused.exit_code != 0);
@@ -164,7 +149,7 @@ TEST_CASE("paths run: without shared memory frames use sockets and a warning is 
 TEST_CASE("paths run: hosts with too few descriptors for their connections fail immediately") {
   const Folder folder;
   const std::string config =
-      folder.file("two.yaml", std::string(two_clusters) + GENERATE("", "shared_memory: false\n"));
+      folder.write("two.yaml", std::string(two_clusters) + GENERATE("", "shared_memory: false\n"));
   // The host with the fewest connections needs 17 descriptors, or more if the shell leaves some
   // open.
   for (const int most : {10, 13, 16}) {
@@ -183,7 +168,7 @@ TEST_CASE("paths run: hosts with too few descriptors for their connections fail 
 TEST_CASE(
     "paths run: more processes than the descriptor limit allows are refused with both figures") {
   const Folder folder;
-  const std::string config = folder.file("two.yaml", two_clusters);
+  const std::string config = folder.write("two.yaml", two_clusters);
   const auto outcome = said(fmt::format("ulimit -n 30; paths run {} -- {}", config, noise));
   INFO(outcome.text);
   CHECK(outcome.exit_code == 2);

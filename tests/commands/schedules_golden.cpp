@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/commands/command_outcome.hpp"
+#include "tests/support/folder.hpp"
 
 using command_test::check_golden_line;
 using command_test::run_line;
@@ -132,34 +133,16 @@ TEST_CASE("schedules: every mistake is reported with the nearest known word") {
 }
 
 TEST_CASE("schedules: a config with unlinked clusters has no predicted times") {
-  const std::string file = fmt::format("/tmp/paths-unlinked-{}.yaml", getpid());
-  std::ofstream(file) << "clusters: {alpha: {hosts: 1}, beta: {hosts: 2}}\n";
-  const auto outcome = run_line("explain " + file + " --collective barrier");
-  std::filesystem::remove(file);
+  const test_support::WrittenFile file("clusters: {alpha: {hosts: 1}, beta: {hosts: 2}}\n");
+  const auto outcome = run_line("explain " + file.path() + " --collective barrier");
   CHECK(outcome.exit_code == 2);
   CHECK(outcome.err == fmt::format("{0}: the config has no link from cluster alpha to cluster "
                                    "beta\n{0}: the config has no link from cluster beta to "
                                    "cluster alpha\n",
-                                   file));
+                                   file.path()));
 }
 
 namespace {
-
-/// Temporary config file, removed by the destructor.
-class TemporaryConfig {
- public:
-  explicit TemporaryConfig(const std::string& text)
-      : file_(fmt::format("/tmp/paths-groups-{}.yaml", getpid())) {
-    std::ofstream(file_) << text;
-  }
-  ~TemporaryConfig() { std::filesystem::remove(file_); }
-  TemporaryConfig(const TemporaryConfig&) = delete;
-  TemporaryConfig& operator=(const TemporaryConfig&) = delete;
-  const std::string& file() const { return file_; }
-
- private:
-  std::string file_;
-};
 
 /// Returns the output without its mentions of groups.
 std::string without_groups(const std::string& text) {
@@ -187,11 +170,12 @@ TEST_CASE("groups: the tree of Karonis et al. 2002 for 20 processes of 10 and 5 
 
 TEST_CASE("groups: hosts have the same names and plan as without groups") {
   const std::string flat =
-      run_line("expand " + TemporaryConfig(clusters_with("6", "[b1, b2]")).file()).out;
+      run_line("expand " + test_support::WrittenFile(clusters_with("6", "[b1, b2]")).path()).out;
   const std::string grouped =
-      run_line("expand " + TemporaryConfig(clusters_with("{north: {m1: 1, m2: 2}, south: {m1: 3}}",
-                                                         "{b: [b1], c: [b2]}"))
-                               .file())
+      run_line("expand " +
+               test_support::WrittenFile(
+                   clusters_with("{north: {m1: 1, m2: 2}, south: {m1: 3}}", "{b: [b1], c: [b2]}"))
+                   .file())
           .out;
   CHECK(flat.find("groups") == std::string::npos);
   CHECK(grouped.find("address: tcp://127.0.0.1:7703, groups: south/m1}") != std::string::npos);
@@ -205,25 +189,25 @@ TEST_CASE("groups: an expanded config keeps its groups") {
       clusters_with("{north: {m1: 1, m2: 2}, south: {m1: 3}}", "{b: [b1], c: [b2]}");
   std::string expanded, drawn;
   {
-    const TemporaryConfig high(config);
-    expanded = run_line("expand " + high.file()).out;
-    drawn = run_line("show " + high.file() + show).out;
+    const test_support::WrittenFile high(config);
+    expanded = run_line("expand " + high.path()).out;
+    drawn = run_line("show " + high.path() + show).out;
   }
-  const TemporaryConfig low(expanded);
-  CHECK(run_line("expand " + low.file()).out == expanded);
-  CHECK(run_line("show " + low.file() + show).out == drawn);
+  const test_support::WrittenFile low(expanded);
+  CHECK(run_line("expand " + low.path()).out == expanded);
+  CHECK(run_line("show " + low.path() + show).out == drawn);
   CHECK(drawn.find("8 hosts in 2 clusters (alpha 6, beta 2)") != std::string::npos);
 }
 
 TEST_CASE("groups: a single cluster with groups is explained and shown and planned and verified") {
-  const TemporaryConfig config("clusters: {a: {hosts: {g1: 2, g2: 2}}}\nlanes: {}\n");
+  const test_support::WrittenFile config("clusters: {a: {hosts: {g1: 2, g2: 2}}}\nlanes: {}\n");
   for (const std::string line :
        {"explain {} --collective broadcast --size 8B",
         "explain {} --collective allreduce --size 1MiB",
         "show {} --collective broadcast --size 8B --algorithm multilevel",
         "show {} --collective allreduce --size 8B --algorithm two_tier", "plan {} --size 64KiB",
         "plan {} --pools", "check {}", "schedule verify {}"}) {
-    const auto outcome = run_line(fmt::format(fmt::runtime(line), config.file()));
+    const auto outcome = run_line(fmt::format(fmt::runtime(line), config.path()));
     INFO(line << ": " << outcome.err);
     CHECK(outcome.exit_code == 0);
     CHECK(outcome.err == "");

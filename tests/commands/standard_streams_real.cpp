@@ -14,12 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/folder.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/shell.hpp"
 
 namespace {
 
 using Catch::Contains;
+using test_support::Folder;
 
 enum class End { good, closed, full, unread };
 
@@ -61,18 +63,6 @@ struct Line {
   bool prints = true;
   std::string lost = "standard output could not be written";
   bool is_filter = true;  ///< if its reader has ended, SIGPIPE ends it silently
-};
-
-class Folder {
- public:
-  Folder() : path_(fmt::format("/tmp/paths-streams-{}", getpid())) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
 };
 
 int opened(const std::string& file, int flags) {

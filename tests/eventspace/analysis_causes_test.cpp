@@ -103,13 +103,9 @@ class Drawn {
 
 Report analyse(Drawn& drawn) {
   sample::Run run(drawn.options);
-  Analysis analysis(run.structure);
-  for (std::uint64_t round = 0; round < drawn.iterations; ++round) {
-    const auto& records = run.next_round();
-    for (std::uint32_t host = 0; host < records.size(); ++host) analysis.add(host, records[host]);
-  }
+  Report report = sample::analyse_rounds(run, drawn.iterations);
   drawn.met(run);
-  return analysis.finish();
+  return report;
 }
 
 std::set<std::string> named_in(const Report& report) {
@@ -201,18 +197,10 @@ TEST_CASE(
   // longer than that.
   for (const std::uint32_t threads : {1u, 2u, 4u}) {
     for (const std::int64_t noise : {1'000 * us, 1'500 * us, 2 * ms, 3 * ms, 4 * ms}) {
-      sample::Options options;
-      options.threads = threads;
-      options.slow_hosts = {{"alpha-2", 1.1}};
-      options.noise = {{2 * threads, noise, 197 * ms, 100 * ms}};
-      sample::Run run(options);
-      Analysis analysis(run.structure);
-      for (int round = 0; round < 1500; ++round) {
-        const auto& records = run.next_round();
-        for (std::uint32_t host = 0; host < records.size(); ++host)
-          analysis.add(host, records[host]);
-      }
-      const Report report = analysis.finish();
+      sample::Run run({.threads = threads,
+                       .slow_hosts = {{"alpha-2", 1.1}},
+                       .noise = {{2 * threads, noise, 197 * ms, 100 * ms}}});
+      const Report report = sample::analyse_rounds(run, 1500);
       INFO(threads << " threads, noise of " << noise << "\n" << to_text(report));
       CHECK(named_in(report) ==
             std::set<std::string>{"noisy_thread alpha-2/0", "slow_host alpha-2"});
@@ -238,25 +226,20 @@ std::set<std::string> named_with_period(std::int64_t period) {
   options.noise = {{1, 3 * ms, period, 10 * ms}};
   options.jitter = [](std::uint32_t thread, std::uint64_t) { return thread == 1 ? 3 * ms : 0; };
   sample::Run run(options);
-  Analysis analysis(run.structure);
-  for (int round = 0; round < 1500; ++round) {
-    const auto& records = run.next_round();
-    for (std::uint32_t host = 0; host < records.size(); ++host) analysis.add(host, records[host]);
-  }
-  return named_in(analysis.finish());
+  return named_in(sample::analyse_rounds(run, 1500));
 }
+
+const std::set<std::string> both = {"noisy_thread alpha-0/1", "slow_thread alpha-0/1"};
 
 }  // namespace
 
 TEST_CASE("analysis: a thread is slow and noisy if its noise is as long as its slowness") {
-  CHECK(named_with_period(197 * ms) ==
-        std::set<std::string>{"noisy_thread alpha-0/1", "slow_thread alpha-0/1"});
+  CHECK(named_with_period(197 * ms) == both);
 }
 
 TEST_CASE("analysis: noise is rare if its period predicts better by 0.1 than frequent noise") {
   // Each period predicts which computations are late. The correlations of the two predictions
   // differ by 0.13 in the first case and by 0.08 in the second.
-  CHECK(named_with_period(94'290 * us) ==
-        std::set<std::string>{"noisy_thread alpha-0/1", "slow_thread alpha-0/1"});
+  CHECK(named_with_period(94'290 * us) == both);
   CHECK(named_with_period(97'700 * us) == std::set<std::string>{"noisy_thread alpha-0/1"});
 }

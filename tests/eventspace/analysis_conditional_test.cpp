@@ -20,20 +20,17 @@ class Checked {
   Checked() {
     structure.clusters = {"a", "b", "c"};
     structure.hosts = {{"a-0", 0, 0, 1}, {"b-0", 1, 1, 0}, {"c-0", 2, 1, 0}};
-    structure.wrappers = {{"", "event_collector", 0, 1, "", ""},
-                          {"sum.join", "allreduce", 0, 1, "", ""},
-                          {"", "event_collector", 0, 1, "", ""},
-                          {"", "condition_check", 0, 1, "", "c.yaml:7:3", {0, 1, 2}},
-                          {"", "event_collector", 0, 1, "", ""},
-                          {"", "store", 0, 1, "", ""},
-                          {"", "prefetch", 0, 1, "", ""},
-                          {"", "event_collector", 0, 1, "", ""},
-                          {"", "forward", 0, 1, "to: b-0", ""},
-                          {"", "event_collector", 1, 1, "", ""},
-                          {"", "observe", 1, 1, "", ""}};
-    for (Structure::Wrapper& wrapper : structure.wrappers) set_job_by_kind(wrapper);
-    for (std::uint32_t stage = 0; stage < 11; ++stage)
-      structure.stages.push_back({stage, stage == 5 || stage == 10 ? no_stage : stage + 1, 0, 0});
+    sample::add_stages(structure, {{"", "event_collector", 0, 1, "", ""},
+                                   {"sum.join", "allreduce", 0, 1, "", ""},
+                                   {"", "event_collector", 0, 1, "", ""},
+                                   {"", "condition_check", 0, 1, "", "c.yaml:7:3", {0, 1, 2}},
+                                   {"", "event_collector", 0, 1, "", ""},
+                                   {"", "store", 0, 1, "", ""}});
+    sample::add_stages(structure, {{"", "prefetch", 0, 1, "", ""},
+                                   {"", "event_collector", 0, 1, "", ""},
+                                   {"", "forward", 0, 1, "to: b-0", ""},
+                                   {"", "event_collector", 1, 1, "", ""},
+                                   {"", "observe", 1, 1, "", ""}});
     structure.paths = {{"sum", 0, 0, 1, 0, 0}, {"sum", 0, 0, 0, 0, 6}};
     analysis = std::make_unique<Analysis>(structure);
   }

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "eventspace/analysis/analysis.hpp"
@@ -199,14 +200,11 @@ bool is_left_out(std::int64_t first, std::int64_t second, std::int64_t third) {
   Structure structure;
   structure.clusters = {"a"};
   structure.hosts = {{"a-0", 0, 0, 1}, {"b-0", 0, 1, 0}};
-  structure.wrappers = {{"", "event_collector", 0, 1, "", ""},
-                        {"", "event_collector", 0, 1, "", ""},
-                        {"", "forward", 0, 1, "to: b-0", ""},
-                        {"", "event_collector", 1, 1, "", ""},
-                        {"", "store", 1, 1, "", ""}};
-  for (Structure::Wrapper& wrapper : structure.wrappers) set_job_by_kind(wrapper);
-  for (std::uint32_t stage = 0; stage < 5; ++stage)
-    structure.stages.push_back({stage, stage == 4 ? no_stage : stage + 1, 0, 0});
+  sample::add_stages(structure, {{"", "event_collector", 0, 1, "", ""},
+                                 {"", "event_collector", 0, 1, "", ""},
+                                 {"", "forward", 0, 1, "to: b-0", ""},
+                                 {"", "event_collector", 1, 1, "", ""},
+                                 {"", "store", 1, 1, "", ""}});
   structure.paths = {{"log", 0, 0, 1, 0, 0}};
   Analysis analysis(structure);
   const auto add = [&](std::uint32_t stage, std::int64_t begin, std::int64_t span) {
@@ -224,6 +222,18 @@ bool is_left_out(std::int64_t first, std::int64_t second, std::int64_t third) {
   REQUIRE(report.crossings.size() == 1);
   CHECK(report.crossings[0].two_way.count + report.coverage.contradictory == 1);
   return report.coverage.contradictory == 1;
+}
+
+/// Calls `check` with a run drawn from each seed.
+void for_each_seed(const std::function<void(Random&, sample::Run&)>& check) {
+  const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
+  const std::uint64_t end = first + test_support::from_environment("PATHS_SEEDS", 100);
+  for (std::uint64_t seed = first; seed < end; ++seed) {
+    INFO("seed " << seed);
+    Random random(seed);
+    sample::Run run(drawn(random));
+    check(random, run);
+  }
 }
 
 }  // namespace
@@ -244,12 +254,7 @@ TEST_CASE("analysis: times of one host must not contradict each other because th
 }
 
 TEST_CASE("analysis: lost or repeated or reordered records leave correct figures and no findings") {
-  const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
-  for (std::uint64_t seed = first;
-       seed < first + test_support::from_environment("PATHS_SEEDS", 100); ++seed) {
-    INFO("seed " << seed);
-    Random random(seed);
-    sample::Run run(drawn(random));
+  for_each_seed([](Random& random, sample::Run& run) {
     auto records = records_of(run, 20 + random.below(60), random.chance(0.5));
     for (Records& some : records)
       if (random.chance(0.5)) lose_and_mix(some, random);
@@ -265,20 +270,15 @@ TEST_CASE("analysis: lost or repeated or reordered records leave correct figures
       CHECK(thread.computation.min == 30 * ms);
       CHECK(thread.computation.max == 30 * ms);
     }
-    for (const CrossingReport& crossing : report.crossings)
+    for (const CrossingReport& crossing : report.crossings) {
       CHECK((crossing.two_way.count == 0 || crossing.two_way.min == 100 * us));
-    for (const CrossingReport& crossing : report.crossings)
       CHECK((crossing.two_way.count == 0 || crossing.two_way.max == 100 * us));
-  }
+    }
+  });
 }
 
 TEST_CASE("analysis: forged records leave all figures in their possible range") {
-  const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
-  for (std::uint64_t seed = first;
-       seed < first + test_support::from_environment("PATHS_SEEDS", 100); ++seed) {
-    INFO("seed " << seed);
-    Random random(seed);
-    sample::Run run(drawn(random));
+  for_each_seed([](Random& random, sample::Run& run) {
     auto records = records_of(run, 20 + random.below(60), true);
     for (Records& some : records) {
       if (random.chance(0.5)) lose_and_mix(some, random);
@@ -291,5 +291,5 @@ TEST_CASE("analysis: forged records leave all figures in their possible range") 
     CHECK(!to_text(report, 20).empty());
     CHECK(to_json(report).dump().find("null") == std::string::npos);
     CHECK(compare(report, report).differences == 0);
-  }
+  });
 }

@@ -23,14 +23,14 @@ class Pushes {
   explicit Pushes(const std::string& asked) {
     structure_.clusters = {"a", "b"};
     structure_.hosts = {{"a-0", 0, 0, 1}, {"b-0", 1, 1, 0}};
-    add_stages({{0, "event_collector", ""},
-                {0, "condition_check",
-                 "result: sum.result.a\n"
-                 "combine: [sum.result.a, sum.cache.b2]\n"
-                 "asks: [sum.asks.b2]"},
-                {0, "event_collector", ""},
-                {0, "store", "element: sum.result.a"}});
-    structure_.wrappers[1].combines = {0, 1};
+    const std::string check =
+        "result: sum.result.a\n"
+        "combine: [sum.result.a, sum.cache.b2]\n"
+        "asks: [sum.asks.b2]";
+    sample::add_stages(structure_, {{"", "event_collector", 0, 1, "", ""},
+                                    {"", "condition_check", 0, 1, check, "", {0, 1}},
+                                    {"", "event_collector", 0, 1, "", ""},
+                                    {"", "store", 0, 1, "element: sum.result.a", ""}});
     structure_.paths = {{"sum", 0, 0, 1, 0, 0}};
     for (const std::string& element : {std::string("sum.cache.b2"), asked}) {
       structure_.paths.push_back({"sum", 1, 0, 0, 0, add_push(element)});
@@ -53,30 +53,13 @@ class Pushes {
   static constexpr std::uint32_t bytes = 40;
 
  private:
-  struct Stage {
-    std::uint32_t host;
-    std::string kind;
-    std::string settings;
-  };
-  /// Adds stages, each below the previous one.
-  void add_stages(const std::vector<Stage>& stages) {
-    for (const Stage& stage : stages) {
-      const auto number = static_cast<std::uint32_t>(structure_.stages.size());
-      structure_.wrappers.push_back({"", stage.kind, stage.host, 1, stage.settings, ""});
-      set_job_by_kind(structure_.wrappers.back());
-      structure_.stages.push_back({number, number + 1, 0, 0});
-    }
-    structure_.stages.back().below = no_stage;
-  }
   /// Returns the first stage of the push.
   std::uint32_t add_push(const std::string& element) {
-    const auto first = static_cast<std::uint32_t>(structure_.stages.size());
-    add_stages({{1, "push", ""},
-                {1, "event_collector", ""},
-                {1, "forward", "to: a-0"},
-                {0, "event_collector", ""},
-                {0, "store", "element: " + element}});
-    return first;
+    return sample::add_stages(structure_, {{"", "push", 1, 1, "", ""},
+                                           {"", "event_collector", 1, 1, "", ""},
+                                           {"", "forward", 1, 1, "to: a-0", ""},
+                                           {"", "event_collector", 0, 1, "", ""},
+                                           {"", "store", 0, 1, "element: " + element, ""}});
   }
   void push(std::uint32_t stage, std::uint64_t sequence, std::int64_t one_way) {
     pass(stage, sequence, static_cast<std::uint64_t>(EventKind::prefetch), 0, 0, event_one_way);

@@ -11,7 +11,6 @@
 
 namespace {
 
-using eventspace::ClockLine;
 using eventspace::ClockOffsets;
 using eventspace::EventRecord;
 

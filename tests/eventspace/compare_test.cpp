@@ -26,7 +26,7 @@ std::int64_t natural(std::uint64_t seed, std::uint32_t thread, std::uint64_t ite
   return static_cast<std::int64_t>(sum * std::sqrt(3.0) * 150 * us);
 }
 
-Report run(sample::Options options, std::uint64_t seed, int rounds = 600) {
+Report run(sample::Options options, std::uint64_t seed, std::uint64_t rounds = 600) {
   options.jitter = [seed](std::uint32_t thread, std::uint64_t iteration) {
     return natural(seed, thread, iteration);
   };
@@ -34,12 +34,7 @@ Report run(sample::Options options, std::uint64_t seed, int rounds = 600) {
   for (sample::Noise& noise : options.noise)
     noise.first_nanos = random.between(0, noise.period_nanos);
   sample::Run made(std::move(options));
-  Analysis analysis(made.structure);
-  for (int round = 0; round < rounds; ++round) {
-    const auto& records = made.next_round();
-    for (std::uint32_t host = 0; host < records.size(); ++host) analysis.add(host, records[host]);
-  }
-  return analysis.finish();
+  return sample::analyse_rounds(made, rounds);
 }
 
 const Difference* find(const Comparison& comparison, const std::string& figure,
@@ -98,18 +93,13 @@ TEST_CASE("compare: a change is a difference whose interval contains it") {
 TEST_CASE("compare: means equal those of the report including the last rounds") {
   // A stored row holds two rounds if there are 300 rounds, and four if there are 601. The last row
   // of 601 has one round, which is the longest here.
-  for (const int rounds : {300, 601}) {
+  for (const std::uint64_t rounds : {300, 601}) {
     sample::Options options;
     options.jitter = [rounds](std::uint32_t, std::uint64_t iteration) -> std::int64_t {
-      return iteration + 1 == static_cast<std::uint64_t>(rounds) ? 7'000 * ms : 0;
+      return iteration + 1 == rounds ? 7'000 * ms : 0;
     };
     sample::Run made(options);
-    Analysis analysis(made.structure);
-    for (int round = 0; round < rounds; ++round) {
-      const auto& records = made.next_round();
-      for (std::uint32_t host = 0; host < records.size(); ++host) analysis.add(host, records[host]);
-    }
-    const Report report = analysis.finish();
+    const Report report = sample::analyse_rounds(made, rounds);
     const Comparison comparison = compare(report, report);
     const Difference* iteration = find(comparison, "iteration", "sum");
     REQUIRE(iteration != nullptr);

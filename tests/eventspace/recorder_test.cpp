@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/snapshot.hpp"
 
 namespace {
@@ -44,8 +45,7 @@ std::vector<std::uint64_t> sequences(const std::vector<EventRecord>& records) {
 /// Runs work(number) in this many OS threads at once, and `meanwhile` until all have ended.
 template <class Work, class Meanwhile>
 void in_threads(std::uint64_t threads, const Work& work, const Meanwhile& meanwhile) {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  test_support::on_steady_clock([&](runtime::Runtime& runtime) {
     std::vector<runtime::Task> tasks;
     for (std::uint64_t t = 0; t < threads; ++t)
       tasks.push_back(

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "eventspace/analysis/analysis.hpp"
 #include "eventspace/record.hpp"
 #include "eventspace/structure.hpp"
 
@@ -367,5 +368,33 @@ class Run {
   std::vector<Walk> walks_;
   std::map<std::uint32_t, Arrivals> arrived_;
 };
+
+/// Adds the records of the next rounds.
+inline void add_rounds(Analysis& analysis, Run& run, std::uint64_t rounds) {
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    const auto& records = run.next_round();
+    for (std::uint32_t host = 0; host < records.size(); ++host) analysis.add(host, records[host]);
+  }
+}
+
+/// Returns the report on the first rounds of a run.
+inline Report analyse_rounds(Run& run, std::uint64_t rounds) {
+  Analysis analysis(run.structure);
+  add_rounds(analysis, run, rounds);
+  return analysis.finish();
+}
+
+/// Adds wrappers, and a stage of each below the previous one. Returns the first stage.
+inline std::uint32_t add_stages(Structure& structure, const std::vector<Structure::Wrapper>& all) {
+  const auto first = static_cast<std::uint32_t>(structure.stages.size());
+  for (const Structure::Wrapper& wrapper : all) {
+    const auto number = static_cast<std::uint32_t>(structure.stages.size());
+    structure.wrappers.push_back(wrapper);
+    set_job_by_kind(structure.wrappers.back());
+    structure.stages.push_back({number, number + 1, 0, 0});
+  }
+  structure.stages.back().below = no_stage;
+  return first;
+}
 
 }  // namespace eventspace::sample

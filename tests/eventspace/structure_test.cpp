@@ -2,12 +2,13 @@
 // tests/eventspace/structure_test.cpp — JSON of the structure to which records refer: written,
 // read, refused.
 #include "eventspace/structure.hpp"
-#include "tests/support/thrown.hpp"
 
 #include <catch2/catch.hpp>
 #include <functional>
 #include <stdexcept>
 #include <string>
+
+#include "tests/support/thrown.hpp"
 
 namespace {
 
@@ -29,7 +30,8 @@ Structure sample() {
 std::string refusal(const std::function<void(Structure&)>& spoil) {
   Structure structure = sample();
   spoil(structure);
-  return test_support::thrown<std::runtime_error>([&] { eventspace::structure_from_json(to_json(structure)); });
+  return test_support::thrown<std::runtime_error>(
+      [&] { eventspace::structure_from_json(to_json(structure)); });
 }
 
 }  // namespace

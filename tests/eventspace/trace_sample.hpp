@@ -14,27 +14,18 @@
 
 #include "eventspace/trace/reader.hpp"
 #include "eventspace/trace/writer.hpp"
+#include "tests/support/folder.hpp"
 
 namespace trace_sample {
 
-/// A folder that is removed at the end of the test.
+/// A folder that does not exist yet, and is removed at the end of the test.
 class Folder {
  public:
-  Folder() {
-    static std::atomic<int> next{0};
-    path_ = std::filesystem::temp_directory_path() /
-            fmt::format("paths-trace-{}-{}", ::getpid(), next.fetch_add(1));
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  const test_support::Folder outer_;
+  const std::filesystem::path path_ = outer_.path() / "trace";
 };
 
 inline eventspace::TraceHeader header(const std::string& host = "alpha-0") {

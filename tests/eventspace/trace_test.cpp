@@ -16,6 +16,8 @@
 #include "eventspace/trace/file.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/eventspace/trace_sample.hpp"
+#include "tests/support/clocks.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/thrown.hpp"
 
 namespace {
@@ -41,24 +43,6 @@ Structure two_hosts() {
 std::string refusal_of_directory(const fs::path& directory) {
   return test_support::thrown<std::runtime_error>([&] { TraceDirectory trace(directory); });
 }
-
-/// Limits the size of files, like a full disk.
-class FileLimit {
- public:
-  explicit FileLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, signal_);
-  }
-
- private:
-  rlimit before_{};
-  void (*signal_)(int);
-};
 
 }  // namespace
 
@@ -294,7 +278,7 @@ TEST_CASE("trace: a full disk is one error and then the missing records and the 
   record(0, 10);
   writer.flush();
   {
-    const FileLimit limit(fs::file_size(file) + ten_records_bytes + 100);
+    const test_support::FileSizeLimit limit(fs::file_size(file) + ten_records_bytes + 100);
     record(10, 10);
     writer.flush();
     record(20, 10);
@@ -323,7 +307,7 @@ TEST_CASE("trace: a disk that is full only at the end still has the end marked")
   TraceWriter writer(folder.path(), header(), recorder);
   for (std::uint64_t i = 0; i < 10; ++i) recorder.add(numbered(i));
   {
-    const FileLimit limit(fs::file_size(file) + 100);
+    const test_support::FileSizeLimit limit(fs::file_size(file) + 100);
     CHECK_THROWS_WITH(writer.finish(), file.string() + ": cannot write: File too large");
   }
   const Read read = read_trace(file);
@@ -400,19 +384,15 @@ TEST_CASE(
   for (int attempt = 0; attempt < 50; ++attempt) {
     const Folder folder;
     std::atomic<int> ready{0}, refused{0};
-    runtime::Runtime runtime;
-    runtime.run([&] {
-      std::vector<runtime::Task> tasks;
-      for (int run = 0; run < runs; ++run)
-        tasks.push_back(runtime.spawn(runtime::ContextRole::thread, {"run"}, [&, run] {
-          for (++ready; ready < runs;) continue;
-          try {
-            eventspace::write_config(folder.path(), fmt::format("seed: {}", run));
-          } catch (const std::runtime_error& error) {
-            if (std::string_view(error.what()).ends_with("is of another run")) ++refused;
-          }
-        }));
-      for (runtime::Task& task : tasks) task.join();
+    test_support::on_steady_clock([&](runtime::Runtime& runtime) {
+      test_support::in_threads(runtime, runs, [&](int run) {
+        for (++ready; ready < runs;) continue;
+        try {
+          eventspace::write_config(folder.path(), fmt::format("seed: {}", run));
+        } catch (const std::runtime_error& error) {
+          if (std::string_view(error.what()).ends_with("is of another run")) ++refused;
+        }
+      });
     });
     CHECK(refused.load() == runs - 1);
     const fs::directory_iterator files(folder.path());

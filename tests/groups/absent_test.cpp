@@ -11,16 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "groups/group.hpp"
 #include "paths/host/host.hpp"
-#include "tests/support/sim.hpp"
+#include "tests/groups/members.hpp"
 #include "tests/support/thrown.hpp"
 
 namespace {
 
 using namespace test_support;
 using namespace std::chrono_literals;
-using Threads = std::vector<std::uint32_t>;
 
 /// Time far below the deadline of 60 s.
 base::Nanos promptly(runtime::ClockKind clock) {
@@ -123,15 +121,13 @@ TEST_CASE("groups: members whose threads ended are named on the steady clock too
 }
 
 TEST_CASE("groups: a group ends if its other members have left and one thread has ended") {
-  const SimResult result = Sim(two_hosts).run([](paths::Thread& thread) {
+  Sim(two_hosts).run_well([](paths::Thread& thread) {
     if (thread.rank() == 1) return thread.sleep_for(10ms);
     if (thread.rank() != 0) return;
     for (int i = 0; i < 2; ++i)
       CHECK_THAT(ending(thread, "some", {0, 1}), Catch::Contains("thread a-0/1 has ended"));
     CHECK(thread.now() < promptly(runtime::ClockKind::virtual_time));
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("groups: a part of a split that failed for another member fails and names the reason") {
@@ -159,11 +155,7 @@ lanes:
       }
       thread.sleep_for(100ms);  // until the values of the other host are here
       const auto part = world->split(0);
-      try {
-        part->run(groups::barrier());
-      } catch (const paths::TravelError& error) {
-        told = error.what();
-      }
+      told = thrown<paths::TravelError>([&] { part->run(groups::barrier()); });
       end = thread.now();
     });
     INFO(told);
@@ -180,11 +172,7 @@ TEST_CASE("groups: an operation that only waits to send names the host that does
     if (thread.rank() == 1) return thread.sleep_for(10s);
     groups::Group world(thread);
     std::vector<double> values(1000);
-    try {
-      world.run(groups::broadcast(values, 0));
-    } catch (const paths::TravelError& error) {
-      told = error.what();
-    }
+    told = thrown<paths::TravelError>([&] { world.run(groups::broadcast(values, 0)); });
   });
   CHECK(result.broke == "");
   CHECK_THAT(told, Catch::Contains("host a-0 received nothing for 3s; waited for host a-1"));

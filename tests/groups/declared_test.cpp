@@ -10,13 +10,14 @@
 #include "groups/group.hpp"
 #include "paths/config/config.hpp"
 #include "paths/plan/print_plan.hpp"
+#include "tests/support/read_config.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 #include "wrappers/all.hpp"
 
 namespace {
 
 using test_support::Sim;
-using test_support::SimResult;
 
 const char* const declared =
     "clusters:\n"
@@ -46,10 +47,9 @@ TEST_CASE(
 
 TEST_CASE("declared groups: an expanded config keeps them") {
   const Sim sim(declared);
-  const std::string low_level = paths::print_plan(sim.plan(), wrappers::all_kinds());
+  const std::string low_level = sim.low_level();
   CHECK_THAT(low_level, Catch::Contains("some: [a-0/1, a-2, b-1/1]"));
-  const paths::Plan again =
-      paths::read_plan(base::parse_settings(low_level, "expanded"), wrappers::all_kinds());
+  const paths::Plan again = test_support::read_config(low_level);
   for (const char* name : {"everybody", "left_and_b", "some"})
     CHECK(threads_of(again, name) == threads_of(sim.plan(), name));
   CHECK(again.digest == sim.plan().digest);
@@ -59,7 +59,7 @@ TEST_CASE("declared groups: members join them by name and other threads cannot")
   const Sim sim(declared);
   std::map<std::uint32_t, std::uint64_t> sums;
   std::vector<std::string> refused;
-  const SimResult result = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     try {
       groups::Group some(thread, groups::Declared{"some"});
       CHECK(some.size() == 4);
@@ -72,8 +72,6 @@ TEST_CASE("declared groups: members join them by name and other threads cannot")
       refused.push_back(error.mistake());
     }
   });
-  CHECK(result.broke == "");
-  CHECK(result.failures == std::vector<std::string>());
   CHECK(sums == std::map<std::uint32_t, std::uint64_t>{{1, 19}, {4, 19}, {5, 19}, {9, 19}});
   REQUIRE(refused.size() == 6);
   CHECK_THAT(refused.front(), Catch::Contains("group some") && Catch::Contains("rank 0"));
@@ -84,11 +82,7 @@ TEST_CASE("declared groups: an undeclared name is an error that suggests the nea
   std::string refused;
   sim.run([&](paths::Thread& thread) {
     if (thread.rank() > 0) return;
-    try {
-      groups::Group some(thread, groups::Declared{"sume"});
-    } catch (const base::UsageError& error) {
-      refused = error.mistake();
-    }
+    refused = test_support::mistake_of([&] { groups::Group(thread, groups::Declared{"sume"}); });
   });
   CHECK(refused == "group sume: the config declares none of that name; did you mean 'some'?");
 }

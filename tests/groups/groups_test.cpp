@@ -5,62 +5,30 @@
 #include <cmath>
 
 #include "base/usage_error.hpp"
-#include "groups/group.hpp"
 #include "paths/host/host.hpp"
+#include "tests/groups/members.hpp"
 #include "tests/groups/random_operations.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
 using collectives::Collective;
-using test_support::Sim;
-using test_support::SimResult;
+using namespace test_support;
 using namespace std::chrono_literals;
-using Values = std::vector<std::int64_t>;
 
-const std::string clusters = R"(
-clusters:
-  alpha: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}
-  beta: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}
-links: [{between: [alpha, beta], latency: 10ms, bandwidth: 1Gbit}]
-lanes:
-)";
 constexpr std::uint32_t members = 6;
 
-void sum_of_ranks(groups::Group& group) {
-  const Values in{group.rank()};
-  Values out(1);
-  group.run(groups::allreduce(in, out, "sum"));
-  CHECK(out[0] == group.size() * (group.size() - 1) / 2);
-}
-
-/// Returns the error of each member's operation, or "".
-std::vector<std::string> endings(const std::function<void(paths::Thread&, groups::Group&)>& use) {
-  std::vector<std::string> all(members, "did not come");
-  const SimResult result = Sim(clusters).run([&](paths::Thread& thread) {
-    groups::Group world(thread);
-    try {
-      use(thread, world);
-      all[world.rank()] = "";
-    } catch (const std::exception& error) {
-      all[world.rank()] = error.what();
-    }
-  });
-  CHECK(result.broke == "");
-  return all;
-}
-
-void check_all_contain(const std::vector<std::string>& all, const std::string& text) {
-  for (const std::string& one : all) CHECK_THAT(one, Catch::Contains(text));
+std::vector<std::string> endings(const std::function<void(groups::Group&)>& use) {
+  return errors_of_members(Sim(six_threads), use);
 }
 
 }  // namespace
 
 TEST_CASE("groups: different calls of members are an error for all and none waits forever") {
   const auto differ = [](std::uint32_t who, const groups::Call& other) {
-    return [=](paths::Thread&, groups::Group& world) {
-      sum_of_ranks(world);
+    return [=](groups::Group& world) {
+      sum_ranks(world);
       Values in(8), out(8 * members);
       groups::Call call = groups::allreduce(in, std::span(out).first(8), "sum");
       if (world.rank() == who) {
@@ -70,7 +38,7 @@ TEST_CASE("groups: different calls of members are an error for all and none wait
         if (!other.in.empty()) call.in = call.in.first(8), call.out = call.out.first(8);
       }
       world.run(call);
-      sum_of_ranks(world);
+      sum_ranks(world);
     };
   };
   static const std::byte some[1] = {};
@@ -95,8 +63,8 @@ TEST_CASE("groups: different calls of members are an error for all and none wait
 }
 
 TEST_CASE("groups: different calls of hosts are an error that gives each host its own call") {
-  const auto all = endings([](paths::Thread&, groups::Group& world) {
-    sum_of_ranks(world);
+  const auto all = endings([](groups::Group& world) {
+    sum_ranks(world);
     Values in(world.rank() == 5 ? 3 : 2), out(in.size());
     world.run(groups::allreduce(in, out, "sum"));
   });
@@ -147,10 +115,10 @@ TEST_CASE("groups: differences in the last operation are reported at the latest 
 }
 
 TEST_CASE("groups: a failing member fails the others' operations and is named") {
-  const auto all = endings([](paths::Thread&, groups::Group& world) {
-    sum_of_ranks(world);
+  const auto all = endings([](groups::Group& world) {
+    sum_ranks(world);
     if (world.rank() == 3) throw std::runtime_error("its own fault");
-    sum_of_ranks(world);
+    sum_ranks(world);
   });
   CHECK(all[3] == "its own fault");
   for (std::uint32_t rank = 0; rank < members; ++rank)
@@ -161,7 +129,7 @@ TEST_CASE("groups: a failing member fails the others' operations and is named") 
 
 TEST_CASE("groups: a member that fails because of an error in another group reports that") {
   std::array<std::string, 3> told;
-  Sim(clusters).run([&](paths::Thread& thread) {
+  Sim(six_threads).run([&](paths::Thread& thread) {
     const std::uint32_t rank = thread.rank();
     if (rank > 3) return;
     groups::Group world(thread, "four", std::vector<std::uint32_t>{0, 1, 2, 3});
@@ -184,7 +152,7 @@ TEST_CASE("groups: a member that fails because of an error in another group repo
 }
 
 TEST_CASE("groups: NaN fails the operation for all members with the reason") {
-  const auto all = endings([](paths::Thread&, groups::Group& world) {
+  const auto all = endings([](groups::Group& world) {
     std::vector<double> in{1.0, world.rank() == 5 ? std::nan("") : 2.0}, out(2);
     world.run(groups::allreduce(in, out, "sum"));
   });
@@ -192,7 +160,7 @@ TEST_CASE("groups: NaN fails the operation for all members with the reason") {
 }
 
 TEST_CASE("groups: invalid calls are refused before any message is sent and the group continues") {
-  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+  Sim(six_threads).run_well([](paths::Thread& thread) {
     groups::Group world(thread);
     Values in(4), out(4), all(4 * members);
     const auto refused = [&](const groups::Call& call, const std::string& why) {
@@ -224,9 +192,8 @@ TEST_CASE("groups: invalid calls are refused before any message is sent and the 
             "overlap");
     refused(groups::by("strechted", groups::allreduce(in, out, "sum")), "stretched");
     refused(groups::by("bruck", groups::allreduce(in, out, "sum")), "bruck");
-    sum_of_ranks(world);
+    sum_ranks(world);
   });
-  CHECK(result.failures == std::vector<std::string>());
 }
 
 TEST_CASE(
@@ -234,7 +201,7 @@ TEST_CASE(
   const auto lend = [](std::size_t in_0, std::size_t out_0, std::size_t in_1, std::size_t out_1) {
     Values arrays(100, 7);
     const Values before = arrays;
-    const auto all = endings([&](paths::Thread&, groups::Group& world) {
+    const auto all = endings([&](groups::Group& world) {
       const auto at = [&](std::size_t begin) { return std::span(arrays).subspan(begin, 8); };
       Values out(8);
       if (world.rank() == 0) return world.run(groups::allreduce(at(in_0), at(out_0), "sum"));
@@ -252,7 +219,7 @@ TEST_CASE(
   check_all_contain(lend(0, 0, 7, 60), "`out` of thread alpha-0/0 overlaps `in` of thread");
   check_all_contain(lend(0, 20, 60, 0), "overlaps");
   Values arrays(8 * members, 7);
-  const auto reduced = endings([&](paths::Thread&, groups::Group& world) {
+  const auto reduced = endings([&](groups::Group& world) {
     const auto mine = std::span(arrays).subspan(8 * world.rank() - (world.rank() == 1), 8);
     world.run(groups::reduce(mine, mine.first(world.rank() == 0 ? 8 : 0), "sum", 0));
   });
@@ -263,32 +230,29 @@ TEST_CASE(
 }
 
 TEST_CASE("groups: a failed group is unusable and other groups continue") {
-  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+  Sim(six_threads).run_well([](paths::Thread& thread) {
     groups::Group world(thread), second(thread, "second");
     Values in(8), out(8);
     groups::Call call = groups::allreduce(in, out, world.rank() == 2 ? "max" : "sum");
     CHECK_THROWS(world.run(call));
     CHECK_THROWS_AS(world.run(groups::barrier()), paths::TravelError);
-    sum_of_ranks(second);
+    sum_ranks(second);
   });
-  CHECK(result.failures == std::vector<std::string>());
 }
 
 TEST_CASE("groups: a destroyed group can be made again whichever thread of a host is last") {
-  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+  Sim(six_threads).run_well([](paths::Thread& thread) {
     for (std::uint32_t i = 0; i < 20; ++i) {
       groups::Group world(thread);
-      sum_of_ranks(world);
+      sum_ranks(world);
       if ((i + thread.rank()) % 3 == 0) thread.sleep_for(1ms);  // destroys it later
     }
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE(
     "groups: making a group again that another thread still holds is an error that names it") {
-  const SimResult result = Sim(clusters + "deadline: 3s\n").run([](paths::Thread& thread) {
+  Sim(six_threads + "deadline: 3s\n").run_well([](paths::Thread& thread) {
     auto kept = std::make_unique<groups::Group>(thread, "kept");
     if (thread.rank() == 1) {
       kept.reset();
@@ -298,12 +262,10 @@ TEST_CASE(
     }
     thread.sleep_for(10s);
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("groups: started operations continue after their group is destroyed") {
-  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+  Sim(six_threads).run_well([](paths::Thread& thread) {
     for (int i = 0; i < 3; ++i) {
       const Values in(1000, 1);
       Values out(1000);
@@ -313,33 +275,29 @@ TEST_CASE("groups: started operations continue after their group is destroyed") 
         started = world.start(groups::allreduce(in, out, "sum"));
       }
       groups::Group again(thread);
-      sum_of_ranks(again);
+      sum_ranks(again);
       started.wait();
       CHECK(out == Values(1000, members));
     }
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("groups: members of one colour form a separate group") {
-  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+  Sim(six_threads).run_well([](paths::Thread& thread) {
     groups::Group world(thread);
     const auto half = world.split(world.rank() % 2);
     CHECK(half->size() == 3);
     CHECK(half->rank() == world.rank() / 2);
-    sum_of_ranks(*half);
+    sum_ranks(*half);
     const auto one = half->split(half->rank());
     CHECK(one->size() == 1);
-    sum_of_ranks(*one);
-    sum_of_ranks(world);
+    sum_ranks(*one);
+    sum_ranks(world);
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("groups: parts of a group made again do not conflict with those of the first") {
-  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+  Sim(six_threads).run_well([](paths::Thread& thread) {
     std::vector<std::unique_ptr<groups::Group>> parts;
     for (std::int64_t i = 0; i < 3; ++i) {
       groups::Group world(thread);
@@ -347,14 +305,12 @@ TEST_CASE("groups: parts of a group made again do not conflict with those of the
       if (world.rank() > 0) parts.push_back(parts.back()->split(0));
       if (world.rank() == 0) parts.push_back(parts.back()->split(0, i));
     }
-    for (const auto& part : parts) sum_of_ranks(*part);
+    for (const auto& part : parts) sum_ranks(*part);
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("groups: each group selects its own schedule whatever other groups share its hosts") {
-  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+  Sim(six_threads).run_well([](paths::Thread& thread) {
     groups::Group world(thread);
     const Values mine(2, world.rank());
     Values all(2 * members);
@@ -364,12 +320,10 @@ TEST_CASE("groups: each group selects its own schedule whatever other groups sha
     first->run(groups::allgather(mine, all));
     CHECK(all[2 * first->rank()] == world.rank());
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("groups: members of a split are ranked by key and then by previous rank") {
-  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+  Sim(six_threads).run_well([](paths::Thread& thread) {
     groups::Group world(thread);
     const auto reversed = world.split(0, -std::int64_t{world.rank()});
     CHECK(reversed->rank() == members - 1 - world.rank());
@@ -383,7 +337,7 @@ TEST_CASE("groups: members of a split are ranked by key and then by previous ran
     const auto by_parity = world.split(1, world.rank() % 2);
     CHECK(by_parity->rank() == world.rank() / 2 + world.rank() % 2 * members / 2);
     for (groups::Group* group : {reversed.get(), same.get(), by_parity.get()}) {
-      sum_of_ranks(*group);
+      sum_ranks(*group);
       const Values mine{group->rank()};
       Values all(members), up_to(1), block(1), from_all(members);
       group->run(groups::allgather(mine, all));
@@ -396,32 +350,28 @@ TEST_CASE("groups: members of a split are ranked by key and then by previous ran
       CHECK(from_all == Values(members, mine[0]));
     }
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE(
     "groups: a member without a colour is in no part of a split and colours are not negative") {
-  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+  Sim(six_threads).run_well([](paths::Thread& thread) {
     groups::Group world(thread);
     CHECK_THROWS_WITH(world.split(-1), Catch::Contains("expected a colour of 0 or more, or none"));
     const bool is_in = world.rank() != 1;
     const auto others = world.split(is_in ? std::optional(4) : std::nullopt);
     CHECK((others != nullptr) == is_in);
-    if (others) sum_of_ranks(*others);
+    if (others) sum_ranks(*others);
     CHECK(world.split(std::nullopt) == nullptr);
     // Each split gives its parts new names, even with the same members.
     const auto all = world.split(4);
     CHECK(all->size() == members);
-    sum_of_ranks(*all);
+    sum_ranks(*all);
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE(
     "groups: threads may be in any order without repeats if all members give the same order") {
-  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+  Sim(six_threads).run_well([](paths::Thread& thread) {
     const std::vector<std::uint32_t> order{4, 0, 5, 2, 1, 3};
     groups::Group group(thread, "mixed", order);
     CHECK(order[group.rank()] == thread.rank());
@@ -432,35 +382,28 @@ TEST_CASE(
     CHECK_THROWS_WITH(groups::Group(thread, "twice", {0, 1, 2, 3, 4, 5, 2}),
                       Catch::Contains("has number 2 twice"));
   });
-  CHECK(result.failures == std::vector<std::string>());
 }
 
 TEST_CASE("groups: different orders on hosts are an error and give no wrong result") {
   int told = 0;
-  const SimResult result = Sim(clusters).run([&](paths::Thread& thread) {
+  const SimResult result = Sim(six_threads).run([&](paths::Thread& thread) {
     if (thread.rank() < 4) return;
     const bool is_first = thread.rank() == 4;
     groups::Group pair(thread, "pair", {is_first ? 4u : 5u, is_first ? 5u : 4u});
     const Values mine{thread.rank()};
     Values both(2);
-    try {
-      pair.run(groups::allgather(mine, both));
-    } catch (const paths::TravelError& error) {
-      CHECK_THAT(error.what(), Catch::Contains("group pair"));
-      ++told;
-    }
+    CHECK_THAT(thrown<paths::TravelError>([&] { pair.run(groups::allgather(mine, both)); }),
+               Catch::Contains("group pair"));
+    ++told;
   });
   CHECK(result.broke == "");
   CHECK(told == 2);
 }
 
 TEST_CASE("groups: a started operation proceeds while its member computes") {
-  const std::string two =
-      "clusters: {a: {hosts: 2, network: {latency: 50us, bandwidth: "
-      "100Mbit}}}\nlanes:\n";
   base::Nanos alone{0}, together{0};
   const auto measure = [&](bool computes, base::Nanos& time) {
-    const SimResult result = Sim(two).run([&](paths::Thread& thread) {
+    Sim(one_cluster("hosts: 2")).run_well([&](paths::Thread& thread) {
       groups::Group world(thread);
       std::vector<double> in(1 << 20, 1.0), out(1 << 20);
       groups::Started started = world.start(groups::allreduce(in, out, "sum"));
@@ -469,7 +412,6 @@ TEST_CASE("groups: a started operation proceeds while its member computes") {
       CHECK(out.back() == 2.0);
       time = std::max(time, thread.now());
     });
-    CHECK(result.failures == std::vector<std::string>());
   };
   measure(false, alone);
   measure(true, together);
@@ -490,7 +432,7 @@ TEST_CASE("groups: a non-commutative operation is folded in the order of ranks")
     }
   };
   base::add_reduce_operation(last);
-  const SimResult result = Sim(clusters).run([](paths::Thread& thread) {
+  Sim(six_threads).run_well([](paths::Thread& thread) {
     groups::Group world(thread);
     for (const std::size_t size : {1, 100, 30'000}) {
       Values in(size), out(size);
@@ -505,10 +447,8 @@ TEST_CASE("groups: a non-commutative operation is folded in the order of ranks")
                                          groups::allreduce(in, out, "last_of_test"))),
                     base::UsageError);
   });
-  CHECK(result.failures == std::vector<std::string>());
 }
 
 TEST_CASE("groups: a member that fails at any moment leaves no other member waiting") {
-  for (std::uint64_t seed = 1; seed <= test_support::or_fewer(100); ++seed)
-    test_support::try_to_fail(seed);
+  for (std::uint64_t seed = 1; seed <= or_fewer(100); ++seed) try_to_fail(seed);
 }

@@ -11,32 +11,24 @@
 #include <string>
 #include <vector>
 
-#include "groups/group.hpp"
-#include "tests/support/sim.hpp"
+#include "tests/groups/members.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
+using namespace test_support;
 
 /// Returns the errors of two members in an operation with type `First` on the first and `Second` on
-/// the other.
+/// the other; "" = no error.
 template <class First, class Second, class Operate>
-std::map<std::uint32_t, std::string> errors_of(const std::string& hosts, Operate operate) {
-  const test_support::Sim sim(fmt::format("clusters: {{a: {}}}\nlanes:\n", hosts));
-  std::map<std::uint32_t, std::string> errors;
-  const test_support::SimResult run = sim.run([&](paths::Thread& thread) {
-    groups::Group world(thread);
-    try {
-      if (world.rank() == 0)
-        operate(world, std::array<First, 4>{});
-      else
-        operate(world, std::array<Second, 4>{});
-    } catch (const std::exception& error) {
-      errors[world.rank()] = error.what();
-    }
+std::vector<std::string> errors_of(const std::string& hosts, Operate operate) {
+  const Sim sim(fmt::format("clusters: {{a: {}}}\nlanes:\n", hosts));
+  return errors_of_members(sim, [&](groups::Group& world) {
+    if (world.rank() == 0)
+      operate(world, std::array<First, 4>{});
+    else
+      operate(world, std::array<Second, 4>{});
   });
-  CHECK(run.ended_well());
-  return errors;
 }
 
 using Operate = std::function<void(groups::Group&, bool is_first)>;
@@ -107,9 +99,9 @@ TEST_CASE("groups: different types in any collective are an error for all member
   const bool is_last = GENERATE(false, true);
   for (const auto& [name, operate] : typed_collectives()) {
     INFO(name << " of " << hosts << ", member " << first << " has f64, last: " << is_last);
-    const test_support::Sim sim(fmt::format("clusters: {{a: {}}}\nlanes:\n", hosts));
+    const Sim sim(fmt::format("clusters: {{a: {}}}\nlanes:\n", hosts));
     std::map<std::uint32_t, std::string> errors;
-    const test_support::SimResult run = sim.run([&, &operate = operate](paths::Thread& thread) {
+    const SimResult run = sim.run([&, &operate = operate](paths::Thread& thread) {
       groups::Group world(thread);
       try {
         operate(world, world.rank() == first);
@@ -138,11 +130,9 @@ TEST_CASE("groups: values of equal size and different types are an error for all
   const auto check = [&](auto operate) {
     const auto errors = errors_of<double, std::int64_t>(hosts, operate);
     REQUIRE(errors.size() == 2);
-    for (const auto& [rank, error] : errors) {
-      INFO("rank " << rank << ": " << error);
-      CHECK_THAT(error, Catch::Contains(rank == 0 ? "f64, 4" : "i64, 4"));  // its own call
-    }
-    CHECK(errors_of<double, double>(hosts, operate).empty());
+    CHECK_THAT(errors[0], Catch::Contains("f64, 4"));  // its own call
+    CHECK_THAT(errors[1], Catch::Contains("i64, 4"));
+    CHECK(errors_of<double, double>(hosts, operate) == std::vector<std::string>(2));
   };
   check([](groups::Group& world, auto values) {
     auto out = values;

@@ -9,16 +9,14 @@
 #include <vector>
 
 #include "base/usage_error.hpp"
-#include "groups/group.hpp"
+#include "tests/groups/members.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
-using test_support::Sim;
-using test_support::SimResult;
+using namespace test_support;
 using namespace std::chrono_literals;
-using Values = std::vector<std::int64_t>;
 using Calls = std::function<void(groups::Group&)>;
 
 /// Time far below the deadline of 60 s.
@@ -185,8 +183,7 @@ void check_all_told(const std::string& config, const Difference& difference, std
 TEST_CASE("groups: every difference between calls reaches all members long before the deadline") {
   for (const std::string& config : {three_hosts, without_credit, two_clusters})
     for (const Difference& difference : differences())
-      for (std::uint32_t one = 0; one < test_support::or_fewer(Sim(config).plan().thread_count());
-           ++one)
+      for (std::uint32_t one = 0; one < or_fewer(Sim(config).plan().thread_count()); ++one)
         check_all_told(config, difference, one, runtime::ClockKind::virtual_time);
 }
 
@@ -214,16 +211,13 @@ TEST_CASE("groups: different members of a group on hosts are an error long befor
       if (thread.rank() < 2) {
         const std::vector<std::uint32_t> two{0, 1}, three{0, 1, 2};
         groups::Group group(thread, "some", thread.rank() == 0 ? two : three);
-        try {
-          exchange_with_all(group);
-        } catch (const paths::TravelError& error) {
-          told[thread.rank()] = error.what();
-        }
+        told[thread.rank()] = thrown<paths::TravelError>([&] { exchange_with_all(group); });
         CHECK(thread.now() < promptly(runtime::ClockKind::virtual_time));
       }
       thread.sleep_for(20s - thread.now());
     });
     CHECK(result.broke == "");
     CHECK(told.size() == 2);
+    for (const auto& [rank, text] : told) CHECK(text != "nothing");
   }
 }

@@ -14,11 +14,16 @@
 #include "groups/group.hpp"
 #include "groups/network_of.hpp"
 #include "groups/selection.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
+using test_support::mistake_of;
 using test_support::Sim;
+using test_support::thrown;
+using test_support::WrittenFile;
 using namespace std::chrono_literals;
 
 /// Returns three sites, of which the third is near the second. Each link has this number of
@@ -45,7 +50,7 @@ constexpr std::size_t words = 4096;
 base::Nanos time_of(const Sim& sim, const std::string& algorithm) {
   base::Nanos end{0};
   std::uint64_t wrong = 0;
-  const auto result = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     groups::Group world(thread);
     const std::vector<std::uint64_t> mine(words, world.rank());
     std::vector<std::uint64_t> all(words * world.size());
@@ -54,23 +59,44 @@ base::Nanos time_of(const Sim& sim, const std::string& algorithm) {
     end = std::max(end, thread.now());
     for (std::size_t word = 0; word < all.size(); ++word) wrong += all[word] != word / words;
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
   CHECK(wrong == 0);
   return end - begin;
 }
 
-/// Returns the time that the group's plan predicts for the allgather.
-base::Nanos predicted(const Sim& sim, const std::string& algorithm) {
+/// Returns what the members of all hosts select for the allgather.
+auto selected(const Sim& sim, const std::string& algorithm) {
   groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
   groups::SelectionKey question;
   question.collective = collectives::Collective::allgather;
   question.counts = collectives::Counts::each(words, selector.hosts().size());
   question.element_bytes = 8;
   question.algorithm = algorithm;
-  const auto choice = selector.answer(question);
+  return selector.answer(question);
+}
+
+/// Returns the time that the group's plan predicts for the allgather.
+base::Nanos predicted(const Sim& sim, const std::string& algorithm) {
+  const auto choice = selected(sim, algorithm);
   REQUIRE(choice->planned);
   return choice->planned->time;
+}
+
+/// Returns the errors with which member 0 refuses these schedules of an allgather; "nothing" = it
+/// takes one.
+std::vector<std::string> refused(const Sim& sim, const std::vector<std::string>& algorithms) {
+  std::vector<std::string> all;
+  sim.run([&](paths::Thread& thread) {
+    groups::Group world(thread);
+    const std::vector<std::uint64_t> in(6);
+    std::vector<std::uint64_t> out(36);
+    for (const std::string& algorithm : algorithms) {
+      const std::string told = thrown<base::UsageError>(
+          [&] { world.run(groups::by(algorithm, groups::allgather(in, out))); });
+      if (world.rank() == 0) all.push_back(told);
+    }
+  });
+  REQUIRE(all.size() == algorithms.size());
+  return all;
 }
 
 }  // namespace
@@ -89,60 +115,29 @@ TEST_CASE("planned groups: hosts follow the plan and take its predicted time") {
 
 TEST_CASE("planned groups: calls without a suitable plan are refused with the reason") {
   const Sim sim(sites(2));
-  std::vector<std::string> refused;
+  std::string of_alltoall;
   sim.run([&](paths::Thread& thread) {
     groups::Group world(thread);
     const std::vector<std::uint64_t> in(6);
-    std::vector<std::uint64_t> out(36);
-    for (const std::string algorithm :
-         {"min3", "min3:streams=2", "min3:pool=declared", "min3:ports=half"}) {
-      try {
-        if (algorithm == "min3")
-          world.run(groups::by(algorithm, groups::alltoall(in, std::span(out).first(6))));
-        else
-          world.run(groups::by(algorithm, groups::allgather(in, out)));
-      } catch (const base::UsageError& error) {
-        if (world.rank() == 0) refused.emplace_back(error.what());
-      }
-    }
+    std::vector<std::uint64_t> out(6);
+    const std::string told =
+        thrown<base::UsageError>([&] { world.run(groups::by("min3", groups::alltoall(in, out))); });
+    if (world.rank() == 0) of_alltoall = told;
   });
-  REQUIRE(refused.size() == 4);
-  CHECK_THAT(refused[0], Catch::Contains("min3 plans allgathers, and that is alltoall"));
-  CHECK_THAT(refused[1], Catch::Contains("expected streams=1") && Catch::Contains("striping: 1"));
-  CHECK_THAT(refused[2], Catch::Contains("pool"));
-  CHECK_THAT(refused[3], Catch::Contains("can be priced, not run"));
+  CHECK_THAT(of_alltoall, Catch::Contains("min3 plans allgathers, and that is alltoall"));
+  const auto told = refused(sim, {"min3:streams=2", "min3:pool=declared", "min3:ports=half"});
+  CHECK_THAT(told[0], Catch::Contains("expected streams=1") && Catch::Contains("striping: 1"));
+  CHECK_THAT(told[1], Catch::Contains("pool"));
+  CHECK_THAT(told[2], Catch::Contains("can be priced, not run"));
 }
 
 TEST_CASE("planned groups: a planner with limits in bytes receives the size of an element") {
   const Sim sim(sites(2));
-  groups::Selector selector(sim.plan(), groups::participants_of(sim.plan()));
-  groups::SelectionKey question;
-  question.collective = collectives::Collective::allgather;
-  question.counts = collectives::Counts::each(words, selector.hosts().size());
-  question.element_bytes = 8;
-  question.algorithm = "mpich";
-  CHECK(selector.answer(question)->text() == "mpich:element=8");
-  question.algorithm = "mpich:element=2";
-  CHECK(selector.answer(question)->text() == "mpich:element=2");
+  CHECK(selected(sim, "mpich")->text() == "mpich:element=8");
+  CHECK(selected(sim, "mpich:element=2")->text() == "mpich:element=2");
 }
 
 namespace {
-
-/// Temporary file, removed by the destructor.
-class WrittenFile {
- public:
-  WrittenFile(const std::string& name, const std::string& text)
-      : path_(std::filesystem::temp_directory_path() / fmt::format("{}.{}", ::getpid(), name)) {
-    std::ofstream(path_) << text;
-  }
-  ~WrittenFile() { std::filesystem::remove(path_); }
-  WrittenFile(const WrittenFile&) = delete;
-  WrittenFile& operator=(const WrittenFile&) = delete;
-  std::string path() const { return path_.string(); }
-
- private:
-  const std::filesystem::path path_;
-};
 
 /// Returns three sites that are equally near to each other.
 std::string near_sites(const std::string& last_cluster) {
@@ -162,48 +157,27 @@ TEST_CASE("planned groups: a schedule from a file runs like the one from which i
   const std::vector<std::uint32_t> all = groups::participants_of(sim.plan());
   std::vector<std::string> names;
   for (const std::uint32_t host : all) names.push_back(sim.plan().hosts[host].name);
-  groups::Selector selector(sim.plan(), all);
-  groups::SelectionKey question;
-  question.collective = collectives::Collective::allgather;
-  question.counts = collectives::Counts::each(words, all.size());
-  question.element_bytes = 8;
+  const auto counts = collectives::Counts::each(words, all.size());
   for (const std::string algorithm : {"min3", "min3_plus"}) {
-    question.algorithm = algorithm;
-    const auto choice = selector.answer(question);
-    const WrittenFile file("schedule.yaml",
-                           planning::print(*choice->planned, {names, question.counts, 8}));
+    const auto choice = selected(sim, algorithm);
+    const WrittenFile file(planning::print(*choice->planned, {names, counts, 8}));
     CHECK(time_of(sim, "file:" + file.path()) == time_of(sim, algorithm));
   }
 }
 
 TEST_CASE("planned groups: a file for another allgather is refused with its place") {
   const Sim sim(sites(2));
-  const WrittenFile file("schedule.yaml", "name: x\nblocks: {a-0: 4}\nschedule: ring\n");
-  std::vector<std::string> refused;
-  sim.run([&](paths::Thread& thread) {
-    groups::Group world(thread);
-    const std::vector<std::uint64_t> in(6);
-    std::vector<std::uint64_t> out(36);
-    for (const std::string& asked :
-         {"file:" + file.path(), std::string("file:/nowhere"), std::string("min_3")}) {
-      try {
-        world.run(groups::by(asked, groups::allgather(in, out)));
-      } catch (const base::UsageError& error) {
-        if (world.rank() == 0) refused.emplace_back(error.what());
-      }
-    }
-  });
-  REQUIRE(refused.size() == 3);
-  CHECK_THAT(refused[0], Catch::Contains("schedule.yaml:2:") &&
-                             Catch::Contains("expected 48 bytes") &&
-                             Catch::Contains("expected 6 hosts, found 1"));
-  CHECK_THAT(refused[1], Catch::Contains("/nowhere"));
-  CHECK_THAT(refused[2], Catch::Contains("did you mean 'min3'?"));
+  const WrittenFile file("name: x\nblocks: {a-0: 4}\nschedule: ring\n");
+  const auto told = refused(sim, {"file:" + file.path(), "file:/nowhere", "min_3"});
+  CHECK_THAT(told[0], Catch::Contains("file.yaml:2:") && Catch::Contains("expected 48 bytes") &&
+                          Catch::Contains("expected 6 hosts, found 1"));
+  CHECK_THAT(told[1], Catch::Contains("/nowhere"));
+  CHECK_THAT(told[2], Catch::Contains("did you mean 'min3'?"));
 }
 
 TEST_CASE("groups: operations are planned for measured links once all members have them") {
   const Sim sim(sites(2));
-  const WrittenFile file("network.yaml", near_sites("c"));
+  const WrittenFile file(near_sites("c"));
   const tuning::MeasuredNetwork measured = tuning::load_measured_network(file.path());
   groups::Selector believed(sim.plan(), groups::participants_of(sim.plan()), &measured);
   for (std::size_t from = 0; from < 3; ++from)
@@ -220,7 +194,7 @@ TEST_CASE("groups: operations are planned for measured links once all members ha
   REQUIRE(before != after);
   std::set<std::string> taken_before, taken_after;
   std::uint64_t wrong = 0;
-  const auto result = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     groups::Group world(thread);
     const auto values = [&](std::uint64_t value) {
       return std::vector<std::uint64_t>(words, world.rank() == 0 ? value : 0);
@@ -235,7 +209,6 @@ TEST_CASE("groups: operations are planned for measured links once all members ha
     taken_after.insert(world.last_algorithm());
     wrong += first.back() != 1 || second.back() != 2 || third.back() != 3;
   });
-  CHECK(result.failures == std::vector<std::string>());
   CHECK(wrong == 0);
   CHECK(taken_before == std::set{before});
   CHECK(taken_after == std::set{after});
@@ -252,7 +225,7 @@ TEST_CASE("groups: measured networks equal those of a config that declares them"
                         "{latency: 1ms, bandwidth: 1Mbit}", "90ms"));
   const Sim fast(config("{latency: 10us, bandwidth: 5Gbit, receiving: true}",
                         "{latency: 20us, bandwidth: 4Gbit}", "7ms"));
-  const WrittenFile file("networks.yaml", R"(
+  const WrittenFile file(R"(
 clusters: {a: {latency: 10us, bandwidth: 5Gbit}, b: {latency: 20us, bandwidth: 4Gbit}}
 links:
   - {from: a, to: b, latency: 7ms, bandwidth: 10Gbit}
@@ -270,8 +243,8 @@ links:
 
 TEST_CASE("groups: invalid link files are refused on every member alike and the group continues") {
   const Sim sim(sites(2));
-  const WrittenFile other("other.yaml", near_sites("d"));
-  const WrittenFile unknown("unknown.yaml", [] {
+  const WrittenFile other(near_sites("d"));
+  const WrittenFile unknown([] {
     std::string text = near_sites("d");
     for (std::size_t at = 0; (at = text.find(": c,", at)) != std::string::npos;)
       text.replace(at, 4, ": d,");
@@ -282,12 +255,7 @@ TEST_CASE("groups: invalid link files are refused on every member alike and the 
   sim.run([&](paths::Thread& thread) {
     groups::Group world(thread);
     for (const std::string& file : {other.path(), unknown.path(), std::string("/nowhere")}) {
-      try {
-        world.take_links(file);
-      } catch (const base::UsageError& error) {
-        const std::string message = error.what();  // "thread a-0/0 at 5ms: ..."
-        ++refused[message.substr(message.find(": "))];
-      }
+      ++refused[mistake_of([&] { world.take_links(file); })];
     }
     const std::vector<std::uint64_t> one{1};
     std::vector<std::uint64_t> all(1);

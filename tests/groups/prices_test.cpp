@@ -21,7 +21,7 @@ constexpr base::Nanos begin = 100ms;
 /// Returns the time of one operation by all threads, one per host, that begin together.
 base::Nanos time_of(const Sim& sim, const groups::Call& asked, std::uint64_t count) {
   base::Nanos end{0};
-  const auto result = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     groups::Group world(thread);
     std::vector<std::uint8_t> in(count * world.size()), out(count * world.size());
     groups::Call call = asked;
@@ -38,8 +38,6 @@ base::Nanos time_of(const Sim& sim, const groups::Call& asked, std::uint64_t cou
     world.run(call);
     end = std::max(end, thread.now());
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
   return end - begin;
 }
 

@@ -11,15 +11,14 @@
 #include <vector>
 
 #include "collectives/algorithms/all.hpp"
-#include "groups/group.hpp"
 #include "groups/layout.hpp"
 #include "groups/local.hpp"
 #include "groups/network_of.hpp"
 #include "pastset/space.hpp"
 #include "pastset/tuple.hpp"
+#include "tests/groups/members.hpp"
 #include "tests/groups/reference.hpp"
 #include "tests/support/processes.hpp"
-#include "tests/support/sim.hpp"
 
 namespace {
 
@@ -310,16 +309,14 @@ void test_support::try_operations(std::uint64_t seed, runtime::ClockKind clock,
   INFO(run.config);
   std::uint64_t wrong = 0;
   runtime::Mutex mutex;
-  const auto result = Sim(run.config)
-                          .run(
-                              [&](paths::Thread& thread) {
-                                const std::uint64_t mine = wrong_operations(thread, run);
-                                const runtime::Lock lock(mutex);
-                                wrong += mine;
-                              },
-                              clock);
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
+  Sim(run.config)
+      .run_well(
+          [&](paths::Thread& thread) {
+            const std::uint64_t mine = wrong_operations(thread, run);
+            const runtime::Lock lock(mutex);
+            wrong += mine;
+          },
+          clock);
   CHECK(wrong == 0);
 }
 
@@ -332,14 +329,11 @@ void test_support::try_between_processes(std::uint64_t seed, std::size_t operati
   auto hosts = start_hosts(sim, [&](paths::Thread& thread, const Say& say) {
     say(fmt::format("wrong: {}", wrong_operations(thread, run)));
   });
-  for (auto& [name, host] : hosts) {
-    INFO(name);
-    CHECK(host.end(120'000) == 0);
-    INFO(host.text());
-    const auto said = host.lines("wrong: ");
-    CHECK(said ==
-          std::vector<std::string>(sim.plan().hosts[*sim.plan().host_named(name)].threads, "0"));
-  }
+  each_end(hosts, [&](const std::string& name, const HostProcess& host, int code) {
+    CHECK(code == 0);
+    const std::uint32_t threads = sim.plan().hosts[*sim.plan().host_named(name)].threads;
+    CHECK(host.lines("wrong: ") == std::vector<std::string>(threads, "0"));
+  });
 }
 
 void test_support::try_to_kill(std::uint64_t seed) {
@@ -384,28 +378,20 @@ void test_support::try_to_kill(std::uint64_t seed) {
     REQUIRE(host.says("begun"));
   }
   pause(std::chrono::microseconds(random() % 30'000));
-  hosts.at(victim).kill_it();
-  hosts.erase(victim);
-  for (auto& [name, host] : hosts) {
-    const int code = host.end(15'000);  // before the deadline
-    INFO(name << ": " << host.text());
+  kill_host(hosts, victim);
+  const auto check = [&](const std::string& name, const HostProcess& host, int code) {
     CHECK(code >= 0);
     CHECK(host.lines("wrong").empty());
-    REQUIRE(host.lines("told: ").size() == 1);
-    CHECK_THAT(host.lines("told: ").front(), Catch::Contains(victim));
+    CHECK_THAT(host.line("told: "), Catch::Contains(victim));
     CHECK(host.lines("went on").size() == (name.starts_with("a") ? 1 : 0));
-  }
+  };
+  each_end(hosts, check, 15'000);  // before the deadline
 }
 
 void test_support::try_to_fail(std::uint64_t seed) {
   INFO("seed " << seed);
   constexpr int members = 6;
-  const Sim sim(
-      "clusters:\n"
-      "  alpha: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
-      "  beta: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}\n"
-      "links: [{between: [alpha, beta], latency: 10ms, bandwidth: 1Gbit}]\n"
-      "lanes:\n");
+  const Sim sim(six_threads);
   std::mt19937_64 random(seed);
   const auto victim = static_cast<std::uint32_t>(random() % members);
   const std::chrono::microseconds moment(random() % 60'000);

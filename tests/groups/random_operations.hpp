@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "paths/host/thread.hpp"
+#include "paths/plan/plan.hpp"
 #include "runtime/runtime.hpp"
 #include "tests/groups/reference.hpp"
 

@@ -43,13 +43,9 @@ TEST_CASE("groups of a session: only the member's own thread can call") {
     say("detached: " + barrier_of(group));
     return 0;
   });
-  const int code = process.end();
-  INFO(process.text());
-  CHECK(code == 0);
-  for (const char* who : {"other: ", "attached: ", "detached: "}) {
-    REQUIRE(process.lines(who).size() == 1);
-    CHECK_THAT(process.lines(who)[0], Contains("group mine of thread a-0/0: barrier by"));
-  }
+  check_ends_well(process);
+  for (const char* who : {"other: ", "attached: ", "detached: "})
+    CHECK_THAT(process.line(who), Contains("group mine of thread a-0/0: barrier by"));
 }
 
 TEST_CASE("groups of a session: a group that outlives its session has no effect") {
@@ -68,11 +64,8 @@ TEST_CASE("groups of a session: a group that outlives its session has no effect"
     group.reset();
     return 0;
   });
-  const int code = process.end();
-  INFO(process.text());
-  CHECK(code == 0);
-  REQUIRE(process.lines("after: ").size() == 1);
-  CHECK_THAT(process.lines("after: ")[0], Contains("its host has ended"));
+  check_ends_well(process);
+  CHECK_THAT(process.line("after: "), Contains("its host has ended"));
 }
 
 TEST_CASE("groups of a session: a forked process gets an error and disturbs no other process") {
@@ -105,18 +98,14 @@ TEST_CASE("groups of a session: a forked process gets an error and disturbs no o
     if (thread.rank() == 1) lane->receive(0, 0).wait();
     lane->leave();
   });
-  for (auto& [name, host] : hosts) {
-    const int code = host.end(60'000);
-    INFO(name << ": " << host.text());
+  each_end(hosts, [](const std::string&, const HostProcess& host, int code) {
     CHECK(code == 0);
     CHECK(host.lines("sum 2").size() == 1);
-  }
+  });
   auto& first = hosts.at("a-0");
   CHECK(first.lines("child 0").size() == 1);
-  for (const char* what : {"group: ", "lane: ", "new: "}) {
-    REQUIRE(first.lines(what).size() == 1);
-    CHECK_THAT(first.lines(what)[0], Catch::EndsWith("this process was made by fork"));
-  }
+  for (const char* what : {"group: ", "lane: ", "new: "})
+    CHECK_THAT(first.line(what), Catch::EndsWith("this process was made by fork"));
 }
 
 TEST_CASE("lanes of a session: a thread that is not attached cannot wait for a message") {
@@ -131,11 +120,8 @@ TEST_CASE("lanes of a session: a thread that is not attached cannot wait for a m
     }
     return session.end().empty() ? 0 : 1;
   });
-  const int code = process.end();
-  INFO(process.text());
-  CHECK(code == 0);
-  REQUIRE(process.lines("wait: ").size() == 1);
-  CHECK_THAT(process.lines("wait: ")[0], Contains("group lane: a message from host a-1 on channel "
-                                                  "0") &&
-                                             Contains("attach it first"));
+  check_ends_well(process);
+  CHECK_THAT(process.line("wait: "), Contains("group lane: a message from host a-1 on channel "
+                                              "0") &&
+                                         Contains("attach it first"));
 }

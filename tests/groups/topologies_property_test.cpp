@@ -9,19 +9,18 @@
 #include <random>
 #include <set>
 
-#include "groups/group.hpp"
 #include "groups/network_of.hpp"
 #include "paths/host/host.hpp"
+#include "tests/groups/members.hpp"
 #include "tests/groups/random_operations.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/sim.hpp"
 
 namespace {
 
 using collectives::Collective;
 using test_support::RandomGroup;
 using test_support::Sim;
-using Threads = std::vector<std::uint32_t>;
+using test_support::Threads;
 
 constexpr std::size_t hosts_max = 12;
 
@@ -140,7 +139,7 @@ void try_topology(std::uint64_t seed) {
     test_support::draw_operations(random, all[number], sim.plan(), order);
   }
   std::uint64_t wrong = 0, done = 0;
-  const auto result = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     for (std::size_t number = 0; number < all.size(); ++number) {
       const Threads& threads = all[number].threads;
       if (std::find(threads.begin(), threads.end(), thread.rank()) == threads.end()) continue;
@@ -152,17 +151,9 @@ void try_topology(std::uint64_t seed) {
   });
   std::uint64_t members = 0;
   for (const RandomGroup& group : all) members += group.threads.size();
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
   CHECK(wrong == 0);
   CHECK(done == members * std::size(collectives::all_collectives));
 }
-
-/// One cluster whose hosts are in groups.
-const std::string nested = R"(
-clusters: {a: {hosts: {g1: 2, g2: 2}, network: {latency: 50us, bandwidth: 100Mbit}}}
-lanes: {}
-)";
 
 }  // namespace
 
@@ -181,7 +172,7 @@ clusters:
 links: [{between: [sdsc, ncsa], latency: 30ms, bandwidth: 8Mbit}]
 lanes: {}
 )");
-  const auto result = sim.run([](paths::Thread& thread) {
+  sim.run_well([](paths::Thread& thread) {
     groups::Group world(thread);
     const auto site = world.split(thread.cluster() == "ncsa" ? 1 : 0);
     CHECK(site->topology().clusters() == 1);
@@ -190,16 +181,13 @@ lanes: {}
     site->run(groups::allgather(mine, all));
     CHECK(all.back() == (thread.cluster() == "ncsa" ? 6 : 2));
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("groups: a collective of the config uses `best` in one cluster with groups") {
-  const Sim sim(nested + "collectives: {sum: {operation: sum, template: i64, algorithm: best}}\n");
-  const auto result = sim.run([](paths::Thread& thread) {
+  const Sim sim(test_support::one_cluster("hosts: {g1: 2, g2: 2}") +
+                "collectives: {sum: {operation: sum, template: i64, algorithm: best}}\n");
+  sim.run_well([](paths::Thread& thread) {
     const paths::Result sum = thread.path("sum").move(base::Payload::of(std::int64_t{1}));
     CHECK(sum.payload.read<std::int64_t>() == 4);
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }

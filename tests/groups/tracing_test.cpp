@@ -8,7 +8,8 @@
 
 #include "eventspace/analysis/report/compare.hpp"
 #include "eventspace/export/intervals.hpp"
-#include "tests/groups/traced_run.hpp"
+#include "tests/groups/members.hpp"
+#include "tests/support/traced_run.hpp"
 
 namespace {
 
@@ -17,16 +18,9 @@ using eventspace::FindingKind;
 using eventspace::GroupCause;
 using eventspace::GroupEvent;
 using eventspace::GroupReport;
-using groups_test::TracedRun;
+using test_support::six_threads;
+using test_support::TracedRun;
 using namespace std::chrono_literals;
-
-const std::string two_clusters = R"(
-clusters:
-  alpha: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: 100Mbit}}
-  beta: {hosts: 2, network: {latency: 50us, bandwidth: 100Mbit}}
-links: [{between: [alpha, beta], latency: 10ms, bandwidth: 1Gbit}]
-lanes:
-)";
 
 std::string three_clusters(const std::string& alpha_to_beta) {
   return "clusters:\n"
@@ -79,7 +73,7 @@ std::vector<std::string> found(const eventspace::TraceReport& report) {
 }  // namespace
 
 TEST_CASE("group traces: each member and each step and each share is recorded once") {
-  const TracedRun run(two_clusters, [](paths::Thread& thread) {
+  const TracedRun run(six_threads, [](paths::Thread& thread) {
     groups::Group world(thread);
     thread.sleep_for((1 + world.rank()) * 1ms);
     std::vector<std::int32_t> values(1000, 1), all(1000);
@@ -88,7 +82,6 @@ TEST_CASE("group traces: each member and each step and each share is recorded on
     thread.sleep_for(1ms);
     started.wait();
   });
-  REQUIRE(run.failures.empty());
   std::map<std::uint32_t, std::set<std::uint32_t>> members;  // threads by operation
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> operation_of;  // by share
   std::vector<std::pair<std::uint32_t, eventspace::GroupMember>> came;
@@ -122,12 +115,12 @@ TEST_CASE("group traces: each member and each step and each share is recorded on
 
 TEST_CASE("group traces: a run on the virtual clock leaves the same records each time") {
   const auto program = sums(3, 5000, [](const std::string&) { return 1ms; });
-  CHECK(TracedRun(two_clusters, program).records() == TracedRun(two_clusters, program).records());
+  CHECK(TracedRun(six_threads, program).records() == TracedRun(six_threads, program).records());
 }
 
 TEST_CASE("group traces: exported operations of paths and groups are in order of time") {
   const TracedRun run(
-      two_clusters + "collectives:\n  sum: {operation: sum, template: f64, algorithm: best}\n",
+      six_threads + "collectives:\n  sum: {operation: sum, template: f64, algorithm: best}\n",
       [](paths::Thread& thread) {
         groups::Group world(thread);
         std::vector<double> mine(100, 1.0), all(100);
@@ -138,7 +131,6 @@ TEST_CASE("group traces: exported operations of paths and groups are in order of
           world.run(groups::allreduce(mine, all, "sum"));
         }
       });
-  REQUIRE(run.failures.empty());
   const eventspace::TraceDirectory trace = run.trace();
   const trace_sample::Folder scratch;
   eventspace::Intervals intervals(trace, eventspace::HostClocks::own(trace), scratch.path());
@@ -164,13 +156,13 @@ TEST_CASE("group traces: exported operations of paths and groups are in order of
 }
 
 TEST_CASE("group traces: failed operations are counted with their completed parts") {
-  const TracedRun run(two_clusters, [](paths::Thread& thread) {
+  const auto program = [](paths::Thread& thread) {
     groups::Group world(thread);
     const std::vector<double> mine(1, world.rank() == 3 ? std::nan("") : 1);
     std::vector<double> all(1);
     world.run(groups::allreduce(mine, all, "sum"));
-  });
-  CHECK(run.failures.size() == 6);
+  };
+  const TracedRun run(six_threads, program, 6);
   const auto report = run.report().report.groups;
   REQUIRE_FALSE(report.operations.empty());
   CHECK(report.operations[0].operations == 0);
@@ -180,10 +172,9 @@ TEST_CASE("group traces: failed operations are counted with their completed part
 TEST_CASE("group reports: causes add up to the time from the first arrival to the end") {
   for (const char* algorithm : {"best", "recursive_doubling", "stretched:stretch=4096", "tree"}) {
     INFO(algorithm);
-    const TracedRun run(two_clusters,
+    const TracedRun run(six_threads,
                         sums(
                             4, 100'000, [](const std::string&) { return 2ms; }, algorithm));
-    REQUIRE(run.failures.empty());
     const auto report = run.report().report.groups;
     REQUIRE(report.operations.size() == 1);
     const GroupReport& sum = report.operations[0];
@@ -256,8 +247,8 @@ lanes: {}
 
 TEST_CASE("group reports: runs are compared by the times of operations with any schedules") {
   const auto report_of = [](const std::string& algorithm) {
-    return TracedRun(two_clusters, sums(
-                                       40, 1000, [](const std::string&) { return 5ms; }, algorithm))
+    return TracedRun(six_threads, sums(
+                                      40, 1000, [](const std::string&) { return 5ms; }, algorithm))
         .report()
         .report;
   };
@@ -276,7 +267,7 @@ TEST_CASE("group reports: runs are compared by the times of operations with any 
 
 TEST_CASE(
     "group reports: a root that waits for a late member is reported as waiting for that member") {
-  const TracedRun run(two_clusters, [](paths::Thread& thread) {
+  const TracedRun run(six_threads, [](paths::Thread& thread) {
     groups::Group world(thread);
     std::vector<std::int64_t> mine(100'000, 1), all(world.rank() == 0 ? 100'000 : 0);
     thread.sleep_for(world.rank() == 5 ? 40ms : 1ms);
@@ -285,7 +276,6 @@ TEST_CASE(
     thread.sleep_for(world.rank() == 5 ? 40ms : 1ms);
     world.run(groups::broadcast(mine, 0));
   });
-  REQUIRE(run.failures.empty());
   const auto report = run.report().report.groups;
   REQUIRE(report.operations.size() == 3);
   for (const GroupReport& operations : report.operations) {

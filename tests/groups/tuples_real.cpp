@@ -14,7 +14,7 @@ TEST_CASE("groups: small and large tuples of shared elements are inputs and outp
   const test_support::Sim sim(
       "clusters: {a: {hosts: 2, threads: 2, network: {latency: 50us, bandwidth: "
       "1Gbit}}}\nlanes:\n");
-  const auto result = sim.run(
+  sim.run_well(
       [](paths::Thread& thread) {
         groups::Group world(thread);
         const auto space = pastset::SharedSpace::make(
@@ -39,6 +39,4 @@ TEST_CASE("groups: small and large tuples of shared elements are inputs and outp
         }
       },
       runtime::ClockKind::steady);
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }

@@ -10,14 +10,12 @@
 #include <random>
 
 #include "base/usage_error.hpp"
-#include "groups/group.hpp"
-#include "tests/support/sim.hpp"
+#include "tests/groups/members.hpp"
 
 namespace {
 
 using collectives::Collective;
-using test_support::Sim;
-using test_support::SimResult;
+using namespace test_support;
 
 using Bytes = std::vector<std::byte>;
 
@@ -62,7 +60,7 @@ void check_every_size(const std::string& config, const std::vector<std::size_t>&
         INFO(name << " of " << count << " elements of " << shape.bytes() / count << " bytes");
         const std::vector<Bytes> given = drawn(shape, members);
         const Bytes expected = folded(operation, shape, given);
-        const SimResult result = sim.run([&](paths::Thread& thread) {
+        sim.run_well([&](paths::Thread& thread) {
           groups::Group world(thread);
           Bytes out(shape.bytes());
           groups::Call call;
@@ -74,26 +72,7 @@ void check_every_size(const std::string& config, const std::vector<std::size_t>&
           world.run(call);
           if (out != expected) throw std::runtime_error("another result");
         });
-        CHECK(result.failures == std::vector<std::string>());
-        CHECK(result.broke == "");
       }
-}
-
-/// Returns the error of each member by rank, or "".
-std::vector<std::string> errors_of(const Sim& sim, const std::vector<std::uint32_t>& order,
-                                   const std::function<void(groups::Group&)>& use) {
-  std::vector<std::string> all(order.size(), "did not come");
-  const SimResult result = sim.run([&](paths::Thread& thread) {
-    groups::Group group(thread, "all", order);
-    try {
-      use(group);
-      all[group.rank()] = "";
-    } catch (const std::exception& error) {
-      all[group.rank()] = error.what();
-    }
-  });
-  CHECK(result.broke == "");
-  return all;
 }
 
 /// Returns a call in which one member gives a NaN at this index of a vector of doubles.
@@ -159,24 +138,25 @@ TEST_CASE("groups: a NaN in a checked reduction is refused at its source and nam
                 collective != Collective::reduce_scatter && contributor % 2 == 0;
             INFO(config << name_of(collective) << " " << operation << ", from " << contributor
                         << (order[0] == 3 ? ", in another order" : ""));
-            const auto all = errors_of(sim, order, [&](groups::Group& group) {
-              std::vector<double> in(size, 1.0 + group.rank()), out(size);
-              if (group.rank() == contributor) in[bad] = std::nan("");
-              group.run(with_nan(collective, operation, in, out, is_in_place));
-              // A rank 0 that neither sends nor receives values might otherwise have ended long
-              // before.
-              group.run(groups::barrier());
-            });
-            for (const std::string& one : all)
-              CHECK_THAT(one,
-                         Catch::Contains(fmt::format("{}: NaN at index {}",
-                                                     thread_name(sim, order[contributor]), bad)));
+            const auto all = errors_of_members(
+                sim,
+                [&](groups::Group& group) {
+                  std::vector<double> in(size, 1.0 + group.rank()), out(size);
+                  if (group.rank() == contributor) in[bad] = std::nan("");
+                  group.run(with_nan(collective, operation, in, out, is_in_place));
+                  // A rank 0 that neither sends nor receives values might otherwise have ended long
+                  // before.
+                  group.run(groups::barrier());
+                },
+                order);
+            check_all_contain(
+                all, fmt::format("{}: NaN at index {}", thread_name(sim, order[contributor]), bad));
           }
     }
 }
 
 TEST_CASE("groups: a NaN passes through ieee reductions including exclusive scans") {
-  const auto all = errors_of(Sim(four_hosts), {0, 1, 2, 3}, [&](groups::Group& group) {
+  const auto all = errors_of_members(Sim(four_hosts), [&](groups::Group& group) {
     std::vector<double> in(2, group.rank() == 0 ? std::nan("") : 1.0), out(2);
     groups::Call call = groups::exscan(in, out, "sum");
     call.values = base::Values::ieee;
@@ -189,11 +169,10 @@ TEST_CASE("groups: a NaN passes through ieee reductions including exclusive scan
 TEST_CASE("groups: a NaN in a group of one thread is an error also with a location") {
   const Sim sim("clusters: {a: {hosts: 1}}\n");
   for (const std::string operation : {"sum", "min_location"}) {
-    const auto all = errors_of(sim, {0}, [&](groups::Group& group) {
+    const auto all = errors_of_members(sim, [&](groups::Group& group) {
       const std::array<double, 4> in{1.0, 0.0, std::nan(""), 0.0};
       std::array<double, 4> out{};
-      groups::Call call = groups::allreduce(in, out, operation);
-      group.run(call);
+      group.run(groups::allreduce(in, out, operation));
     });
     const int index = operation == "sum" ? 2 : 1;
     CHECK_THAT(all[0], Catch::Contains(fmt::format("thread a-0/0: NaN at index {}", index)));
@@ -204,15 +183,13 @@ TEST_CASE("groups: an overflow on a host names the thread and the index also in 
   constexpr std::size_t size = 40'000, bad = 33'333;
   const Sim sim(one_host);
   for (const bool is_in_place : {false, true}) {
-    const auto all = errors_of(sim, {0, 1, 2, 3}, [&](groups::Group& group) {
+    const auto all = errors_of_members(sim, [&](groups::Group& group) {
       std::vector<std::int32_t> in(size, 1), out(size);
       if (group.rank() == 0 || group.rank() == 2) in[bad] = std::numeric_limits<int>::max() - 1;
       group.run(groups::allreduce(in, is_in_place ? in : out, "sum"));
     });
-    for (const std::string& one : all)
-      CHECK_THAT(one, Catch::Contains(fmt::format("thread a-0/2: combining what it contributed: "
-                                                  "overflow of i32 sum of 2147483647 and "
-                                                  "2147483646 at index {}",
-                                                  bad)));
+    check_all_contain(all, fmt::format("thread a-0/2: combining what it contributed: overflow of "
+                                       "i32 sum of 2147483647 and 2147483646 at index {}",
+                                       bad));
   }
 }

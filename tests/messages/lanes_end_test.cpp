@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "tests/support/clocks.hpp"
 #include "tests/support/lane_hosts.hpp"
 
 namespace {
@@ -26,27 +27,24 @@ Ending ends_of(std::shared_ptr<paths::Plan> plan, std::uint32_t late, Nanos last
   plan->lanes.is_written = true;
   Ending ending;
   ending.ends.resize(plan->hosts.size());
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] {
+  on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, plan);
     hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
       ending.told_between += frame.kind == LaneKind::done ? 1 : 0;
     };
     std::mt19937_64 random(7);
-    std::vector<runtime::Task> threads;
+    std::vector<Nanos> at;
     for (std::uint32_t host = 0; host < hosts.size(); ++host)
-      threads.push_back(runtime.spawn(runtime::ContextRole::thread,
-                                      {"thread", plan->hosts[host].name},
-                                      [&, host, at = Nanos(random() % 1'000'000'000)] {
-                                        if (host == victim) {
-                                          runtime.sleep_until(500ms);
-                                          return hosts.kill(host);
-                                        }
-                                        runtime.sleep_until(host == late ? last : at);
-                                        hosts[host].finish();
-                                        ending.ends[host] = runtime.now();
-                                      }));
-    for (auto& one : threads) one.join();
+      at.emplace_back(random() % 1'000'000'000);
+    in_threads(runtime, hosts.size(), [&](std::uint32_t host) {
+      if (host == victim) {
+        runtime.sleep_until(500ms);
+        return hosts.kill(host);
+      }
+      runtime.sleep_until(host == late ? last : at[host]);
+      hosts[host].finish();
+      ending.ends[host] = runtime.now();
+    });
   });
   return ending;
 }
@@ -54,8 +52,7 @@ Ending ends_of(std::shared_ptr<paths::Plan> plan, std::uint32_t late, Nanos last
 }  // namespace
 
 TEST_CASE("lanes: the end of a host is delivered after messages that arrive at the same moment") {
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] {
+  on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, lane_plan({1, 1}, "", "{latency: 100ms}"));
     const auto here = hosts[0].group("all", hosts.all()),
                there = hosts[1].group("all", hosts.all());
@@ -117,8 +114,7 @@ TEST_CASE("lanes: a dead host does not keep other hosts from ending") {
 TEST_CASE("lanes: a host that arrives late names a host that died before") {
   const auto plan = lane_plan({3, 1}, "", "{latency: 10ms}");
   plan->lanes.is_written = true;
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] {
+  on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, plan);
     constexpr std::uint32_t victim = 1;  // only the exit of its cluster knows it
     hosts[victim].begin();
@@ -138,8 +134,7 @@ TEST_CASE("lanes: a host that arrives late names a host that died before") {
 TEST_CASE("lanes: a host that joins a group late names the loss that made another host leave") {
   const auto plan = lane_plan({3}, "", "");
   plan->lanes.is_written = true;
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] {
+  on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, plan);
     auto group = hosts[2].group("all", hosts.all());
     auto sending = group->send(1, 0, base::Payload::of(7));
@@ -159,16 +154,12 @@ TEST_CASE("lanes: if end frames are lost the hosts end within a deadline and nam
     const auto plan = lane_plan(sizes, "", "");
     plan->lanes.is_written = true;
     plan->deadline = 400ms;
-    runtime::Runtime runtime;
     std::vector<std::string> wrong(plan->hosts.size());
-    runtime.run([&] {
+    on_steady_clock([&](runtime::Runtime& runtime) {
       LaneHosts hosts(runtime, plan);
       hosts.swallowed = LaneKind::done;
-      std::vector<runtime::Task> ending;
-      for (std::uint32_t host = 0; host < hosts.size(); ++host)
-        ending.push_back(runtime.spawn(runtime::ContextRole::thread, {"end", {}, host},
-                                       [&, host] { wrong[host] = hosts[host].finish(); }));
-      for (auto& one : ending) one.join();
+      in_threads(runtime, hosts.size(),
+                 [&](std::uint32_t host) { wrong[host] = hosts[host].finish(); });
     });
     for (std::uint32_t host = 0; host < wrong.size(); ++host) {
       INFO(wrong[host]);
@@ -184,10 +175,9 @@ TEST_CASE("lanes: a host with running threads is awaited beyond a short deadline
   const auto plan = lane_plan({1, 1}, "", "");
   plan->lanes.is_written = true;
   plan->deadline = 20ms;
-  runtime::Runtime runtime;
   std::string wrong_early, wrong_late;
   std::atomic<bool> has_ended{false}, was_waited_for{false};
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, plan);
     runtime::Task early = runtime.spawn(runtime::ContextRole::thread, {"early"}, [&] {
       wrong_early = hosts[0].finish();
@@ -208,19 +198,15 @@ TEST_CASE("lanes: a dead host fails the end of all others in one cluster and in 
     for (const std::uint32_t victim : {0, 1, 2}) {
       const auto plan = lane_plan(sizes, "", "");
       plan->lanes.is_written = true;
-      runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
       std::vector<std::string> wrong(3);
-      runtime.run([&] {
+      on_virtual_clock([&](runtime::Runtime& runtime) {
         LaneHosts hosts(runtime, plan);
         for (std::uint32_t host = 0; host < 3; ++host) hosts[host].begin();
         runtime.sleep_for(1ms);
         hosts.kill(victim);
-        std::vector<runtime::Task> ending;
-        for (std::uint32_t host = 0; host < 3; ++host)
-          if (host != victim)
-            ending.push_back(runtime.spawn(runtime::ContextRole::thread, {"end", {}, host},
-                                           [&, host] { wrong[host] = hosts[host].finish(); }));
-        for (auto& one : ending) one.join();
+        in_threads(runtime, hosts.size(), [&](std::uint32_t host) {
+          if (host != victim) wrong[host] = hosts[host].finish();
+        });
       });
       for (std::uint32_t host = 0; host < 3; ++host)
         if (host != victim)
@@ -235,20 +221,15 @@ TEST_CASE("lanes: threads begin when all hosts of any number of clusters have ar
     const auto plan =
         lane_plan(std::vector<std::uint32_t>(clusters, 2), "{latency: 50ms}", "{latency: 100ms}");
     plan->lanes.is_written = true;
-    runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-    runtime.run([&] {
+    on_virtual_clock([&](runtime::Runtime& runtime) {
       LaneHosts hosts(runtime, plan);
       const std::uint32_t late = clusters;  // a host in the middle
-      std::vector<runtime::Task> beginning;
-      for (std::uint32_t host = 0; host < hosts.size(); ++host)
-        beginning.push_back(
-            runtime.spawn(runtime::ContextRole::thread, {"begin", {}, host}, [&, host] {
-              if (host == late) runtime.sleep_until(7s);
-              hosts[host].begin();
-              hosts[host].await_all();
-              CHECK(runtime.now() == 7s);  // emulated links do not delay it
-            }));
-      for (auto& one : beginning) one.join();
+      in_threads(runtime, hosts.size(), [&](std::uint32_t host) {
+        if (host == late) runtime.sleep_until(7s);
+        hosts[host].begin();
+        hosts[host].await_all();
+        CHECK(runtime.now() == 7s);  // emulated links do not delay it
+      });
     });
   }
 }
@@ -257,8 +238,7 @@ TEST_CASE("lanes: threads begin without a host that is gone") {
   const auto plan = lane_plan({2, 2}, "", "");
   plan->lanes.is_written = true;
   for (const std::uint32_t victim : {0, 1, 2, 3}) {
-    runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-    runtime.run([&] {
+    on_virtual_clock([&](runtime::Runtime& runtime) {
       LaneHosts hosts(runtime, plan);
       std::vector<runtime::Task> beginning;
       for (std::uint32_t host = 0; host < 4; ++host) {

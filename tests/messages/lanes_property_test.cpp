@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 
+#include "tests/support/clocks.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/lane_hosts.hpp"
 
@@ -122,14 +123,10 @@ void check_balance(LaneHosts& hosts) {
 void run(std::uint64_t seed) {
   INFO("seed " << seed);
   const Case one(seed);
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] {
+  test_support::on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, one.plan);
-    std::vector<runtime::Task> threads;
-    for (std::uint32_t host = 0; host < hosts.size(); ++host)
-      threads.push_back(runtime.spawn(runtime::ContextRole::thread, {"host", "", host},
-                                      [&, host] { run_host(one, host, hosts); }));
-    for (auto& thread : threads) thread.join();
+    test_support::in_threads(runtime, hosts.size(),
+                             [&](std::uint32_t host) { run_host(one, host, hosts); });
     check_balance(hosts);
     for (std::uint32_t host = 0; host < hosts.size(); ++host)
       REQUIRE(hosts[host].use().inbox_held_most <= one.plan->lanes.inbox_bytes);
@@ -149,12 +146,9 @@ TEST_CASE("lanes: usable credit equals issued credit when nothing is under way")
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     INFO("seed " << seed);
     Case one(seed);
-    runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-    runtime.run([&] {
+    test_support::on_virtual_clock([&](runtime::Runtime& runtime) {
       LaneHosts hosts(runtime, one.plan);
-      std::vector<std::unique_ptr<paths::MessageGroup>> groups;
-      for (std::uint32_t host = 0; host < hosts.size(); ++host)
-        groups.push_back(hosts[host].group("all", hosts.all()));
+      const auto groups = hosts.groups();
       std::vector<runtime::Handle<paths::Received>> receiving;
       for (std::size_t index = 0; index < one.messages.size(); ++index) {
         const auto& message = one.messages[index];

@@ -8,6 +8,7 @@
 #include "base/usage_error.hpp"
 #include "paths/messages/message_endpoint.hpp"
 #include "tests/support/as_child.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/lane_hosts.hpp"
 #include "tests/support/thrown.hpp"
 
@@ -24,11 +25,6 @@ Payload zeros(std::size_t bytes) {
   return Payload::filled(bytes, [](std::span<std::byte> place) {
     std::fill(place.begin(), place.end(), std::byte{0});
   });
-}
-
-void on_virtual_clock(const std::function<void(runtime::Runtime&)>& use) {
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] { use(runtime); });
 }
 
 Payload numbered(std::uint64_t number) { return Payload::of(number); }
@@ -49,20 +45,16 @@ struct FourHosts {
     runtime.run([&] {
       LaneHosts made(runtime, plan);
       hosts = &made;
-      std::vector<runtime::Task> threads;
-      for (std::uint32_t host = 0; host < made.size(); ++host)
-        threads.push_back(runtime.spawn(
-            runtime::ContextRole::thread, {"thread", plan->hosts[host].name}, [&, host] {
-              const auto group = made[host].group("all", made.all(), options);
-              runtime.sleep_until(100ms);  // credit has arrived by then
-              thread(host, *group);
-              try {
-                group->leave();
-              } catch (const paths::TravelError&) {  // as the test intends
-              } catch (const base::UsageError&) {    // the group was left already
-              }
-            }));
-      for (auto& one : threads) one.join();
+      in_threads(runtime, made.size(), [&](std::uint32_t host) {
+        const auto group = made[host].group("all", made.all(), options);
+        runtime.sleep_until(100ms);  // credit has arrived by then
+        thread(host, *group);
+        try {
+          group->leave();
+        } catch (const paths::TravelError&) {  // as the test intends
+        } catch (const base::UsageError&) {    // the group was left already
+        }
+      });
       for (std::uint32_t host = 0; host < made.size(); ++host)
         CHECK(made[host].use().inbox_issued == 0);
     });
@@ -231,9 +223,8 @@ TEST_CASE(
   const std::uint64_t messages = 5000;
   const auto seconds = [&](std::uint64_t window) {
     auto plan = lane_plan({1, 1}, "", "{latency: 10ms, bandwidth: 100Mbit}");
-    runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
     Nanos took{0};
-    runtime.run([&] {
+    on_virtual_clock([&](runtime::Runtime& runtime) {
       LaneHosts hosts(runtime, plan);
       auto task = runtime.spawn(runtime::ContextRole::thread, {"receiver"}, [&] {
         const auto group = hosts[1].group("two", {0, 1}, {.window_bytes = window});
@@ -470,12 +461,9 @@ TEST_CASE("lanes: successive groups of one name do not mix") {
 
 TEST_CASE("lanes: very large groups have credit only on lanes that carry messages") {
   auto plan = lane_plan({70}, network, "");
-  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
-  runtime.run([&] {
+  on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, plan);
-    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
-    for (std::uint32_t host = 0; host < hosts.size(); ++host)
-      groups.push_back(hosts[host].group("x", hosts.all()));
+    const auto groups = hosts.groups();
     CHECK(hosts[5].use().inbox_issued == 0);
     groups[2]->send(5, 0, numbered(4)).wait();
     CHECK(hosts[5].use().inbox_issued > 0);
@@ -510,9 +498,7 @@ TEST_CASE("lanes: a group and its messages may outlive their host and then throw
 TEST_CASE("lanes: the named message of least order leaves first for any receiver") {
   on_virtual_clock([](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, lane_plan({3}, "{latency: 0s, bandwidth: 8Mbit}", ""));
-    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
-    for (std::uint32_t host = 0; host < 3; ++host)
-      groups.push_back(hosts[host].group("all", hosts.all()));
+    const auto groups = hosts.groups();
     // One megabyte a second: a kilobyte takes a millisecond.
     const auto message = [](std::uint64_t name, std::uint64_t order) {
       return paths::NamedMessage{.channel = 7, .name = name, .signature_digest = 5, .order = order};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/random.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/lane_hosts.hpp"
 
 namespace {
@@ -275,25 +276,19 @@ TEST_CASE("lent memory: messages of many concurrent senders and receivers all ar
   constexpr std::size_t size = 3 << 20;  // more than may leave before other contexts run
   std::atomic<std::size_t> wrong{0};
   runtime.run([&] {
-    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
-    for (std::uint32_t host = 0; host < 2; ++host)
-      groups.push_back(hosts[host].group("all", hosts.all()));
-    std::vector<runtime::Task> threads;
-    for (std::uint32_t thread = 0; thread < 4; ++thread)
-      threads.push_back(
-          runtime.spawn(runtime::ContextRole::thread, {"thread", {}, thread}, [&, thread] {
-            const std::uint32_t me = thread % 2, pair = thread / 2;
-            Bytes from(size, static_cast<std::byte>(thread)), to(size);
-            const Bytes expected(size, static_cast<std::byte>(thread ^ 1));
-            for (std::uint64_t i = 0; i < 100; ++i) {
-              std::fill(to.begin(), to.end(), std::byte{0xEE});
-              auto receiving = groups[me]->receive(1 - me, named(2 * i + pair), lent(to));
-              groups[me]->send(1 - me, named(2 * i + pair), lent(from)).wait();
-              receiving.wait();
-              if (to != expected) ++wrong;
-            }
-          }));
-    for (auto& one : threads) one.join();
+    const auto groups = hosts.groups();
+    in_threads(runtime, 4, [&](std::uint32_t thread) {
+      const std::uint32_t me = thread % 2, pair = thread / 2;
+      Bytes from(size, static_cast<std::byte>(thread)), to(size);
+      const Bytes expected(size, static_cast<std::byte>(thread ^ 1));
+      for (std::uint64_t i = 0; i < 100; ++i) {
+        std::fill(to.begin(), to.end(), std::byte{0xEE});
+        auto receiving = groups[me]->receive(1 - me, named(2 * i + pair), lent(to));
+        groups[me]->send(1 - me, named(2 * i + pair), lent(from)).wait();
+        receiving.wait();
+        if (to != expected) ++wrong;
+      }
+    });
   });
   CHECK(wrong == 0);
 }

@@ -12,6 +12,7 @@
 #include <random>
 #include <string>
 
+#include "tests/support/clocks.hpp"
 #include "tests/support/lane_hosts.hpp"
 
 namespace {
@@ -308,12 +309,9 @@ class Simulation {
 /// Runs hosts that send their messages one after another, each on its own channel.
 std::vector<Time> arrivals_over_lanes(const Case& all) {
   std::vector<Time> arrivals(all.messages.size());
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] {
+  test_support::on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, all.plan());
-    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
-    for (std::uint32_t host = 0; host < hosts.size(); ++host)
-      groups.push_back(hosts[host].group("all", hosts.all(), {.window_bytes = 1 << 30}));
+    const auto groups = hosts.groups({.window_bytes = 1 << 30});
     std::vector<runtime::Task> tasks;
     const auto spawn = [&](const char* role, std::function<void()> work) {
       tasks.push_back(runtime.spawn(runtime::ContextRole::thread, {role}, std::move(work)));

@@ -10,6 +10,7 @@
 #include "groups/execution.hpp"
 #include "groups/network_of.hpp"
 #include "paths/config/config.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/lane_hosts.hpp"
 #include "tests/support/min3_networks.hpp"
 #include "wrappers/all.hpp"
@@ -54,19 +55,15 @@ std::int64_t time_over_lanes(const std::shared_ptr<paths::Plan>& plan, Collectiv
   const CollectiveSpec task = make_spec(collective, topology, count);
   std::vector<Program> programs = pricing::programs_of(algorithm, task, algorithm.read(parameters));
   base::Nanos end{0};
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] {
+  test_support::on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, plan);
-    std::vector<runtime::Task> tasks;
-    for (std::uint32_t host = 0; host < hosts.size(); ++host)
-      tasks.push_back(runtime.spawn(runtime::ContextRole::thread, {"thread", "", host}, [&, host] {
-        const auto group = hosts[host].group("all", hosts.all(), {.window_bytes = 8 * mebibyte});
-        runtime.sleep_until(begin);
-        take_part(runtime, *group, task, host, std::move(programs[host]));
-        end = std::max(end, runtime.now());
-        group->leave();
-      }));
-    for (auto& one : tasks) one.join();
+    test_support::in_threads(runtime, hosts.size(), [&](std::uint32_t host) {
+      const auto group = hosts[host].group("all", hosts.all(), {.window_bytes = 8 * mebibyte});
+      runtime.sleep_until(begin);
+      take_part(runtime, *group, task, host, std::move(programs[host]));
+      end = std::max(end, runtime.now());
+      group->leave();
+    });
   });
   return (end - begin).count();
 }

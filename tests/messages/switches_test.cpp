@@ -7,13 +7,16 @@
 #include <set>
 
 #include "paths/plan/emulated_switches.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/lane_hosts.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 using base::Payload;
 using test_support::LaneHosts;
+using test_support::thrown;
 
 std::shared_ptr<paths::Plan> switched(const std::vector<std::uint32_t>& sizes,
                                       const std::vector<bool>& has_switch) {
@@ -27,35 +30,27 @@ std::shared_ptr<paths::Plan> switched(const std::vector<std::uint32_t>& sizes,
 /// gone. Returns the error of each receiver. A receiver without an error within 1 s has no entry.
 using Waiter = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
 Waiter told_when_gone(const std::shared_ptr<paths::Plan>& plan, std::uint32_t victim) {
-  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
   Waiter told;
-  runtime.run([&] {
+  test_support::on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, plan);
     const auto clusters = static_cast<std::uint32_t>(plan->clusters.size());
     for (std::uint32_t host = 0; host < hosts.size(); ++host) hosts[host].look_at_neighbours();
     for (std::uint32_t cluster = 0; cluster < clusters; ++cluster)
       if (is_switch_emulated(*plan, cluster))
         hosts[switch_number(*plan, cluster)].look_at_neighbours();
-    std::vector<std::unique_ptr<paths::MessageGroup>> groups;
-    for (std::uint32_t host = 0; host < hosts.size(); ++host)
-      groups.push_back(hosts[host].group("all", hosts.all()));
+    const auto groups = hosts.groups();
     std::vector<runtime::Task> waiting;
     for (std::uint32_t host = 0; host < hosts.size(); ++host)
       for (std::uint32_t peer = 0; peer < hosts.size(); ++peer)
         if (host != peer && host != victim)
-          waiting.push_back(runtime.spawn(runtime::ContextRole::thread,
-                                          {"thread", plan->hosts[host].name}, [&, host, peer] {
-                                            auto receiving = groups[host]->receive(peer, peer % 2);
-                                            runtime::WaitSet one(runtime);
-                                            one.add(receiving);
-                                            if (!one.any(runtime::Deadline::written_at(1s))) return;
-                                            try {
-                                              receiving.wait();
-                                              told[{host, peer}] = "a message";
-                                            } catch (const paths::TravelError& error) {
-                                              told[{host, peer}] = error.what();
-                                            }
-                                          }));
+          waiting.push_back(runtime.spawn(
+              runtime::ContextRole::thread, {"thread", plan->hosts[host].name}, [&, host, peer] {
+                auto receiving = groups[host]->receive(peer, peer % 2);
+                runtime::WaitSet one(runtime);
+                one.add(receiving);
+                if (!one.any(runtime::Deadline::written_at(1s))) return;
+                told[{host, peer}] = thrown<paths::TravelError>([&] { receiving.wait(); });
+              }));
     runtime.sleep_until(200ms);
     hosts.kill(victim);
     for (auto& one : waiting) one.join();
@@ -116,39 +111,29 @@ TEST_CASE(
 
 TEST_CASE("switches: a late receive from a host whose loss only its switch knows fails") {
   const auto plan = switched({2, 2}, {true, true});
-  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
-  runtime.run([&] {
+  test_support::on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, plan);
     for (const std::uint32_t place : {0, 1, 2, 3, 4, 5}) hosts[place].look_at_neighbours();
     runtime.sleep_until(100ms);
     hosts.kill(1);
     runtime.sleep_until(200ms);
     const auto group = hosts[2].group("late", {1, 2});
-    try {
-      group->receive(1, 0).wait();
-      FAIL("a message");
-    } catch (const paths::TravelError& error) {
-      CHECK_THAT(error.what(), Catch::Contains("host a1 is gone: it died"));
-    }
+    CHECK_THAT(thrown<paths::TravelError>([&] { group->receive(1, 0).wait(); }),
+               Catch::Contains("host a1 is gone: it died"));
   });
 }
 
 TEST_CASE("switches: a host that connects after a switch has gone learns of the loss") {
   const auto plan = switched({1, 1}, {true, true});
-  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
-  runtime.run([&] {
+  test_support::on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, plan);
     for (const std::uint32_t place : {2, 3}) hosts[place].look_at_neighbours();
     runtime.sleep_until(100ms);
     hosts.kill(2);  // the switch of a, which the host of b has not met
     hosts[1].look_at_neighbours();
     const auto group = hosts[1].group("late", {0, 1});
-    try {
-      group->receive(0, 0).wait();
-      FAIL("a message");
-    } catch (const paths::TravelError& error) {
-      CHECK_THAT(error.what(), Catch::Contains("the switch of a is gone: it died"));
-    }
+    CHECK_THAT(thrown<paths::TravelError>([&] { group->receive(0, 0).wait(); }),
+               Catch::Contains("the switch of a is gone: it died"));
   });
 }
 
@@ -157,8 +142,7 @@ TEST_CASE(
   const auto plan = switched({3, 1}, {true, true});
   plan->deadline = 5s;
   plan->deadline_written = true;
-  runtime::Runtime runtime{{.clock = runtime::ClockKind::virtual_time}};
-  runtime.run([&] {
+  test_support::on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, plan);
     paths::MessageEndpoint& one = hosts[switch_number(*plan, 0)];
     base::Nanos ended{0};

@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "tests/groups/traced_run.hpp"
+#include "tests/support/traced_run.hpp"
 
 namespace {
 
 using eventspace::TransferBasis;
 using eventspace::TransferReport;
 using eventspace::TransfersReport;
-using groups_test::TracedRun;
+using test_support::TracedRun;
 using Point = TransferReport::Point;
 
 constexpr std::int64_t ms = 1'000'000;
@@ -46,7 +46,6 @@ TransfersReport across(const std::string& config, std::size_t bytes) {
     }
     group->leave();
   });
-  REQUIRE(run.failures.empty());
   return run.report().report.transfers;
 }
 
@@ -85,7 +84,6 @@ TransfersReport exchanged(const std::string& config, const Traffic& traffic) {
     for (auto& one : sent) one.wait();
     group->leave();
   });
-  REQUIRE(run.failures.empty());
   return run.report().report.transfers;
 }
 
@@ -220,7 +218,6 @@ collectives:
                           for (int round = 0; round < rounds; ++round)
                             thread.path("sum").move_value(1.0);
                         });
-    REQUIRE(run.failures.empty());
     const TransfersReport report = run.report().report.transfers;
     CHECK(report.run_nanos == rounds * 20 * ms);
     REQUIRE(report.paths.size() == 2);
@@ -250,7 +247,6 @@ TEST_CASE("transfers of a run: operations of groups cross as often as their step
       world.run(groups::allreduce(mine, all, "sum"));
       world.run(groups::broadcast(mine, 2));
     });
-    REQUIRE(run.failures.empty());
     const eventspace::Report report = run.report().report;
     std::uint64_t messages = 0, bytes = 0;
     for (const auto& one : report.groups.clusters) {

@@ -9,13 +9,13 @@
 #include "pastset/local_element.hpp"
 #include "runtime/random.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/clocks.hpp"
 
 using Started = runtime::Handle<pastset::Stored>;
 
 TEST_CASE("access: concurrent moves and observes and cancels lose no tuple and repeat none") {
   constexpr std::uint64_t threads = 4, each = 3000;
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  test_support::on_steady_clock([&](runtime::Runtime& runtime) {
     pastset::LocalElement element("e", *pastset::Template::parse("u64"), {.delta = 8});
     std::vector<std::atomic<int>> seen(threads * each);
     const auto work = [&](std::uint64_t thread) {
@@ -34,11 +34,7 @@ TEST_CASE("access: concurrent moves and observes and cancels lose no tuple and r
       }
       while (!reads.empty()) take_first();
     };
-    std::vector<runtime::Task> tasks;
-    for (std::uint64_t thread = 0; thread < threads; ++thread)
-      tasks.push_back(runtime.spawn(runtime::ContextRole::thread, {"thread", "t", thread},
-                                    [&, thread] { work(thread); }));
-    for (runtime::Task& task : tasks) task.join();
+    test_support::in_threads(runtime, threads, [&](std::uint64_t thread) { work(thread); });
     for (const auto& times : seen) REQUIRE(times == 1);
   });
 }

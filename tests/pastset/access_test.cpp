@@ -16,33 +16,18 @@
 #include "runtime/completion.hpp"
 #include "runtime/random.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/pastset/numbers.hpp"
+#include "tests/support/clocks.hpp"
 
 using base::Payload;
 using pastset::LocalElement;
-using pastset::Template;
+using Started = runtime::Handle<pastset::Stored>;
 using runtime::Deadline;
 using runtime::Runtime;
+using runtime::Task;
 using runtime::WaitSet;
+using namespace test_support;
 using namespace std::chrono_literals;
-
-namespace {
-
-const Template number = *Template::parse("u64");
-
-using Started = runtime::Handle<pastset::Stored>;
-
-Payload tuple(std::uint64_t value) { return Payload::of(value); }
-
-std::uint64_t value_of(const pastset::Stored& stored) {
-  return stored.payload.read<std::uint64_t>();
-}
-
-void on_virtual_clock(const std::function<void(Runtime&)>& main) {
-  Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] { main(runtime); });
-}
-
-}  // namespace
 
 TEST_CASE("access: a started read of an existing tuple is done at once") {
   on_virtual_clock([](Runtime&) {
@@ -67,7 +52,7 @@ TEST_CASE("access: one context waits for reads of several elements and each ends
       reads.push_back(element->start_newest());
       set.add(reads.back());
     }
-    const auto mover = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [&] {
+    Task mover = start(runtime, 1, [&] {
       runtime.sleep_until(10ms);
       c.move(tuple(3));
       runtime.sleep_until(20ms);
@@ -100,9 +85,8 @@ TEST_CASE("access: started observes are served in order of their start with diff
 TEST_CASE("access: started moves and blocked moves share one queue") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
-    Started first = element.start_move(tuple(0)), second = element.start_move(tuple(1));
-    runtime::Task third = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1},
-                                        [&] { element.move(tuple(2)); });
+    StartedAccess first = element.start_move(tuple(0)), second = element.start_move(tuple(1));
+    Task third = start(runtime, 1, [&] { element.move(tuple(2)); });
     runtime.sleep_for(1ms);
     Started fourth = element.start_move(tuple(3));
     CHECK(first.done());
@@ -172,8 +156,8 @@ TEST_CASE("access: an access that misses its deadline fails like a blocked one a
 TEST_CASE("access: a cancelled context leaves its started access until the handle is destroyed") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number);
-    runtime::Task reader = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [&] {
-      Started read = element.start_observe();
+    Task reader = start(runtime, 1, [&] {
+      StartedAccess read = element.start_observe();
       read.wait();
     });
     runtime.sleep_for(1ms);

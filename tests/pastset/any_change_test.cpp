@@ -6,29 +6,18 @@
 
 #include "pastset/local_element.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/pastset/numbers.hpp"
+#include "tests/support/clocks.hpp"
 
 using base::Payload;
 using pastset::AnyChange;
 using pastset::Element;
 using pastset::LocalElement;
-using pastset::Template;
 using runtime::Deadline;
 using runtime::Runtime;
 using runtime::Task;
+using namespace test_support;
 using namespace std::chrono_literals;
-
-namespace {
-
-const Template number = *Template::parse("u64");
-
-Payload tuple(std::uint64_t value) { return Payload::of(value); }
-
-void on_virtual_clock(const std::function<void(Runtime&)>& main) {
-  Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] { main(runtime); });
-}
-
-}  // namespace
 
 TEST_CASE("any change: a tuple and a mark and a deletion count as changes but a read does not") {
   LocalElement a("a", number);
@@ -73,7 +62,7 @@ TEST_CASE("any change: the wait ends with a change of any element or at its dead
     LocalElement a("a", number);
     LocalElement b("b", number);
     AnyChange changes({&a, &b});
-    Task mover = runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [&] {
+    Task mover = start(runtime, 1, [&] {
       for (Element* element : {&b, &a}) {
         runtime.sleep_for(2ms);
         element->move(tuple(1));
@@ -95,8 +84,7 @@ TEST_CASE("any change: a blocked move counts when it is admitted") {
     LocalElement a("a", number, {.delta = 1});
     AnyChange changes({&a});
     a.move(tuple(0));
-    Task mover =
-        runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [&] { a.move(tuple(1)); });
+    Task mover = start(runtime, 1, [&] { a.move(tuple(1)); });
     runtime.sleep_for(1ms);
     CHECK(changes.count() == 1);
     a.observe();
@@ -119,10 +107,9 @@ TEST_CASE("any change: several may watch one element and a destroyed one is not 
 
 TEST_CASE("any change: a watcher among OS threads sees every change while all elements move") {
   constexpr std::uint64_t moves = 2000;
-  Runtime runtime;
   std::uint64_t seen_tuples = 0;
   std::uint64_t spurious = 0;
-  runtime.run([&] {
+  on_steady_clock([&](Runtime& runtime) {
     std::vector<std::unique_ptr<Element>> elements;
     std::vector<Element*> watched;
     std::vector<Task> movers;
@@ -132,7 +119,7 @@ TEST_CASE("any change: a watcher among OS threads sees every change while all el
     }
     AnyChange changes(watched);
     for (Element* element : watched) {
-      movers.push_back(runtime.spawn(runtime::ContextRole::thread, {"thread", "t", 1}, [element] {
+      movers.push_back(start(runtime, 1, [element] {
         for (std::uint64_t i = 0; i < moves; ++i) element->move(tuple(i));
       }));
     }

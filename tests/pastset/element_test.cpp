@@ -6,21 +6,15 @@
 
 #include "pastset/local_element.hpp"
 #include "runtime/random.hpp"
+#include "tests/pastset/numbers.hpp"
 
 using base::Payload;
 using pastset::Element;
 using pastset::LocalElement;
 using pastset::Template;
+using namespace test_support;
 
 namespace {
-
-const Template number = *Template::parse("u64");
-
-Payload tuple(std::uint64_t value) { return Payload::of(value); }
-
-std::uint64_t value_of(const pastset::Stored& stored) {
-  return stored.payload.read<std::uint64_t>();
-}
 
 void move_values(Element& element, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) element.move(tuple(100 + element.last()));

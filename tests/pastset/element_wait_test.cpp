@@ -5,36 +5,20 @@
 #include "pastset/any_change.hpp"
 #include "pastset/local_element.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/pastset/numbers.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/thrown.hpp"
 
-using base::Payload;
 using pastset::AnyChange;
 using pastset::Element;
 using pastset::LocalElement;
-using pastset::Template;
 using runtime::Deadline;
 using runtime::Runtime;
 using runtime::Task;
+using namespace test_support;
 using namespace std::chrono_literals;
 
 namespace {
-
-const Template number = *Template::parse("u64");
-
-Payload tuple(std::uint64_t value) { return Payload::of(value); }
-
-std::uint64_t value_of(const pastset::Stored& stored) {
-  return stored.payload.read<std::uint64_t>();
-}
-
-void on_virtual_clock(const std::function<void(Runtime&)>& main) {
-  Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] { main(runtime); });
-}
-
-Task start(Runtime& runtime, std::uint64_t which, std::function<void()> work) {
-  return runtime.spawn(runtime::ContextRole::thread, {"thread", "t", which}, std::move(work));
-}
 
 /// Starts contexts that move 0, 1, 2 and so on. They are blocked in this order when it returns.
 std::vector<Task> start_movers(Runtime& runtime, Element& element, std::uint64_t count) {
@@ -298,8 +282,7 @@ TEST_CASE("element: deletion wakes all blocked contexts with an error") {
 TEST_CASE("element: a deadlock report names the element of each wait") {
   const auto deadlock = [](const std::function<void(Element&)>& block) {
     LocalElement element("sum.alpha-0", number, {.delta = 1});
-    return test_support::thrown<runtime::Deadlock>(
-        [&] { on_virtual_clock([&](Runtime&) { block(element); }); });
+    return thrown<runtime::Deadlock>([&] { on_virtual_clock([&](Runtime&) { block(element); }); });
   };
   CHECK_THAT(deadlock([](Element& element) { element.observe(); }),
              Catch::Contains("tuple of element") && Catch::Contains("sum.alpha-0"));

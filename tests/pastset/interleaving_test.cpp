@@ -8,9 +8,9 @@
 #include "pastset/local_element.hpp"
 #include "runtime/random.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/clocks.hpp"
 
 using base::Payload;
-using pastset::Element;
 using pastset::LocalElement;
 using pastset::Template;
 using runtime::ClockKind;
@@ -193,8 +193,7 @@ TEST_CASE("element: no interleaving loses or duplicates or reorders tuples betwe
 TEST_CASE("element: deletion ends the work of all OS threads") {
   for (int repetition = 0; repetition < 20; ++repetition) {
     std::atomic<int> told = 0;
-    Runtime runtime;
-    runtime.run([&] {
+    test_support::on_steady_clock([&](Runtime& runtime) {
       LocalElement element("e", two_numbers, {.delta = 3});
       std::vector<Task> tasks;
       const auto start = [&](std::function<void()> again) {

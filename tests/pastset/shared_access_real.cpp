@@ -7,10 +7,12 @@
 #include "pastset/any_change.hpp"
 #include "tests/pastset/shared_space_scene.hpp"
 #include "tests/support/skip.hpp"
+#include "tests/support/thrown.hpp"
 
 using namespace shared_space_scene;
 using pastset::SharedAccess;
 using pastset::SharedSpaceError;
+using test_support::thrown;
 
 namespace {
 
@@ -33,18 +35,9 @@ class Stranger {
   Forked process_;
 };
 
-void expect(bool is_so, const char* what) {
-  if (!is_so) throw std::runtime_error(what);
-}
-
 template <class Error, class Act>
 void expect_throws(Act act) {
-  try {
-    act();
-  } catch (const Error&) {
-    return;
-  }
-  throw std::runtime_error("no error");
+  expect(thrown<Error>(act) != "nothing", "no error");
 }
 
 bool is_root() {
@@ -99,14 +92,12 @@ TEST_CASE("shared access: with read access other users read and wait but cannot 
     expect_throws<SharedSpaceError>([&] { element->delete_element(); });
     expect_throws<SharedSpaceError>([&] { space->enter("f", values); });
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name, {.access = SharedAccess::others_may_read});
     const auto element = space->enter("e", values);
     element->move(tuple_of(5));
     stranger.begin();
-    for (const base::Nanos end = runtime.now() + 20s; *stage != 1; runtime.sleep_for(1ms))
-      REQUIRE(runtime.now() < end);
+    wait_until(runtime, [&] { return *stage == 1; });
     element->move(tuple_of(6));
     CHECK(stranger.wait() == 0);
     CHECK(element->first() == 0);
@@ -127,8 +118,7 @@ TEST_CASE("shared access: with write access other users act like any process") {
     }
     runtime.sleep_for(60s);
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name, {.access = SharedAccess::others_may_write});
     const auto element = space->enter("e", values, {.delta = 4});
     const auto back = space->enter("back", values, {.delta = 4});
@@ -202,8 +192,7 @@ TEST_CASE("shared access: a read-only mapping sees whole tuples during concurren
       if (i % 256 == 0) runtime.sleep_for(base::Nanos(50'000));  // lets readers finish
     }
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const pastset::SharedSizes sizes{.slots = 8, .arena_bytes = 96 << 10};
     const auto space = SharedSpace::make(
         name, {.bytes = SharedSpace::bytes_of(std::span(&sizes, 1))},
@@ -236,8 +225,7 @@ TEST_CASE("shared access: a read-only mapping sees whole tuples during concurren
 
 TEST_CASE(
     "shared access: a read-only mapping is notified of changes and marks and ends and deadlines") {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name());
     const auto element = space->enter("e", values, {.delta = 3});
     const auto reader = for_reading(*space);
@@ -295,23 +283,17 @@ TEST_CASE(
     *stage = 1;
     runtime.sleep_for(60s);
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    for (const base::Nanos end = runtime.now() + 20s; *stage != 1; runtime.sleep_for(1ms))
-      REQUIRE(runtime.now() < end);
+  on_steady_clock([&](runtime::Runtime& runtime) {
+    wait_until(runtime, [&] { return *stage == 1; });
     const std::unique_ptr<SharedSpace> reader = [&] {
       return for_reading(*SharedSpace::map(name));
     }();
     const auto element = reader->find("e");
     auto begun = element->start_observe(1);
     owner.kill(SIGKILL);
-    try {
-      element->observe(1, soon(runtime));
-      CHECK(false);
-    } catch (const pastset::ProcessDied& died) {
-      CHECK_THAT(died.what(), Catch::Contains("process " + std::to_string(owner.pid()) +
-                                              " (solver), which owned the space, has died"));
-    }
+    CHECK_THAT(thrown<pastset::ProcessDied>([&] { element->observe(1, soon(runtime)); }),
+               Catch::Contains("process " + std::to_string(owner.pid()) +
+                               " (solver), which owned the space, has died"));
     CHECK_THROWS_AS(begun.wait(soon(runtime)), pastset::ProcessDied);
     CHECK(value_of(element->observe(0)) == 7);
     owner.wait();

@@ -2,12 +2,12 @@
 // tests/pastset/shared_deaths_real.cpp — errors for waiters that only dead processes could serve,
 // and their delay.
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <optional>
 
 #include "pastset/any_change.hpp"
 #include "tests/pastset/shared_space_scene.hpp"
+#include "tests/support/environment.hpp"
 
 using namespace shared_space_scene;
 using pastset::ProcessDied;
@@ -27,8 +27,7 @@ Forked owner_of(const std::string& name, std::atomic<int>& stage) {
 }
 
 void await(runtime::Runtime& runtime, const std::atomic<int>& stage, int wanted) {
-  for (const base::Nanos end = runtime.now() + 20s; stage < wanted; runtime.sleep_for(1ms))
-    if (runtime.now() > end) throw std::runtime_error("nobody comes so far");
+  wait_until(runtime, [&] { return stage >= wanted; });
 }
 
 /// Processes that run one after the other, each after the previous one was killed. All are forked
@@ -106,15 +105,13 @@ void say(const char* what, std::vector<base::Nanos> spans) {
 }  // namespace
 
 TEST_CASE("shared space: when its owner dies all waiters get an error that names it") {
-  const char* const wanted = std::getenv("PATHS_KILLS");
-  const int kills = wanted != nullptr ? std::atoi(wanted) : 20;
+  const std::uint64_t kills = test_support::from_environment("PATHS_KILLS", 20);
   std::vector<base::Nanos> spans;
-  for (int i = 0; i < kills; ++i) {
+  for (std::uint64_t i = 0; i < kills; ++i) {
     const std::string name = own_name();
     Between<std::atomic<int>> stage;
     Forked owner = owner_of(name, *stage);  // before there are threads
-    runtime::Runtime runtime;
-    runtime.run([&] {
+    on_steady_clock([&](runtime::Runtime& runtime) {
       await(runtime, *stage, 1);
       const auto space = SharedSpace::map(name);
       const auto element = space->find("e"), full = space->find("full");
@@ -167,8 +164,7 @@ TEST_CASE("shared space: a later process detects the death of the owner without 
       *mapped = 1;
       own.sleep_for(60s);
     });
-    runtime::Runtime runtime;
-    runtime.run([&] {
+    on_steady_clock([&](runtime::Runtime& runtime) {
       await(runtime, *stage, 1);
       await(runtime, *mapped, 1);
       const std::string who = "process " + std::to_string(owner.pid()) + " (solver)";
@@ -192,8 +188,7 @@ TEST_CASE("shared space: an owner that detaches causes no error") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
   Forked owner = owner_of(name, *stage);
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     await(runtime, *stage, 1);
     const auto space = SharedSpace::map(name);
     const auto element = space->find("e");
@@ -219,8 +214,7 @@ TEST_CASE(
     element.move(tuple_of(static_cast<std::uint64_t>(turn)));
   });
   std::vector<base::Nanos> spans;
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values);
     for (std::uint64_t first = 0; first < SequenceQueue::all; ++first) {
@@ -253,8 +247,7 @@ TEST_CASE("shared space: after the death of the last observer movers without roo
                               element.observe(soon(own));
                           });
   std::vector<base::Nanos> spans;
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 2});
     for (std::uint64_t i = 0; i < SequenceQueue::all; ++i) {
@@ -288,8 +281,7 @@ TEST_CASE("shared space: a death while a mover polls for room is also an error")
   SequenceQueue consumers(
       name, "consumer",
       [](runtime::Runtime& own, pastset::Element& element, int) { element.observe(soon(own)); });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 1});
     // A thread polls longer if there are more threads. With 300 threads it still polls when the

@@ -22,16 +22,6 @@ std::unique_ptr<SharedSpace> map_again(const SharedSpace& space,
   return SharedSpace::map(again(space.descriptor()), options);
 }
 
-runtime::Task start(runtime::Runtime& runtime, std::function<void()> work) {
-  return runtime.spawn(runtime::ContextRole::thread, {"other"}, std::move(work));
-}
-
-template <class Is>
-void wait_until(runtime::Runtime& runtime, const Is& is) {
-  for (const base::Nanos end = runtime.now() + 20s; !is(); runtime.sleep_for(1ms))
-    REQUIRE(runtime.now() < end);
-}
-
 /// Holds the lock of an element until let_go() is called, by blocking in an X-function. The tuple
 /// stays unobserved.
 class Holder {
@@ -77,8 +67,7 @@ std::uint64_t blocked_movers(SharedSpace& space) { return space.show().at(0).blo
 }  // namespace
 
 TEST_CASE("shared space: a move admitted at its deadline reports that it has moved") {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name());
     const auto element = space->enter("e", values, {.delta = 1});
     element->move(tuple_of(1));
@@ -102,8 +91,7 @@ TEST_CASE("shared space: a move admitted at its deadline reports that it has mov
 
 TEST_CASE("shared space: a cancelled move never happens even if room is made meanwhile") {
   constexpr std::uint64_t moves = test_support::or_fewer(400'000);
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name());
     const auto element = space->enter("e", values, {.delta = 1}, {.slots = 8});
     const auto other = map_again(*space);
@@ -134,8 +122,7 @@ TEST_CASE("shared space: a cancelled move never happens even if room is made mea
 }
 
 TEST_CASE("shared space: memory freed while a move joins the queue is available to that move") {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name());
     const auto element = space->enter("e", values, {.delta = 4}, small);
     const auto other = map_again(*space);
@@ -154,8 +141,7 @@ TEST_CASE("shared space: memory freed while a move joins the queue is available 
 }
 
 TEST_CASE("shared space: an element that is held for a long time delays no other element") {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name(), {.lock_patience = 10min});  // a busy machine
     const auto held = space->enter("e", values);
     const auto free = space->enter("free", values);
@@ -178,8 +164,7 @@ TEST_CASE("shared space: an element that is held for a long time delays no other
 }
 
 TEST_CASE("shared space: a waiter that gets the error of a stuck element leaves its queue") {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name(), {.lock_patience = 100ms});
     const auto element = space->enter("e", values, {.delta = 1}, small);
     element->move(tuple_of(1));
@@ -208,13 +193,9 @@ TEST_CASE("shared space: a waiter that gets the error of a stuck element leaves 
 
 TEST_CASE("shared space: a process that dies while an element is held leaves nothing in it") {
   const std::string name = own_name();
-  Forked victim([&](runtime::Runtime& runtime) {
-    const auto space = map_when_there(runtime, name);
-    while (space->find("e") == nullptr) runtime.sleep_for(1ms);
-    space->find("e")->move(tuple_of(2));
-  });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  Forked victim = process_with(
+      name, [](runtime::Runtime&, pastset::Element& element) { element.move(tuple_of(2)); });
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name, {.lock_patience = 100ms});
     const auto element = space->enter("e", values, {.delta = 1}, small);
     element->move(tuple_of(1));
@@ -232,15 +213,12 @@ TEST_CASE("shared space: a process that dies while an element is held leaves not
 TEST_CASE("shared space: memory held by a killed reader of a deleted element is reused") {
   const std::string name = own_name();
   Between<std::atomic<bool>> is_held;
-  Forked reader([&](runtime::Runtime& runtime) {
-    const auto space = map_when_there(runtime, name);
-    while (space->find("e") == nullptr) runtime.sleep_for(1ms);
-    const pastset::Stored held = space->find("e")->newest(0, soon(runtime));
+  Forked reader = process_with(name, [&](runtime::Runtime& runtime, pastset::Element& element) {
+    const pastset::Stored held = element.newest(0, soon(runtime));
     *is_held = true;
     runtime.sleep_for(60s);
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space =
         SharedSpace::make(name, {.bytes = SharedSpace::bytes_of(std::vector(1, small))});
     space->enter("e", values, {}, small)->move(tuple_of(1, 1000));
@@ -259,15 +237,13 @@ TEST_CASE("shared space: memory held by a killed reader of a deleted element is 
 TEST_CASE("shared space: showing or leaving it while an element is held delays no notification") {
   const std::string name = own_name();
   Between<std::atomic<bool>> has_moved;
-  Forked mover([&](runtime::Runtime& own) {
-    const auto space = map_when_there(own, name);
-    while (space->find("free") == nullptr) own.sleep_for(1ms);
-    space->find("free")->move(tuple_of(1));
+  const auto move_once = [&](runtime::Runtime& own, pastset::Element& element) {
+    element.move(tuple_of(1));
     *has_moved = true;
     own.sleep_for(60s);
-  });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  };
+  Forked mover = process_with(name, move_once, "free");
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     space->enter("e", values)->move(tuple_of(1));
     const auto free = space->enter("free", values);
@@ -289,8 +265,7 @@ TEST_CASE("shared space: showing or leaving it while an element is held delays n
 
 TEST_CASE(
     "shared space: a fiber that waits for a held element lets other fibers of its thread run") {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name(), {.lock_patience = 2s});
     const auto element = space->enter("e", values);
     element->move(tuple_of(1));
@@ -392,8 +367,7 @@ TEST_CASE("shared space: a process without free descriptors declares no other pr
     *stage = 3;
     runtime.sleep_for(60s);
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values);
     wait_until(runtime, [&] { return *stage != 0; });
@@ -409,8 +383,7 @@ TEST_CASE("shared space: a process without free descriptors declares no other pr
 }
 
 TEST_CASE("shared space: an invalid offset of an extent is never written to") {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime&) {
     const auto space = SharedSpace::make(own_name());
     const auto element =
         space->enter("e", values, {.keep_newest = 1}, {.slots = 8, .arena_bytes = 64 << 10});

@@ -31,16 +31,6 @@ std::uint64_t mib_of(const SharedSpace& space) {
   return static_cast<std::uint64_t>(memory.st_blocks) * 512 / mib;
 }
 
-runtime::Task start(runtime::Runtime& runtime, std::function<void()> work) {
-  return runtime.spawn(runtime::ContextRole::thread, {"other"}, std::move(work));
-}
-
-template <class Is>
-void wait_until(runtime::Runtime& runtime, const Is& is) {
-  for (const base::Nanos end = runtime.now() + 20s; !is(); runtime.sleep_for(1ms))
-    REQUIRE(runtime.now() < end);
-}
-
 /// A tuple whose copying stops in the middle until `goes_on` is set.
 class Stopping {
  public:
@@ -92,14 +82,13 @@ TEST_CASE("shared space: a tuple written in it is moved and read without a copy"
   Between<std::atomic<std::uint64_t>> place;
   Forked mover([&](runtime::Runtime& runtime) {
     const auto space = map_when_there(runtime, name);
-    while (space->find("e") == nullptr) runtime.sleep_for(1ms);
-    const base::Payload tuple = built_in(*space->find("e"), tuple_of(7, of_a_mib));
-    if (!is_in(*space, tuple)) throw std::runtime_error("written elsewhere");
+    const auto element = find_when_there(runtime, *space);
+    const base::Payload tuple = built_in(*element, tuple_of(7, of_a_mib));
+    expect(is_in(*space, tuple), "written elsewhere");
     *place = static_cast<std::uint64_t>(tuple.bytes().data() - space->mapping().at(0));
-    space->find("e")->move(tuple);
+    element->move(tuple);
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {}, eight);
     const pastset::Stored stored = element->observe(soon(runtime));
@@ -126,8 +115,7 @@ TEST_CASE("shared space: a tuple that was written in it and moved is never writt
 }
 
 TEST_CASE("shared space: a forwarded tuple is not copied and counts where it was written") {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name());
     const auto from = space->enter("a", values, {.delta = 16}, eight);
     const auto to = space->enter("b", values, {}, {.slots = 16, .arena_bytes = 64 << 10});
@@ -162,8 +150,7 @@ TEST_CASE("shared space: no other access waits while a large tuple is copied") {
   const std::size_t count = GENERATE(1100U, of_a_mib / 2, of_a_mib);
   Stopping::State state;
   Stopping stopping(count, state);
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name(), {.bytes = 128 * mib, .lock_patience = 200ms});
     const auto element =
         space->enter("e", values, {.delta = 4}, {.slots = 8, .arena_bytes = 64 * mib});
@@ -183,19 +170,16 @@ TEST_CASE("shared space: a process killed while it writes a large tuple leaves n
   const bool is_copied = GENERATE(false, true);
   const std::string name = own_name();
   Between<Stopping::State> state;
-  Forked writer([&](runtime::Runtime& runtime) {
-    const auto space = map_when_there(runtime, name);
-    while (space->find("e") == nullptr) runtime.sleep_for(1ms);
+  Forked writer = process_with(name, [&](runtime::Runtime& runtime, pastset::Element& element) {
     if (is_copied) {
       const Stopping stopping(of_a_mib, *state);
-      space->find("e")->move(stopping.payload());
+      element.move(stopping.payload());
     }
-    const base::Buffer buffer = space->find("e")->buffer(mib);
+    const base::Buffer buffer = element.buffer(mib);
     state->is_reached = buffer.size() == mib;
     runtime.sleep_for(60s);
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 4}, eight);
     wait_until(runtime, [&] { return state->is_reached.load(); });
@@ -210,8 +194,7 @@ TEST_CASE("shared space: a process killed while it writes a large tuple leaves n
 
 TEST_CASE("shared space: memory of large tuples is reused and returned when it is not needed") {
   const std::string name = own_name();
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name, {.bytes = 256 * mib});
     const auto element = space->enter("e", values, {}, {.slots = 16, .arena_bytes = 128 * mib});
     for (std::uint64_t i = 0; i < 60; ++i) {
@@ -271,8 +254,7 @@ TEST_CASE("shared space: an element holds the promised number of tuples of a siz
 TEST_CASE("shared space: a tuple may take all memory of an element after any earlier tuples") {
   const auto space = SharedSpace::make(own_name());
   const auto element = space->enter("e", values, {.delta = 2}, {.arena_bytes = mib});
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto move = [&](std::size_t count) {
       return element->move(tuple_of(7, count), soon(runtime, 1s));
     };
@@ -366,8 +348,7 @@ TEST_CASE("shared space: a process can read any number of tuples in place") {
 TEST_CASE(
     "shared space: an element with keep_newest needs one spare tuple for any number of movers") {
   const std::size_t count = GENERATE(std::size_t{1200}, std::size_t{of_a_mib});
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name());
     const std::uint64_t keeps = count == of_a_mib ? 1 : 80;
     const std::uint64_t arena = pastset::arena_bytes_for(keeps + 1, tuple_of(1, count).size());
@@ -390,8 +371,7 @@ TEST_CASE(
 }
 
 TEST_CASE("shared space: memory of queued moves is freed when their element is deleted") {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space =
         SharedSpace::make(own_name(), {.bytes = SharedSpace::bytes_of(std::vector(1, eight))});
     const auto element = space->enter("e", values, {.delta = 1}, eight);

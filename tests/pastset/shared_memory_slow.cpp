@@ -2,34 +2,28 @@
 // tests/pastset/shared_memory_slow.cpp — constant memory after very many mappings and operations of
 // a space.
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <limits>
 
 #include "tests/pastset/shared_space_scene.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/resources.hpp"
 
 using namespace shared_space_scene;
+using test_support::from_environment;
+using test_support::open_descriptors;
+using test_support::resident_kib;
 
 namespace {
 
 /// Memory and descriptors that a process and the space use.
 struct Taken {
   std::uint64_t resident_kib = 0, memory_kib = 0;
-  std::ptrdiff_t descriptors = 0;
+  std::size_t descriptors = 0;
 };
 
 Taken taken_with(const SharedSpace& space) {
-  Taken taken;
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word; status.ignore(4096, '\n'))
-    if (word == "VmRSS:") status >> taken.resident_kib;
   struct stat memory {};
   fstat(space.descriptor(), &memory);
-  taken.memory_kib = static_cast<std::uint64_t>(memory.st_blocks) / 2;
-  taken.descriptors = std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
-  return taken;
+  return {resident_kib(), static_cast<std::uint64_t>(memory.st_blocks) / 2, open_descriptors()};
 }
 
 /// Checks that the second half of some work does not increase the use of memory. The first half may
@@ -42,15 +36,10 @@ void expect_flat(const char* what, const Taken& middle, const Taken& end) {
   CHECK(end.resident_kib <= middle.resident_kib + 4096);
 }
 
-std::uint64_t wanted(const char* variable, std::uint64_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 }  // namespace
 
 TEST_CASE("shared space: very many mappings that come and go take no memory") {
-  const std::uint64_t attaches = wanted("PATHS_ATTACHES", 10'000);
+  const std::uint64_t attaches = from_environment("PATHS_ATTACHES", 10'000);
   const std::string name = own_name();
   const auto space = SharedSpace::make(name);
   const auto element = space->enter("e", values, {.keep_newest = 8}, {.slots = 64});
@@ -68,19 +57,18 @@ TEST_CASE("shared space: very many mappings that come and go take no memory") {
 }
 
 TEST_CASE("shared space: very many operations of two processes take no memory") {
-  const std::uint64_t tuples = wanted("PATHS_OPERATIONS", 10'000'000) / 3;  // move, observe, axe
+  const std::uint64_t tuples =
+      from_environment("PATHS_OPERATIONS", 10'000'000) / 3;  // move, observe, axe
   const std::string name = own_name();
   Between<std::atomic<bool>> is_there;
   Forked mover([&](runtime::Runtime& own) {
-    for (const base::Nanos end = own.now() + 20s; !*is_there; own.sleep_for(1ms))
-      if (own.now() > end) throw std::runtime_error("no element");
+    wait_until(own, [&] { return is_there->load(); });
     const auto mapped = SharedSpace::map(name);
     const auto same = mapped->find("e");
     for (std::uint64_t i = 0; i < tuples; ++i)
       same->move(tuple_of(i, i % 16 == 0 ? 100 : 1), soon(own));
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 32}, {.slots = 64});
     *is_there = true;

@@ -2,49 +2,19 @@
 // tests/pastset/shared_space_real.cpp — processes that share a space.
 #include <sys/mman.h>
 
-#include <filesystem>
-#include <iterator>
-
 #include "pastset/any_change.hpp"
 #include "tests/pastset/shared_kills.hpp"
+#include "tests/support/resources.hpp"
 #include "tests/support/thrown.hpp"
 
 using namespace shared_space_scene;
-using pastset::SharedSpaceError;
 using pastset::SharedSpaceFull;
+using test_support::open_descriptors;
 using test_support::thrown;
-
-namespace {
-
-/// A process that enters "e" and then calls `act`.
-Forked other(const std::string& name,
-             const std::function<void(runtime::Runtime&, pastset::Element&)>& act) {
-  return Forked([&](runtime::Runtime& runtime) {
-    const auto space = map_when_there(runtime, name);
-    std::shared_ptr<pastset::Element> element;
-    for (const base::Nanos end = runtime.now() + 20s; element == nullptr;) {
-      if (runtime.now() > end) throw std::runtime_error("no element");
-      element = space->find("e");
-      if (element == nullptr) runtime.sleep_for(1ms);
-    }
-    act(runtime, *element);
-  });
-}
-
-void expect(bool is_so, const char* what) {
-  if (!is_so) throw std::runtime_error(what);
-}
-
-void wait_for_stage(runtime::Runtime& runtime, const std::atomic<int>& stage, int wanted) {
-  for (const base::Nanos end = runtime.now() + 30s; stage < wanted; runtime.sleep_for(1ms))
-    REQUIRE(runtime.now() < end);
-}
-
-}  // namespace
 
 TEST_CASE("shared space: one process observes moves of another and large tuples are not copied") {
   const std::string name = own_name();
-  Forked observer = other(name, [](runtime::Runtime& runtime, pastset::Element& element) {
+  Forked observer = process_with(name, [](runtime::Runtime& runtime, pastset::Element& element) {
     for (std::uint64_t value = 0; value < 2000; ++value) {
       const pastset::Stored stored = element.observe(soon(runtime));
       expect(stored.number == value && value_of(stored) == value, "another tuple");
@@ -52,8 +22,7 @@ TEST_CASE("shared space: one process observes moves of another and large tuples 
     }
     element.mark_error("enough");
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 4});
     for (std::uint64_t value = 0; value < 2000; ++value)
@@ -67,12 +36,11 @@ TEST_CASE("shared space: one process observes moves of another and large tuples 
 
 TEST_CASE("shared space: a blocked mover of another process continues when a tuple is observed") {
   const std::string name = own_name();
-  Forked mover = other(name, [](runtime::Runtime& runtime, pastset::Element& element) {
+  Forked mover = process_with(name, [](runtime::Runtime& runtime, pastset::Element& element) {
     for (std::uint64_t value = 1; value < 50; ++value)
       expect(element.move(tuple_of(value), soon(runtime)) == value, "another number");
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 1});
     element->move(tuple_of(0));
@@ -87,31 +55,24 @@ TEST_CASE("shared space: a blocked mover of another process continues when a tup
 TEST_CASE("shared space: deadlines and changes and deletions work across processes") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
-  Forked waiter = other(name, [&](runtime::Runtime& runtime, pastset::Element& element) {
-    try {
-      element.observe(soon(runtime, 5ms));
-      expect(false, "a tuple");
-    } catch (const pastset::DeadlinePassed&) {
-    }
+  Forked waiter = process_with(name, [&](runtime::Runtime& runtime, pastset::Element& element) {
+    const auto late = thrown<pastset::DeadlinePassed>([&] { element.observe(soon(runtime, 5ms)); });
+    expect(late != "nothing", "a tuple");
     pastset::AnyChange changes({&element});
     const std::uint64_t seen = changes.count();
     *stage = 1;
     expect(changes.wait(seen, soon(runtime)), "no change");
     expect(element.last() == 1, "no tuple");
     *stage = 2;
-    try {
-      element.observe(1, soon(runtime));
-      expect(false, "a tuple");
-    } catch (const pastset::Deleted&) {
-    }
+    const auto gone = thrown<pastset::Deleted>([&] { element.observe(1, soon(runtime)); });
+    expect(gone != "nothing", "a tuple");
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values);
-    wait_for_stage(runtime, *stage, 1);
+    wait_until(runtime, [&] { return *stage >= 1; });
     element->move(tuple_of(7));
-    wait_for_stage(runtime, *stage, 2);
+    wait_until(runtime, [&] { return *stage >= 2; });
     runtime.sleep_for(5ms);
     space->delete_element("e");
     CHECK_THROWS_AS(element->last(), pastset::Deleted);
@@ -132,7 +93,7 @@ TEST_CASE("shared space: fibers and threads of several processes get each tuple 
   std::vector<Forked> others;
   for (std::uint64_t process = 0; process < processes; ++process)
     others.push_back(
-        other(name, [&, process](runtime::Runtime& runtime, pastset::Element& element) {
+        process_with(name, [&, process](runtime::Runtime& runtime, pastset::Element& element) {
           runtime::Task mover = runtime.spawn(
               process == 0 ? runtime::ContextRole::service : runtime::ContextRole::thread,
               {"mover"}, [&] {
@@ -150,8 +111,7 @@ TEST_CASE("shared space: fibers and threads of several processes get each tuple 
           }
           mover.join();
         }));
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime&) {
     const auto space = SharedSpace::make(name);
     space->enter("e", values, {.delta = 8}, {.slots = 256, .arena_bytes = 1 << 20});
     for (Forked& one : others) CHECK(one.wait() == 0);
@@ -162,8 +122,7 @@ TEST_CASE("shared space: fibers and threads of several processes get each tuple 
 TEST_CASE(
     "shared space: a full element refuses moves without delta and blocks them with delta until an "
     "axe") {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name());
     const pastset::SharedSizes sizes{.slots = 8, .arena_bytes = 8192, .line = 4};
     const auto open = space->enter("open", values, {}, sizes);
@@ -190,8 +149,7 @@ TEST_CASE(
 }
 
 TEST_CASE("shared space: a process that keeps a tuple for long does not block moves") {
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name());
     const auto element =
         space->enter("e", values, {.delta = 2}, {.slots = 8, .arena_bytes = 64 << 10});
@@ -211,11 +169,10 @@ TEST_CASE("shared space: a process that keeps a tuple for long does not block mo
 
 TEST_CASE("shared space: X-functions run in the process that moves or observes") {
   const std::string name = own_name();
-  Forked reader = other(name, [](runtime::Runtime& runtime, pastset::Element& element) {
+  Forked reader = process_with(name, [](runtime::Runtime& runtime, pastset::Element& element) {
     expect(element.observe(soon(runtime)).payload.size() == 2, "stored as it was made");
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime&) {
     const auto space = SharedSpace::make(name);
     pastset::ElementOptions options;
     options.x_function.in = [](const base::Payload&) {
@@ -238,7 +195,7 @@ TEST_CASE("shared space: another version or layout or user or size is refused an
   const auto refusal = [&] {
     return thrown<std::exception>([&] { SharedSpace::map(again(space->descriptor())); });
   };
-  CHECK(refusal() == "no error");
+  CHECK(refusal() == "nothing");
   segment.version = 9;
   CHECK_THAT(refusal(), Catch::EndsWith("has version 9; this program expects 3"));
   segment.version = 3;
@@ -264,7 +221,8 @@ TEST_CASE("shared space: a name is found as long as a process maps the space") {
     const auto space = SharedSpace::make(name);
     const auto names = pastset::SharedMapping::names();
     CHECK(std::count(names.begin(), names.end(), name) == 1);
-    CHECK_THAT(thrown<std::exception>([&] { SharedSpace::make(name); }), Catch::Contains("already"));
+    CHECK_THAT(thrown<std::exception>([&] { SharedSpace::make(name); }),
+               Catch::Contains("already"));
     const auto second = SharedSpace::map(name);
     second->enter("e", values)->move(tuple_of(3));
     CHECK(value_of(space->find("e")->observe()) == 3);
@@ -275,12 +233,9 @@ TEST_CASE("shared space: a name is found as long as a process maps the space") {
 }
 
 TEST_CASE("shared space: repeated mapping and leaving leaves nothing behind") {
-  const auto descriptors = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
-  };
   const auto space = SharedSpace::make(own_name());
   space->enter("e", values, {.keep_newest = 2}, {.slots = 8, .arena_bytes = 16 << 10});
-  const auto before = descriptors();
+  const auto before = open_descriptors();
   struct stat first {
   }, last{};
   for (int i = 0; i < 200; ++i) {
@@ -295,8 +250,8 @@ TEST_CASE("shared space: repeated mapping and leaving leaves nothing behind") {
   fstat(space->descriptor(), &last);
   // The watcher of the last process is released on another thread, so its descriptors may close
   // later.
-  for (int i = 0; i < 2000 && descriptors() != before; ++i) pause(5ms);
-  CHECK(descriptors() == before);
+  for (int i = 0; i < 2000 && open_descriptors() != before; ++i) pause(5ms);
+  CHECK(open_descriptors() == before);
   CHECK(last.st_blocks <= first.st_blocks + 64);
   const auto processes = space->mapping().processes();
   CHECK(std::count_if(processes.begin(), processes.end(),
@@ -314,8 +269,7 @@ TEST_CASE("shared space: a stopped holder of the lock is named and a dead one is
     };
     space->enter("e", values, options)->observe(soon(runtime));
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime&) {
     const auto space = SharedSpace::make(name, {.lock_patience = 100ms});
     const auto element = space->enter("e", values);
     element->move(tuple_of(5));
@@ -335,17 +289,16 @@ TEST_CASE("shared space: a stopped holder of the lock is named and a dead one is
 TEST_CASE("shared space: memory pinned by a killed reader is freed") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
-  Forked reader = other(name, [&](runtime::Runtime& runtime, pastset::Element& element) {
+  Forked reader = process_with(name, [&](runtime::Runtime& runtime, pastset::Element& element) {
     const pastset::Stored pinned = element.observe(soon(runtime));
     *stage = 1;
     runtime.sleep_for(60s);
   });
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name);
     const auto element = space->enter("e", values, {.delta = 2}, {.slots = 8, .arena_bytes = 8192});
     element->move(tuple_of(0, 900));
-    wait_for_stage(runtime, *stage, 1);
+    wait_until(runtime, [&] { return *stage >= 1; });
     element->axe(0);
     CHECK_THROWS_AS(element->move(tuple_of(1, 900), soon(runtime, 5ms)), pastset::DeadlinePassed);
     auto moved = element->start_move(tuple_of(1, 900));

@@ -11,7 +11,9 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include "pastset/shared/space.hpp"
 #include "pastset/tuple.hpp"
 #include "runtime/random.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/forked.hpp"
 
 namespace shared_space_scene {
@@ -27,6 +30,8 @@ using pastset::SharedSpace;
 using pastset::Template;
 using test_support::Between;
 using test_support::Forked;
+using test_support::on_steady_clock;
+using test_support::pause;
 using namespace std::chrono_literals;
 
 inline std::string own_name() {
@@ -36,12 +41,6 @@ inline std::string own_name() {
 
 inline runtime::Deadline soon(const runtime::Runtime& runtime, base::Nanos span = 20s) {
   return runtime::Deadline::written_at(runtime.now() + span);
-}
-
-/// Sleeps. For code outside of any context.
-inline void pause(base::Nanos span) {
-  runtime::Runtime clock;
-  clock.run([&] { clock.sleep_for(span); });
 }
 
 /// Returns a second descriptor for the memory of `descriptor`.
@@ -94,6 +93,39 @@ inline std::unique_ptr<SharedSpace> map_when_there(runtime::Runtime& runtime,
       runtime.sleep_for(2ms);
     }
   }
+}
+
+/// Fails a process that is not the test itself.
+inline void expect(bool is_so, const char* what) {
+  if (!is_so) throw std::runtime_error(what);
+}
+
+template <class Is>
+void wait_until(runtime::Runtime& runtime, const Is& is) {
+  for (const base::Nanos end = runtime.now() + 20s; !is(); runtime.sleep_for(1ms))
+    expect(runtime.now() < end, "it does not become so");
+}
+
+/// Returns an element that another process is about to enter.
+inline std::shared_ptr<pastset::Element> find_when_there(runtime::Runtime& runtime,
+                                                         SharedSpace& space,
+                                                         const std::string& element = "e") {
+  wait_until(runtime, [&] { return space.find(element) != nullptr; });
+  return space.find(element);
+}
+
+/// A process that calls `act` with an element when another process has entered it.
+inline Forked process_with(const std::string& name,
+                           const std::function<void(runtime::Runtime&, pastset::Element&)>& act,
+                           const std::string& element = "e") {
+  return Forked([&](runtime::Runtime& runtime) {
+    const auto space = map_when_there(runtime, name);
+    act(runtime, *find_when_there(runtime, *space, element));
+  });
+}
+
+inline runtime::Task start(runtime::Runtime& runtime, std::function<void()> work) {
+  return runtime.spawn(runtime::ContextRole::thread, {"other"}, std::move(work));
 }
 
 }  // namespace shared_space_scene

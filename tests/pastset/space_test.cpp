@@ -4,13 +4,11 @@
 
 #include <catch2/catch.hpp>
 
-using base::Payload;
+#include "tests/pastset/numbers.hpp"
+
 using pastset::Space;
 using pastset::Template;
-
-namespace {
-const Template number = *Template::parse("u64");
-}
+using namespace test_support;
 
 TEST_CASE("space: enter makes the element once and then finds it") {
   Space space;
@@ -36,7 +34,7 @@ TEST_CASE("space: enter with another template is refused and names both") {
 TEST_CASE("space: after a delete enter makes a new empty element and old handles stay dead") {
   Space space;
   const auto old = space.enter("a", number);
-  old->move(Payload::of(std::uint64_t{1}));
+  old->move(tuple(1));
   space.delete_element("a");
   space.delete_element("a");
   CHECK(space.find("a") == nullptr);
@@ -44,7 +42,7 @@ TEST_CASE("space: after a delete enter makes a new empty element and old handles
   CHECK_THROWS_AS(old->last(), pastset::Deleted);
   const auto fresh = space.enter("a", *Template::parse("f64"));
   CHECK(fresh->last() == 0);
-  CHECK_THROWS_AS(old->move(Payload::of(std::uint64_t{1})), pastset::Deleted);
+  CHECK_THROWS_AS(old->move(tuple(1)), pastset::Deleted);
 }
 
 TEST_CASE("space: an element deleted through a handle is removed from the space") {
@@ -60,5 +58,5 @@ TEST_CASE("space: handles outlive the space") {
   auto space = std::make_unique<Space>();
   const auto a = space->enter("a", number);
   space.reset();
-  CHECK(a->move(Payload::of(std::uint64_t{1})) == 0);
+  CHECK(a->move(tuple(1)) == 0);
 }

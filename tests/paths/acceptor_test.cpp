@@ -9,16 +9,12 @@
 
 #include "paths/wire/local/transport.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/clocks.hpp"
+#include "tests/support/forwarding_transport.hpp"
 
 namespace {
 
 using namespace paths;
-
-class Nobody final : public Receiver {
- public:
-  void deliver(ConnectionId, Frame&&) override {}
-  void connection_lost(ConnectionId, const std::string&) override {}
-};
 
 constexpr base::Digest run{.high = 1, .low = 2};
 
@@ -36,12 +32,11 @@ Frame frame_of(FrameKind kind) {
 /// each for another deployment.
 std::size_t labels_after(std::size_t greetings, bool is_taken_back) {
   std::size_t labels = 0;
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([&] {
+  test_support::on_virtual_clock([&](runtime::Runtime&) {
     LocalNetwork network(2);
     Acceptor acceptor("host", 0, run, 1, network.transport(0));
     acceptor.start();
-    Nobody nobody;
+    test_support::NoReceiver nobody;
     const auto peer = network.transport(1);
     peer->start(nobody);
     for (std::size_t number = 0; number < greetings; ++number) {

@@ -63,11 +63,10 @@ struct Scene {
     return spy;
   }
   void run(const std::function<void(Path&)>& operate) {
-    const auto result = sim.run([&](Thread& thread) {
+    sim.run_well([&](Thread& thread) {
       sender = runtime::calling_context();
       operate(thread.path("log"));
     });
-    CHECK(result.ended_well());
   }
 
   std::vector<Passage> passages;

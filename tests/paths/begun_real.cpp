@@ -19,6 +19,7 @@
 #include "runtime/random.hpp"
 #include "tests/support/sim.hpp"
 #include "tests/support/thrown.hpp"
+#include "tests/support/wrongs.hpp"
 
 namespace {
 
@@ -30,31 +31,14 @@ runtime::ClockKind each_clock() {
   return GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
 }
 
-SimResult run(const Sim& sim, runtime::ClockKind clock,
+void run_well(const Sim& sim, runtime::ClockKind clock,
               const std::function<void(paths::Thread&)>& thread) {
-  return sim.run(thread, clock);
+  sim.run_well(thread, clock);
 }
 
 std::string four_hosts(const std::string& more) {
   return "clusters: {alpha: {hosts: 4, threads: 2}}\n" + more;
 }
-
-/// Mistakes that threads found. Catch2 must not be called by several threads at once.
-class Wrongs {
- public:
-  ~Wrongs() { CHECK(all_ == std::set<std::string>{}); }
-  void check(bool is_right, const std::string& what) {
-    const runtime::Lock lock(mutex_);
-    if (!is_right) all_.insert(what);
-  }
-  void contains(const std::string& text, const std::string& part) {
-    check(text.find(part) != std::string::npos, text + ", not " + part);
-  }
-
- private:
-  runtime::Mutex mutex_;
-  std::set<std::string> all_;
-};
 
 /// Counts passing operations with and without a context.
 struct Passed {
@@ -143,7 +127,7 @@ TEST_CASE("begun: a wait set covers many started rounds of a thread on both cloc
   const auto clock = each_clock();
   constexpr std::uint64_t rounds = 200;
   const Sim sim(four_hosts("collectives: {sum: {kind: allreduce, template: u64, operation: sum}}"));
-  const SimResult result = sim.run(
+  sim.run_well(
       [&](paths::Thread& thread) {
         paths::Path& sum = thread.path("sum");
         std::vector<paths::Started> started;
@@ -159,13 +143,11 @@ TEST_CASE("begun: a wait set covers many started rounds of a thread on both cloc
           wrongs.check(!seen[*round], "told of twice");
           seen[*round] = true;
           wrongs.check(started[*round].done(), "started[*round].done()");
-          wrongs.check(started[*round].wait().payload.read<std::uint64_t>() == 8 * *round + 28,
-                       "started[*round].wait().payload.read<std::uint64_t>() == 8 * *round + 28");
+          wrongs.equal<std::uint64_t>(started[*round].wait().payload.read<std::uint64_t>(),
+                                      8 * *round + 28);
         }
       },
       clock);
-  CHECK(result.failures == std::vector<std::string>{});
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("begun: contributions of other hosts enter a join without a context and get replies") {
@@ -174,16 +156,13 @@ TEST_CASE("begun: contributions of other hosts enter a join without a context an
   Passed passed;
   const Sim sim(star(6, ""), {}, {counter_kind(passed)});
   constexpr std::uint64_t rounds = 50;
-  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
+  run_well(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < rounds; ++round) {
       if (thread.rank() == round % 7) thread.host().runtime().sleep_for(1ms);
       const paths::Result sum = thread.path("sum").move_value(round + thread.rank());
-      wrongs.check(sum.payload.read<std::uint64_t>() == 7 * round + 21,
-                   "sum.payload.read<std::uint64_t>() == 7 * round + 21");
+      wrongs.equal<std::uint64_t>(sum.payload.read<std::uint64_t>(), 7 * round + 21);
     }
   });
-  CHECK(result.failures == std::vector<std::string>{});
-  CHECK(result.broke == "");
   CHECK(passed.with == 0);
   CHECK(passed.without == 6 * rounds);
 }
@@ -193,12 +172,11 @@ TEST_CASE("begun: a stage below the join that needs a context gets one") {
   Wrongs wrongs;
   Passed passed;
   const Sim sim(star(3, ", thrower: {round: 5}"), {}, {counter_kind(passed)});
-  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
+  run_well(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < 20; ++round) {
       const std::string error = thrown<paths::TravelError>([&] {
         const paths::Result sum = thread.path("sum").move_value(round);
-        wrongs.check(sum.payload.read<std::uint64_t>() == 4 * round,
-                     "sum.payload.read<std::uint64_t>() == 4 * round");
+        wrongs.equal<std::uint64_t>(sum.payload.read<std::uint64_t>(), 4 * round);
       });
       if (round == 5)
         wrongs.contains(error, thrown_text);
@@ -206,7 +184,6 @@ TEST_CASE("begun: a stage below the join that needs a context gets one") {
         wrongs.contains(error, "nothing");
     }
   });
-  CHECK(result.failures == std::vector<std::string>{});
   CHECK(passed.with == 0);
 }
 
@@ -215,17 +192,17 @@ TEST_CASE("begun: an incomplete round fails at its deadline and names the missin
   Wrongs wrongs;
   Passed passed;
   const Sim sim("deadline: 300ms\n" + star(3, ""), {}, {counter_kind(passed)});
-  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
+  run_well(sim, clock, [&](paths::Thread& thread) {
     if (thread.rank() == 2) {
       thread.host().runtime().sleep_for(900ms);
       return;
     }
     if (thread.rank() == 0) thread.host().runtime().sleep_for(600ms);  // this host is late too
-    const std::string error = thrown<paths::TravelError>([&] { thread.path("sum").move_value(std::uint64_t{1}); });
+    const std::string error =
+        thrown<paths::TravelError>([&] { thread.path("sum").move_value(std::uint64_t{1}); });
     wrongs.contains(error, "round 0: missing at the deadline: ");
     wrongs.contains(error, "far-1");
   });
-  CHECK(result.broke == "");
 }
 
 TEST_CASE(
@@ -235,18 +212,17 @@ TEST_CASE(
   Wrongs wrongs;
   Passed passed;
   const Sim sim(star(4, ""), {}, {counter_kind(passed)});
-  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
+  run_well(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < 5; ++round) {
       if (thread.rank() == 3 && round == 3) return;
-      const std::string error = thrown<paths::TravelError>([&] { thread.path("sum").move_value(round); });
+      const std::string error =
+          thrown<paths::TravelError>([&] { thread.path("sum").move_value(round); });
       if (round < 3)
         wrongs.contains(error, "nothing");
       else
         wrongs.contains(error, "released its path before");
     }
   });
-  CHECK(result.failures == std::vector<std::string>{});
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("begun: in each kind of join contributions of any host may arrive first and last") {
@@ -259,21 +235,18 @@ TEST_CASE("begun: in each kind of join contributions of any host may arrive firs
     Passed passed;
     const bool is_barrier = join == "kind: barrier";
     const Sim sim(star(4, "", join, is_barrier ? "" : "u64"), {}, {counter_kind(passed)});
-    const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
+    run_well(sim, clock, [&](paths::Thread& thread) {
       runtime::Random random(thread.rank());
       for (std::uint64_t round = 0; round < 100; ++round) {
         if (random.chance(0.1)) thread.host().runtime().sleep_for(200us);
         const paths::Result got = thread.path("sum").move_value(10 * round + thread.rank());
         if (join.find("broadcast") != std::string::npos)
-          wrongs.check(got.payload.read<std::uint64_t>() == 10 * round + 2,
-                       "got.payload.read<std::uint64_t>() == 10 * round + 2");
+          wrongs.equal<std::uint64_t>(got.payload.read<std::uint64_t>(), 10 * round + 2);
         if (join.find("allreduce") != std::string::npos ||
             (join.find("reduce") != std::string::npos && thread.rank() == 0))
-          wrongs.check(got.payload.read<std::uint64_t>() == 10 * round + 4,
-                       "got.payload.read<std::uint64_t>() == 10 * round + 4");
+          wrongs.equal<std::uint64_t>(got.payload.read<std::uint64_t>(), 10 * round + 4);
       }
     });
-    CHECK(result.failures == std::vector<std::string>{});
     CHECK(passed.with == 0);
   }
 }
@@ -298,7 +271,7 @@ TEST_CASE("begun: in a round of an allreduce or barrier only one result is the l
   Passed passed;
   const Sim sim(star(4, below, one.join, one.moved), {}, {counter_kind(passed), marker_kind()});
   const std::size_t values = one.moved == std::string("u64[10000]") ? 10'000 : 1;
-  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
+  run_well(sim, clock, [&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < rounds; ++round) {
       // In every second round, the contribution of another host arrives before that of this host.
       while (thread.rank() == 0 && round % 2 == 1 && passed.without <= int(4 * round))
@@ -308,8 +281,6 @@ TEST_CASE("begun: in a round of an allreduce or barrier only one result is the l
       if (thread.rank() == 0 && got.last_arriver) ++passed.last_arrivers.at(round);
     }
   });
-  CHECK(result.failures == std::vector<std::string>{});
-  CHECK(result.broke == "");
   CHECK(passed.with == 0);
   CHECK(passed.without == 4 * rounds);
   for (const auto& marked : std::span(passed.last_arrivers).first(rounds))
@@ -320,7 +291,7 @@ TEST_CASE("begun: rounds led by different threads may overtake each other") {
   constexpr auto clock = runtime::ClockKind::steady;
   Wrongs wrongs;
   const Sim sim(four_hosts("collectives: {word: {kind: broadcast, template: f64}}\n"));
-  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
+  run_well(sim, clock, [&](paths::Thread& thread) {
     constexpr int rounds = 20, at_once = 100;
     for (int round = 0; round < rounds; ++round) {
       std::vector<paths::Started> started;
@@ -330,7 +301,6 @@ TEST_CASE("begun: rounds led by different threads may overtake each other") {
         wrongs.check(started[std::size_t(i)].wait().payload.read<double>() == i, "a word");
     }
   });
-  CHECK(result.failures == std::vector<std::string>{});
 }
 
 TEST_CASE("begun: large values that threads combine together are led in a context") {
@@ -340,16 +310,14 @@ TEST_CASE("begun: large values that threads combine together are led in a contex
   const Sim sim(
       star(2, "", "kind: allreduce, operation: sum, template: \"f64[200000]\"", "f64[200000]"), {},
       {counter_kind(passed)});
-  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
+  run_well(sim, clock, [&](paths::Thread& thread) {
     for (int round = 0; round < 10; ++round) {
       if (thread.rank() == 0 && round % 2 == 0) thread.host().runtime().sleep_for(5ms);
       std::vector<double> mine(200'000, thread.rank() + round);
       const paths::Result sum = thread.path("sum").move(base::Payload::of(std::move(mine)));
-      wrongs.check(sum.payload.read<double>(8 * 199'999) == 3 + 3 * round,
-                   "sum.payload.read<double>(8 * 199'999) == 3 + 3 * round");
+      wrongs.equal<double>(sum.payload.read<double>(8 * 199'999), 3 + 3 * round);
     }
   });
-  CHECK(result.failures == std::vector<std::string>{});
   CHECK(passed.with == 0);
 }
 
@@ -361,7 +329,7 @@ TEST_CASE("begun: reads from another host wait in the element without a context 
       "clusters: {alpha: {hosts: 2, threads: 4}}\n"
       "elements: {work: {host: alpha-0, template: u64, reach: all, delta: 2}}\n");
   std::atomic<std::uint64_t> seen{0};
-  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
+  run_well(sim, clock, [&](paths::Thread& thread) {
     paths::Path& work = thread.path("work");
     if (thread.rank() == 0) {
       for (std::uint64_t i = 0; i < 40; ++i) work.move_value(std::uint64_t{1} << i);
@@ -373,7 +341,6 @@ TEST_CASE("begun: reads from another host wait in the element without a context 
       wrongs.contains(thrown<paths::TravelError>([&] { work.newest(1000); }),
                       "element 'work': no tuple 1000 before the deadline");
   });
-  CHECK(result.failures == std::vector<std::string>{});
   CHECK(seen == (std::uint64_t{1} << 40) - 1);
 }
 
@@ -394,20 +361,19 @@ TEST_CASE("begun: reads pass a cache without a context and later ones end there"
       "     shelf, forward: {to: here}, store: {element: log}]}\n",
       {}, {counter_kind(passed)});
   constexpr std::uint64_t tuples = 20;
-  const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
+  run_well(sim, clock, [&](paths::Thread& thread) {
     paths::Path& log = thread.path("log");
     for (std::uint64_t number = 0; number < tuples; ++number) {
       if (thread.rank() == 0) {
         thread.host().runtime().sleep_for(200us);
         log.move_value(number * 10);
       } else {
-        wrongs.check(log.observe(number).payload.read<std::uint64_t>() == number * 10, "a tuple");
+        wrongs.equal<std::uint64_t>(log.observe(number).payload.read<std::uint64_t>(), number * 10);
       }
     }
-    if (thread.rank() != 0) wrongs.check(log.observe(0).payload.read<std::uint64_t>() == 0, "0");
+    if (thread.rank() != 0)
+      wrongs.equal<std::uint64_t>(log.observe(0).payload.read<std::uint64_t>(), 0);
   });
-  CHECK(result.failures == std::vector<std::string>{});
-  CHECK(result.broke == "");
   CHECK(passed.with == 0);
   CHECK(passed.without == 3 * (tuples + 1));
 }
@@ -417,7 +383,7 @@ TEST_CASE("begun: a run ends when its program fails while operations wait withou
   for (int end = 0; end < 3; ++end) {
     Passed passed;
     const Sim sim(star(4, ""), {}, {counter_kind(passed)});
-    const SimResult result = run(sim, clock, [&](paths::Thread& thread) {
+    const auto thread_function = [&](paths::Thread& thread) {
       std::vector<paths::Started> started;
       paths::Path& sum = thread.path("sum");
       for (std::uint64_t i = 0; i < 30; ++i) started.push_back(sum.start(base::Payload::of(i)));
@@ -426,7 +392,8 @@ TEST_CASE("begun: a run ends when its program fails while operations wait withou
       for (auto& one : started) thrown<paths::TravelError>([&] { one.wait(); });
       if (end == 2 && thread.rank() == 2) throw std::runtime_error("the test");
       thrown<paths::TravelError>([&] { sum.move_value(std::uint64_t{1}); });
-    });
+    };
+    const SimResult result = sim.run(thread_function, clock);
     CHECK(result.broke == "");
     CHECK(result.failures.size() == (end == 1 ? 0u : 1u));
   }

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/config_test.cpp — the low level of a config, read, printed and read again.
-#include "paths/config/config.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
 #include <string>
 
-#include "base/errors.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 #include "paths/joins/condition.hpp"
-#include "paths/plan/print_plan.hpp"
-#include "wrappers/all.hpp"
+#include "tests/support/read_config.hpp"
 
 namespace {
 
 using paths::Plan;
+using namespace test_support;
 
 const std::string hosts = R"(
 hosts:
@@ -43,17 +41,13 @@ paths:
     through: [wan: down, forward: {to: a}, store: {element: result}]
 )";
 
-Plan read(const std::string& text, const paths::Overrides& overrides = {}) {
-  return paths::read_plan(base::parse_settings(text, "test.yaml"), wrappers::all_kinds(),
-                          overrides);
-}
-std::string printed(const Plan& plan) { return paths::print_plan(plan, wrappers::all_kinds()); }
+const std::string text = hosts + wrappers_section + paths_section;
 
 }  // namespace
 
 TEST_CASE(
     "config: paths share stages from a join on and slots are numbered in the order of paths") {
-  const Plan plan = read(hosts + wrappers_section + paths_section);
+  const Plan plan = read_config(text);
   REQUIRE(plan.paths.size() == 4);
   CHECK(plan.paths[0].stage == plan.paths[2].stage);
   CHECK(plan.paths[0].slot == 0);
@@ -70,7 +64,7 @@ TEST_CASE(
 }
 
 TEST_CASE("config: a wrapper that does not join is one instance on many paths") {
-  const Plan plan = read(hosts + wrappers_section + paths_section);
+  const Plan plan = read_config(text);
   const auto& first = plan.stages[plan.paths[1].stage];
   const auto& other = plan.stages[plan.paths[3].stage];
   CHECK(plan.paths[1].stage != plan.paths[3].stage);
@@ -79,11 +73,11 @@ TEST_CASE("config: a wrapper that does not join is one instance on many paths") 
 }
 
 TEST_CASE("config: a printed plan reads back with the same digest and prints the same text") {
-  const Plan plan = read(hosts + wrappers_section + paths_section);
-  const std::string text = printed(plan);
-  const Plan again = read(text);
+  const Plan plan = read_config(text);
+  const std::string low_level = low_level_of(plan);
+  const Plan again = read_config(low_level);
   CHECK(again.digest == plan.digest);
-  CHECK(printed(again) == text);
+  CHECK(low_level_of(again) == low_level);
 }
 
 TEST_CASE("config: every config that ships and its expansion can be read with every algorithm") {
@@ -106,7 +100,7 @@ TEST_CASE("config: every config that ships and its expansion can be read with ev
         const Plan plan = paths::load_plan(file, wrappers::all_kinds(), overrides);
         // File names of the links' traces are relative to the folder of the config.
         const auto expanded =
-            base::parse_settings(printed(plan), (folder / "expanded.yaml").string());
+            base::parse_settings(low_level_of(plan), (folder / "expanded.yaml").string());
         CHECK(paths::read_plan(expanded, wrappers::all_kinds()).digest == plan.digest);
       }
   }
@@ -114,59 +108,52 @@ TEST_CASE("config: every config that ships and its expansion can be read with ev
 }
 
 TEST_CASE("config: addresses are generated in the order of hosts") {
-  const Plan tcp = read(hosts + wrappers_section + paths_section + "network: {port: 9000}\n");
+  const Plan tcp = read_config(text + "network: {port: 9000}\n");
   CHECK(tcp.hosts[0].address == "tcp://127.0.0.1:9000");
   CHECK(tcp.hosts[1].address == "tcp://127.0.0.1:9001");
-  const Plan ipc = read(hosts + wrappers_section + paths_section + "network: {transport: ipc}\n");
+  const Plan ipc = read_config(text + "network: {transport: ipc}\n");
   CHECK(ipc.hosts[1].address == "ipc://test/b");
 }
 
 TEST_CASE("config: program options change port and transport at both levels") {
-  const std::string text = printed(read(hosts + wrappers_section + paths_section));
-  paths::Overrides overrides;
-  overrides.port = 9100;
-  CHECK(read(text, overrides).hosts[1].address == "tcp://127.0.0.1:9101");
-  overrides = {};
-  overrides.transport = "ipc";
-  const Plan ipc = read(text, overrides);
+  const std::string low_level = low_level_of(read_config(text));
+  CHECK(read_config(low_level, given(&paths::Overrides::port, 9100)).hosts[1].address ==
+        "tcp://127.0.0.1:9101");
+  const Plan ipc = read_config(low_level, given(&paths::Overrides::transport, "ipc"));
   CHECK(ipc.transport == Plan::Transport::ipc);
   CHECK(ipc.hosts[1].address == "ipc://test/b");
 }
 
 TEST_CASE("config: program options for the high level are refused at the low level") {
-  const std::string text = hosts + wrappers_section + paths_section;
-  paths::Overrides overrides;
+  paths::Overrides overrides = given(&paths::Overrides::root, "one/a");
   overrides.algorithm = "magpie";
-  overrides.root = "one/a";
   overrides.instrument = true;
-  CHECK_THROWS_WITH(read(text, overrides), Catch::Contains("--algorithm") &&
-                                               Catch::Contains("--root") &&
-                                               Catch::Contains("--instrument"));
+  CHECK_THAT(config_error(text, overrides), Catch::Contains("--algorithm") &&
+                                                Catch::Contains("--root") &&
+                                                Catch::Contains("--instrument"));
 }
 
 TEST_CASE("config: addresses beyond loopback require security: plain") {
-  const std::string text = hosts + wrappers_section + paths_section;
-  CHECK_THROWS_WITH(read(text + "network: {address: 10.0.0.1}\n"),
+  CHECK_THROWS_WITH(read_config(text + "network: {address: 10.0.0.1}\n"),
                     Catch::Contains("security: plain"));
-  const Plan plan = read(text + "network: {address: 10.0.0.1, security: plain}\n");
+  const Plan plan = read_config(text + "network: {address: 10.0.0.1, security: plain}\n");
   CHECK(plan.hosts[1].address == "tcp://10.0.0.1:7701");
   CHECK(plan.security_plain);
 }
 
 TEST_CASE("config: a written deadline is part of the plan and the default is not") {
-  const std::string text = hosts + wrappers_section + paths_section;
-  CHECK_FALSE(read(text).deadline_written);
-  const Plan plan = read(text + "deadline: 5s\n");
+  CHECK_FALSE(read_config(text).deadline_written);
+  const Plan plan = read_config(text + "deadline: 5s\n");
   CHECK(plan.deadline_written);
   CHECK(plan.deadline == std::chrono::seconds(5));
-  CHECK(plan.digest != read(text).digest);
+  CHECK(plan.digest != read_config(text).digest);
 }
 
 TEST_CASE("config: a deep path is refused before it could overflow the stack") {
   std::string through;
   for (int hop = 0; hop < 300; ++hop) through += "event_collector: {}, ";
-  CHECK_THROWS_WITH(read(hosts + "paths:\n  - {graph: g, host: a, threads: 0, through: [" +
-                         through + "store: {element: result}]}\n"),
+  CHECK_THROWS_WITH(read_config(hosts + "paths:\n  - {graph: g, host: a, threads: 0, through: [" +
+                                through + "store: {element: result}]}\n"),
                     Catch::Contains("at most 256 wrappers"));
 }
 

@@ -118,6 +118,26 @@ struct Talk {
     operation.payload = base::Payload::of(value);
     return operation;
   }
+  Result call(Operation operation, base::Nanos deadline = 1s) {
+    return connections.requests().call(other, there, std::move(operation),
+                                       runtime::Deadline::written_at(deadline));
+  }
+  /// Delivers the reply to `asked` with `value`.
+  void reply_to(const Frame& asked, double value = 0, std::uint32_t credits = 0) {
+    Frame reply = frame(FrameKind::reply);
+    reply.call = asked.call;
+    reply.credits = credits;
+    reply.result.payload = base::Payload::of(value);
+    connections.deliver(outbound, std::move(reply));
+  }
+  /// Spawns the end of alpha-0, which waits for the peer until 1 s.
+  runtime::Task stop() {
+    return runtime.spawn(runtime::ContextRole::service, {"end"}, [this] {
+      connections.goodbyes().part(runtime::Deadline::written_at(1s));
+      ended = runtime.now();
+    });
+  }
+  base::Nanos ended{0};  ///< time at which stop() was done
   void push(double value, std::uint32_t path = 0, std::uint32_t thread = 0) {
     connections.sender().push(other, there, push_of(value, path, thread));
   }
@@ -156,6 +176,13 @@ struct Talk {
     Frame given = frame(FrameKind::credits);
     given.credits = credits;
     connections.deliver(on, std::move(given));
+  }
+  /// Returns a greeting or welcome of beta-0 with another incarnation or another plan.
+  Frame greeting_of(FrameKind kind, std::uint64_t incarnation, base::Digest digest) const {
+    Frame made = frame(kind);
+    made.deployment =
+        std::make_shared<const DeploymentId>(DeploymentId{"", 1, incarnation, digest});
+    return made;
   }
   void hello(ConnectionId on = inbound) {
     Frame greeting = frame(FrameKind::hello);

@@ -98,9 +98,7 @@ TEST_CASE("connections: a goodbye waits behind pushes without credits") {
     talk.send(300);
     talk.send(301);
     talk.release();
-    auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
-      talk.connections.goodbyes().part(runtime::Deadline::written_at(1s));
-    });
+    auto stopping = talk.stop();
     talk.runtime.sleep_for(1ms);
     talk.give_credits(1);
     CHECK(talk.sent_of(FrameKind::goodbye) == 0);
@@ -120,9 +118,7 @@ TEST_CASE("connections: an end is awaited as long as held pushes continue to lea
   talk.runtime.run([&] {
     use_up_credits(talk);
     for (int i = 0; i < 4; ++i) talk.send(300 + i);
-    auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
-      talk.connections.goodbyes().part(runtime::Deadline::written_at(1s));
-    });
+    auto stopping = talk.stop();
     for (int i = 0; i < 4; ++i) {
       talk.runtime.sleep_for(700ms);
       CHECK_FALSE(stopping.done());
@@ -138,20 +134,16 @@ TEST_CASE("connections: an end is awaited as long as held pushes continue to lea
 
 TEST_CASE("connections: unneeded credits from a peer do not prolong the wait for an end") {
   Talk talk;
-  base::Nanos ended{0};
   talk.runtime.run([&] {
     talk.push(1);
-    auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
-      talk.connections.goodbyes().part(runtime::Deadline::written_at(1s));
-      ended = talk.runtime.now();
-    });
+    auto stopping = talk.stop();
     for (int i = 0; i < 4; ++i) {
       talk.runtime.sleep_for(700ms);
       talk.give_credits(1);
     }
     stopping.join();
   });
-  CHECK(ended == 1s);
+  CHECK(talk.ended == 1s);
   CHECK(talk.connections.given_up() ==
         "host alpha-0: host beta-0 gave no sign of life at the end for 1s");
 }
@@ -199,18 +191,11 @@ TEST_CASE("connections: requests wait behind held pushes of their path until the
   talk.runtime.run([&] {
     use_up_credits(talk);
     talk.push(300);
-    auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
-      Operation asked;
-      const auto deadline = runtime::Deadline::written_at(1s);
-      value = talk.connections.requests()
-                  .call(other, there, Operation(asked), deadline)
-                  .payload.read<double>();
-    });
+    auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"},
+                                     [&] { value = talk.call({}).payload.read<double>(); });
     auto impatient = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
-      Operation asked;
       try {
-        talk.connections.requests().call(other, there, Operation(asked),
-                                         runtime::Deadline::written_at(10ms));
+        talk.call({}, 10ms);
       } catch (const TravelError& error) {
         late = fmt::format("{} at {}", error.reason(), base::format_time(talk.runtime.now()));
       }
@@ -221,10 +206,7 @@ TEST_CASE("connections: requests wait behind held pushes of their path until the
     talk.runtime.sleep_for(1ms);
     CHECK(talk.sent_of(FrameKind::one_way) == 1);
     REQUIRE(talk.sent_of(FrameKind::request) == 1);
-    Frame reply = talk.frame(FrameKind::reply);
-    reply.call = talk.sent.back().call;
-    reply.result.payload = base::Payload::of(4.5);
-    talk.connections.deliver(Talk::outbound, std::move(reply));
+    talk.reply_to(talk.sent.back(), 4.5);
     caller.join();
     impatient.join();
   });
@@ -240,13 +222,12 @@ TEST_CASE("connections: requests beyond the credits leave in the order of their 
   talk.runtime.run([&] {
     std::vector<runtime::Task> callers;
     const auto call = [&](std::uint64_t sequence) {
-      callers.push_back(talk.runtime.spawn(
-          runtime::ContextRole::service, {"round", "alpha-0", sequence}, [&talk, sequence] {
-            Operation asked;
-            asked.sequence = sequence;
-            talk.connections.requests().call(other, there, Operation(asked),
-                                             runtime::Deadline::written_at(1s));
-          }));
+      callers.push_back(talk.runtime.spawn(runtime::ContextRole::service,
+                                           {"round", "alpha-0", sequence}, [&talk, sequence] {
+                                             Operation asked;
+                                             asked.sequence = sequence;
+                                             talk.call(asked);
+                                           }));
     };
     if (is_behind_a_push) {
       use_up_credits(talk);
@@ -260,9 +241,7 @@ TEST_CASE("connections: requests beyond the credits leave in the order of their 
     for (const Frame& one : std::exchange(talk.sent, {})) {
       if (one.kind != FrameKind::request) continue;
       left.push_back(one.operation.sequence);
-      Frame reply = talk.frame(FrameKind::reply);
-      reply.call = one.call;
-      talk.connections.deliver(Talk::outbound, std::move(reply));
+      talk.reply_to(one);
     }
     for (auto& caller : callers) caller.join();
   });
@@ -278,15 +257,11 @@ TEST_CASE("connections: a request of another path does not wait behind pushes wi
     auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-0"}, [&] {
       Operation asked;
       asked.thread = 1;
-      talk.connections.requests().call(other, there, Operation(asked),
-                                       runtime::Deadline::written_at(1s));
+      talk.call(asked);
     });
     talk.runtime.sleep_for(1ms);
     REQUIRE(talk.sent_of(FrameKind::request) == 1);
-    Frame reply = talk.frame(FrameKind::reply);
-    reply.call = talk.sent.back().call;
-    reply.credits = 1;  // credit of the request
-    talk.connections.deliver(Talk::outbound, std::move(reply));
+    talk.reply_to(talk.sent.back(), 0, 1);  // with the credit of the request
     caller.join();
     CHECK(talk.sent_of(FrameKind::one_way) == 0);
     talk.give_credits(1);
@@ -299,9 +274,8 @@ TEST_CASE("connections: a request that was cancelled while it waited for credits
   talk.runtime.run([&] {
     use_up_credits(talk);
     talk.send(300);
-    auto cancelled = talk.runtime.spawn(runtime::ContextRole::service, {"read"}, [&] {
-      talk.connections.requests().call(other, there, {}, runtime::Deadline::written_at(1s));
-    });
+    auto cancelled =
+        talk.runtime.spawn(runtime::ContextRole::service, {"read"}, [&] { talk.call({}); });
     talk.runtime.sleep_for(1ms);
     talk.release();  // behind the request
     CHECK(talk.values().empty());
@@ -314,12 +288,10 @@ TEST_CASE("connections: a request that was cancelled while it waited for credits
 
 TEST_CASE("connections: a peer with another config is refused with both named and not served") {
   Talk talk;
-  Frame hello = talk.frame(FrameKind::hello);
-  hello.deployment = std::make_shared<const DeploymentId>(DeploymentId{"", 1, 2, {99, 2}});
-  talk.connections.deliver(Talk::inbound, Frame(hello));
+  const base::Digest theirs{99, 2};
+  talk.connections.deliver(Talk::inbound, talk.greeting_of(FrameKind::hello, 2, theirs));
   REQUIRE(talk.sent.size() == 1);
   CHECK(talk.sent[0].kind == FrameKind::refuse);
-  const base::Digest theirs{99, 2};
   CHECK(talk.sent[0].text == fmt::format("host beta-0 runs config {}, host alpha-0 config {}",
                                          theirs.text(), talk.plan->digest.text()));
   talk.connections.deliver(Talk::inbound, talk.frame(FrameKind::request));
@@ -344,10 +316,8 @@ TEST_CASE("connections: no frame leaves before the peer's welcome and then all l
 TEST_CASE("connections: a peer that was started again is gone and its frames are refused") {
   Talk talk;
   talk.hello();
-  Frame hello = talk.frame(FrameKind::hello);
+  Frame hello = talk.greeting_of(FrameKind::hello, 3, talk.plan->digest);
   hello.stage = Talk::first_stage + 1;
-  hello.deployment =
-      std::make_shared<const DeploymentId>(DeploymentId{"", 1, 3, talk.plan->digest});
   talk.connections.deliver(Talk::second_inbound, Frame(hello));
   CHECK(talk.sent.back().kind == FrameKind::refuse);
   CHECK(talk.gone ==
@@ -362,11 +332,9 @@ TEST_CASE("connections: a welcome from another start of the peer is refused") {
   talk.welcomes = false;
   talk.hello();
   talk.push(1);
-  Frame welcome = talk.frame(FrameKind::welcome);
-  welcome.deployment =
-      std::make_shared<const DeploymentId>(DeploymentId{"", 1, 3, talk.plan->digest});
   talk.sent.clear();
-  talk.connections.deliver(Talk::outbound, Frame(welcome));
+  talk.connections.deliver(Talk::outbound,
+                           talk.greeting_of(FrameKind::welcome, 3, talk.plan->digest));
   REQUIRE(talk.gone.size() == 1);
   CHECK_THAT(talk.gone[0], Catch::Contains("a welcome of another start of it: deployed again"));
   CHECK(talk.sent_of(FrameKind::one_way) == 0);
@@ -387,7 +355,7 @@ TEST_CASE("connections: a refusal is the error of every later operation") {
   Frame refuse = talk.frame(FrameKind::refuse);
   refuse.text = "host alpha-0 runs config a, host beta-0 config b";
   talk.connections.deliver(Talk::outbound, Frame(refuse));
-  CHECK_THAT(test_support::thrown<TravelError>([&] { talk.push(2); }),
+  CHECK_THAT(thrown<TravelError>([&] { talk.push(2); }),
              Catch::Contains("beta-0") && Catch::Contains(refuse.text));
   CHECK(talk.gone == std::vector<std::string>{"beta-0: " + refuse.text});
 }
@@ -419,19 +387,15 @@ TEST_CASE("connections: a peer that is lost or has parted is reported once") {
     CHECK(talk.gone == std::vector<std::string>{"beta-0: closed"});
   }
   SECTION("stop sends a goodbye on its own connections and waits for the reply or the deadline") {
-    base::Nanos ended{0};
     const bool is_answered = GENERATE(true, false);
     talk.runtime.run([&] {
-      auto stopping = talk.runtime.spawn(runtime::ContextRole::service, {"end"}, [&] {
-        talk.connections.goodbyes().part(runtime::Deadline::written_at(1s));
-        ended = talk.runtime.now();
-      });
+      auto stopping = talk.stop();
       talk.runtime.sleep_for(30ms);
       CHECK(talk.sent_of(FrameKind::goodbye) == 1);
       if (is_answered) talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::goodbye));
       stopping.join();
     });
-    CHECK(ended == (is_answered ? 30ms : 1000ms));
+    CHECK(talk.ended == (is_answered ? 30ms : 1000ms));
     CHECK(talk.gone.empty());
   }
 }
@@ -465,7 +429,7 @@ TEST_CASE(
   const std::string why = "it did not connect within 60s (tcp://127.0.0.1:7701)";
   CHECK(talk.gone == std::vector<std::string>{"beta-0: " + why});
   CHECK(talk.connections.given_up() == "host alpha-0: host beta-0 is gone: " + why);
-  CHECK_THAT(test_support::thrown<TravelError>([&] { talk.push(1); }), Catch::Contains(why));
+  CHECK_THAT(thrown<TravelError>([&] { talk.push(1); }), Catch::Contains(why));
   talk.hello(Talk::third_inbound);
   CHECK(talk.sent.back().kind == FrameKind::refuse);
   CHECK(talk.sent.back().text ==
@@ -474,9 +438,7 @@ TEST_CASE(
 
 TEST_CASE("connections: the error about a missing peer names the refused one that used its name") {
   Talk talk;
-  Frame hello = talk.frame(FrameKind::hello);
-  hello.deployment = std::make_shared<const DeploymentId>(DeploymentId{"", 1, 2, {99, 2}});
-  talk.connections.deliver(Talk::inbound, Frame(hello));
+  talk.connections.deliver(Talk::inbound, talk.greeting_of(FrameKind::hello, 2, {99, 2}));
   talk.runtime.run(
       [&] { talk.connections.meeting().await_peers(runtime::Deadline::written_at(1s)); });
   REQUIRE(talk.gone.size() == 1);
@@ -618,12 +580,8 @@ TEST_CASE("connections: an unsolicited or second reply refuses the peer") {
   for (const Case& one : cases) {
     Talk talk;
     talk.runtime.run([&] {
-      auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread"}, [&] {
-        try {
-          talk.connections.requests().call(other, there, {}, runtime::Deadline::written_at(1s));
-        } catch (const TravelError&) {
-        }
-      });
+      auto caller = talk.runtime.spawn(runtime::ContextRole::thread, {"thread"},
+                                       [&] { thrown<TravelError>([&] { talk.call({}); }); });
       talk.runtime.sleep_for(1ms);
       one.answer(talk, talk.frame(FrameKind::reply));
       caller.join();
@@ -646,9 +604,8 @@ TEST_CASE("connections: a host that ends first announces it and its closing is n
 TEST_CASE("connections: a reply after its caller gave up is accepted once") {
   Talk talk;
   talk.runtime.run([&] {
-    auto cancelled = talk.runtime.spawn(runtime::ContextRole::service, {"read"}, [&] {
-      talk.connections.requests().call(other, there, {}, runtime::Deadline::written_at(1s));
-    });
+    auto cancelled =
+        talk.runtime.spawn(runtime::ContextRole::service, {"read"}, [&] { talk.call({}); });
     talk.runtime.sleep_for(1ms);
     cancelled.cancel();
     cancelled.join();

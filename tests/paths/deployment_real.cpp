@@ -13,6 +13,7 @@
 
 #include "tests/support/deployment_scene.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/resources.hpp"
 
 namespace {
 
@@ -25,13 +26,9 @@ struct Has {
   std::uint64_t descriptors = 0, threads = 0, mappings = 0, heap_bytes = 0;
 
   static Has now() {
-    const auto entries = [](const char* folder) {
-      return static_cast<std::uint64_t>(std::distance(std::filesystem::directory_iterator(folder),
-                                                      std::filesystem::directory_iterator()));
-    };
     Has has;
-    has.descriptors = entries("/proc/self/fd");
-    has.threads = entries("/proc/self/task");
+    has.descriptors = open_descriptors();
+    has.threads = entries_of("task");
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) ++has.mappings;
     has.heap_bytes = mallinfo2().uordblks;
@@ -88,16 +85,15 @@ TEST_CASE(
     HostProcess& process = processes[host];
     CHECK(process.end(120'000) == 0);
     INFO("h" << host << ":\n" << process.text());
-    REQUIRE(process.lines("after: ").size() == 1);
-    const Has before = Has::of(process.lines("before: ")[0]);
-    const Has after = Has::of(process.lines("after: ")[0]);
+    const Has before = Has::of(process.line("before: "));
+    const Has after = Has::of(process.line("after: "));
     // Connected hosts keep connections open; each host is in a third of the deployments.
     CHECK(after.descriptors <= before.descriptors + 2 * host_count);
     CHECK(after.threads <= before.threads);
     CHECK(after.mappings <= before.mappings + 160);               // stacks are kept in bulk
     CHECK(after.heap_bytes <= before.heap_bytes + count * 8192);  // labels are remembered
-    worked += std::stoul(process.lines("worked: ")[0]);
-    failed += std::stoul(process.lines("failed: ")[0]);
+    worked += std::stoul(process.line("worked: "));
+    failed += std::stoul(process.line("failed: "));
   }
   CHECK(worked > count);
   CHECK(failed > 0);

@@ -78,14 +78,13 @@ TEST_CASE("exchange: each thread gets the ranks of both neighbours after the del
   REQUIRE(sim.plan().digest == high.plan().digest);
   const bool previous_first = GENERATE(false, true);
   std::vector<std::optional<Received>> previous(three_ranks), next(three_ranks);
-  const SimResult run = sim.run([&](paths::Thread& thread) {
+  const SimResult run = sim.run_well([&](paths::Thread& thread) {
     const std::uint32_t rank = thread.rank();
     send_rank(thread);
     if (previous_first) previous[rank] = receive(thread, from_previous(rank));
     next[rank] = receive(thread, from_next(rank));
     if (!previous_first) previous[rank] = receive(thread, from_previous(rank));
   });
-  CHECK(run.ended_well());
   // From rank 3 to rank 4, the link takes 10 ms, and b's network takes 1 ms from the gateway to the
   // host.
   const std::vector<base::Nanos> down = {0ms, 0ms, 0ms, 0ms, 11ms, 1ms, 0ms, 21ms, 0ms};
@@ -109,7 +108,7 @@ TEST_CASE("exchange: each thread gets the ranks of both neighbours after the del
 TEST_CASE("exchange: sent tuples stay in order until they are axed") {
   const Sim sim(three + exchange());
   std::vector<std::uint32_t> observed;
-  const SimResult run = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     constexpr std::uint32_t tuples = 5;
     if (thread.rank() == 3)
       for (std::uint32_t i = 0; i < tuples; ++i)
@@ -123,7 +122,6 @@ TEST_CASE("exchange: sent tuples stay in order until they are axed") {
     mine.axe(tuples - 1);
     CHECK_THROWS_AS(mine.observe(0), paths::TravelError);
   });
-  CHECK(run.ended_well());
   CHECK(observed == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
 }
 
@@ -131,7 +129,7 @@ TEST_CASE("exchange: a wait for a neighbour that has ended fails after its last 
   const Sim sim(three + exchange());
   std::vector<std::uint32_t> observed;
   std::string told;
-  const SimResult run = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     if (thread.rank() == 3)
       for (std::uint32_t i = 0; i < 3; ++i)
         thread.path(from_previous(4)).send(base::Payload::of(i));
@@ -143,7 +141,6 @@ TEST_CASE("exchange: a wait for a neighbour that has ended fails after its last 
       told = error.what();
     }
   });
-  CHECK(run.ended_well());
   CHECK(observed == std::vector<std::uint32_t>{0, 1, 2});
   CHECK_THAT(told, Catch::Contains("thread a-1/1 has ended"));
 }
@@ -172,12 +169,11 @@ clusters:
 links: [{between: [a, c], latency: 3ms}]
 )";
   std::vector<Received> received(3);
-  const SimResult run = Sim(clusters + exchange()).run([&](paths::Thread& thread) {
+  Sim(clusters + exchange()).run_well([&](paths::Thread& thread) {
     send_rank(thread);
     const std::uint32_t rank = thread.rank();
     if (rank > 0) received[rank] = *receive(thread, from_previous(rank));
   });
-  CHECK(run.ended_well());
   CHECK(received == std::vector<Received>{{}, {0, 0ms}, {1, 3ms}});
 }
 
@@ -185,9 +181,7 @@ TEST_CASE("exchange: a single thread has no neighbours") {
   const Sim sim("clusters: {a: {hosts: 1}}\n" + exchange());
   CHECK(sim.plan().elements.empty());
   bool has_path = true;
-  const SimResult run =
-      sim.run([&](paths::Thread& thread) { has_path = thread.has_path(from_next(0)); });
-  CHECK(run.ended_well());
+  sim.run_well([&](paths::Thread& thread) { has_path = thread.has_path(from_next(0)); });
   CHECK_FALSE(has_path);
 }
 
@@ -202,11 +196,9 @@ TEST_CASE("exchange: instrument and a traced run put collectors on both paths") 
   CHECK(ways(", instrument: true") == all);
   CHECK(ways(", instrument: [store]") ==
         std::vector<std::string>{"forward", "event_collector", "store"});
-  paths::Overrides traced;
-  traced.traced = true;
-  CHECK(ways("", traced) == all);
-  CHECK(ways(", instrument: false", traced) == bare);
-  paths::Overrides silent = traced;
+  CHECK(ways("", traced()) == all);
+  CHECK(ways(", instrument: false", traced()) == bare);
+  paths::Overrides silent = traced();
   silent.instrument = false;
   CHECK(ways(", instrument: true", silent) == bare);
 }

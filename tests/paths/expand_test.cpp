@@ -11,19 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "base/errors.hpp"
-#include "paths/config/config.hpp"
-#include "paths/plan/print_plan.hpp"
-#include "wrappers/all.hpp"
+#include "tests/support/read_config.hpp"
 
 namespace {
 
 using paths::Plan;
-
-Plan read(const std::string& text, const paths::Overrides& overrides = {}) {
-  return paths::read_plan(base::parse_settings(text, "test.yaml"), wrappers::all_kinds(),
-                          overrides);
-}
+using namespace test_support;
 
 /// Returns the names of the wrappers on the path of `graph` that begins on `host`, such as "join(2)
 /// forward store".
@@ -61,7 +54,7 @@ std::string collective(const std::string& settings) {
 }  // namespace
 
 TEST_CASE("expand: a tree joins threads and then hosts and then clusters") {
-  const Plan plan = read(two + collective("operation: sum, template: f64"));
+  const Plan plan = read_config(two + collective("operation: sum, template: f64"));
   CHECK(way(plan, "s", "a-0") == "s.join.a-0(2) s.join.a(2) s.join(2) store");
   CHECK(way(plan, "s", "a-1") == "s.join.a-1(2) forward>a-0 s.join.a(2) s.join(2) store");
   CHECK(way(plan, "s", "y") ==
@@ -71,7 +64,8 @@ TEST_CASE("expand: a tree joins threads and then hosts and then clusters") {
 }
 
 TEST_CASE("expand: all_to_all checks in every cluster and prefetches between all clusters") {
-  const Plan plan = read(two + collective("operation: sum, template: f64, algorithm: magpie"));
+  const Plan plan =
+      read_config(two + collective("operation: sum, template: f64, algorithm: magpie"));
   CHECK(way(plan, "s", "a-1") == "s.join.a-1(2) forward>a-0 s.join.a(2) condition_check store");
   CHECK(way(plan, "s", "a-0", 1) ==
         "prefetch wan.a.b:down forward>gate wan.b.a:up network.gate:down forward>x "
@@ -86,7 +80,8 @@ TEST_CASE("expand: all_to_all checks in every cluster and prefetches between all
 }
 
 TEST_CASE("expand: caches are combined in the order of clusters with the own result among them") {
-  const Plan plan = read(two + collective("operation: sum, template: f64, algorithm: magpie"));
+  const Plan plan =
+      read_config(two + collective("operation: sum, template: f64, algorithm: magpie"));
   std::vector<std::string> combined;
   for (const auto& wrapper : plan.wrappers)
     if (wrapper.kind == "condition_check")
@@ -97,46 +92,45 @@ TEST_CASE("expand: caches are combined in the order of clusters with the own res
 }
 
 TEST_CASE("expand: joins of one are left out except for a single thread") {
-  const Plan plan = read("clusters:\n  a: {hosts: 2, threads: 1}\n" +
-                         collective("operation: sum, template: f64"));
+  const Plan plan = read_config("clusters:\n  a: {hosts: 2, threads: 1}\n" +
+                                collective("operation: sum, template: f64"));
   CHECK(way(plan, "s", "a-0") == "s.join.a(2) store");
   for (const std::string kind : {"allreduce", "reduce", "broadcast", "barrier"}) {
     const Plan alone =
-        read("clusters:\n  a: {hosts: 1}\n" +
-             collective("kind: " + kind + (kind == "barrier" ? "" : ", template: f64")));
+        read_config("clusters:\n  a: {hosts: 1}\n" +
+                    collective("kind: " + kind + (kind == "barrier" ? "" : ", template: f64")));
     CHECK(way(alone, "s", "a-0") == "s.join.a-0(1) store");
   }
-  const Plan two_threads = read("clusters:\n  a: {hosts: 1, threads: 2}\n" +
-                                collective("operation: sum, template: f64"));
+  const Plan two_threads = read_config("clusters:\n  a: {hosts: 1, threads: 2}\n" +
+                                       collective("operation: sum, template: f64"));
   CHECK(way(two_threads, "s", "a-0") == "s.join.a-0(2) store");
 }
 
 TEST_CASE("expand: all_to_all of one cluster is a tree with a check") {
-  const Plan plan = read("clusters:\n  a: {hosts: 2, threads: 1}\n" +
-                         collective("operation: sum, template: f64, algorithm: conditional, "
-                                    "condition: {less: 1}, contributions: non_negative"));
+  const Plan plan = read_config("clusters:\n  a: {hosts: 2, threads: 1}\n" +
+                                collective("operation: sum, template: f64, algorithm: conditional, "
+                                           "condition: {less: 1}, contributions: non_negative"));
   CHECK(way(plan, "s", "a-1") == "forward>a-0 s.join.a(2) condition_check store");
 }
 
 TEST_CASE("expand: with a fan-out the hosts of a cluster form a tree") {
-  const Plan plan = read("clusters:\n  a: {hosts: 7, threads: 1}\n" +
-                         collective("operation: sum, template: f64, fan_out: 2"));
+  const Plan plan = read_config("clusters:\n  a: {hosts: 7, threads: 1}\n" +
+                                collective("operation: sum, template: f64, fan_out: 2"));
   CHECK(way(plan, "s", "a-0") == "s.join.a(3) store");
   CHECK(way(plan, "s", "a-1") == "s.fan.a-1(3) forward>a-0 s.join.a(3) store");
   CHECK(way(plan, "s", "a-6") == "forward>a-2 s.fan.a-2(3) forward>a-0 s.join.a(3) store");
 }
 
 TEST_CASE("expand: root chooses the host where a tree ends") {
-  const Plan plan = read(two + collective("operation: sum, template: f64, root: b/y"));
+  const Plan plan = read_config(two + collective("operation: sum, template: f64, root: b/y"));
   CHECK(way(plan, "s", "y") == "s.join.y(2) s.join.b(2) s.join(2) store");
-  paths::Overrides overrides;
-  overrides.root = "a/a-1";
-  const Plan other = read(two + collective("operation: sum, template: f64"), overrides);
+  const Plan other = read_config(two + collective("operation: sum, template: f64"),
+                                 given(&paths::Overrides::root, "a/a-1"));
   CHECK(way(other, "s", "a-1") == "s.join.a-1(2) s.join.a(2) s.join(2) store");
 }
 
 TEST_CASE("expand: slots follow the order of clusters for any root") {
-  const Plan plan = read(two + collective("operation: sum, template: f64, root: b/y"));
+  const Plan plan = read_config(two + collective("operation: sum, template: f64, root: b/y"));
   for (std::uint32_t wrapper = 0; wrapper < plan.wrappers.size(); ++wrapper) {
     if (plan.wrappers[wrapper].name != "s.join") continue;
     CHECK(plan.contributor(wrapper, 0) == "cluster a");
@@ -145,7 +139,7 @@ TEST_CASE("expand: slots follow the order of clusters for any root") {
 }
 
 TEST_CASE("expand: a broadcast has its root in every join on the way") {
-  const Plan plan = read(two + collective("kind: broadcast, template: f64, root: b/y"));
+  const Plan plan = read_config(two + collective("kind: broadcast, template: f64, root: b/y"));
   const auto from = [&](const std::string& name) -> std::string {
     for (const auto& wrapper : plan.wrappers)
       if (wrapper.name == name) {
@@ -162,9 +156,9 @@ TEST_CASE("expand: a broadcast has its root in every join on the way") {
 }
 
 TEST_CASE("expand: a barrier has the empty template") {
-  const Plan plan = read(two + collective("kind: barrier"));
+  const Plan plan = read_config(two + collective("kind: barrier"));
   CHECK(plan.elements[0].tuple_template.fields().empty());
-  CHECK_THROWS_WITH(read(two + collective("kind: barrier, template: f64")),
+  CHECK_THROWS_WITH(read_config(two + collective("kind: barrier, template: f64")),
                     Catch::Contains("unknown key 'template'"));
 }
 
@@ -172,16 +166,16 @@ TEST_CASE("expand: a broadcast delay affects results in trees except at the root
   std::string text = two;
   text.replace(text.find("threads: 2, gateway"), 10, "broadcast_delay: 20ms, threads: 2");
   const std::string sum = "operation: sum, template: f64";
-  CHECK(way(read(text + collective(sum)), "s", "x")
+  CHECK(way(read_config(text + collective(sum)), "s", "x")
             .find("s.join.b(2) s.broadcast_delay.b:up network.x:down") != std::string::npos);
-  CHECK(way(read(text + collective(sum + ", root: b/x")), "s", "x").find("delay") ==
+  CHECK(way(read_config(text + collective(sum + ", root: b/x")), "s", "x").find("delay") ==
         std::string::npos);
-  CHECK(way(read(text + collective(sum + ", algorithm: magpie")), "s", "x").find("delay") ==
+  CHECK(way(read_config(text + collective(sum + ", algorithm: magpie")), "s", "x").find("delay") ==
         std::string::npos);
 }
 
 TEST_CASE("expand: a link without latency and bandwidth is not emulated") {
-  const Plan plan = read(
+  const Plan plan = read_config(
       "clusters:\n  a: {hosts: 1}\n  b: {hosts: 1}\nlinks:\n"
       "  - {between: [a, b], latency: 0s}\n" +
       collective("operation: sum, template: f64"));
@@ -189,7 +183,7 @@ TEST_CASE("expand: a link without latency and bandwidth is not emulated") {
 }
 
 TEST_CASE("expand: directions of a link may differ") {
-  const Plan plan = read(
+  const Plan plan = read_config(
       "clusters:\n  a: {hosts: 1}\n  b: {hosts: 1}\nlinks:\n"
       "  - {from: a, to: b, latency: 1ms}\n  - {from: b, to: a, latency: 9ms}\n" +
       collective("operation: sum, template: f64"));
@@ -201,8 +195,8 @@ TEST_CASE("expand: directions of a link may differ") {
 }
 
 TEST_CASE("expand: collectors stand before every wrapper except the first one of a path") {
-  const Plan plan =
-      read(two + collective("operation: sum, template: f64, algorithm: magpie, instrument: true"));
+  const Plan plan = read_config(
+      two + collective("operation: sum, template: f64, algorithm: magpie, instrument: true"));
   CHECK(way(plan, "s", "a-1") ==
         "event_collector s.join.a-1(2) event_collector forward>a-0 event_collector s.join.a(2) "
         "event_collector condition_check event_collector store");
@@ -211,12 +205,12 @@ TEST_CASE("expand: collectors stand before every wrapper except the first one of
 
 TEST_CASE("expand: elements reach hosts or clusters or all") {
   const std::string element = "elements:\n  log: {host: a-0, template: bytes, reach: ";
-  const Plan all = read(two + element + "all}\n");
+  const Plan all = read_config(two + element + "all}\n");
   CHECK(all.paths.size() == 4);
   CHECK(way(all, "log", "a-0") == "store");
   CHECK(all.elements[0].keep_newest == 0);
-  CHECK(read(two + element + "[b]}\n").paths.size() == 2);
-  CHECK(read(two + element + "[a-1, b, x]}\n").paths.size() == 3);
+  CHECK(read_config(two + element + "[b]}\n").paths.size() == 2);
+  CHECK(read_config(two + element + "[a-1, b, x]}\n").paths.size() == 3);
 }
 
 TEST_CASE("expand: collectors stand above a mapped element and not below it") {
@@ -234,14 +228,12 @@ paths:
     threads: 0-1
     through: [sum, map: {element: log}, forward: {to: owner}, store: {element: log}]
 )";
-  paths::Overrides traced;
-  traced.traced = true;
-  CHECK(way(read(text, traced), "log", "near") ==
+  CHECK(way(read_config(text, traced()), "log", "near") ==
         "event_collector sum(2) event_collector map forward>owner store");
 }
 
 TEST_CASE("expand: own wrappers and paths stand next to expanded ones") {
-  const Plan plan = read(two + collective("operation: sum, template: f64") + R"(
+  const Plan plan = read_config(two + collective("operation: sum, template: f64") + R"(
 elements:
   mine: {host: a-1, template: u64}
 wrappers:
@@ -254,18 +246,16 @@ paths:
 
 TEST_CASE("expand: program options change the digest as the config's algorithm does") {
   const std::string text = two + collective("operation: sum, template: f64");
-  paths::Overrides overrides;
-  overrides.algorithm = "magpie";
-  const Plan changed = read(text, overrides);
-  CHECK(changed.digest != read(text).digest);
+  const Plan changed = read_config(text, given(&paths::Overrides::algorithm, "magpie"));
+  CHECK(changed.digest != read_config(text).digest);
   CHECK(changed.digest ==
-        read(two + collective("operation: sum, template: f64, algorithm: magpie")).digest);
+        read_config(two + collective("operation: sum, template: f64, algorithm: magpie")).digest);
 }
 
 TEST_CASE(
     "expand: exact over all_to_all pushes unless the config says pull and with pull it is magpie") {
   const auto digest = [](const std::string& words) {
-    return read(two + collective("operation: sum, template: f64, " + words)).digest;
+    return read_config(two + collective("operation: sum, template: f64, " + words)).digest;
   };
   const auto exact = digest("algorithm: exact");
   const auto magpie = digest("algorithm: magpie");
@@ -289,8 +279,8 @@ TEST_CASE(
 }
 
 TEST_CASE("expand: speeds may be ratios of times") {
-  const Plan plan = read("clusters:\n  a: {hosts: 2, speed: {a-1: 30/36}}\n" +
-                         collective("operation: sum, template: f64"));
+  const Plan plan = read_config("clusters:\n  a: {hosts: 2, speed: {a-1: 30/36}}\n" +
+                                collective("operation: sum, template: f64"));
   CHECK(plan.hosts[0].speed == 1.0);
   CHECK(plan.hosts[1].speed == 30.0 / 36.0);
 }
@@ -302,7 +292,7 @@ TEST_CASE("expand: 100000 threads are a plan of ranges") {
   text += "links:\n";
   for (int cluster = 1; cluster < 1000; ++cluster)
     text += fmt::format("  - {{between: [c0, c{}], latency: 10ms}}\n", cluster);
-  const Plan plan = read(text + collective("operation: sum, template: f64"));
+  const Plan plan = read_config(text + collective("operation: sum, template: f64"));
   CHECK(plan.thread_count() == 100'000);
   CHECK(plan.paths.size() == 10'000);
   CHECK(plan.hosts.back().address == "tcp://127.0.0.1:17699");
@@ -311,7 +301,7 @@ TEST_CASE("expand: 100000 threads are a plan of ranges") {
 TEST_CASE("expand: collectors stand before and after wrappers of the named kinds") {
   const auto ways = [](const std::string& instrument) {
     const paths::Plan plan =
-        read(two + collective("operation: sum, template: f64, instrument: " + instrument));
+        read_config(two + collective("operation: sum, template: f64, instrument: " + instrument));
     std::string kinds;
     for (paths::StageId stage = plan.paths.back().stage; stage != paths::no_stage;
          stage = plan.stages[stage].below)
@@ -333,21 +323,17 @@ TEST_CASE("expand: collectors stand before and after wrappers of the named kinds
 }
 
 TEST_CASE("expand: a traced run instruments whatever does not refuse it at either level") {
-  paths::Overrides traced;
-  traced.traced = true;
   const auto collectors = [](const paths::Plan& plan) {
     return std::count_if(plan.wrappers.begin(), plan.wrappers.end(),
                          [](const auto& wrapper) { return wrapper.kind == "event_collector"; });
   };
   const std::string sum = two + collective("operation: sum, template: f64");
   const std::string silent = two + collective("operation: sum, template: f64, instrument: false");
-  const auto read_with = [&](const std::string& text) {
-    return paths::read_plan(base::parse_settings(text, "test"), wrappers::all_kinds(), traced);
-  };
-  CHECK(collectors(read_with(sum)) > 0);
-  CHECK(collectors(read_with(silent)) == 0);
-  const std::string low = paths::print_plan(read(silent), wrappers::all_kinds());
-  const std::string collected = paths::print_plan(read_with(low), wrappers::all_kinds());
-  CHECK(collectors(read_with(low)) == collectors(read_with(sum)));
-  CHECK(paths::print_plan(read_with(collected), wrappers::all_kinds()) == collected);
+  const auto read_traced = [](const std::string& text) { return read_config(text, traced()); };
+  CHECK(collectors(read_traced(sum)) > 0);
+  CHECK(collectors(read_traced(silent)) == 0);
+  const std::string low = low_level_of(read_config(silent));
+  const std::string collected = low_level_of(read_traced(low));
+  CHECK(collectors(read_traced(low)) == collectors(read_traced(sum)));
+  CHECK(low_level_of(read_traced(collected)) == collected);
 }

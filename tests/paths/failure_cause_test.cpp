@@ -13,6 +13,17 @@ using namespace test_support;
 using namespace std::chrono_literals;
 using paths::FailureCause;
 
+/// Returns the cause of the failure that `work` throws; nullopt = none.
+template <class Work>
+std::optional<FailureCause> thrown_cause(const Work& work) {
+  try {
+    work();
+  } catch (const paths::TravelError& error) {
+    return error.cause();
+  }
+  return std::nullopt;
+}
+
 /// Returns the cause of the error that rank 0 gets when rank 1, on another host, calls `fail`
 /// instead of contributing; nullopt = no error.
 std::optional<FailureCause> cause_of(const std::function<void(paths::Thread&)>& fail,
@@ -30,11 +41,7 @@ deadline: 500ms
   sim.run(
       [&](paths::Thread& thread) {
         if (thread.rank() == 1) return fail(thread);
-        try {
-          thread.path("sum").move_value(1.0);
-        } catch (const paths::TravelError& error) {
-          told = error.cause();
-        }
+        told = thrown_cause([&] { thread.path("sum").move_value(1.0); });
       },
       clock);
   return told;
@@ -51,11 +58,8 @@ TEST_CASE("failure cause: the error of a round has the cause that ended it") {
   CHECK(cause_of([](paths::Thread&) {}, clock) == FailureCause::released);
   CHECK(cause_of(
             [](paths::Thread& thread) {
-              try {
-                thread.path("sum").move_value(-1.0);
-              } catch (const paths::TravelError& error) {
-                CHECK(error.cause() == FailureCause::refused_value);
-              }
+              CHECK(thrown_cause([&] { thread.path("sum").move_value(-1.0); }) ==
+                    FailureCause::refused_value);
             },
             clock) == FailureCause::refused_value);
   CHECK(cause_of([](paths::Thread& thread) { thread.host().deployment().runtime().sleep_for(2s); },
@@ -73,11 +77,7 @@ deadline: 100ms
 )");
   std::vector<std::optional<FailureCause>> told(2);
   sim.run([&](paths::Thread& thread) {
-    try {
-      thread.path("word").observe();
-    } catch (const paths::TravelError& error) {
-      told[thread.rank()] = error.cause();
-    }
+    told[thread.rank()] = thrown_cause([&] { thread.path("word").observe(); });
   });
   CHECK(told == std::vector<std::optional<FailureCause>>(2, FailureCause::deadline));
 }

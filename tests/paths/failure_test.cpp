@@ -238,13 +238,12 @@ collectives:
 TEST_CASE("failure: an error about an invalid value names its thread on all threads") {
   const Sim sim(config("sequential"));
   Outcomes outcomes(sim.plan().thread_count());
-  const SimResult run = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     for (std::uint64_t round = 0; round < 3; ++round) {
       const bool is_bad = round == 1 && thread.rank() == 3;
       outcomes[thread.rank()].push_back(contribute(thread, "sum", is_bad ? -1.0 : 1.0));
     }
   });
-  REQUIRE(run.ended_well());
   for (const auto& of_thread : outcomes) {
     CHECK(of_thread[0].value == 7);
     CHECK_THAT(of_thread[1].error, Catch::Contains("alpha-1/1") && Catch::Contains("-1"));
@@ -258,7 +257,7 @@ namespace {
 template <class T>
 std::vector<std::string> moved(const std::string& config, const std::vector<T>& values) {
   std::vector<std::string> got(values.size());
-  const SimResult run = Sim(config).run([&](paths::Thread& thread) {
+  Sim(config).run_well([&](paths::Thread& thread) {
     std::string& mine = got[thread.rank()];
     try {
       const paths::Result result = thread.path("sum").move_value(values[thread.rank()]);
@@ -269,7 +268,6 @@ std::vector<std::string> moved(const std::string& config, const std::vector<T>& 
       mine = error.what();
     }
   });
-  CHECK(run.ended_well());
   return got;
 }
 

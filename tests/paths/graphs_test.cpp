@@ -5,24 +5,13 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "base/errors.hpp"
-#include "paths/config/config.hpp"
-#include "paths/plan/print_plan.hpp"
-#include "tests/support/thrown.hpp"
-#include "wrappers/all.hpp"
+#include "tests/support/read_config.hpp"
 
 namespace {
 
 using Catch::Contains;
 using paths::Plan;
-
-Plan read(const std::string& text) {
-  return paths::read_plan(base::parse_settings(text, "test.yaml"), wrappers::all_kinds());
-}
-
-std::string refusal(const std::string& text) {
-  return test_support::thrown<base::ConfigError>([&] { read(text); });
-}
+using namespace test_support;
 
 const Plan::PlanGraph& graph(const Plan& plan, const std::string& name) {
   return plan.graphs.at(plan.graph_named(name).value());
@@ -52,7 +41,8 @@ paths: [{graph: most, host: here, threads: 0-1, through: [join, store: {element:
 
 TEST_CASE(
     "graphs: a plan has the kind and algorithm and reduction and condition of each collective") {
-  const Plan plan = read(high("operation: max, algorithm: 'budget:8,4', condition: {less: 2}"));
+  const Plan plan =
+      read_config(high("operation: max, algorithm: 'budget:8,4', condition: {less: 2}"));
   const Plan::PlanGraph& sum = graph(plan, "sum");
   CHECK(sum.kind == "allreduce");
   CHECK(sum.of == "sum");
@@ -65,7 +55,7 @@ TEST_CASE(
 }
 
 TEST_CASE("graphs: graphs of an exchange have its kind and a graph of an element has none") {
-  const Plan plan = read(high("algorithm: magpie"));
+  const Plan plan = read_config(high("algorithm: magpie"));
   CHECK(graph(plan, "rows.1.from_previous").kind == "exchange");
   CHECK(graph(plan, "rows.1.from_previous").of == "rows");
   CHECK(graph(plan, "work").kind == "");
@@ -73,11 +63,11 @@ TEST_CASE("graphs: graphs of an exchange have its kind and a graph of an element
 
 TEST_CASE("graphs: the low level has the same graphs and the same digest") {
   for (const char* algorithm : {"sequential", "magpie", "lagged:3", "periodic:4"}) {
-    const Plan plan = read(high(fmt::format("algorithm: '{}'", algorithm)));
-    const std::string text = paths::print_plan(plan, wrappers::all_kinds());
-    const Plan again = read(text);
+    const Plan plan = read_config(high(fmt::format("algorithm: '{}'", algorithm)));
+    const std::string text = low_level_of(plan);
+    const Plan again = read_config(text);
     CHECK(again.digest == plan.digest);
-    CHECK(paths::print_plan(again, wrappers::all_kinds()) == text);
+    CHECK(low_level_of(again) == text);
     for (const char* name : {"sum", "end", "rows.1.from_previous", "work"}) {
       CHECK(graph(again, name).kind == graph(plan, name).kind);
       CHECK(graph(again, name).of == graph(plan, name).of);
@@ -87,14 +77,17 @@ TEST_CASE("graphs: the low level has the same graphs and the same digest") {
 }
 
 TEST_CASE("graphs: a low level without the section graphs gives graphs without a kind") {
-  CHECK(graph(read(low), "most").kind == "");
-  CHECK(graph(read(low + "graphs: {most: {kind: allreduce, operation: max, template: f64}}\n"),
-              "most")
-            .kind == "allreduce");
+  CHECK(graph(read_config(low), "most").kind == "");
+  CHECK(
+      graph(read_config(low + "graphs: {most: {kind: allreduce, operation: max, template: f64}}\n"),
+            "most")
+          .kind == "allreduce");
 }
 
 TEST_CASE("graphs: a written graph must match the wrappers of its paths") {
-  const auto said = [](const std::string& graphs) { return refusal(low + "graphs: " + graphs); };
+  const auto said = [](const std::string& graphs) {
+    return config_error(low + "graphs: " + graphs);
+  };
   CHECK_THAT(said("{most: {kind: allreduce, operation: min, template: f64}}"),
              Contains("graph most: has operation: min, but join on its paths has max"));
   CHECK_THAT(
@@ -108,13 +101,12 @@ TEST_CASE("graphs: a written graph must match the wrappers of its paths") {
 }
 
 TEST_CASE("graphs: a written graph must match the checks at roots of clusters") {
-  std::string text =
-      paths::print_plan(read(high("operation: max, algorithm: magpie")), wrappers::all_kinds());
-  REQUIRE(refusal(text) == "nothing");
+  std::string text = low_level_of(read_config(high("operation: max, algorithm: magpie")));
+  REQUIRE(config_error(text) == "nothing");
   const std::size_t check = text.find("condition_check");
   REQUIRE(check != std::string::npos);
   const std::string most = "operation: max";
   text.replace(text.find(most, check), most.size(), "operation: min");
-  CHECK_THAT(refusal(text),
+  CHECK_THAT(config_error(text),
              Contains("graph sum: has operation: max, but condition_check on its paths has min"));
 }

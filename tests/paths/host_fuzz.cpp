@@ -6,7 +6,6 @@
 // "guest" and sends what no host would: extreme field values, repeated or late frames, raw bytes.
 // PATHS_SEEDS=100000 plays that many games. PATHS_SEED=17 begins with that one.
 // PATHS_CPU_SECONDS=3600 continues until that much CPU time is used, and prints figures.
-#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -26,6 +25,7 @@
 #include "paths/wire/local/transport.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/resources.hpp"
 #include "tests/support/short_way.hpp"
 #include "tests/support/sim.hpp"
 
@@ -640,21 +640,6 @@ class Game {
   int results_ = 0;
   std::string said_;
 };
-
-std::uint64_t resident_kib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;)
-    if (std::uint64_t kib = 0; word == "VmRSS:" && status >> kib) return kib;
-  return 0;
-}
-
-std::uint64_t open_descriptors() {
-  std::uint64_t count = 0;
-  DIR* folder = opendir("/proc/self/fd");
-  while (readdir(folder) != nullptr) ++count;
-  closedir(folder);
-  return count;
-}
 
 double cpu_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;  // tidy: real time

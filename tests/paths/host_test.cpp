@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "paths/wire/local/transport.hpp"
+#include "tests/support/mortal_hosts.hpp"
 #include "tests/support/sim.hpp"
 
 namespace {
@@ -41,14 +42,13 @@ TEST_CASE(
     "deadline: an error at a written deadline names the missing contributor to all at that time") {
   const Sim sim(config("sequential", "deadline: 2s"));
   Outcomes outcomes;
-  const SimResult run = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     if (thread.rank() == 1) {  // alpha-0/1, on the root's host, is far too late
       thread.sleep_for(30s);
       return;
     }
     outcomes[thread.rank()].push_back(contribute(thread, "sum", 1));
   });
-  CHECK(run.ended_well());
   REQUIRE(outcomes.size() == 5);
   // The failure occurs in the join of its host and continues down to the join of the cluster, where
   // alpha-1 waits since 0s.
@@ -78,7 +78,6 @@ elements:
   constexpr int tuples = 6;  // each occupies the link for 640 ms
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
   paths::LocalNetwork network(sim.plan().hosts.size());
-  std::vector<std::unique_ptr<paths::Host>> hosts;
   std::vector<std::string> wrong;
   int observed = 0;
   const auto use_log = [&](paths::Host& host) {
@@ -94,21 +93,11 @@ elements:
     }
   };
   runtime.run([&] {
-    std::vector<runtime::Task> running;
-    for (std::uint32_t i = 0; i < sim.plan().hosts.size(); ++i)
-      hosts.push_back(std::make_unique<paths::Host>(runtime, sim.shared_plan(), i, sim.kinds(),
-                                                    network.transport(i)));
-    for (auto& host : hosts) host->start();
-    for (auto& host : hosts)
-      running.push_back(runtime.spawn(runtime::ContextRole::thread, {"host", host->name()},
-                                      [&, host = host.get()] {
-                                        use_log(*host);
-                                        wrong.push_back(host->finish());
-                                      }));
-    for (auto& host : running) host.join();
+    const auto transport = [&](std::uint32_t host) { return network.transport(host); };
+    wrong = run_hosts(runtime, sim, transport, use_log);
   });
   CHECK(observed == tuples);
-  CHECK(wrong == std::vector<std::string>(hosts.size()));
+  CHECK(wrong == std::vector<std::string>(sim.plan().hosts.size()));
 }
 
 TEST_CASE(
@@ -116,14 +105,13 @@ TEST_CASE(
   const std::string algorithm = GENERATE("magpie", "conditional");
   const Sim sim(config(algorithm, "deadline: 2s"));
   Outcomes outcomes;
-  const SimResult run = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     if (thread.rank() == 5) {  // beta-0/1
       thread.sleep_for(30s);
       return;
     }
     outcomes[thread.rank()].push_back(contribute(thread, "sum", 1));
   });
-  CHECK(run.ended_well());
   REQUIRE(outcomes.size() == 5);
   CHECK(names(outcomes[4][0], "round 0: missing at the deadline: thread beta-0/1"));
   CHECK(outcomes[4][0].at == 2s);
@@ -223,13 +211,11 @@ TEST_CASE("host: a busy thread of another host is awaited beyond the deadline") 
   // beta-gate has no threads. From the beginning, it only serves other hosts.
   const std::string algorithm = GENERATE("sequential", "magpie");
   const Sim sim(config(algorithm, "deadline: 2s"));
-  const SimResult run = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     thread.sleep_for(10s);
     CHECK(thread.path("sum").move_value(1.0).payload.read<double>() == 6);
     if (thread.cluster() == "beta") thread.sleep_for(10s);
   });
-  CHECK(run.broke == "");
-  CHECK(run.failures.empty());
 }
 
 TEST_CASE("host: a host with another config is refused with both configs named") {
@@ -253,16 +239,9 @@ TEST_CASE("host: a host with another config is refused with both configs named")
     auto other = runtime.spawn(runtime::ContextRole::thread, {"thread", "alpha-1"}, [&] {
       paths::Owner other_owner(hosts[1]->deployment(), 1);
       paths::Path beside_it(hosts[1]->deployment(), path, 1, other_owner);
-      try {
-        beside_it.move_value(1.0);
-      } catch (const paths::TravelError&) {
-      }
+      thrown<paths::TravelError>([&] { beside_it.move_value(1.0); });
     });
-    try {
-      theirs_to_us.move_value(1.0);
-    } catch (const paths::TravelError& failure) {
-      error = failure.what();
-    }
+    error = thrown<paths::TravelError>([&] { theirs_to_us.move_value(1.0); });
     other.join();
   });
   CHECK_THAT(error, Catch::Contains(ours.plan().digest.text()) &&

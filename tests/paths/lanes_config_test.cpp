@@ -3,17 +3,12 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "paths/config/config.hpp"
 #include "paths/links/emulated_links.hpp"
-#include "paths/plan/print_plan.hpp"
-#include "tests/support/thrown.hpp"
-#include "wrappers/all.hpp"
+#include "tests/support/read_config.hpp"
 
 namespace {
 
-paths::Plan plan_of(const std::string& text) {
-  return paths::read_plan(base::parse_settings(text, "test"), wrappers::all_kinds());
-}
+using namespace test_support;
 
 std::vector<std::string> steps(const paths::Plan& plan, const std::string& from,
                                const std::string& to) {
@@ -32,7 +27,7 @@ TEST_CASE("lanes: every config of clusters has the ways over the links that its 
   const std::string text =
       "clusters:\n  alpha: {hosts: 2, gateway: gate, network: {latency: 50us}}\n"
       "  beta: {hosts: 2}\nlinks:\n  - {between: [alpha, beta], latency: 10ms}\n";
-  const paths::Plan plan = plan_of(text);
+  const paths::Plan plan = read_config(text);
   REQUIRE(plan.ways);
   CHECK_FALSE(plan.lanes.is_written);
   CHECK(steps(plan, "alpha-0", "beta-1") == std::vector<std::string>{"gate over network.alpha-0",
@@ -51,13 +46,12 @@ TEST_CASE("lanes: ways are printed and part of the plan only with the key lanes"
       "  beta: {hosts: 2}\n  gamma: {hosts: 1}\n"
       "links:\n  - {between: [alpha, beta], latency: 10ms}\n"
       "  - {between: [beta, gamma]}\n";
-  const paths::Plan before = plan_of(text), plan = plan_of(text + "lanes: {inbox: 1MiB}\n");
+  const paths::Plan before = read_config(text), plan = read_config(text + "lanes: {inbox: 1MiB}\n");
   CHECK_FALSE(before.digest == plan.digest);
-  const std::string low_level = paths::print_plan(plan, wrappers::all_kinds());
+  const std::string low_level = low_level_of(plan);
   CHECK_THAT(low_level, Catch::Contains("lanes: {inbox: 1MiB, frame: 64KiB}\n"));
-  CHECK_THAT(paths::print_plan(before, wrappers::all_kinds()),
-             !Catch::Contains("lanes") && !Catch::Contains("ways"));
-  const paths::Plan again = plan_of(low_level);
+  CHECK_THAT(low_level_of(before), !Catch::Contains("lanes") && !Catch::Contains("ways"));
+  const paths::Plan again = read_config(low_level);
   CHECK(again.digest == plan.digest);
   CHECK(again.lanes == plan.lanes);
   CHECK(steps(again, "alpha-0", "beta-1") == steps(plan, "alpha-0", "beta-1"));
@@ -68,26 +62,27 @@ TEST_CASE("lanes: ways are printed and part of the plan only with the key lanes"
 
 TEST_CASE("lanes: frames may be unlimited") {
   const std::string text = "clusters:\n  alpha: {hosts: 2}\n";
-  const paths::Plan plan = plan_of(text + "lanes: {frame: unlimited}\n");
+  const paths::Plan plan = read_config(text + "lanes: {frame: unlimited}\n");
   CHECK(plan.lanes.frame_bytes == 0);
-  CHECK(plan_of(paths::print_plan(plan, wrappers::all_kinds())).digest == plan.digest);
-  CHECK(plan_of(text + "lanes:\n").lanes.is_written);
+  CHECK(read_config(low_level_of(plan)).digest == plan.digest);
+  CHECK(read_config(text + "lanes:\n").lanes.is_written);
 }
 
 TEST_CASE("lanes: mistakes are reported with their positions") {
   const std::string text = "clusters:\n  alpha: {hosts: 2}\n";
-  CHECK_THROWS_WITH(plan_of(text + "lanes: {frame: 12B}\n"),
-                    Catch::Contains("test:3:16: frame: expected a size from 1KiB to 1GiB"));
-  CHECK_THROWS_WITH(plan_of(text + "lanes: {inbx: 12B}\n"),
+  CHECK_THROWS_WITH(read_config(text + "lanes: {frame: 12B}\n"),
+                    Catch::Contains("test.yaml:3:16: frame: expected a size from 1KiB to 1GiB"));
+  CHECK_THROWS_WITH(read_config(text + "lanes: {inbx: 12B}\n"),
                     Catch::Contains("did you mean 'inbox'"));
   const std::string low = "hosts:\n  one: {cluster: a}\n  two: {cluster: b}\n";
-  CHECK_THROWS_WITH(plan_of(low + "ways: {a: {exit: one}, b: {exit: two}}\n"),
+  CHECK_THROWS_WITH(read_config(low + "ways: {a: {exit: one}, b: {exit: two}}\n"),
                     Catch::Contains("ways: expected also the key lanes"));
-  CHECK_THROWS_WITH(plan_of(low + "lanes:\nways: {a: {exit: two}}\n"),
+  CHECK_THROWS_WITH(read_config(low + "lanes:\nways: {a: {exit: two}}\n"),
                     Catch::Contains("expected those of cluster b") &&
                         Catch::Contains("exit: expected a host of cluster a, found 'two'"));
   CHECK_THROWS_WITH(
-      plan_of(low + "lanes:\nways: {a: {exit: one, to: {c: {}}}, b: {exit: two, to: {b: {}}}}\n"),
+      read_config(low +
+                  "lanes:\nways: {a: {exit: one, to: {c: {}}}, b: {exit: two, to: {b: {}}}}\n"),
       Catch::Contains("the name of a cluster") && Catch::Contains("found the same"));
 }
 
@@ -97,22 +92,22 @@ TEST_CASE("links: a switch leads from the network of one host to that of the oth
       "  alpha: {hosts: 2, network: {bandwidth: 1Mbit, receiving: true}, uplink: switch}\n"
       "  beta: {hosts: 2, network: {latency: 1ms, bandwidth: 2Mbit, receiving: true}}\n"
       "links: {all: {latency: 10ms}}\nlanes:\n";
-  const paths::Plan plan = plan_of(text);
+  const paths::Plan plan = read_config(text);
   const std::vector<std::string> there = steps(plan, "alpha-1", "beta-1");
   CHECK(there == std::vector<std::string>{"beta-0 over network.alpha-1 over wan.alpha.beta",
                                           "beta-1 over network.beta-0 over receiving.beta-1"});
   CHECK(steps(plan, "beta-1", "alpha-1") ==
         std::vector<std::string>{"beta-0 over network.beta-1 over receiving.beta-0",
                                  "alpha-1 over wan.beta.alpha over receiving.alpha-1"});
-  const std::string low_level = paths::print_plan(plan, wrappers::all_kinds());
+  const std::string low_level = low_level_of(plan);
   CHECK_THAT(low_level, Catch::Contains("uplink: switch") && Catch::Contains("receiving: true"));
-  const paths::Plan again = plan_of(low_level);
+  const paths::Plan again = read_config(low_level);
   CHECK(again.digest == plan.digest);
   CHECK(steps(again, "alpha-1", "beta-1") == there);
 }
 
 TEST_CASE("links: all stands for every two clusters in both directions with streams") {
-  const paths::Plan plan = plan_of(
+  const paths::Plan plan = read_config(
       "clusters:\n  a: {hosts: 1}\n  b: {hosts: 1}\n  c: {hosts: 1}\n"
       "links: {all: {latency: 10ms, bandwidth: 1Gbit, window: 64KiB, streams: 3}}\n"
       "lanes: {striping: 2}\n");
@@ -124,13 +119,13 @@ TEST_CASE("links: all stands for every two clusters in both directions with stre
   CHECK(plan.lanes.striping == 2);
   const paths::WayCost cost = cost_of(plan, 0, 1);
   CHECK(cost.bits_per_second == Approx(2 * link.stream_rate));
-  const paths::Plan again = plan_of(paths::print_plan(plan, wrappers::all_kinds()));
+  const paths::Plan again = read_config(low_level_of(plan));
   CHECK(again.digest == plan.digest);
   CHECK(link_of(crossing(again, 2, 0).link) == link);
 }
 
 TEST_CASE("links: a window's round trip is the latency in both directions") {
-  const paths::Plan plan = plan_of(
+  const paths::Plan plan = read_config(
       "clusters:\n  a: {hosts: 1}\n  b: {hosts: 1}\nlinks:\n"
       "  - {from: a, to: b, latency: 10ms, window: 50KB}\n"
       "  - {from: b, to: a, latency: 40ms, stream_rate: 1Mbit}\n");
@@ -145,7 +140,7 @@ TEST_CASE("links: a gateway may have a rate that paths and lanes both use") {
       "          network: {latency: 1ms, bandwidth: 2Mbit, receiving: true}}\n"
       "  beta: {hosts: 1}\nlinks: {all: {latency: 10ms, stream_rate: 1Mbit}}\nlanes:\n"
       "elements: {e: {host: beta-0, template: i64, reach: alpha-1}}\n";
-  const paths::Plan plan = plan_of(text);
+  const paths::Plan plan = read_config(text);
   const auto network = [&](const std::string& from, const std::string& to) {
     return next_hop(plan, *plan.host_named(from), *plan.host_named(to));
   };
@@ -161,16 +156,13 @@ TEST_CASE("links: a gateway may have a rate that paths and lanes both use") {
   CHECK(stages ==
         "network.alpha-1 receiving.alpha-1  receiving.gate network.gate wan.alpha.beta  "
         "wan.beta.alpha  ");
-  const std::string low_level = paths::print_plan(plan, wrappers::all_kinds());
+  const std::string low_level = low_level_of(plan);
   CHECK_THAT(low_level, Catch::Contains("rate: 1Gbit") && Catch::Contains("stream_rate: 1Mbit"));
-  CHECK(plan_of(low_level).digest == plan.digest);
+  CHECK(read_config(low_level).digest == plan.digest);
 }
 
 TEST_CASE("links: mistakes in networks and uplinks and links are reported at once with positions") {
-  const auto mistakes = [](const std::string& text) {
-    return test_support::thrown<base::ConfigError>([&] { plan_of(text); });
-  };
-  const std::string of_clusters = mistakes(
+  const std::string of_clusters = config_error(
       "clusters:\n"
       "  a: {hosts: 1, network: {latency: 1ms, receiving: true}}\n"
       "  b: {hosts: 1, network: {trace: no, receiving: true}, uplink: swich}\n"
@@ -178,36 +170,37 @@ TEST_CASE("links: mistakes in networks and uplinks and links are reported at onc
       "  d: {hosts: 1, gateway: g, uplink: switch}\n"
       "  e: {hosts: 1, gateway: {host: e-0, rate: fast}}\n");
   for (const std::string expected :
-       {"test:2:52: receiving: expected also a bandwidth",
-        "test:3:49: receiving: expected a bandwidth with it",
-        "test:3:64: uplink: expected exit or "
+       {"test.yaml:2:52: receiving: expected also a bandwidth",
+        "test.yaml:3:49: receiving: expected a bandwidth with it",
+        "test.yaml:3:64: uplink: expected exit or "
         "switch, found 'swich'; did you mean 'switch'?",
-        "test:4:", "host: missing", "did you mean 'host'?", "receiving: expected true or false",
-        "test:5:26: gateway: expected none where the uplink is a switch",
-        "test:6:44: rate: expected a rate above 0"})
+        "test.yaml:4:", "host: missing", "did you mean 'host'?",
+        "receiving: expected true or false",
+        "test.yaml:5:26: gateway: expected none where the uplink is a switch",
+        "test.yaml:6:44: rate: expected a rate above 0"})
     CHECK_THAT(of_clusters, Catch::Contains(expected));
   const std::string two = "clusters:\n  a: {hosts: 1}\n  b: {hosts: 1}\n";
   const std::string of_links =
-      mistakes(two +
-               "links:\n"
-               "  - {from: a, to: b, latency: 1ms, window: 1KiB, stream_rate: 1Mbit}\n"
-               "  - {from: b, to: a, window: 0B, streams: 0}\n");
+      config_error(two +
+                   "links:\n"
+                   "  - {from: a, to: b, latency: 1ms, window: 1KiB, stream_rate: 1Mbit}\n"
+                   "  - {from: b, to: a, window: 0B, streams: 0}\n");
   for (const std::string expected :
-       {"test:5:44: window: expected either stream_rate or window, found both",
-        "test:6:30: window: expected more than 0 bytes",
-        "test:6:30: window: expected also a latency", "test:6:43: streams: expected"})
+       {"test.yaml:5:44: window: expected either stream_rate or window, found both",
+        "test.yaml:6:30: window: expected more than 0 bytes",
+        "test.yaml:6:30: window: expected also a latency", "test.yaml:6:43: streams: expected"})
     CHECK_THAT(of_links, Catch::Contains(expected));
-  CHECK_THAT(mistakes(two + "links: {all: {streams: 2}}\n"),
-             Catch::Contains("test:4:24: streams: expected also stream_rate or window"));
-  CHECK_THAT(mistakes(two + "links: {al: {latency: 1ms}}\n"),
+  CHECK_THAT(config_error(two + "links: {all: {streams: 2}}\n"),
+             Catch::Contains("test.yaml:4:24: streams: expected also stream_rate or window"));
+  CHECK_THAT(config_error(two + "links: {al: {latency: 1ms}}\n"),
              Catch::Contains("all: missing") && Catch::Contains("did you mean 'all'?"));
-  CHECK_THAT(mistakes(two + "links: yes\n"),
-             Catch::Contains("test:4:8: links: expected a list, or a map with all"));
-  CHECK_THAT(mistakes(two + "lanes: {striping: 0}\n"),
-             Catch::Contains("test:4:19: striping: expected"));
-  CHECK_THAT(mistakes("hosts:\n  one: {cluster: a}\nlanes:\n"
-                      "ways: {a: {exit: one, uplink: switch, rate: 1Mbit}}\n"),
-             Catch::Contains("test:4:31: uplink: expected exit with a rate"));
+  CHECK_THAT(config_error(two + "links: yes\n"),
+             Catch::Contains("test.yaml:4:8: links: expected a list, or a map with all"));
+  CHECK_THAT(config_error(two + "lanes: {striping: 0}\n"),
+             Catch::Contains("test.yaml:4:19: striping: expected"));
+  CHECK_THAT(config_error("hosts:\n  one: {cluster: a}\nlanes:\n"
+                          "ways: {a: {exit: one, uplink: switch, rate: 1Mbit}}\n"),
+             Catch::Contains("test.yaml:4:31: uplink: expected exit with a rate"));
 }
 
 TEST_CASE("links: paths that would lead through a switch are refused") {
@@ -215,7 +208,7 @@ TEST_CASE("links: paths that would lead through a switch are refused") {
       "clusters:\n  a: {hosts: 1, uplink: switch}\n  b: {hosts: 1}\n"
       "links: {all: {latency: 1ms}}\n"
       "collectives: {sum: {operation: sum, template: f64}}\n";
-  CHECK_THROWS_WITH(plan_of(text),
-                    Catch::Contains("test:5:15: uplink: paths of sum lead through exits of "
+  CHECK_THROWS_WITH(read_config(text),
+                    Catch::Contains("test.yaml:5:15: uplink: paths of sum lead through exits of "
                                     "clusters, but cluster a has a switch"));
 }

@@ -54,7 +54,7 @@ void send_around(paths::Thread& thread, const Say& say) {
 
 /// Checks that each other host exits with 1 and names the culprit.
 void check_others(
-    std::map<std::string, HostProcess>& hosts, const std::string& culprit,
+    HostProcesses& hosts, const std::string& culprit,
     const std::function<void(const std::string& name)>& check_end = [](const std::string&) {}) {
   for (auto& [name, host] : hosts) {
     const int code = host.end(patience);
@@ -72,10 +72,7 @@ TEST_CASE("lanes of processes: all hosts name a missing one a deadline after the
   for (const std::uint32_t culprit : {0, 1, 2, 3, 4}) {
     const Sim sim(config_over(culprit % 2 == 0 ? "tcp" : "ipc"));
     const std::string missing = sim.plan().hosts[culprit].name;
-    std::map<std::string, HostProcess> hosts;
-    for (std::uint32_t host = 0; host < sim.plan().hosts.size(); ++host)
-      if (host != culprit)
-        hosts.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, send_around));
+    auto hosts = start_hosts(sim, send_around, {}, {}, missing);
     runtime::Runtime clock;  // after the forks, since its thread may hold locks
     INFO("without " << missing);
     check_others(hosts, missing, [&](const std::string& name) {
@@ -93,8 +90,7 @@ TEST_CASE("lanes of processes: if a host is killed at any moment no other host e
     INFO("seed " << seed);
     auto hosts = start_hosts(sim, send_around);
     pause(std::chrono::milliseconds(random() % 300));
-    hosts.at(victim).kill_it();
-    hosts.erase(victim);
+    kill_host(hosts, victim);
     check_others(hosts, victim);
   }
 }
@@ -102,15 +98,8 @@ TEST_CASE("lanes of processes: if a host is killed at any moment no other host e
 TEST_CASE("lanes of processes: no thread begins before the last host arrives") {
   const Sim sim(config_over("tcp"));
   const std::string late = "b-1";
-  std::map<std::string, HostProcess> hosts;
-  for (std::uint32_t host = 0; host < sim.plan().hosts.size(); ++host)
-    if (sim.plan().hosts[host].name != late)
-      hosts.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, send_around));
+  auto hosts = start_hosts(sim, send_around, {}, {}, late);
   for (const char* name : {"a-0", "a-1", "b-0"}) CHECK_FALSE(hosts.at(name).says("begun", 100));
   hosts.emplace(late, HostProcess(sim, *sim.plan().host_named(late), send_around));
-  for (auto& [name, host] : hosts) {
-    const int code = host.end(patience);
-    INFO("host " << name << ":\n" << host.text());
-    CHECK(code == 0);
-  }
+  check_all_end_well(hosts);
 }

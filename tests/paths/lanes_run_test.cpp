@@ -48,9 +48,7 @@ TEST_CASE("lanes in a program: every host reaches every other on both clocks") {
   for (const std::string lanes :
        {"lanes:\n", "lanes: {inbox: 0B}\n", "lanes: {frame: unlimited}\n"})
     for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
-      const SimResult result = Sim(clusters + lanes).run(greet_all, clock);
-      CHECK(result.failures == std::vector<std::string>());
-      CHECK(result.broke == "");
+      Sim(clusters + lanes).run_well(greet_all, clock);
     }
 }
 
@@ -70,73 +68,60 @@ TEST_CASE("lanes in a program: a message passes the gateway and the links of the
 
 TEST_CASE("lanes in a program: hosts whose threads have ended forward messages of others") {
   for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
-    const SimResult result =
-        Sim(clusters + "lanes:\n")
-            .run(
-                [](paths::Thread& thread) {
-                  if (thread.rank() == 0 || thread.rank() == 2)
-                    return;  // these threads (alpha-0 and beta-0, which is an exit) take no part
-                  const auto group = thread.host().lanes().group_of("far", {"alpha-1", "beta-1"});
-                  thread.sleep_for(30ms);
-                  const std::uint32_t peer =
-                      number(thread, thread.rank() == 1 ? "beta-1" : "alpha-1");
-                  group->send(peer, 3, base::Payload::of(thread.rank()));
-                  CHECK(group->receive(peer, 3).wait().payload.read<std::uint32_t>() ==
-                        4 - thread.rank());
-                  group->leave();
-                },
-                clock);
-    CHECK(result.failures == std::vector<std::string>());
-    CHECK(result.broke == "");
+    Sim(clusters + "lanes:\n")
+        .run_well(
+            [](paths::Thread& thread) {
+              if (thread.rank() == 0 || thread.rank() == 2)
+                return;  // these threads (alpha-0 and beta-0, which is an exit) take no part
+              const auto group = thread.host().lanes().group_of("far", {"alpha-1", "beta-1"});
+              thread.sleep_for(30ms);
+              const std::uint32_t peer = number(thread, thread.rank() == 1 ? "beta-1" : "alpha-1");
+              group->send(peer, 3, base::Payload::of(thread.rank()));
+              CHECK(group->receive(peer, 3).wait().payload.read<std::uint32_t>() ==
+                    4 - thread.rank());
+              group->leave();
+            },
+            clock);
   }
 }
 
 TEST_CASE("lanes in a program: without the key they work where no host forwards messages") {
-  const SimResult result =
-      Sim("clusters: {alpha: {hosts: 3, network: {latency: 50us}}}\n").run([](paths::Thread& one) {
-        const auto group = one.host().lanes().group("all", {0, 1, 2});
-        for (const std::uint32_t peer : group->hosts())
-          if (peer != one.host().index()) group->send(peer, 0, base::Payload::of(peer));
-        for (const std::uint32_t peer : group->hosts())
-          if (peer != one.host().index())
-            CHECK(group->receive(peer, 0).wait().payload.read<std::uint32_t>() ==
-                  one.host().index());
-      });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
+  Sim("clusters: {alpha: {hosts: 3, network: {latency: 50us}}}\n").run_well([](paths::Thread& one) {
+    const auto group = one.host().lanes().group("all", {0, 1, 2});
+    for (const std::uint32_t peer : group->hosts())
+      if (peer != one.host().index()) group->send(peer, 0, base::Payload::of(peer));
+    for (const std::uint32_t peer : group->hosts())
+      if (peer != one.host().index())
+        CHECK(group->receive(peer, 0).wait().payload.read<std::uint32_t>() == one.host().index());
+  });
 }
 
 TEST_CASE("lanes in a program: declared paths and lanes share the links and both end") {
-  const SimResult result =
-      Sim(clusters + "lanes:\ncollectives: {sum: {template: i64}}\n")
-          .run([](paths::Thread& thread) {
-            const auto group = thread.host().lanes().group_of("all", everybody);
-            const std::uint32_t next = group->hosts()[(thread.rank() + 1) % 4];
-            const std::uint32_t previous = group->hosts()[(thread.rank() + 3) % 4];
-            for (std::int64_t round = 0; round < 10; ++round) {
-              group->send(next, 0, base::Payload::of(round));
-              CHECK(thread.path("sum").move_value(round).payload.read<std::int64_t>() == 4 * round);
-              CHECK(group->receive(previous, 0).wait().payload.read<std::int64_t>() == round);
-            }
-            group->leave();
-          });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
+  Sim(clusters + "lanes:\ncollectives: {sum: {template: i64}}\n")
+      .run_well([](paths::Thread& thread) {
+        const auto group = thread.host().lanes().group_of("all", everybody);
+        const std::uint32_t next = group->hosts()[(thread.rank() + 1) % 4];
+        const std::uint32_t previous = group->hosts()[(thread.rank() + 3) % 4];
+        for (std::int64_t round = 0; round < 10; ++round) {
+          group->send(next, 0, base::Payload::of(round));
+          CHECK(thread.path("sum").move_value(round).payload.read<std::int64_t>() == 4 * round);
+          CHECK(group->receive(previous, 0).wait().payload.read<std::int64_t>() == round);
+        }
+        group->leave();
+      });
 }
 
 TEST_CASE("lanes in a program: a receive from a thread that has ended fails") {
-  const SimResult result = Sim(clusters + "lanes:\n").run([](paths::Thread& thread) {
+  Sim(clusters + "lanes:\n").run_well([](paths::Thread& thread) {
     const auto group = thread.host().lanes().group_of("all", everybody);
     if (thread.rank() != 0) return;
     CHECK_THROWS_WITH(group->receive(number(thread, "beta-1"), 0).wait(),
                       Catch::Contains("lane with host beta-1: it has left the group"));
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("lanes in a program: a receive from a host that has left fails with its reason") {
-  const SimResult result = Sim(clusters + "lanes:\n").run([](paths::Thread& thread) {
+  Sim(clusters + "lanes:\n").run_well([](paths::Thread& thread) {
     const auto group = thread.host().lanes().group_of("all", everybody);
     if (thread.host().name() == "beta-1") group->leave_after({.text = "its own fault"});
     if (thread.rank() != 0) return;
@@ -144,12 +129,10 @@ TEST_CASE("lanes in a program: a receive from a host that has left fails with it
     CHECK_THROWS_WITH(group->receive(number(thread, "beta-1"), 0).wait(),
                       Catch::Contains("its own fault"));
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("lanes in a program: a message on a closed channel fails with the name of its work") {
-  const SimResult result = Sim(clusters + "lanes:\n").run([](paths::Thread& thread) {
+  Sim(clusters + "lanes:\n").run_well([](paths::Thread& thread) {
     const auto group = thread.host().lanes().group_of("all", everybody);
     if (thread.host().name() == "alpha-1")
       group->close(0, std::make_shared<const std::string>("its work"));
@@ -161,18 +144,14 @@ TEST_CASE("lanes in a program: a message on a closed channel fails with the name
         group->receive(peer, 1).wait(),
         Catch::Contains("on channel 0 of group all, which is closed after 'its work'"));
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }
 
 TEST_CASE("lanes in a program: through switches every host reaches every other and all end") {
   std::string text = clusters;
   text.replace(text.find("gateway: gate"), std::string("gateway: gate").size(), "uplink: switch");
   text.replace(text.find("beta: {hosts: 2,"), 16, "beta: {hosts: 2, uplink: switch,");
-  const SimResult real = Sim(text + "lanes:\n").run(greet_all, ClockKind::steady);
-  CHECK(real.failures == std::vector<std::string>());
-  CHECK(real.broke == "");
-  const SimResult result = Sim(text + "lanes:\n").run([](paths::Thread& thread) {
+  Sim(text + "lanes:\n").run_well(greet_all, ClockKind::steady);
+  Sim(text + "lanes:\n").run_well([](paths::Thread& thread) {
     greet_all(thread);
     const auto group = thread.host().lanes().group_of("again", everybody);
     thread.sleep_for(100ms - thread.now());
@@ -189,6 +168,4 @@ TEST_CASE("lanes in a program: through switches every host reaches every other a
     }
     group->leave();
   });
-  CHECK(result.failures == std::vector<std::string>());
-  CHECK(result.broke == "");
 }

@@ -21,39 +21,25 @@
 #include "paths/run/find_program.hpp"
 #include "paths/run/launch.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/folder.hpp"
+#include "tests/support/golden.hpp"
+#include "tests/support/processes.hpp"
 #include "tests/support/sim.hpp"
 #include "tests/support/thrown.hpp"
 
 namespace {
 
 using namespace paths;
+using namespace test_support;
 using namespace std::chrono_literals;
 
-void pause_shortly() {
-  runtime::Runtime clock;
-  clock.run([&clock] { clock.sleep_for(10ms); });
-}
+void pause_shortly() { pause(10ms); }
 
 Launch shell(std::string host, std::string script) {
   Launch launch;
   launch.host = std::move(host);
   launch.command = {"/bin/sh", "-c", std::move(script)};
   return launch;
-}
-
-std::string temporary_file() {
-  std::string name = "/tmp/paths-launch-XXXXXX";
-  const int descriptor = mkstemp(name.data());
-  REQUIRE(descriptor >= 0);
-  close(descriptor);
-  return name;
-}
-
-std::string text_of(const std::string& file) {
-  std::ifstream stream(file);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
 }
 
 struct Launched {
@@ -63,7 +49,8 @@ struct Launched {
 };
 
 Launched launched(const std::vector<Launch>& processes, LaunchOptions options = {}) {
-  const std::string out = temporary_file(), err = temporary_file();
+  const Folder folder;
+  const std::string out = folder.write("out", ""), err = folder.write("err", "");
   options.out = open(out.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   options.err = open(err.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   runtime::Runtime clock({.clock = runtime::ClockKind::steady});
@@ -71,12 +58,10 @@ Launched launched(const std::vector<Launch>& processes, LaunchOptions options = 
   Launched outcome;
   outcome.code = launch(processes, options);
   outcome.took = clock.now() - before;
-  outcome.out = text_of(out);
-  outcome.err = text_of(err);
+  outcome.out = read_text(out);
+  outcome.err = read_text(err);
   close(options.out);
   close(options.err);
-  unlink(out.c_str());
-  unlink(err.c_str());
   return outcome;
 }
 
@@ -109,7 +94,7 @@ std::optional<std::uint32_t> identity_with(const std::map<std::string, std::stri
 }
 
 std::string identity_error(const std::map<std::string, std::string>& variables) {
-  return test_support::thrown<base::ConfigError>([&] { identity_with(variables); });
+  return thrown<base::ConfigError>([&] { identity_with(variables); });
 }
 
 }  // namespace
@@ -183,7 +168,7 @@ Launch hidden(std::string host, std::string name) {
 
 /// Runs all hosts in this process, on the steady clock.
 std::vector<std::string> run_hosts(const std::function<void(paths::Thread&)>& thread) {
-  const test_support::Sim sim("clusters: {alpha: {hosts: 1, threads: 2}}\n");
+  const Sim sim("clusters: {alpha: {hosts: 1, threads: 2}}\n");
   return run_plan(sim.shared_plan(), sim.kinds(), {}, thread);
 }
 
@@ -270,7 +255,8 @@ TEST_CASE("launch: a program that cannot be started is a failure") {
 TEST_CASE("launch: a signal to the launcher stops all processes") {
   const int signal = GENERATE(SIGINT, SIGTERM, SIGKILL);
   INFO(signal);
-  const std::string pids = temporary_file();
+  const WrittenFile file("");
+  const std::string& pids = file.path();
   const pid_t launcher = fork();
   if (launcher == 0) {
     const int nowhere = open("/dev/null", O_WRONLY);
@@ -278,11 +264,11 @@ TEST_CASE("launch: a signal to the launcher stops all processes") {
     _exit(launch({shell("a", script), shell("b", script)}, {.out = nowhere, .err = nowhere}));
   }
   const auto started = [&pids] {
-    const std::string text = text_of(pids);
+    const std::string text = read_text(pids);
     return std::count(text.begin(), text.end(), '\n');
   };
   for (int i = 0; i < 500 && started() < 2; ++i) pause_shortly();
-  std::istringstream lines(text_of(pids));
+  std::istringstream lines(read_text(pids));
   pid_t first = 0, second = 0;
   REQUIRE(lines >> first >> second);
   REQUIRE(launcher > 0);
@@ -292,7 +278,6 @@ TEST_CASE("launch: a signal to the launcher stops all processes") {
   if (signal != SIGKILL) CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 1));
   CHECK(ends_soon(first));
   CHECK(ends_soon(second));
-  unlink(pids.c_str());
 }
 
 namespace {
@@ -319,7 +304,6 @@ struct ForkedLauncher {
       kill(pid, SIGKILL);
       waitpid(pid, nullptr, 0);
     }
-    unlink(err.c_str());
   }
   /// Returns the exit code, or -1 if the launcher has not ended within ten seconds.
   int end() {
@@ -333,7 +317,8 @@ struct ForkedLauncher {
     }
     return -1;
   }
-  const std::string err = temporary_file();
+  const WrittenFile file{""};
+  const std::string& err = file.path();
   pid_t pid = -1;
 };
 
@@ -347,7 +332,7 @@ std::vector<pid_t> wait_for_pids(const std::string& file, std::size_t count) {
   for (int i = 0; i < 1000 && pids.size() < count; ++i) {
     pause_shortly();
     pids.clear();
-    std::istringstream lines(text_of(file));
+    std::istringstream lines(read_text(file));
     for (pid_t pid = 0; lines >> pid;) pids.push_back(pid);
   }
   return pids;
@@ -363,34 +348,34 @@ void wait_for_full(const UnreadPipe& pipe) {
 TEST_CASE("launch: a signal stops all processes while the output is not read") {
   const int signal = GENERATE(SIGTERM, SIGINT, SIGHUP);
   const UnreadPipe pipe;
-  const std::string pids = temporary_file();
+  const WrittenFile file("");
+  const std::string& pids = file.path();
   ForkedLauncher launcher({chatterbox("a", pids), chatterbox("b", pids)}, {.out = pipe.ends[1]});
   const std::vector<pid_t> started = wait_for_pids(pids, 2);
   REQUIRE(started.size() == 2);
   wait_for_full(pipe);
   kill(launcher.pid, signal);
   CHECK(launcher.end() == 1);
-  const std::string err = text_of(launcher.err);
+  const std::string err = read_text(launcher.err);
   CHECK(err.find(fmt::format("paths run: stopped by {}\n", strsignal(signal))) !=
         std::string::npos);
   CHECK(err.find(
             "paths run: nothing has read standard output for 2 s; what was not read is lost\n") !=
         std::string::npos);
   for (const pid_t pid : started) CHECK(ends_soon(pid));
-  unlink(pids.c_str());
 }
 
 TEST_CASE("launch: a failed process stops all others while the output is not read") {
   const UnreadPipe pipe;
-  const std::string pids = temporary_file();
+  const WrittenFile file("");
+  const std::string& pids = file.path();
   ForkedLauncher launcher({chatterbox("a", pids), shell("b", "sleep 0.5; exit 3")},
                           {.out = pipe.ends[1]});
   const std::vector<pid_t> started = wait_for_pids(pids, 1);
   CHECK(launcher.end() == 1);
-  CHECK(text_of(launcher.err)
+  CHECK(read_text(launcher.err)
             .find("paths run: host b ended with exit code 3; the others were stopped\n") == 0);
   for (const pid_t pid : started) CHECK(ends_soon(pid));
-  unlink(pids.c_str());
 }
 
 TEST_CASE("launch: output that is not read within the reader's deadline is lost with a warning") {
@@ -398,7 +383,7 @@ TEST_CASE("launch: output that is not read within the reader's deadline is lost 
   ForkedLauncher launcher({shell("a", "yes | head -c 200000")},
                           {.out = pipe.ends[1], .reader_deadline = 1s});
   CHECK(launcher.end() == 1);
-  CHECK(text_of(launcher.err) ==
+  CHECK(read_text(launcher.err) ==
         "paths run: nothing has read standard output for 1 s; what was not read is lost\n");
 }
 
@@ -406,12 +391,12 @@ TEST_CASE("launch: a signal ends the wait for a reader of the output") {
   const UnreadPipe pipe;
   ForkedLauncher launcher({shell("a", "yes | head -c 200000; echo end >&2")},
                           {.out = pipe.ends[1]});
-  for (int i = 0; i < 1000 && text_of(launcher.err).empty(); ++i) pause_shortly();
-  REQUIRE(text_of(launcher.err) == "a| end\n");
+  for (int i = 0; i < 1000 && read_text(launcher.err).empty(); ++i) pause_shortly();
+  REQUIRE(read_text(launcher.err) == "a| end\n");
   for (int i = 0; i < 20; ++i) pause_shortly();
   kill(launcher.pid, SIGINT);
   CHECK(launcher.end() == 1);
-  CHECK(text_of(launcher.err).find("paths run: stopped by Interrupt\n") != std::string::npos);
+  CHECK(read_text(launcher.err).find("paths run: stopped by Interrupt\n") != std::string::npos);
 }
 
 TEST_CASE("launch: a reader that begins late gets every line") {

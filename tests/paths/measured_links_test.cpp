@@ -1,37 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/measured_links_test.cpp — `links: {from: FILE}`, with links and networks as measured.
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 
 #include "base/errors.hpp"
 #include "paths/config/config.hpp"
 #include "paths/plan/print_plan.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/thrown.hpp"
 #include "wrappers/all.hpp"
 
 namespace {
 
-/// A directory with a config and a file of a network.
-class Folder {
- public:
-  Folder() { std::filesystem::create_directories(path_ / "measured"); }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return path_ / name;
-  }
-  std::string path(const std::string& name) const { return path_ / name; }
-
- private:
-  const std::filesystem::path path_ =
-      std::filesystem::temp_directory_path() / ("paths-measured-links-" + std::to_string(getpid()));
-};
+using test_support::Folder;
 
 const char* const network =
     "clusters:\n"
@@ -53,13 +35,15 @@ std::string printed(const std::string& file) {
 }
 
 std::string mistakes_of(const std::string& file) {
-  return test_support::thrown<base::ConfigError>([&] { paths::load_plan(file, wrappers::all_kinds()); });
+  return test_support::thrown<base::ConfigError>(
+      [&] { paths::load_plan(file, wrappers::all_kinds()); });
 }
 
 }  // namespace
 
 TEST_CASE("links from a file equal written links and the file also supplies unwritten networks") {
   const Folder folder;
+  std::filesystem::create_directory(folder.path() / "measured");
   folder.write("measured/network.yaml", network);
   const std::string measured = folder.write(
       "measured.yaml", config("{from: measured/network.yaml}", ", network: {latency: 1ms}"));
@@ -98,11 +82,11 @@ TEST_CASE("mistakes in the file and in its use are reported with their positions
                "links:\n"
                "  - {from: alpha, to: beta, latency: 50ms, bandwidth: 0bit}\n");
   const std::string file = folder.write("config.yaml", config("{from: network.yaml}"));
-  CHECK_THAT(mistakes_of(file), Catch::Contains(folder.path("network.yaml:3:55")) &&
+  CHECK_THAT(mistakes_of(file), Catch::Contains(folder.file("network.yaml:3:55")) &&
                                     Catch::Contains("expected a rate above 0"));
   CHECK_THAT(mistakes_of(folder.write("config.yaml", config("{from: nowhere.yaml}"))),
              Catch::Contains("config.yaml:4:15: from: expected a file that can be read, found '" +
-                             folder.path("nowhere.yaml")));
+                             folder.file("nowhere.yaml")));
   CHECK_THAT(
       mistakes_of(folder.write("config.yaml", config("{from: a.yaml, all: {latency: 1ms}}"))),
       Catch::Contains("expected either all or from, found both"));

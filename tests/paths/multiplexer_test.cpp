@@ -11,6 +11,8 @@
 
 #include "paths/wire/local/transport.hpp"
 #include "runtime/runtime.hpp"
+#include "tests/support/clocks.hpp"
+#include "tests/support/forwarding_transport.hpp"
 
 namespace {
 
@@ -24,12 +26,6 @@ class Throws final : public Receiver {
   void connection_lost(ConnectionId, const std::string&) override {
     throw std::runtime_error("no room");
   }
-};
-
-class Nobody final : public Receiver {
- public:
-  void deliver(ConnectionId, Frame&&) override {}
-  void connection_lost(ConnectionId, const std::string&) override {}
 };
 
 /// Counts short frames. Frames that arrive through its ShortEnd are counted separately.
@@ -53,31 +49,22 @@ class Counts final : public Receiver {
 };
 
 /// Forwards to another transport, except for settle().
-class Settles final : public Transport {
+class Settles final : public test_support::ForwardingTransport {
  public:
   Settles(std::unique_ptr<Transport> other, std::function<void()> settle)
-      : other_(std::move(other)), settle_(std::move(settle)) {}
-  void start(Receiver& receiver) override { other_->start(receiver); }
-  ConnectionId connect(std::uint32_t host) override { return other_->connect(host); }
-  void send(ConnectionId connection, Frame&& frame) override {
-    other_->send(connection, std::move(frame));
-  }
-  void drop(ConnectionId connection) override { other_->drop(connection); }
+      : ForwardingTransport(std::move(other)), settle_(std::move(settle)) {}
   void settle() override { settle_(); }
-  void stop() override { other_->stop(); }
 
  private:
-  const std::unique_ptr<Transport> other_;
   const std::function<void()> settle_;
 };
 
 }  // namespace
 
 TEST_CASE("multiplexer: a part that stops lets its transport settle after the last delivery") {
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([] {
+  test_support::on_virtual_clock([](runtime::Runtime&) {
     LocalNetwork network(2, true);
-    Nobody others;
+    test_support::NoReceiver others;
     Counts mine;
     std::shared_ptr<ShortEnd> end;
     int settled = 0, came_before = -1;
@@ -101,10 +88,9 @@ TEST_CASE("multiplexer: a part that stops lets its transport settle after the la
 
 TEST_CASE(
     "multiplexer: the receiver of short frames is looked up again after its part has stopped") {
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([] {
+  test_support::on_virtual_clock([](runtime::Runtime&) {
     LocalNetwork network(2, true);
-    Nobody nobody;
+    test_support::NoReceiver nobody;
     Counts others, mine;
     Multiplexer all(network.transport(0), others);
     all.start();
@@ -127,10 +113,9 @@ TEST_CASE(
 }
 
 TEST_CASE("multiplexer: a part can stop after its receiver threw") {
-  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
-  runtime.run([] {
+  test_support::on_virtual_clock([](runtime::Runtime&) {
     LocalNetwork network(2, true);
-    Nobody nobody;
+    test_support::NoReceiver nobody;
     Throws throws;
     Multiplexer all(network.transport(0), nobody);
     all.start();

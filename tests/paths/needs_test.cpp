@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "paths/config/config.hpp"
-#include "wrappers/all.hpp"
+#include "tests/support/read_config.hpp"
 
 namespace {
 
@@ -18,9 +17,7 @@ constexpr std::uint64_t gib = 1u << 30;
 constexpr auto on_virtual_clock = runtime::ClockKind::virtual_time;
 
 paths::Plan plan_of(const std::string& threads) {
-  return paths::read_plan(
-      base::parse_settings("clusters: {a: {hosts: 2, threads: " + threads + "}}", "test.yaml"),
-      wrappers::all_kinds());
+  return test_support::read_config("clusters: {a: {hosts: 2, threads: " + threads + "}}");
 }
 
 runtime::Machine with_memory(std::uint64_t bytes) { return {.memory_bytes = bytes}; }
@@ -44,19 +41,17 @@ TEST_CASE("needs: more threads than memory can hold are refused with both figure
 }
 
 TEST_CASE("needs: hosts and the paths of their threads also need memory") {
-  const auto with = [](const std::string& text) {
-    return paths::read_plan(base::parse_settings(text, "test.yaml"), wrappers::all_kinds());
-  };
   const paths::RunOptions all = {.clock = on_virtual_clock};
-  const paths::Plan hosts = with("clusters: {a: {hosts: 1000}}");
+  const paths::Plan hosts = test_support::read_config("clusters: {a: {hosts: 1000}}");
   CHECK_NOTHROW(paths::check_needs(hosts, all, with_memory(20'000 << 10)));
   CHECK_THROWS_WITH(paths::check_needs(hosts, all, with_memory(10'000 << 10)),
                     Catch::StartsWith("running the 1000 threads of the config's 1000 hosts needs"));
   std::string text = "clusters: {a: {hosts: 1, threads: 1000}}\ncollectives:\n";
   for (int sum = 0; sum < 100; ++sum)
     text += fmt::format("  s{}: {{template: f64, operation: sum}}\n", sum);
-  CHECK_THROWS_WITH(paths::check_needs(with(text), all, with_memory(10'000 << 10)),
-                    Catch::StartsWith("running the 1000 threads of host a-0 needs"));
+  CHECK_THROWS_WITH(
+      paths::check_needs(test_support::read_config(text), all, with_memory(10'000 << 10)),
+      Catch::StartsWith("running the 1000 threads of host a-0 needs"));
 }
 
 TEST_CASE("needs: more threads than the system allows are refused only on the steady clock") {

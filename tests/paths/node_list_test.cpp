@@ -9,13 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "base/errors.hpp"
-#include "paths/config/config.hpp"
-#include "tests/support/thrown.hpp"
-#include "wrappers/all.hpp"
+#include "tests/support/read_config.hpp"
 
 namespace {
 
+using test_support::config_error;
+using test_support::read_config;
 using Names = std::vector<std::string>;
 
 Names names_of(const std::string& text) {
@@ -31,18 +30,10 @@ std::string mistake_of(const std::string& text) {
   return list.mistake;
 }
 
-paths::Plan plan_of(const std::string& config) {
-  return paths::read_plan(base::parse_settings(config, "test.yaml"), wrappers::all_kinds());
-}
-
 Names hosts_of(const paths::Plan& plan) {
   Names names;
   for (const auto& host : plan.hosts) names.push_back(host.name);
   return names;
-}
-
-std::string refusal_of(const std::string& config) {
-  return test_support::thrown<base::ConfigError>([&] { plan_of(config); });
 }
 
 }  // namespace
@@ -98,29 +89,29 @@ TEST_CASE("node list: any text is read or refused with a position in it") {
 
 TEST_CASE(
     "config: hosts of a cluster and of a list and of a group and of a map may be node lists") {
-  CHECK(hosts_of(plan_of("clusters: {a: {hosts: \"node[01-03]\"}}")) ==
+  CHECK(hosts_of(read_config("clusters: {a: {hosts: \"node[01-03]\"}}")) ==
         Names{"node01", "node02", "node03"});
-  CHECK(hosts_of(plan_of("clusters:\n  a:\n    hosts: node[1-2],login\n")) ==
+  CHECK(hosts_of(read_config("clusters:\n  a:\n    hosts: node[1-2],login\n")) ==
         Names{"node1", "node2", "login"});
-  CHECK(hosts_of(plan_of("clusters: {a: {hosts: [\"n[1-2]\", m]}}")) == Names{"n1", "n2", "m"});
-  CHECK(hosts_of(plan_of("clusters: {a: {hosts: {lan: \"n[1-2]\", wan: [m]}}}")) ==
+  CHECK(hosts_of(read_config("clusters: {a: {hosts: [\"n[1-2]\", m]}}")) == Names{"n1", "n2", "m"});
+  CHECK(hosts_of(read_config("clusters: {a: {hosts: {lan: \"n[1-2]\", wan: [m]}}}")) ==
         Names{"n1", "n2", "m"});
   const paths::Plan plan =
-      plan_of("clusters: {a: {hosts: \"n[1-4]\", threads: {\"n[1-2]\": 2, \"n[3,4]\": 5}}}");
+      read_config("clusters: {a: {hosts: \"n[1-4]\", threads: {\"n[1-2]\": 2, \"n[3,4]\": 5}}}");
   CHECK(plan.hosts[1].threads == 2);
   CHECK(plan.hosts[3].threads == 5);
 }
 
 TEST_CASE("config: an invalid node list is refused with its position in the file") {
-  CHECK_THAT(refusal_of("clusters:\n  a: {hosts: \"node[01-\"}\n"),
+  CHECK_THAT(config_error("clusters:\n  a: {hosts: \"node[01-\"}\n"),
              Catch::Contains("test.yaml:2:14: hosts: expected names of hosts such as node[01-16], "
                              "found 'node[01-': character 9: expected a number, found the end"));
-  CHECK_THAT(refusal_of("clusters: {a: {hosts: \"n[1-2],n2\"}}"),
+  CHECK_THAT(config_error("clusters: {a: {hosts: \"n[1-2],n2\"}}"),
              Catch::Contains("a second host is named n2"));
-  CHECK_THAT(refusal_of("clusters: {a: {hosts: \"n ode[1-2]\"}}"),
+  CHECK_THAT(config_error("clusters: {a: {hosts: \"n ode[1-2]\"}}"),
              Catch::Contains("expected a name for a host"));
-  CHECK_THAT(refusal_of("clusters: {a: {hosts: \"n[1-2]\", threads: {\"n[1-\": 2}}}"),
+  CHECK_THAT(config_error("clusters: {a: {hosts: \"n[1-2]\", threads: {\"n[1-\": 2}}}"),
              Catch::Contains("threads: expected names of hosts such as node[01-16]"));
-  CHECK_THAT(refusal_of("clusters: {a: {hosts: \"n[1-2]\", threads: {\"n[2-3]\": 2}}}"),
+  CHECK_THAT(config_error("clusters: {a: {hosts: \"n[1-2]\", threads: {\"n[2-3]\": 2}}}"),
              Catch::Contains("'n3'"));
 }

@@ -39,7 +39,7 @@ TEST_CASE("partial values: a proved value is refused by every call except partia
   const char* const algorithm =
       GENERATE("conditional", "conditional:push", "conditional:demand", "conditional:subscribe:2");
   const Sim sim(partial_config(algorithm));
-  const SimResult run = sim.run([](paths::Thread& thread) {
+  sim.run_well([](paths::Thread& thread) {
     paths::Path& sum = thread.path("sum");
     const paths::Result result = sum.move_value(1.0);
     CHECK(result.condition == Condition::fails);
@@ -69,12 +69,11 @@ TEST_CASE("partial values: a proved value is refused by every call except partia
                Catch::Contains("path sum: memory for a result that covers 4 of 6 contributions"));
     CHECK(into == 7);
   });
-  CHECK(run.ended_well());
 }
 
 TEST_CASE("partial values: the result of a started move and its copy refuse in the same way") {
   const Sim sim(partial_config("conditional"));
-  const SimResult run = sim.run([](paths::Thread& thread) {
+  sim.run_well([](paths::Thread& thread) {
     paths::Started started = thread.path("sum").start(Payload::of(1.0));
     const paths::Result result = started.wait(), copy = result;
     if (thread.cluster() != "alpha") return;
@@ -83,7 +82,6 @@ TEST_CASE("partial values: the result of a started move and its copy refuse in t
       CHECK(one.partial<double>() == 4);
     }
   });
-  CHECK(run.ended_well());
 }
 
 TEST_CASE(
@@ -92,7 +90,7 @@ TEST_CASE(
   const auto [algorithm, first_exact] =
       GENERATE(table<std::string, int>({{"periodic:3", 2}, {"lagged:2", 2}, {"budget:3,2", 3}}));
   const Sim sim(partial_config(algorithm));
-  const SimResult run = sim.run([first = first_exact](paths::Thread& thread) {
+  sim.run_well([first = first_exact](paths::Thread& thread) {
     for (int round = 0; round <= first; ++round) {
       const paths::Result result = thread.path("sum").move_value(1.0);
       CHECK(result.is_complete() == (round == first));
@@ -104,17 +102,15 @@ TEST_CASE(
                    Catch::Contains("of 6 contributions"));
     }
   });
-  CHECK(run.ended_well());
 }
 
 TEST_CASE("partial values: results of exact algorithms and of elements are complete") {
   const std::string algorithm = GENERATE("sequential", "exact", "magpie");
   const Sim sim(partial_config(algorithm));
-  const SimResult run = sim.run([](paths::Thread& thread) {
+  sim.run_well([](paths::Thread& thread) {
     CHECK(thread.path("sum").move_value(1.0).value<double>() == 6);
     const paths::Result moved = thread.path("work").move_value(2.0);
     CHECK(moved.is_complete());
     CHECK(moved.value<double>() == 2);
   });
-  CHECK(run.ended_well());
 }

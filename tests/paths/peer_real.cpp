@@ -4,10 +4,9 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "paths/host/host.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {
@@ -16,7 +15,6 @@ using namespace test_support;
 using namespace std::chrono_literals;
 
 constexpr int hosts = 5;
-constexpr int soon = 5000;  // milliseconds
 
 std::string config(const std::string& transport, const std::string& algorithm,
                    const std::string& more = "") {
@@ -42,13 +40,6 @@ void go_on(paths::Thread& thread, const Say& say) {
   }
 }
 
-[[maybe_unused]] std::string text_of(const std::string& file) {
-  std::ifstream stream(file);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
 }  // namespace
 
 TEST_CASE("peer: a killed host is named in the error of every thread within seconds") {
@@ -64,17 +55,9 @@ TEST_CASE("peer: a killed host is named in the error of every thread within seco
     INFO(name << ": " << process.text());
     REQUIRE(is_at_work);
   }
-  processes.at(victim).kill_it();
-  for (auto& [name, process] : processes) {
-    if (name == victim) continue;
-    const int code = process.end(soon);
-    INFO(name << ": " << process.text());
-    CHECK(code == 1);
-    const auto failures = process.lines("failed: ");
-    CHECK(failures.size() == (name == "beta-gate" ? 1 : 2));
-    for (const std::string& failure : failures)
-      CHECK_THAT(failure, Catch::Contains("host " + victim));
-  }
+  kill_host(processes, victim);
+  check_loss(processes, victim,
+             [](const std::string& name) { return name == "beta-gate" ? 1 : 2; });
 }
 
 TEST_CASE("peer: with lanes the hosts that lost a peer also end within seconds") {
@@ -85,13 +68,9 @@ TEST_CASE("peer: with lanes the hosts that lost a peer also end within seconds")
   auto processes = start_hosts(sim, go_on);
   for (auto& [name, process] : processes)
     if (name != "beta-gate") REQUIRE(process.says("is at work"));
-  processes.at(victim).kill_it();
-  for (auto& [name, process] : processes) {
-    if (name == victim) continue;
-    const int code = process.end(soon);
-    INFO(name << ": " << process.text());
-    CHECK(code == 1);
-  }
+  kill_host(processes, victim);
+  const auto check = [](const std::string&, const HostProcess&, int code) { CHECK(code == 1); };
+  each_end(processes, check, soon);
 }
 
 TEST_CASE("peer: a stopped host is lost at the end to hosts with lanes only") {
@@ -162,80 +141,42 @@ TEST_CASE("peer: a host that never starts fails every thread at the deadline and
   const std::string absent = GENERATE("alpha-0", "alpha-1", "b1", "b2", "beta-gate");
   INFO(algorithm << " without " << absent);
   const Sim sim(config("tcp", algorithm, "deadline: 300ms"));
-  std::map<std::string, HostProcess> processes;
-  for (std::uint32_t host = 0; host < hosts; ++host)
-    if (const std::string& name = sim.plan().hosts[host].name; name != absent)
-      processes.emplace(name, HostProcess(sim, host, go_on));
+  auto processes = start_hosts(sim, go_on, {}, {}, absent);
   std::string all;
-  for (auto& [name, process] : processes) {
-    const int code = process.end();
-    INFO(name << ": " << process.text());
+  each_end(processes, [&](const std::string& name, const HostProcess& process, int code) {
     CHECK(code == 1);
     CHECK(process.lines("failed: thread ").size() == (name == "beta-gate" ? 0 : 2));
     all += process.text();
-  }
+  });
   CHECK_THAT(all, Catch::Contains(absent));
 }
 
 #if PATHS_HAS_BENCH
-namespace {
-
-/// Returns the process id of that host, as started by `paths run`; -1 = none.
-pid_t process_of(const std::string& host, const std::string& config_file) {
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    const std::string variables = text_of(entry.path() / "environ");
-    const auto has = [&](const std::string& text) {
-      return variables.find(text + '\0') != std::string::npos;
-    };
-    if (has("PATHS_HOST=" + host) && has("PATHS_CONFIG=" + config_file)) return std::stoi(name);
-  }
-  return -1;
-}
-
-}  // namespace
-
 TEST_CASE("peer: paths run stops all hosts if one is killed and names it and leaves no sockets") {
   const std::string transport = GENERATE("tcp", "ipc");
-  const std::string file = fmt::format("/tmp/paths-peer-test-{}.yaml", getpid());
-  const std::string out = file + ".out";
-  std::ofstream(file) << config("tcp", "magpie");
-  const std::string sockets = file + ".sockets";
+  const Folder folder;
+  const std::string file = folder.write("hosts.yaml", config("tcp", "magpie"));
+  const std::string sockets = folder.file("sockets");
   std::filesystem::create_directory(sockets);
   std::filesystem::permissions(sockets, std::filesystem::perms::owner_all);
-  const std::string command = fmt::format(
-      "XDG_RUNTIME_DIR={} exec {}/paths run {} --transport {} -- noise_allreduce --iterations "
-      "1000000 --compute sleep "
-      "--compute-time 1ms > {} 2>&1",
-      sockets, PATHS_BUILD_BIN_DIR, file, transport, out);
-  const pid_t run = fork();
-  if (run == 0) {
-    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-    _exit(127);
-  }
+  HostProcess run = start_command(fmt::format(
+      "env XDG_RUNTIME_DIR={} {}/paths run {} --transport {} -- noise_allreduce --iterations "
+      "1000000 --compute sleep --compute-time 1ms",
+      sockets, PATHS_BUILD_BIN_DIR, file, transport));
   runtime::Runtime clock;
-  pid_t victim = -1;
-  while (victim < 0 && clock.now() < 10s) {
-    test_support::pause(50ms);
-    victim = process_of("b2", file);
-  }
-  REQUIRE(victim > 0);
-  test_support::pause(1s);
+  while (!processes_of(file).contains("b2") && clock.now() < 10s) pause(50ms);
+  REQUIRE(processes_of(file).contains("b2"));
+  pause(1s);
   CHECK(std::filesystem::is_empty(sockets) == (transport == "tcp"));
-  kill(victim, SIGKILL);
+  kill(processes_of(file).at("b2"), SIGKILL);
   const base::Nanos killed = clock.now();
-  int status = 0;
-  waitpid(run, &status, 0);
-  INFO(text_of(out));
+  const int code = run.end();
+  INFO(run.text());
   CHECK(clock.now() - killed < 5s);
-  CHECK(WEXITSTATUS(status) == 1);
-  CHECK_THAT(text_of(out), Catch::Contains("b2"));
-  CHECK(process_of("alpha-0", file) == -1);
-  CHECK(process_of("beta-gate", file) == -1);
+  CHECK(code == 1);
+  CHECK_THAT(run.text(), Catch::Contains("b2"));
+  CHECK_FALSE(processes_of(file).contains("alpha-0"));
+  CHECK_FALSE(processes_of(file).contains("beta-gate"));
   CHECK(std::filesystem::is_empty(sockets));
-  std::filesystem::remove(sockets);
-  std::filesystem::remove(file);
-  std::filesystem::remove(out);
 }
 #endif

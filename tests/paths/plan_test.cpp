@@ -6,15 +6,14 @@
 #include <string>
 
 #include "base/errors.hpp"
-#include "paths/config/config.hpp"
 #include "paths/plan/finish_plan.hpp"
-#include "paths/plan/print_plan.hpp"
-#include "wrappers/all.hpp"
+#include "tests/support/read_config.hpp"
 
 namespace {
 
 using base::Settings;
 using paths::Plan;
+using namespace test_support;
 
 Settings settings(const std::string& text) { return base::parse_settings(text, "code"); }
 
@@ -61,9 +60,7 @@ TEST_CASE("plan: finishing a plan built by code counts its slots") {
 TEST_CASE("plan: a printed plan built by code reads back with its digest") {
   Plan plan = two_hosts();
   finish(plan);
-  const std::string text = paths::print_plan(plan, wrappers::all_kinds());
-  const Plan again = paths::read_plan(base::parse_settings(text, "x"), wrappers::all_kinds());
-  CHECK(again.digest == plan.digest);
+  CHECK(read_config(low_level_of(plan)).digest == plan.digest);
 }
 
 TEST_CASE("plan: contributors are named after their threads or hosts or clusters") {

@@ -13,7 +13,6 @@ using namespace test_support;
 using namespace std::chrono_literals;
 
 constexpr int iterations = 60;
-constexpr int soon = 5000;  // milliseconds; the deadline is 20 s
 
 std::string config(const std::string& algorithm) {
   return network_line("ipc", 4) + fmt::format(R"(
@@ -49,11 +48,10 @@ std::string conditions(paths::Thread& thread) {
 
 std::string conditions_on_virtual_clock(const Sim& sim) {
   std::string text;
-  const SimResult run = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     const std::string mine = conditions(thread);
     if (thread.rank() == 0) text = mine;
   });
-  REQUIRE(run.ended_well());
   return text;
 }
 
@@ -72,14 +70,12 @@ TEST_CASE("relaxation of processes: conditions match those of the virtual clock"
   CHECK(expected.find('f') != std::string::npos);
   auto processes = start_hosts(
       sim, [](paths::Thread& thread, const Say& say) { say("conditions " + conditions(thread)); });
-  for (auto& [name, process] : processes) {
-    const int code = process.end();
-    INFO(name << ": " << process.text());
+  each_end(processes, [&](const std::string& name, const HostProcess& process, int code) {
     CHECK(code == 0);
     const auto lines = process.lines("conditions ");
     CHECK(lines.size() == (name[0] == 'b' ? 2 : 1));
     for (const std::string& line : lines) CHECK(line == expected);
-  }
+  });
 }
 
 TEST_CASE("relaxation of processes: a killed host is named by all others within seconds") {
@@ -95,17 +91,8 @@ TEST_CASE("relaxation of processes: a killed host is named by all others within 
     }
   });
   for (auto& [name, process] : processes) REQUIRE(process.says("is at work"));
-  processes.at(victim).kill_it();
-  for (auto& [name, process] : processes) {
-    if (name == victim) continue;
-    const int code = process.end(soon);
-    INFO(name << ": " << process.text());
-    CHECK(code == 1);
-    const auto failures = process.lines("failed: ");
-    CHECK(failures.size() == (name[0] == 'b' ? 2 : 1));
-    for (const std::string& failure : failures)
-      CHECK_THAT(failure, Catch::Contains("host " + victim));
-  }
+  kill_host(processes, victim);
+  check_loss(processes, victim, [](const std::string& name) { return name[0] == 'b' ? 2 : 1; });
 }
 
 TEST_CASE("relaxation of processes: a cluster that ends early is named by all others at once") {
@@ -119,11 +106,10 @@ TEST_CASE("relaxation of processes: a cluster that ends early is named by all ot
     }
     say("is done");
   });
-  for (auto& [name, process] : processes) {
-    const int code = process.end(soon);
-    INFO(name << ": " << process.text());
+  const auto check = [](const std::string& name, const HostProcess& process, int code) {
     CHECK(code == (name[0] == 'b' ? 1 : 0));
     for (const std::string& failure : process.lines("failed: "))
       CHECK_THAT(failure, Catch::Contains("host alpha-0"));
-  }
+  };
+  each_end(processes, check, soon);
 }

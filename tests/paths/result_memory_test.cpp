@@ -9,6 +9,7 @@
 #include "base/buffer.hpp"
 #include "base/usage_error.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/wrongs.hpp"
 
 namespace {
 
@@ -22,16 +23,6 @@ std::string config(std::size_t count, const std::string& operation = "sum") {
       "collectives:\n  all: {{operation: {}, template: \"i64[{}]\"}}\n",
       operation, count);
 }
-
-/// Mistakes that threads found. Catch2 must not be called by several threads at once.
-class Wrongs {
- public:
-  void expect(bool is_right) { count_ += is_right ? 0 : 1; }
-  int count() const { return count_; }
-
- private:
-  std::atomic<int> count_{0};
-};
 
 /// Returns consecutive values that begin with `base`.
 Buffer counted(std::size_t count, std::int64_t base) {
@@ -48,29 +39,27 @@ TEST_CASE(
   for (const std::size_t count : {1ul, 100ul, std::size_t{1} << 17}) {
     const Sim sim(config(count));
     Wrongs wrongs;
-    const SimResult run = sim.run(
+    sim.run_well(
         [&](paths::Thread& thread) {
           std::vector<std::int64_t> sums(count, -1);
           for (std::int64_t round = 0; round < 3; ++round) {
             Buffer mine = counted(count, round + thread.rank());
             const paths::Result result =
                 thread.path("all").move(std::move(mine).freeze(), std::span(sums));
-            wrongs.expect(result.payload.empty());
-            wrongs.expect(result.contributions == 3);
+            wrongs.check(result.payload.empty(), "a payload");
+            wrongs.equal<std::uint64_t>(result.contributions, 3);
             for (std::size_t i = 0; i < count; ++i)
-              wrongs.expect(sums[i] == 3 * (round + static_cast<std::int64_t>(i)) + 3);
+              wrongs.equal(sums[i], 3 * (round + static_cast<std::int64_t>(i)) + 3);
           }
         },
         clock);
-    CHECK(run.ended_well());
-    CHECK(wrongs.count() == 0);
   }
 }
 
 TEST_CASE("result memory: an array of another size is refused for its thread only") {
   const Sim sim(config(2));
   std::vector<std::string> words;
-  const SimResult run = sim.run([&](paths::Thread& thread) {
+  sim.run_well([&](paths::Thread& thread) {
     std::vector<std::int64_t> sums(thread.rank() == 1 ? 3 : 2, 7);
     try {
       thread.path("all").move(counted(2, 1).freeze(), std::span(sums));
@@ -80,20 +69,18 @@ TEST_CASE("result memory: an array of another size is refused for its thread onl
     }
     CHECK(thread.path("all").move(counted(2, 0).freeze()).contributions == 3);
   });
-  CHECK(run.ended_well());
   CHECK(words == std::vector<std::string>{"path all: a result of 16 bytes for memory of 24 bytes"});
 }
 
 TEST_CASE("result memory: an unshared value is normalised in place and a shared one is copied") {
   const Sim sim(config(10, "logical_and"));
-  const SimResult run = sim.run([](paths::Thread& thread) {
+  sim.run_well([](paths::Thread& thread) {
     const base::Payload shared = counted(10, 0).freeze();
     const paths::Result result = thread.path("all").move(shared);
     CHECK(result.payload.read<std::int64_t>(0) == 0);
     CHECK(result.payload.read<std::int64_t>(9 * 8) == 1);
     CHECK(shared.read<std::int64_t>(9 * 8) == 9);
   });
-  CHECK(run.ended_well());
 }
 
 TEST_CASE(
@@ -103,17 +90,15 @@ TEST_CASE(
   const std::size_t count = std::size_t{1} << 17;  // from a megabyte on, see shared_fold_bytes
   const Sim sim(config(count));
   Wrongs wrongs;
-  const SimResult run = sim.run(
+  sim.run_well(
       [&](paths::Thread& thread) {
         std::vector<std::int64_t> mine(count, 1);
         std::atomic<bool> is_mine{false};
         Buffer lent =
             Buffer::adopt(std::as_writable_bytes(std::span(mine)), [&is_mine] { is_mine = true; });
         const paths::Result result = thread.path("all").move(std::move(lent).freeze());
-        wrongs.expect(is_mine);
-        wrongs.expect(result.payload.read<std::int64_t>() == 3);
+        wrongs.check(is_mine, "the array is lent");
+        wrongs.equal<std::int64_t>(result.payload.read<std::int64_t>(), 3);
       },
       clock);
-  CHECK(run.ended_well());
-  CHECK(wrongs.count() == 0);
 }

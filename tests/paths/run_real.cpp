@@ -41,13 +41,12 @@ TEST_CASE("run of processes: values match those of the virtual clock over tcp an
       sum += thread.path("sum").move_value(0.25 * thread.rank() + i).partial<double>();
     say(fmt::format("sum {}", sum));
   });
-  for (auto& [name, process] : processes) {
-    INFO(name << ": " << process.text());
-    CHECK(process.end() == 0);
+  each_end(processes, [](const std::string& name, const HostProcess& process, int code) {
+    CHECK(code == 0);
     // 30 rounds of 6 threads: 6 i + 0.25 * (0 + 1 + ... + 5)
     for (const std::string& sum : process.lines("sum ")) CHECK(sum == "2722.5");
     CHECK(process.lines("sum ").size() == (name == "beta-gate" ? 0 : name[0] == 'b' ? 1 : 2));
-  }
+  });
 }
 
 TEST_CASE("run of processes: a moved mebibyte crosses once and is returned unchanged") {
@@ -67,13 +66,12 @@ elements: {work: {host: alpha-0, template: "u8[1048576]", reach: all}}
     for (const paths::Host* host : run.hosts)
       say(fmt::format("sent {}", host->deployment().traffic().to_other_clusters("work").bytes));
   });
-  for (auto& [name, process] : processes) {
-    CHECK(process.end() == 0);
-    INFO(name << ": " << process.text());
+  each_end(processes, [](const std::string& name, const HostProcess& process, int code) {
+    CHECK(code == 0);
     const bool is_beta = name == "beta-0";
     CHECK(process.lines("sent ") == std::vector<std::string>{is_beta ? "1048576" : "0"});
     CHECK(process.lines("it came back").size() == (is_beta ? 1 : 0));
-  }
+  });
 }
 
 TEST_CASE("run of processes: a push costs one frame over the link") {
@@ -101,13 +99,12 @@ TEST_CASE("run of processes: a push costs one frame over the link") {
                                                        {"b1", "0 0 0"},
                                                        {"b2", "0 0 100"},
                                                        {"beta-gate", "100 800 100"}};
-  for (auto& [name, process] : processes) {
-    CHECK(process.end() == 0);
-    INFO(name << ": " << process.text());
+  each_end(processes, [&](const std::string& name, const HostProcess& process, int code) {
+    CHECK(code == 0);
     CHECK(process.lines("sent ") == std::vector<std::string>{expected.at(name)});
     CHECK(process.lines("wrong").empty());
     CHECK(process.lines("all came").size() == (name == "alpha-0" ? 1 : 0));
-  }
+  });
 }
 
 TEST_CASE("run of processes: hosts may start in any order and long after each other") {
@@ -120,11 +117,7 @@ TEST_CASE("run of processes: hosts may start in any order and long after each ot
     processes.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, work));
     test_support::pause(150ms);
   }
-  for (auto& [name, process] : processes) {
-    CHECK(process.end() == 0);
-    INFO(name << ": " << process.text());
-    CHECK(process.lines("failed").empty());
-  }
+  check_all_end_well(processes);
 }
 
 TEST_CASE("run of processes: a gateway serves longer than the deadline") {
@@ -133,9 +126,5 @@ TEST_CASE("run of processes: a gateway serves longer than the deadline") {
     thread.sleep_for(2500ms);
     thread.path("sum").move_value(1.0);
   });
-  for (auto& [name, process] : processes) {
-    CHECK(process.end() == 0);
-    INFO(name << ": " << process.text());
-    CHECK(process.lines("failed").empty());
-  }
+  check_all_end_well(processes);
 }

@@ -84,9 +84,7 @@ std::vector<std::string> in_one_process(const Sim& sim, runtime::ClockKind clock
     const runtime::Lock lock(mutex);
     said.push_back(line);
   };
-  const SimResult result = sim.run([&](paths::Thread& thread) { sum_up(thread, say); }, clock);
-  CHECK(result.failures == std::vector<std::string>{});
-  CHECK(result.broke == "");
+  sim.run_well([&](paths::Thread& thread) { sum_up(thread, say); }, clock);
   return said;
 }
 
@@ -107,14 +105,13 @@ TEST_CASE(
       say(fmt::format("frames {}", traffic.messages));
     }
   });
-  for (auto& [name, process] : processes) {
-    CHECK(process.end() == 0);
-    INFO(name << ": " << process.text());
+  each_end(processes, [&](const std::string&, const HostProcess& process, int code) {
+    CHECK(code == 0);
     CHECK(process.lines("sums ") == std::vector<std::string>{expected[0].substr(5)});
     const auto frames = process.lines("frames ");
     REQUIRE(frames.size() == 1);
     CHECK((frames[0] == "0") == (shared != "false"));
-  }
+  });
 }
 
 TEST_CASE("shared elements: a tuple written in memory of its path is read where it was written") {
@@ -139,13 +136,12 @@ elements:
                     bytes.back() == std::byte{7} ? "" : ", and wrong"));
   };
   auto processes = start_hosts(sim, work);
-  for (auto& [name, process] : processes) {
-    CHECK(process.end() == 0);
-    INFO(name << ": " << process.text());
+  each_end(processes, [&](const std::string& name, const HostProcess& process, int code) {
+    CHECK(code == 0);
     const bool is_in_place = is_shared || name == "alpha-0";
     CHECK(process.lines("it is ") ==
           std::vector<std::string>{is_in_place ? "where it was" : "elsewhere"});
-  }
+  });
 }
 
 TEST_CASE("shared elements: neighbours exchange tuples without frames and see each other's end") {
@@ -173,11 +169,7 @@ TEST_CASE("shared elements: neighbours exchange tuples without frames and see ea
     }
     say(fmt::format("sum {}", sum));
     if (rank != 0) return;
-    try {
-      path(0, "next").observe();
-    } catch (const paths::TravelError& error) {
-      say(fmt::format("told {}", error.what()));
-    }
+    say("told " + thrown<paths::TravelError>([&] { path(0, "next").observe(); }));
   };
   auto processes = start_hosts(sim, work, [](const paths::RunSummary& run, const Say& say) {
     for (const paths::Host* host : run.hosts)

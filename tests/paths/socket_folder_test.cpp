@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/support/folder.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/thrown.hpp"
 
@@ -25,16 +26,8 @@ namespace {
 using namespace paths;
 namespace fs = std::filesystem;
 
-/// A folder of this case only.
-struct Folder {
-  Folder() {
-    std::string name = "/tmp/paths-folder-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder");
-    path = name;
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string address(const std::string& file) const { return "ipc://" + (path / file).string(); }
-  fs::path path;
+struct Folder : test_support::Folder {
+  std::string address(const std::string& name) const { return "ipc://" + file(name); }
 };
 
 /// Sets a variable of the environment until its destruction.
@@ -78,23 +71,24 @@ void touch(const fs::path& file) { std::ofstream(file) << "x"; }
 TEST_CASE("socket folder: a missing folder and its parents are made for this user only") {
   const Folder folder;
   umask(0);
-  CHECK(safe_socket_file(folder.address("a/b/host")) == folder.path / "a/b/host");
+  CHECK(safe_socket_file(folder.address("a/b/host")) == folder.path() / "a/b/host");
   umask(022);
   for (const char* made : {"a", "a/b"}) {
     struct stat status {};
-    REQUIRE(stat((folder.path / made).c_str(), &status) == 0);
+    REQUIRE(stat((folder.path() / made).c_str(), &status) == 0);
     CHECK((status.st_mode & 07777) == 0700);
   }
 }
 
 TEST_CASE("socket folder: a folder that others can write or replace is refused") {
   const Folder folder;
-  fs::create_directories(folder.path / "open/inner");
+  fs::create_directories(folder.path() / "open/inner");
   for (const mode_t mode : {0720, 0702, 01777}) {
-    REQUIRE(chmod((folder.path / "open").c_str(), mode) == 0);
-    CHECK_THAT(refusal(folder.address("open/host")),
-               Catch::Contains("others can write the folder " + (folder.path / "open").string()) &&
-                   Catch::Contains("chmod go-w") && Catch::Contains("`directory`"));
+    REQUIRE(chmod((folder.path() / "open").c_str(), mode) == 0);
+    CHECK_THAT(
+        refusal(folder.address("open/host")),
+        Catch::Contains("others can write the folder " + (folder.path() / "open").string()) &&
+            Catch::Contains("chmod go-w") && Catch::Contains("`directory`"));
     // In a folder with the sticky bit, another user cannot replace a folder of this user.
     if (mode == 01777)
       CHECK(refusal(folder.address("open/inner/host")) == "nothing");
@@ -106,18 +100,18 @@ TEST_CASE("socket folder: a folder that others can write or replace is refused")
 
 TEST_CASE("socket folder: a symbolic link is refused even if it leads to a safe folder") {
   const Folder folder;
-  fs::create_directory(folder.path / "good");
-  fs::create_symlink(folder.path / "good", folder.path / "link");
+  fs::create_directory(folder.path() / "good");
+  fs::create_symlink(folder.path() / "good", folder.path() / "link");
   CHECK_THAT(refusal(folder.address("link/host")), Catch::Contains("symbolic link"));
   // Links in parent folders are followed once.
-  CHECK(safe_socket_file(folder.address("link/inner/host")) == folder.path / "good/inner/host");
+  CHECK(safe_socket_file(folder.address("link/inner/host")) == folder.path() / "good/inner/host");
 }
 
 TEST_CASE("socket folder: a folder of another user is refused") {
   if (geteuid() != 0) return test_support::skip("another user (root)");
   const Folder folder;
-  fs::create_directories(folder.path / "theirs/inner");
-  REQUIRE(chown((folder.path / "theirs").c_str(), 12345, 12345) == 0);
+  fs::create_directories(folder.path() / "theirs/inner");
+  REQUIRE(chown((folder.path() / "theirs").c_str(), 12345, 12345) == 0);
   CHECK_THAT(refusal(folder.address("theirs/host")),
              Catch::Contains("belongs to another user (number 12345)"));
   CHECK_THAT(refusal(folder.address("theirs/inner/host")),
@@ -141,20 +135,20 @@ TEST_CASE("socket folder: relative addresses are in the run's folder or otherwis
   }
   const Variable no_run("PATHS_SOCKETS", "");
   const fs::path otherwise = fmt::format("/tmp/paths-{}/two/alpha-0", geteuid());
-  const Variable session("XDG_RUNTIME_DIR", folder.path.string());
-  CHECK(socket_file("ipc://two/alpha-0") == folder.path / "paths/two/alpha-0");
-  const Variable none("XDG_RUNTIME_DIR", (folder.path / "none").string());
+  const Variable session("XDG_RUNTIME_DIR", folder.path().string());
+  CHECK(socket_file("ipc://two/alpha-0") == folder.path() / "paths/two/alpha-0");
+  const Variable none("XDG_RUNTIME_DIR", (folder.path() / "none").string());
   const Variable unset("TMPDIR", "");
   CHECK(socket_file("ipc://two/alpha-0") == otherwise);
-  const Variable temporary("TMPDIR", folder.path.string());
+  const Variable temporary("TMPDIR", folder.path().string());
   CHECK(socket_file("ipc://two/alpha-0") ==
-        folder.path / fmt::format("paths-{}/two/alpha-0", geteuid()));
+        folder.path() / fmt::format("paths-{}/two/alpha-0", geteuid()));
 }
 
 TEST_CASE("socket folder: a folder that makes names too long is reported with its variable") {
   const Folder folder;
   const Variable no_run("PATHS_SOCKETS", "");
-  const fs::path deep = folder.path / std::string(90, 'x');
+  const fs::path deep = folder.path() / std::string(90, 'x');
   fs::create_directory(deep);
   const Variable session("XDG_RUNTIME_DIR", deep.string());
   const std::string advice = fmt::format(
@@ -171,18 +165,18 @@ TEST_CASE("socket folder: a folder that makes names too long is reported with it
 
 TEST_CASE("run folder: it is in XDG_RUNTIME_DIR or otherwise in TMPDIR if names are short enough") {
   const Folder folder;
-  const fs::path deep = folder.path / std::string(90, 'x');
+  const fs::path deep = folder.path() / std::string(90, 'x');
   fs::create_directory(deep);
-  const Variable temporary("TMPDIR", folder.path.string());
+  const Variable temporary("TMPDIR", folder.path().string());
   {
     const Variable session("XDG_RUNTIME_DIR", deep.string());
-    CHECK(RunFolder(20).path().parent_path() == folder.path);
+    CHECK(RunFolder(20).path().parent_path() == folder.path());
   }
   const Variable none("XDG_RUNTIME_DIR", "");
-  CHECK(RunFolder(20).path().parent_path() == folder.path);
+  CHECK(RunFolder(20).path().parent_path() == folder.path());
   const Variable long_one("TMPDIR", deep.string());
   CHECK(RunFolder(20).path().parent_path() == "/tmp");
-  const Variable missing("TMPDIR", (folder.path / "missing").string());
+  const Variable missing("TMPDIR", (folder.path() / "missing").string());
   CHECK_THROWS_WITH(RunFolder(), Catch::Contains("where TMPDIR says"));
 }
 
@@ -192,21 +186,21 @@ TEST_CASE("socket claim: only one process has it and its file and folder are rem
   {
     const auto first = SocketClaim::take(address);
     REQUIRE(first);
-    CHECK(first->file() == folder.path / "made/host");
+    CHECK(first->file() == folder.path() / "made/host");
     touch(first->file());
     CHECK(SocketClaim::take(address) == nullptr);
     CHECK(SocketClaim::take(folder.address("made/other")) != nullptr);
     CHECK(fs::exists(first->file()));
   }
-  CHECK(fs::is_empty(folder.path));
-  fs::create_directory(folder.path / "made");
+  CHECK(fs::is_empty(folder.path()));
+  fs::create_directory(folder.path() / "made");
   CHECK(SocketClaim::take(address) != nullptr);
-  CHECK(fs::exists(folder.path / "made"));  // it existed before
+  CHECK(fs::exists(folder.path() / "made"));  // it existed before
 }
 
 TEST_CASE("socket claim: others may be taken and released together with the folder at any moment") {
   const Folder folder;
-  const Variable runs("PATHS_SOCKETS", (folder.path / "made").string());
+  const Variable runs("PATHS_SOCKETS", (folder.path() / "made").string());
   constexpr int times = 3'000;
   const auto come_and_go = [&](const std::string& file) {
     try {
@@ -229,14 +223,14 @@ TEST_CASE("socket claim: others may be taken and released together with the fold
     waitpid(other, &status, 0);
     CHECK(status == 0);
   }
-  CHECK(fs::is_empty(folder.path));
+  CHECK(fs::is_empty(folder.path()));
 }
 
 TEST_CASE(
     "run folder: its name is unpredictable and it is removed with its contents and with dead "
     "ones") {
   const Folder folder;
-  const Variable session("XDG_RUNTIME_DIR", folder.path.string());
+  const Variable session("XDG_RUNTIME_DIR", folder.path().string());
   const pid_t killed = fork();
   if (killed == 0) {
     const RunFolder of_killed;
@@ -246,32 +240,32 @@ TEST_CASE(
     _exit(0);                                                            // no destructor runs
   }
   waitpid(killed, nullptr, 0);
-  REQUIRE_FALSE(fs::is_empty(folder.path));
+  REQUIRE_FALSE(fs::is_empty(folder.path()));
   {
     const RunFolder one, two;
     CHECK(one.path() != two.path());
-    CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 2);
+    CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 2);
     fs::create_directories(one.path() / "two-clusters");
     touch(one.path() / "two-clusters/alpha-0");
   }
-  CHECK(fs::is_empty(folder.path));
+  CHECK(fs::is_empty(folder.path()));
 }
 
 TEST_CASE("run folder: a folder of another program with a similar name is not removed") {
   const Folder folder;
-  const Variable session("XDG_RUNTIME_DIR", folder.path.string());
+  const Variable session("XDG_RUNTIME_DIR", folder.path().string());
   // Folders with names like those of a run may contain files of a user.
   for (const char* const name : {"paths-run-results", "paths-run-abc123", "paths-run-def456"})
-    fs::create_directories(folder.path / name / "inner");
-  touch(folder.path / "paths-run-results/inner/data.lock");
-  std::ofstream(folder.path / "paths-run-abc123/inner/figures.json") << "{}";
-  std::ofstream(folder.path / "paths-run-def456/inner/taken.lock") << "by process 17";
-  leave_socket(folder.path / "paths-run-def456/inner/socket");
+    fs::create_directories(folder.path() / name / "inner");
+  touch(folder.path() / "paths-run-results/inner/data.lock");
+  std::ofstream(folder.path() / "paths-run-abc123/inner/figures.json") << "{}";
+  std::ofstream(folder.path() / "paths-run-def456/inner/taken.lock") << "by process 17";
+  leave_socket(folder.path() / "paths-run-def456/inner/socket");
   { const RunFolder run; }
-  CHECK(fs::exists(folder.path / "paths-run-results/inner/data.lock"));
-  CHECK(fs::exists(folder.path / "paths-run-abc123/inner/figures.json"));
-  CHECK(fs::exists(folder.path / "paths-run-def456/inner/taken.lock"));
-  CHECK(fs::exists(folder.path / "paths-run-def456/inner/socket"));
+  CHECK(fs::exists(folder.path() / "paths-run-results/inner/data.lock"));
+  CHECK(fs::exists(folder.path() / "paths-run-abc123/inner/figures.json"));
+  CHECK(fs::exists(folder.path() / "paths-run-def456/inner/taken.lock"));
+  CHECK(fs::exists(folder.path() / "paths-run-def456/inner/socket"));
 }
 
 TEST_CASE("socket cleaner: files of dead hosts are removed and files in use stay") {
@@ -284,15 +278,15 @@ TEST_CASE("socket cleaner: files of dead hosts are removed and files in use stay
     const pid_t killed = fork();
     if (killed == 0) {
       [[maybe_unused]] auto* const kept = SocketClaim::take(dead).release();
-      touch(folder.path / "made/dead");
+      touch(folder.path() / "made/dead");
       _exit(0);
     }
     waitpid(killed, nullptr, 0);
-    REQUIRE(fs::exists(folder.path / "made/dead"));
+    REQUIRE(fs::exists(folder.path() / "made/dead"));
   }
-  CHECK_FALSE(fs::exists(folder.path / "made/dead"));
-  CHECK_FALSE(fs::exists(folder.path / "made/dead.lock"));
-  CHECK(fs::exists(folder.path / "made/living.lock"));
+  CHECK_FALSE(fs::exists(folder.path() / "made/dead"));
+  CHECK_FALSE(fs::exists(folder.path() / "made/dead.lock"));
+  CHECK(fs::exists(folder.path() / "made/living.lock"));
   claim.reset();
-  CHECK(fs::is_empty(folder.path));
+  CHECK(fs::is_empty(folder.path()));
 }

@@ -19,7 +19,9 @@
 #include "paths/wire/frame.hpp"
 #include "runtime/random.hpp"
 #include "tests/support/environment.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/resources.hpp"
 
 namespace {
 
@@ -99,18 +101,6 @@ class Stranger {
   int descriptor_;
   bool is_there_ = false;
 };
-
-std::uint64_t resident_kib(pid_t process) {
-  std::ifstream status(fmt::format("/proc/{}/status", process));
-  for (std::string word; status >> word;)
-    if (std::uint64_t kib = 0; word == "VmRSS:" && status >> kib) return kib;
-  return 0;
-}
-
-std::size_t descriptors(pid_t process) {
-  const fs::directory_iterator all(fmt::format("/proc/{}/fd", process));
-  return static_cast<std::size_t>(std::distance(fs::begin(all), fs::end(all)));
-}
 
 std::size_t lines_with(const std::string& word, const std::string& text) {
   std::size_t count = 0;
@@ -194,7 +184,8 @@ collectives:
   count: {{operation: sum, template: f64}}
 )",
                             port));
-  const std::string file = fmt::format("/tmp/paths-strangers-{}", getpid());
+  const Folder folder;
+  const std::string file = folder.file("end");
   const auto work = [&](paths::Thread& thread, const Say& say) { reduce(thread, say, file); };
   HostProcess victim(sim, 0, work), other(sim, 1, work);
   REQUIRE(victim.says("is at work"));
@@ -202,11 +193,11 @@ collectives:
   const Visit visit{sim, port, count};
   Visit{sim, port, std::min<std::uint64_t>(count, 100)}.all();  // fills pools once
   const auto resident = resident_kib(victim.pid());
-  const auto open = descriptors(victim.pid());
+  const auto open = open_descriptors(victim.pid());
   visit.all();
   runtime::Runtime clock;
-  while (descriptors(victim.pid()) > open && clock.now() < 60s) pause(50ms);
-  const auto open_after = descriptors(victim.pid());
+  while (open_descriptors(victim.pid()) > open && clock.now() < 60s) pause(50ms);
+  const auto open_after = open_descriptors(victim.pid());
   const auto resident_after = resident_kib(victim.pid());
   std::ofstream(file).put('.');
   const int code = victim.end(60'000), other_code = other.end(60'000);
@@ -221,5 +212,4 @@ collectives:
     fmt::print(
         "{} of each sort: {} to {} KiB resident, {} to {} descriptors, {} lines in the log, {}",
         count, resident, resident_after, open, open_after, lines, victim.text());
-  fs::remove(file);
 }

@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "eventspace/analysis/analyze_trace.hpp"
 #include "paths/run/tracing.hpp"
-#include "tests/eventspace/trace_sample.hpp"
-#include "tests/support/sim.hpp"
 #include "tests/support/thrown.hpp"
+#include "tests/support/traced_run.hpp"
 
 namespace {
 
@@ -23,47 +21,36 @@ constexpr int iterations = 100;
 constexpr std::int64_t ms = 1'000'000;
 
 /// Each thread computes for 30 ms. The three clusters are 10 ms apart.
-struct TracedRun {
+struct Traced {
   eventspace::Report report;
   std::vector<base::Nanos> took;  ///< indexed by rank, from begin to end
   std::uint64_t wan_messages = 0;
   std::uint64_t wan_bytes = 0;
 };
 
-TracedRun traced_into(const Folder& folder, const std::string& algorithm) {
-  paths::Overrides overrides;
-  overrides.traced = true;
+Traced traced_into(const Folder& folder, const std::string& algorithm) {
   const Sim sim(R"(
 clusters:
   alpha: {hosts: 2, threads: 2}
   beta: {hosts: 1, threads: 2}
   gamma: {hosts: 1, threads: 2}
-links:
-  - {between: [alpha, beta], latency: 10ms}
-  - {between: [alpha, gamma], latency: 10ms}
-  - {between: [beta, gamma], latency: 10ms}
+links: {all: {latency: 10ms}}
 collectives:
   sum: {operation: sum, template: f64, algorithm: ")" +
                     algorithm + R"(", condition: {greater: 1000}, contributions: non_negative}
 )",
-                overrides);
-  TracedRun run;
+                test_support::traced());
+  Traced run;
   run.took.resize(sim.plan().thread_count());
-  paths::RunOptions options;
-  options.clock = runtime::ClockKind::virtual_time;
-  options.trace.directory = folder.path().string();
-  const auto failures =
-      paths::run_plan(sim.shared_plan(), sim.kinds(), options, [&run](paths::Thread& thread) {
-        const base::Nanos begin = thread.now();
-        for (int i = 0; i < iterations; ++i) {
-          thread.sleep_for(30ms);
-          thread.path("sum").move_value(1.0);
-        }
-        run.took[thread.rank()] = thread.now() - begin;
-      });
-  REQUIRE(failures == std::vector<std::string>());
-  const eventspace::TraceDirectory trace(folder.path());
-  run.report = analyze_trace(trace, eventspace::HostClocks::own(trace)).report;
+  test_support::run_traced(sim, folder.path(), [&run](paths::Thread& thread) {
+    const base::Nanos begin = thread.now();
+    for (int i = 0; i < iterations; ++i) {
+      thread.sleep_for(30ms);
+      thread.path("sum").move_value(1.0);
+    }
+    run.took[thread.rank()] = thread.now() - begin;
+  });
+  run.report = test_support::report_of(folder.path()).report;
   for (const auto& cluster : run.report.clusters) {
     run.wan_messages += cluster.wan_messages;
     run.wan_bytes += cluster.wan_payload_bytes;
@@ -71,18 +58,14 @@ collectives:
   return run;
 }
 
-TracedRun traced(const std::string& algorithm) {
+Traced traced(const std::string& algorithm) {
   const Folder folder;
   return traced_into(folder, algorithm);
 }
 
-eventspace::TraceReport analysed(const Folder& folder) {
-  const eventspace::TraceDirectory trace(folder.path());
-  return analyze_trace(trace, eventspace::HostClocks::own(trace));
-}
-
 std::string message_of(const Folder& folder) {
-  return test_support::thrown<std::exception>([&] { const eventspace::TraceDirectory trace(folder.path()); });
+  return test_support::thrown<std::exception>(
+      [&] { const eventspace::TraceDirectory trace(folder.path()); });
 }
 
 void overwrite(const std::filesystem::path& file, const std::string& text) {
@@ -92,7 +75,7 @@ void overwrite(const std::filesystem::path& file, const std::string& text) {
 }  // namespace
 
 TEST_CASE("traced run: unchecked iterations count as iterations and their time is the run's") {
-  const TracedRun run = traced("periodic:10");
+  const Traced run = traced("periodic:10");
   INFO(to_text(run.report));
   REQUIRE(run.report.critical.size() == 3);
   for (const auto& tree : run.report.critical) {
@@ -110,14 +93,14 @@ TEST_CASE("traced run: unchecked iterations count as iterations and their time i
 }
 
 TEST_CASE("traced run: a tree's bytes between clusters count in both directions") {
-  const TracedRun run = traced("sequential");
+  const Traced run = traced("sequential");
   CHECK(run.wan_messages == 2 * 2 * iterations);
   CHECK(run.wan_bytes == 2 * 2 * iterations * 8);
 }
 
 TEST_CASE("traced run: late checks report how they got the values of other clusters") {
   for (const auto& [algorithm, lag] : {std::pair{"lagged:2", 2u}, std::pair{"budget:4,2", 4u}}) {
-    const TracedRun run = traced(algorithm);
+    const Traced run = traced(algorithm);
     INFO(algorithm << "\n" << to_text(run.report, 20));
     REQUIRE(run.report.conditionals.size() == 3);
     for (const auto& check : run.report.conditionals) {
@@ -138,7 +121,7 @@ TEST_CASE("traced run: late checks report how they got the values of other clust
 
 TEST_CASE("traced run: pushed values are reported with the cluster they come from") {
   for (const std::string algorithm : {"exact", "conditional:demand", "conditional:subscribe:4"}) {
-    const TracedRun run = traced(algorithm);
+    const Traced run = traced(algorithm);
     INFO(algorithm << "\n" << to_text(run.report, 20));
     REQUIRE(run.report.conditionals.size() == 3);
     for (const auto& check : run.report.conditionals) {
@@ -158,7 +141,7 @@ TEST_CASE("damaged trace: a cluster without records is reported as unknown and n
   const Folder folder;
   traced_into(folder, "magpie");
   std::filesystem::resize_file(folder.path() / "beta-0.trace", 0);
-  const auto report = analysed(folder);
+  const auto report = test_support::report_of(folder.path());
   CHECK_FALSE(is_unusable(report));
   const std::string text = to_text(report, 20);
   CHECK_THAT(text, Catch::Contains("sum in 2 clusters: 100 rounds"));
@@ -172,7 +155,7 @@ TEST_CASE("damaged trace: a trace without usable records is reported as such") {
   traced_into(folder, "sequential");
   for (const auto& file : std::filesystem::directory_iterator(folder.path()))
     if (file.path().extension() == ".trace") std::filesystem::resize_file(file.path(), 30);
-  const auto report = analysed(folder);
+  const auto report = test_support::report_of(folder.path());
   CHECK(is_unusable(report));
   CHECK_THAT(to_text(report), Catch::Contains("Nothing is known"));
   CHECK_THAT(to_text(report), !Catch::Contains("Nothing stands out"));
@@ -182,7 +165,7 @@ TEST_CASE("damaged trace: an invalid file is omitted and named unless all files 
   const Folder folder;
   traced_into(folder, "sequential");
   overwrite(folder.path() / "alpha-1.trace", "garbage, and more of it");
-  const auto report = analysed(folder);
+  const auto report = test_support::report_of(folder.path());
   CHECK(report.missing_hosts == std::vector<std::string>{"alpha-1"});
   CHECK_THAT(to_text(report), Catch::Contains("alpha-1.trace: is no trace of PATHS"));
   CHECK_FALSE(is_unusable(report));
@@ -211,7 +194,7 @@ TEST_CASE("damaged trace: of hosts that did not end the one whose records end fi
     const auto file = folder.path() / (host + ".trace");
     std::filesystem::resize_file(file, std::filesystem::file_size(file) - 72);
   }
-  const auto report = analysed(folder);
+  const auto report = test_support::report_of(folder.path());
   CHECK(report.not_ended == std::vector<std::string>{"alpha-1", "beta-0"});
   CHECK(report.first_by_nanos == 10 * ms);
   CHECK_THAT(to_text(report, 5),

@@ -5,10 +5,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "eventspace/analysis/analyze_trace.hpp"
 #include "eventspace/trace/host_clocks.hpp"
-#include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/traced_run.hpp"
 
 namespace {
 
@@ -20,8 +19,6 @@ using trace_sample::Folder;
 constexpr int hosts = 5;
 
 Sim traced_sim() {
-  paths::Overrides overrides;
-  overrides.traced = true;
   return Sim(network_line("tcp", hosts) + R"(
 clusters:
   alpha: {hosts: 2, threads: 2}
@@ -30,7 +27,7 @@ links: [{between: [alpha, beta], latency: 1ms}]
 collectives:
   sum: {operation: sum, template: f64, algorithm: sequential}
 )",
-             overrides);
+             traced());
 }
 
 }  // namespace
@@ -45,11 +42,7 @@ TEST_CASE("tracing of processes: every host's file has an end and all are put on
     }
   };
   auto processes = start_hosts(sim, work, {}, folder.path().string());
-  for (auto& [name, process] : processes) {
-    CHECK(process.end() == 0);
-    INFO(name << ": " << process.text());
-    CHECK(process.lines("failed").empty());
-  }
+  check_all_end_well(processes);
   const TraceDirectory trace(folder.path());
   const auto clocks = eventspace::HostClocks::best(trace);
   CHECK(clocks.kind() == eventspace::HostClocks::Kind::measured);
@@ -79,11 +72,9 @@ TEST_CASE(
   };
   auto processes = start_hosts(sim, work, {}, folder.path().string());
   REQUIRE(processes.at("b2").says("is at work"));
-  processes.at("b2").kill_it();
-  for (auto& [name, process] : processes)
-    if (name != "b2") process.end();
-  const TraceDirectory trace(folder.path());
-  const auto report = eventspace::analyze_trace(trace, eventspace::HostClocks::own(trace));
+  kill_host(processes, "b2");
+  for (auto& [name, process] : processes) process.end();
+  const auto report = report_of(folder.path());
   for (const auto& file : report.files) {
     const std::string& name = sim.plan().hosts[file.host].name;
     INFO(name);
@@ -102,10 +93,9 @@ TEST_CASE("tracing of processes: a directory with a trace is refused by every ho
   const auto work = [](paths::Thread& thread, const Say&) { thread.path("sum").move_value(1.0); };
   for (const int expected : {0, 2}) {
     auto processes = start_hosts(sim, work, {}, folder.path().string());
-    for (auto& [name, process] : processes) {
-      CHECK(process.end() == expected);
-      INFO(name << ": " << process.text());
+    each_end(processes, [&](const std::string& name, const HostProcess& process, int code) {
+      CHECK(code == expected);
       CHECK((expected == 0 || process.text().find(name + ".trace") != std::string::npos));
-    }
+    });
   }
 }

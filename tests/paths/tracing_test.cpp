@@ -11,19 +11,17 @@
 #include <string>
 #include <vector>
 
-#include "eventspace/analysis/analyze_trace.hpp"
 #include "eventspace/trace/computation_times.hpp"
 #include "eventspace/trace/file.hpp"
 #include "paths/plan/structure_of.hpp"
 #include "paths/wire/local/transport.hpp"
-#include "tests/eventspace/trace_sample.hpp"
-#include "tests/support/sim.hpp"
+#include "tests/support/traced_run.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 using eventspace::EventKind;
-using test_support::Sim;
+using namespace test_support;
 using trace_sample::Folder;
 
 constexpr const char* config = R"(
@@ -45,20 +43,19 @@ void compute_and_move(paths::Thread& thread) {
   }
 }
 
-paths::Overrides traced() {
-  paths::Overrides overrides;
-  overrides.traced = true;
-  return overrides;
+void run(const Sim& sim, const std::filesystem::path& directory) {
+  run_traced(sim, directory, compute_and_move);
 }
 
-void run(const Sim& sim, const std::filesystem::path& directory,
-         const std::function<void(paths::Thread&)>& thread = compute_and_move,
-         runtime::ClockKind clock = runtime::ClockKind::virtual_time) {
-  paths::RunOptions options;
-  options.clock = clock;
-  options.trace = {directory.string(), {"test", "--of", "tracing"}};
-  const auto failures = paths::run_plan(sim.shared_plan(), sim.kinds(), options, thread);
-  REQUIRE(failures == std::vector<std::string>());
+/// Returns the number of records of each kind. Checks that no file lacks records or its end.
+std::map<std::uint64_t, int> whole_records(const std::filesystem::path& directory) {
+  for (const auto& file : report_of(directory).files) {
+    CHECK(file.ended);
+    CHECK(file.losses.has_none());
+  }
+  std::map<std::uint64_t, int> kinds;
+  for (const auto& [host, record] : records_of(directory)) ++kinds[record.kind];
+  return kinds;
 }
 
 }  // namespace
@@ -85,22 +82,12 @@ TEST_CASE("tracing: each thread records its begin and end and each collector eac
   const Folder folder;
   const Sim sim(config, traced());
   run(sim, folder.path());
-  const eventspace::TraceDirectory trace(folder.path());
-  std::map<std::uint64_t, int> kinds;
-  eventspace::MergedTrace merged(trace);
-  std::uint32_t host = 0;
-  std::span<const eventspace::EventRecord> records;
-  while (merged.next(host, records))
-    for (const auto& record : records) ++kinds[record.kind];
+  auto kinds = whole_records(folder.path());
   CHECK(kinds[static_cast<std::uint64_t>(EventKind::thread)] == 2 * 6);
   CHECK(kinds[static_cast<std::uint64_t>(EventKind::cache_read)] == 2 * iterations);
   CHECK(kinds[static_cast<std::uint64_t>(EventKind::prefetch)] >= 2 * iterations - 2);
   CHECK(kinds[static_cast<std::uint64_t>(EventKind::link)] > 0);
-  for (const auto& file : merged.files()) {
-    CHECK(file.ended);
-    CHECK(file.losses.has_none());
-  }
-  const auto report = analyze_trace(trace, eventspace::HostClocks::own(trace)).report;
+  const auto report = report_of(folder.path()).report;
   CHECK(report.coverage.unknown == 0);
   CHECK(report.coverage.without_computation == 0);
   for (const auto& thread : report.threads) {
@@ -134,32 +121,21 @@ TEST_CASE("tracing: a further deployment has its own trace without records of ot
     }
     compute_and_move(thread);
   };
-  run(sim, folder.path(), thread_function, clock);
+  run_traced(sim, folder.path(), thread_function, clock);
   for (const char* const name : {"pair.1", "pair.2"}) {
-    const eventspace::TraceDirectory trace(folder.path() / "wirings" / name);
+    const auto directory = folder.path() / "wirings" / name;
+    const eventspace::TraceDirectory trace(directory);
     CHECK(trace.structure == paths::structure_of(pair.plan(), pair.kinds()));
     CHECK(trace.missing_hosts.empty());
-    eventspace::MergedTrace merged(trace);
-    std::map<std::uint64_t, int> kinds;
-    std::uint32_t host = 0;
-    std::span<const eventspace::EventRecord> records;
-    while (merged.next(host, records))
-      for (const auto& record : records) ++kinds[record.kind];
+    auto kinds = whole_records(directory);
     CHECK(kinds[static_cast<std::uint64_t>(EventKind::thread)] == 2 * 2);
     CHECK(kinds[static_cast<std::uint64_t>(EventKind::link)] == 2 * 7);
-    for (const auto& file : merged.files()) {
-      CHECK(file.ended);
-      CHECK(file.losses.has_none());
-    }
-    const auto report = analyze_trace(trace, eventspace::HostClocks::own(trace)).report;
+    const auto report = report_of(directory).report;
     CHECK(report.coverage.unknown == 0);
     CHECK(report.coverage.without_computation == 0);
     for (const auto& one : report.threads) CHECK(one.computation.count == 7);
   }
-  const auto report =
-      analyze_trace(eventspace::TraceDirectory(folder.path()),
-                    eventspace::HostClocks::own(eventspace::TraceDirectory(folder.path())))
-          .report;
+  const auto report = report_of(folder.path()).report;
   CHECK(report.coverage.unknown == 0);
   for (const auto& one : report.threads) CHECK(one.computation.count == iterations);
 }
@@ -197,19 +173,15 @@ TEST_CASE("tracing: a run does not overwrite the trace of another one") {
   const Folder folder;
   const Sim sim(config, traced());
   run(sim, folder.path());
-  paths::RunOptions options;
-  options.clock = runtime::ClockKind::virtual_time;
-  options.trace.directory = folder.path().string();
-  CHECK_THROWS_WITH(paths::run_plan(sim.shared_plan(), sim.kinds(), options, compute_and_move),
+  CHECK_THROWS_WITH(run(sim, folder.path()),
                     Catch::Contains("alpha-0.trace") && Catch::Contains("exists"));
 }
 
 TEST_CASE("tracing: a trace that cannot be written does not fail the run") {
   const Folder folder;
   const Sim sim(config, traced());
-  paths::RunOptions options;
-  options.clock = runtime::ClockKind::virtual_time;
-  options.trace.directory = folder.path().string();
+  const paths::RunOptions options = {.clock = runtime::ClockKind::virtual_time,
+                                     .trace = {folder.path().string(), {}}};
   bool is_finished = false;
   const auto failures = paths::run_plan(
       sim.shared_plan(), sim.kinds(), options,
@@ -244,21 +216,13 @@ TEST_CASE("tracing: records that a trace lacks are counted with the reason") {
 }
 
 TEST_CASE("tracing: recording does not change the behaviour of a run") {
-  const Sim plain(config), collected(config, traced());
   const Folder folder;
-  base::Nanos ends[2] = {};
-  const auto last_end = [](const Sim& sim, const std::string& directory, base::Nanos& end) {
-    paths::RunOptions options;
-    options.clock = runtime::ClockKind::virtual_time;
-    options.trace.directory = directory;
-    paths::run_plan(sim.shared_plan(), sim.kinds(), options, [&](paths::Thread& thread) {
-      compute_and_move(thread);
-      end = std::max(end, thread.now());
-    });
-  };
-  last_end(plain, "", ends[0]);
-  last_end(collected, folder.path().string(), ends[1]);
-  CHECK(ends[0] == ends[1]);
+  base::Nanos end{0};
+  run_traced(Sim(config, traced()), folder.path(), [&](paths::Thread& thread) {
+    compute_and_move(thread);
+    end = std::max(end, thread.now());
+  });
+  CHECK(end == Sim(config).run_well(compute_and_move).end);
 }
 
 TEST_CASE("tracing: the structure lists the clusters whose values a check combines") {
@@ -277,9 +241,7 @@ TEST_CASE("tracing: the structure lists the clusters whose values a check combin
 TEST_CASE("tracing: the structure has each wrapper's job as derived for older traces") {
   const std::string algorithm =
       GENERATE("sequential", "conditional:demand", "periodic:5", "lagged:2");
-  paths::Overrides overrides = traced();
-  overrides.algorithm = algorithm;
-  const Sim sim(config, overrides);
+  const Sim sim(config, traced(algorithm));
   for (auto wrapper : paths::structure_of(sim.plan(), sim.kinds()).wrappers) {
     INFO(wrapper.kind);
     const auto said = wrapper;
@@ -292,12 +254,9 @@ TEST_CASE("tracing: the records of every relaxation form whole rounds") {
   const std::string algorithm = GENERATE("exact", "conditional:demand", "conditional:subscribe:4",
                                          "periodic:5", "lagged:2", "budget:6,3");
   const Folder folder;
-  paths::Overrides overrides = traced();
-  overrides.algorithm = algorithm;
-  const Sim sim(config, overrides);
+  const Sim sim(config, traced(algorithm));
   run(sim, folder.path());
-  const eventspace::TraceDirectory trace(folder.path());
-  const auto report = analyze_trace(trace, eventspace::HostClocks::own(trace)).report;
+  const auto report = report_of(folder.path()).report;
   CAPTURE(algorithm);
   std::uint64_t rounds = 0;
   for (const auto& critical : report.critical) {

@@ -12,6 +12,7 @@
 #include "paths/host/host.hpp"
 #include "paths/host/thread.hpp"
 #include "tests/support/faulty_transport.hpp"
+#include "tests/support/mortal_hosts.hpp"
 #include "tests/support/sim.hpp"
 #include "tests/support/transport_scene.hpp"
 
@@ -32,25 +33,12 @@ struct Reduced {
 /// Runs a thread on each host of the config, over a faulty transport on the virtual clock. Returns
 /// the number of faults.
 Reduced run_over(const Sim& sim, const Faults& faults, const std::function<void(Host&)>& use) {
-  const std::size_t count = sim.plan().hosts.size();
   Reduced outcome;
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
-  FaultyNetwork network(runtime, count, faults);
-  std::vector<std::unique_ptr<Host>> hosts;
+  FaultyNetwork network(runtime, sim.plan().hosts.size(), faults);
   runtime.run([&] {
-    for (std::uint32_t i = 0; i < count; ++i)
-      hosts.push_back(
-          std::make_unique<Host>(runtime, sim.shared_plan(), i, sim.kinds(), network.transport(i)));
-    for (auto& host : hosts) host->start();
-    std::vector<runtime::Task> running;
-    for (auto& host : hosts)
-      running.push_back(
-          runtime.spawn(runtime::ContextRole::thread, {"host", host->name()}, [&, host = &*host] {
-            use(*host);
-            host->finish();
-          }));
-    for (auto& one : running) one.join();
-    hosts.clear();
+    run_hosts(
+        runtime, sim, [&](std::uint32_t host) { return network.transport(host); }, use);
   });
   outcome.delays = network.delays;
   outcome.cuts = network.cuts;

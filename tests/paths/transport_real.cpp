@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/transport_real.cpp — requirements on all transports, checked for each of them.
-#include <dirent.h>
 #include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "base/errors.hpp"
 #include "runtime/random.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/transport_scene.hpp"
 
 namespace {
@@ -23,35 +22,6 @@ using namespace test_support;
 const std::vector<std::string> all_kinds{"local", "tcp", "ipc", "memory"};
 /// Transports between processes.
 const std::vector<std::string> process_kinds{"tcp", "ipc", "memory"};
-
-/// Two hosts of one process.
-struct Two {
-  Two(TransportScene& scene, runtime::Runtime& runtime)
-      : a(scene.transport(runtime, 0)), b(scene.transport(runtime, 1)) {}
-  void start() {
-    a->start(left);
-    b->start(right);
-  }
-  Mailbox left, right;
-  std::unique_ptr<Transport> a, b;
-};
-
-std::size_t open_descriptors() {
-  DIR* const folder = opendir("/proc/self/fd");
-  std::size_t count = 0;
-  while (readdir(folder) != nullptr) ++count;
-  closedir(folder);
-  return count;
-}
-
-/// Returns the number of mappings of link memory.
-std::size_t shared_mappings() {
-  std::ifstream maps("/proc/self/maps");
-  std::size_t count = 0;
-  for (std::string line; std::getline(maps, line);)
-    count += line.find("memfd:paths") == std::string::npos ? 0 : 1;
-  return count;
-}
 
 base::Nanos processor_time() {
   rusage usage{};
@@ -126,22 +96,16 @@ TEST_CASE("transport: settle waits for active calls of receivers and for nothing
 }
 
 TEST_CASE("transport: 10000 frames in each direction arrive in order and none is lost") {
-  TransportScene scene(GENERATE(from_range(all_kinds)), 2);
-  INFO(scene.kind());
   constexpr std::uint64_t count = 10'000;
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Two two(scene, runtime);
-    two.right.echo = two.b.get();
-    two.start();
+  between_two(GENERATE(from_range(all_kinds)), [&](Two& two) {
+    two.start_with_echo();
     const ConnectionId to_b = two.a->connect(1);
     for (std::uint64_t i = 0; i < count; ++i) two.a->send(to_b, numbered(i));
-    REQUIRE(two.left.wait_for_frames(runtime, count));
-    REQUIRE(two.right.wait_for_frames(runtime, count));
+    REQUIRE(two.left.wait_for_frames(two.runtime, count));
+    REQUIRE(two.right.wait_for_frames(two.runtime, count));
     CHECK(two.left.lost().empty());
     CHECK(two.right.lost().empty());
-    two.a->stop();
-    two.b->stop();
+    two.stop();
     CHECK(two.left.frames().size() == count);
     CHECK(two.right.frames().size() == count);
     CHECK(in_order(two.left.frames(), to_b));
@@ -150,27 +114,21 @@ TEST_CASE("transport: 10000 frames in each direction arrive in order and none is
 }
 
 TEST_CASE("transport: threads and services send concurrently on separate connections") {
-  TransportScene scene(GENERATE(from_range(all_kinds)), 2);
-  INFO(scene.kind());
   constexpr std::uint64_t senders = 6, count = 2'000;
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Two two(scene, runtime);
-    two.right.echo = two.b.get();
-    two.start();
+  between_two(GENERATE(from_range(all_kinds)), [&](Two& two) {
+    two.start_with_echo();
     std::vector<ConnectionId> connections;
     std::vector<runtime::Task> tasks;
     for (std::uint64_t s = 0; s < senders; ++s) connections.push_back(two.a->connect(1));
     for (std::uint64_t s = 0; s < senders; ++s) {
       const auto role = s % 2 == 0 ? runtime::ContextRole::thread : runtime::ContextRole::service;
-      tasks.push_back(runtime.spawn(role, {"sender", {}, s}, [&, s] {
+      tasks.push_back(two.runtime.spawn(role, {"sender", {}, s}, [&, s] {
         for (std::uint64_t i = 0; i < count; ++i) two.a->send(connections[s], numbered(i));
       }));
     }
     for (auto& task : tasks) task.join();
-    REQUIRE(two.left.wait_for_frames(runtime, senders * count));
-    two.a->stop();
-    two.b->stop();
+    REQUIRE(two.left.wait_for_frames(two.runtime, senders * count));
+    two.stop();
     CHECK(two.left.frames().size() == senders * count);
     for (const ConnectionId connection : connections)
       CHECK(in_order(two.left.frames(), connection));
@@ -186,8 +144,7 @@ TEST_CASE("transport: bodies of all sizes arrive whole and outlive the transport
                                        0,       5,         (4 << 20) - 64,
                                        4 << 20, 9'000'001, 33 << 20,
                                        100};
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     std::vector<Mailbox::Arrived> arrived;
     {
       Two two(scene, runtime);
@@ -206,66 +163,54 @@ TEST_CASE("transport: bodies of all sizes arrive whole and outlive the transport
 }
 
 TEST_CASE("transport: a peer that starts later gets all frames") {
-  TransportScene scene(GENERATE(from_range(all_kinds)), 2);
-  INFO(scene.kind());
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Two two(scene, runtime);
+  between_two(GENERATE(from_range(all_kinds)), [&](Two& two) {
     two.a->start(two.left);
     const ConnectionId to_b = two.a->connect(1);
     for (std::uint64_t i = 0; i < 100; ++i) two.a->send(to_b, numbered(i, 100 * i));
-    runtime.sleep_for(300ms);
+    two.runtime.sleep_for(300ms);
     CHECK(two.left.lost().empty());
     two.b->start(two.right);
-    REQUIRE(two.right.wait_for_frames(runtime, 100));
+    REQUIRE(two.right.wait_for_frames(two.runtime, 100));
     CHECK(in_order(two.right.frames(), two.right.frames().front().first));
     CHECK(two.left.lost().empty());
   });
 }
 
 TEST_CASE("transport: a sender without room is notified each time there is some") {
-  TransportScene scene(GENERATE(from_range(all_kinds)), 2);
-  INFO(scene.kind());
   constexpr std::size_t bytes = 300'000;
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Two two(scene, runtime);
+  between_two(GENERATE(from_range(all_kinds)), [&](Two& two) {
     two.a->start(two.left);
     const ConnectionId to_b = two.a->connect(1), other = two.a->connect(1);
     std::uint64_t sent = 0;
     std::size_t refused = 0;
     const auto is_notified = [&] {
-      return two.a->has_room(to_b) || two.left.wait_for_room(runtime, to_b, ++refused);
+      return two.a->has_room(to_b) || two.left.wait_for_room(two.runtime, to_b, ++refused);
     };
     two.a->send(to_b, numbered(sent++, bytes));  // the peer has not started
     const bool keeps_nothing = two.a->has_room(to_b);
-    CHECK(keeps_nothing == (scene.kind() != "memory"));
+    CHECK(keeps_nothing == (two.scene.kind() != "memory"));
     two.b->start(two.right);
-    if (!keeps_nothing) REQUIRE(two.left.wait_for_room(runtime, to_b, ++refused));
+    if (!keeps_nothing) REQUIRE(two.left.wait_for_room(two.runtime, to_b, ++refused));
     while (sent < 300) {
       two.a->send(to_b, numbered(sent++, bytes));
       two.a->send(other, numbered(0));  // other connections of its link need no room
       if (sent % 7 == 0) REQUIRE(is_notified());
     }
-    REQUIRE(two.right.wait_for_frames(runtime, 2 * sent - 1));
+    REQUIRE(two.right.wait_for_frames(two.runtime, 2 * sent - 1));
     REQUIRE(is_notified());  // the frame that made room may not be counted yet
     CHECK(two.left.lost().empty());
   });
 }
 
 TEST_CASE("transport: stopping sends accepted frames and the peer sees the loss") {
-  TransportScene scene(GENERATE(from_range(process_kinds)), 2);
-  INFO(scene.kind());
   const std::size_t bytes = GENERATE(8, 10'000);
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Two two(scene, runtime);
+  between_two(GENERATE(from_range(process_kinds)), [&](Two& two) {
     two.start();
     const ConnectionId to_b = two.a->connect(1);
     for (std::uint64_t i = 0; i < 1000; ++i) two.a->send(to_b, numbered(i, bytes));
     two.a.reset();
-    REQUIRE(two.right.wait_for_frames(runtime, 1000));
-    REQUIRE(two.right.wait_for_loss(runtime));
+    REQUIRE(two.right.wait_for_frames(two.runtime, 1000));
+    REQUIRE(two.right.wait_for_loss(two.runtime));
     CHECK(two.right.frames().size() == 1000);
     CHECK(in_order(two.right.frames(), two.right.frames().front().first));
     CHECK(two.right.lost().count(two.right.frames().front().first) == 1);
@@ -274,19 +219,14 @@ TEST_CASE("transport: stopping sends accepted frames and the peer sees the loss"
 }
 
 TEST_CASE("transport: a host that sends to an ended one gets a loss") {
-  TransportScene scene(GENERATE(from_range(all_kinds)), 2);
-  INFO(scene.kind());
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Two two(scene, runtime);
-    two.right.echo = two.b.get();
-    two.start();
+  between_two(GENERATE(from_range(all_kinds)), [&](Two& two) {
+    two.start_with_echo();
     const ConnectionId to_b = two.a->connect(1);
     two.a->send(to_b, numbered(0));
-    REQUIRE(two.left.wait_for_frames(runtime, 1));
+    REQUIRE(two.left.wait_for_frames(two.runtime, 1));
     two.b.reset();
     two.a->send(to_b, numbered(1));
-    REQUIRE(two.left.wait_for_loss(runtime));
+    REQUIRE(two.left.wait_for_loss(two.runtime));
     CHECK(two.left.lost().count(to_b) == 1);
     CHECK_FALSE(two.left.is_late());
   });
@@ -299,8 +239,7 @@ TEST_CASE("transport: a killed peer is reported within a second on both kinds of
     transport.send(transport.connect(0), numbered(0));
   });
   Mailbox inbox;
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     auto a = scene.transport(runtime, 0);
     a->start(inbox);
     const ConnectionId to_b = a->connect(1);
@@ -340,8 +279,7 @@ TEST_CASE("transport: frames of a peer that is killed while it sends are whole a
     }
   });
   Mailbox inbox;
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     auto a = scene.transport(runtime, 0);
     a->start(inbox);
     REQUIRE(inbox.wait_for_frames(runtime, 1));
@@ -358,31 +296,25 @@ TEST_CASE("transport: frames of a peer that is killed while it sends are whole a
 }
 
 TEST_CASE("transport: a dropped connection delivers nothing more and others still work") {
-  TransportScene scene(GENERATE(from_range(process_kinds)), 2);
-  INFO(scene.kind());
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Two two(scene, runtime);
-    two.right.echo = two.b.get();
-    two.start();
+  between_two(GENERATE(from_range(process_kinds)), [&](Two& two) {
+    two.start_with_echo();
     const ConnectionId dropped = two.a->connect(1), kept = two.a->connect(1);
     two.a->send(dropped, numbered(0, 2'000));
     two.a->send(kept, numbered(0, 2'000));
-    REQUIRE(two.left.wait_for_frames(runtime, 2));
+    REQUIRE(two.left.wait_for_frames(two.runtime, 2));
     for (std::uint64_t i = 1; i < 500; ++i) {
       two.a->send(dropped, numbered(i, 2'000));
       two.a->send(kept, numbered(i, 2'000));
     }
     two.a->drop(dropped);
     two.a->send(dropped, numbered(500));  // discarded
-    REQUIRE(two.right.wait_for_loss(runtime));
+    REQUIRE(two.right.wait_for_loss(two.runtime));
     const auto came = [&] {
       return std::count_if(two.left.frames().begin(), two.left.frames().end(),
                            [&](const auto& one) { return one.first == kept; });
     };
-    two.left.wait(runtime, 20s, [&] { return came() == 500; });
-    two.a->stop();
-    two.b->stop();
+    two.left.wait(two.runtime, 20s, [&] { return came() == 500; });
+    two.stop();
     CHECK(came() == 500);
     CHECK(in_order(two.left.frames(), kept));
     CHECK(two.left.lost().count(dropped) == 0);  // the dropping side gets no loss
@@ -394,72 +326,40 @@ TEST_CASE("transport: a dropped connection delivers nothing more and others stil
 }
 
 TEST_CASE("transport: repeated connections leave nothing behind") {
-  TransportScene scene(GENERATE(from_range(process_kinds)), 2);
-  INFO(scene.kind());
-  constexpr std::uint64_t count = 300;  // 10,000 in tests/paths/transport_slow.cpp
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Two two(scene, runtime);
-    two.right.echo = two.b.get();
-    two.start();
-    two.a->send(two.a->connect(1), numbered(0));
-    REQUIRE(two.left.wait_for_frames(runtime, 1));
-    const std::size_t before = open_descriptors();
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const ConnectionId connection = two.a->connect(1);
-      two.a->send(connection, numbered(0));
-      REQUIRE(two.left.wait_for_frames(runtime, i + 2));
-      two.a->drop(connection);
-    }
-    REQUIRE(two.right.wait_for_loss(runtime, 10s, count));
-    runtime.sleep_for(50ms);
-    CHECK(open_descriptors() <= before + 8);
-    CHECK(two.left.lost().empty());
-    CHECK(two.right.frames().size() == count + 1);
-  });
+  check_reconnections(GENERATE(from_range(process_kinds)), 300);  // 10,000 in transport_slow.cpp
 }
 
 TEST_CASE("transport: a connection dropped before the peer has started can be replaced") {
-  TransportScene scene(GENERATE(from_range(process_kinds)), 2);
-  INFO(scene.kind());
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Two two(scene, runtime);
+  between_two(GENERATE(from_range(process_kinds)), [&](Two& two) {
     two.a->start(two.left);
     const ConnectionId dropped = two.a->connect(1);
     two.a->send(dropped, numbered(0));
     two.a->drop(dropped);
-    runtime.sleep_for(100ms);
+    two.runtime.sleep_for(100ms);
     const ConnectionId kept = two.a->connect(1);
     for (std::uint64_t i = 0; i < 3; ++i) two.a->send(kept, numbered(i));
     two.b->start(two.right);
-    REQUIRE(two.right.wait_for_frames(runtime, 3));
+    REQUIRE(two.right.wait_for_frames(two.runtime, 3));
     CHECK(two.right.frames().size() == 3);  // none of the dropped connection
     CHECK(in_order(two.right.frames(), two.right.frames().front().first));
   });
 }
 
 TEST_CASE("transport: a frame that cannot be encoded loses its connection and others still work") {
-  TransportScene scene(GENERATE(from_range(process_kinds)), 2);
-  INFO(scene.kind());
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Two two(scene, runtime);
-    two.right.echo = two.b.get();
-    two.start();
+  between_two(GENERATE(from_range(process_kinds)), [&](Two& two) {
+    two.start_with_echo();
     const ConnectionId broken = two.a->connect(1), sound = two.a->connect(1);
     Frame frame = numbered(0);
     frame.operation.segments = 0;  // a bug, which throws here and aborts elsewhere
     base::set_bugs_throw(true);
     two.a->send(broken, std::move(frame));
-    REQUIRE(two.left.wait_for_loss(runtime));
+    REQUIRE(two.left.wait_for_loss(two.runtime));
     base::set_bugs_throw(false);
     CHECK(two.left.lost().count(broken) == 1);
     CHECK_THAT(two.left.lost().at(broken), Catch::Contains("cannot send to host alpha-1: bug at"));
     for (std::uint64_t i = 0; i < 10; ++i) two.a->send(sound, numbered(i));
-    REQUIRE(two.left.wait_for_frames(runtime, 10));
-    two.a->stop();
-    two.b->stop();
+    REQUIRE(two.left.wait_for_frames(two.runtime, 10));
+    two.stop();
     CHECK(in_order(two.left.frames(), sound));
   });
 }
@@ -469,8 +369,7 @@ TEST_CASE("transport: stopping never waits long for a dead or absent peer") {
   INFO(scene.kind());
   PeerProcess peer(scene, 1);
   Mailbox inbox;
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     auto a = scene.transport(runtime, 0);
     a->start(inbox);
     const ConnectionId met = a->connect(1);
@@ -489,16 +388,12 @@ TEST_CASE("transport: stopping never waits long for a dead or absent peer") {
 }
 
 TEST_CASE("transport: an idle host uses no CPU") {
-  TransportScene scene(GENERATE(from_range(process_kinds)), 2);
-  INFO(scene.kind());
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Two two(scene, runtime);
+  between_two(GENERATE(from_range(process_kinds)), [&](Two& two) {
     two.start();
     for (int i = 0; i < 20; ++i) two.a->send(two.a->connect(1), numbered(0));
-    REQUIRE(two.right.wait_for_frames(runtime, 20));
+    REQUIRE(two.right.wait_for_frames(two.runtime, 20));
     const auto before = processor_time();
-    runtime.sleep_for(1s);
+    two.runtime.sleep_for(1s);
     CHECK(processor_time() - before < 10ms);
   });
 }
@@ -510,8 +405,7 @@ TEST_CASE("transports: hosts of one machine share memory unless the config forbi
   auto peers = std::make_shared<Peers>(*scene.peers());
   peers->hosts.push_back({"far", "tcp://203.0.113.1:7700", 0});
   peers->shared_memory = is_allowed;
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     const auto memory = make_shared_memory_transport(runtime, peers, 0);
     CHECK(memory->reaches(1) == is_allowed);
     CHECK_FALSE(memory->reaches(2));

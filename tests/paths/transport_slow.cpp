@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/paths/transport_slow.cpp — slow requirements on all transports: very many connections, very
 // large bodies, peers that are killed at any moment.
-#include <dirent.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,6 +11,8 @@
 #include <string>
 
 #include "runtime/random.hpp"
+#include "tests/support/clocks.hpp"
+#include "tests/support/environment.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/transport_scene.hpp"
 
@@ -19,27 +20,6 @@ namespace {
 
 using namespace paths;
 using namespace test_support;
-
-/// Returns the number in a variable of the environment, or `usual`.
-std::uint64_t asked_for(const char* variable, std::uint64_t usual) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? usual : std::strtoull(text, nullptr, 10);
-}
-
-/// Numbers of descriptors and of mappings of shared memory, from /proc/self.
-struct Held {
-  std::size_t descriptors = 0, mappings = 0;
-  static Held now() {
-    Held held;
-    DIR* const folder = opendir("/proc/self/fd");
-    while (readdir(folder) != nullptr) ++held.descriptors;
-    closedir(folder);
-    std::ifstream maps("/proc/self/maps");
-    for (std::string line; std::getline(maps, line);)
-      held.mappings += line.find("memfd:paths") == std::string::npos ? 0 : 1;
-    return held;
-  }
-};
 
 std::uint64_t free_memory_bytes() {
   std::ifstream all("/proc/meminfo");
@@ -53,55 +33,24 @@ std::uint64_t free_memory_bytes() {
 }  // namespace
 
 TEST_CASE("transport: 10000 successive connections leave nothing behind") {
-  TransportScene scene(GENERATE("tcp", "ipc", "memory"), 2);
-  INFO(scene.kind());
-  const std::uint64_t count = asked_for("PATHS_RECONNECTIONS", 10'000);
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Mailbox left, right;
-    auto a = scene.transport(runtime, 0), b = scene.transport(runtime, 1);
-    right.echo = b.get();
-    a->start(left);
-    b->start(right);
-    a->send(a->connect(1), numbered(0));
-    REQUIRE(left.wait_for_frames(runtime, 1));
-    const Held before = Held::now();
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const ConnectionId connection = a->connect(1);
-      a->send(connection, numbered(0));
-      REQUIRE(left.wait_for_frames(runtime, i + 2));
-      a->drop(connection);
-    }
-    REQUIRE(right.wait_for_loss(runtime, 20s, count));
-    runtime.sleep_for(100ms);
-    CHECK(Held::now().descriptors <= before.descriptors + 8);
-    CHECK(Held::now().mappings == before.mappings);
-    CHECK(left.lost().empty());
-    CHECK(right.frames().size() == count + 1);
-  });
+  check_reconnections(GENERATE("tcp", "ipc", "memory"),
+                      from_environment("PATHS_RECONNECTIONS", 10'000));
 }
 
 TEST_CASE("transport: a body of 5 GiB arrives whole") {
-  const std::string kind = GENERATE("local", "tcp", "ipc", "memory");
-  TransportScene scene(kind, 2);
-  INFO(scene.kind());
   const std::uint64_t bytes = (std::uint64_t{5} << 30) + 3;
   if (free_memory_bytes() < 3 * bytes) return test_support::skip("15 GiB of free memory");
   const auto at = [](std::uint64_t place) { return static_cast<std::byte>(place * 13 / 4096); };
-  runtime::Runtime runtime;
-  runtime.run([&] {
-    Mailbox left, right;
-    auto a = scene.transport(runtime, 0), b = scene.transport(runtime, 1);
-    a->start(left);
-    b->start(right);
+  between_two(GENERATE("local", "tcp", "ipc", "memory"), [&](Two& two) {
+    two.start();
     Frame frame = numbered(0);
     frame.operation.payload = base::Payload::filled(bytes, [&](std::span<std::byte> space) {
       for (std::uint64_t i = 0; i < bytes; i += 4096) space[i] = at(i);
       space[bytes - 1] = at(bytes - 1);
     });
-    a->send(a->connect(1), std::move(frame));
-    REQUIRE(right.wait_for_frames(runtime, 1, 300s));
-    const auto came = right.frames().front().second.operation.payload.bytes();
+    two.a->send(two.a->connect(1), std::move(frame));
+    REQUIRE(two.right.wait_for_frames(two.runtime, 1, 300s));
+    const auto came = two.right.frames().front().second.operation.payload.bytes();
     REQUIRE(came.size() == bytes);
     std::uint64_t wrong = 0;
     for (std::uint64_t i = 0; i < bytes; i += 4096) wrong += came[i] == at(i) ? 0 : 1;
@@ -113,10 +62,10 @@ TEST_CASE("transport: a body of 5 GiB arrives whole") {
 TEST_CASE(
     "transport: a peer that is killed at any moment is lost within a second and its memory is "
     "freed") {
-  const std::uint64_t kills = asked_for("PATHS_KILLS", 40);
-  const std::uint64_t seed = asked_for("PATHS_SEED", 1);
+  const std::uint64_t kills = from_environment("PATHS_KILLS", 40);
+  const std::uint64_t seed = from_environment("PATHS_SEED", 1);
   runtime::Random random(seed);
-  const Held before = Held::now();
+  const std::size_t descriptors = open_descriptors(), mappings = shared_mappings();
   base::Nanos latest{0};
   for (std::uint64_t kill = 0; kill < kills; ++kill) {
     const auto span = std::chrono::microseconds(random.below(30'000));
@@ -131,8 +80,7 @@ TEST_CASE(
       }
     });
     Mailbox inbox;
-    runtime::Runtime runtime;
-    runtime.run([&] {
+    on_steady_clock([&](runtime::Runtime& runtime) {
       auto a = scene.transport(runtime, 0);
       a->start(inbox);
       const ConnectionId to_b = a->connect(1);
@@ -151,7 +99,7 @@ TEST_CASE(
       CHECK_FALSE(inbox.is_late());
     });
   }
-  CHECK(Held::now().descriptors <= before.descriptors + 4);
-  CHECK(Held::now().mappings == before.mappings);
+  CHECK(open_descriptors() <= descriptors + 4);
+  CHECK(shared_mappings() == mappings);
   WARN(kills << " kills: lost after " << base::format_time(latest) << " at most");
 }

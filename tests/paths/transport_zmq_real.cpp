@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/errors.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/transport_scene.hpp"
 
 namespace {
@@ -21,8 +22,7 @@ using namespace test_support;
 TEST_CASE("transport_zmq: an address in use is refused by name") {
   TransportScene scene(GENERATE("tcp", "ipc"), 1);
   Mailbox inbox;
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](runtime::Runtime& runtime) {
     auto first = scene.transport(runtime, 0);
     auto second = scene.transport(runtime, 0);
     first->start(inbox);
@@ -62,8 +62,7 @@ TEST_CASE("transport_zmq: addresses on which no host can listen are refused") {
     auto peers = std::make_shared<Peers>(*TransportScene("tcp", 1).peers());
     peers->hosts[0].address = address;
     Mailbox inbox;
-    runtime::Runtime runtime;
-    runtime.run([&] {
+    on_steady_clock([&](runtime::Runtime& runtime) {
       const auto transport = make_zmq_transport(runtime, peers, 0);
       CHECK_THROWS_AS(transport->start(inbox), TravelError);
     });

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "paths/host/host.hpp"
+#include "tests/support/forwarding_transport.hpp"
 #include "tests/support/transport_scene.hpp"
 
 namespace {
@@ -14,27 +15,19 @@ using namespace paths;
 using namespace test_support;
 
 /// Transport that reaches some hosts only.
-class Partial final : public Transport {
+class Partial final : public ForwardingTransport {
  public:
   Partial(std::unique_ptr<Transport> all, std::set<std::uint32_t> reached)
-      : all_(std::move(all)), reached_(std::move(reached)) {}
+      : ForwardingTransport(std::move(all)), reached_(std::move(reached)) {}
   bool reaches(std::uint32_t host) const override { return reached_.contains(host); }
-  void start(Receiver& receiver) override { all_->start(receiver); }
   ConnectionId connect(std::uint32_t host) override {
     ++connected;
-    return all_->connect(host);
+    return ForwardingTransport::connect(host);
   }
-  void send(ConnectionId connection, Frame&& frame) override {
-    all_->send(connection, std::move(frame));
-  }
-  void drop(ConnectionId connection) override { all_->drop(connection); }
-  std::string source(ConnectionId connection) override { return all_->source(connection); }
-  void stop() override { all_->stop(); }
 
   int connected = 0;
 
  private:
-  std::unique_ptr<Transport> all_;
   std::set<std::uint32_t> reached_;
 };
 

@@ -17,6 +17,8 @@
 #include "paths/host/thread.hpp"
 #include "paths/wire/zmq/codec.hpp"
 #include "paths/wire/zmq/transport.hpp"
+#include "tests/support/clocks.hpp"
+#include "tests/support/forwarding_transport.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {
@@ -50,23 +52,19 @@ bool shares(const std::vector<Payload>& all, const Payload& one) {
 }
 
 /// Records the frames between a host and its transport.
-class Watched final : public Transport, Receiver {
+class Watched final : public test_support::ForwardingTransport, Receiver {
  public:
   Watched(std::unique_ptr<Transport> transport, Seen& seen)
-      : transport_(std::move(transport)), seen_(seen) {}
-  bool reaches(std::uint32_t host) const override { return transport_->reaches(host); }
+      : ForwardingTransport(std::move(transport)), seen_(seen) {}
   void start(Receiver& receiver) override {
     receiver_ = &receiver;
-    transport_->start(*this);
+    inner().start(*this);
   }
-  ConnectionId connect(std::uint32_t host) override { return transport_->connect(host); }
   void send(ConnectionId connection, Frame&& frame) override {
     seen_.add(seen_.sent, frame);
-    transport_->send(connection, std::move(frame));
+    inner().send(connection, std::move(frame));
   }
-  void drop(ConnectionId connection) override { transport_->drop(connection); }
-  std::string source(ConnectionId connection) override { return transport_->source(connection); }
-  void stop() override { transport_->stop(); }
+  std::shared_ptr<ShortWay> short_way(ConnectionId) override { return nullptr; }
 
  private:
   void deliver(ConnectionId connection, Frame&& frame) override {
@@ -80,7 +78,6 @@ class Watched final : public Transport, Receiver {
     receiver_->turned_away(source, reason);
   }
 
-  std::unique_ptr<Transport> transport_;
   Seen& seen_;
   Receiver* receiver_ = nullptr;
 };
@@ -91,8 +88,7 @@ void run_hosts(const Sim& sim, std::map<std::string, Seen>& seen,
   const auto peers = peers_of(sim.plan());
   const auto run_host = [&](std::uint32_t index) {
     const auto& planned = sim.plan().hosts[index];
-    runtime::Runtime runtime;
-    runtime.run([&] {
+    test_support::on_steady_clock([&](runtime::Runtime& runtime) {
       Host host(runtime, sim.shared_plan(), index, sim.kinds(),
                 std::make_unique<Watched>(make_zmq_transport(runtime, peers, index),
                                           seen.at(planned.name)),
@@ -108,12 +104,8 @@ void run_hosts(const Sim& sim, std::map<std::string, Seen>& seen,
   for (const auto& host : sim.plan().hosts) seen[host.name];
   runtime::Runtime outer;
   outer.run([&] {
-    std::vector<runtime::Task> all;
-    for (std::uint32_t index = 0; index < sim.plan().hosts.size(); ++index)
-      all.push_back(outer.spawn(runtime::ContextRole::thread,
-                                {"host", sim.plan().hosts[index].name, index},
-                                [&run_host, index] { run_host(index); }));
-    for (runtime::Task& one : all) one.join();
+    test_support::in_threads(outer, sim.plan().hosts.size(),
+                             [&](std::uint32_t index) { run_host(index); });
   });
 }
 

@@ -9,13 +9,13 @@
 
 #include "base/usage_error.hpp"
 #include "runtime/completion.hpp"
+#include "tests/support/clocks.hpp"
 
 using namespace std::chrono_literals;
 using namespace runtime;
 
 TEST_CASE("wait set: a thread that the runtime did not start waits for members and for deadlines") {
-  Runtime runtime;
-  runtime.run([&] {
+  test_support::on_steady_clock([&](Runtime& runtime) {
     const auto never = std::make_shared<Completion>();
     const auto soon = std::make_shared<Completion>();
     bool has_given_up = false, was_notified = false;
@@ -36,8 +36,7 @@ TEST_CASE("wait set: a thread that the runtime did not start waits for members a
 }
 
 TEST_CASE("wait set: a thread that the runtime did not start cannot wait on the virtual clock") {
-  Runtime runtime({.clock = ClockKind::virtual_time});
-  runtime.run([&] {
+  test_support::on_virtual_clock([&](Runtime& runtime) {
     bool was_refused = false;
     const auto foreign = std::async(std::launch::async, [&] {
       WaitSet set(runtime);
@@ -55,8 +54,7 @@ TEST_CASE("wait set: a thread that the runtime did not start cannot wait on the 
 
 TEST_CASE("wait set: concurrent completions are reported exactly once to each waiter") {
   const std::size_t waiters = 4, rounds = 200, members = 16;
-  Runtime runtime;
-  runtime.run([&] {
+  test_support::on_steady_clock([&](Runtime& runtime) {
     for (std::size_t round = 0; round < rounds; ++round) {
       std::vector<std::shared_ptr<Completion>> all;
       for (std::size_t i = 0; i < members; ++i) all.push_back(std::make_shared<Completion>());

@@ -12,30 +12,15 @@
 
 #include "base/usage_error.hpp"
 #include "runtime/random.hpp"
+#include "tests/runtime/contexts.hpp"
 #include "tests/support/allocations.hpp"
+#include "tests/support/clocks.hpp"
 
 using namespace std::chrono_literals;
 using namespace runtime;
+using namespace test_support;
 
 namespace {
-
-ContextName named(std::uint64_t number) { return {"thread", "test", number}; }
-
-template <class Body>
-void on_virtual_clock(Body&& body) {
-  Runtime runtime({.clock = ClockKind::virtual_time});
-  runtime.run([&] { body(runtime); });
-}
-
-/// Runs the body on both clocks.
-template <class Body>
-void on_both_clocks(Body&& body) {
-  for (ClockKind kind : {ClockKind::virtual_time, ClockKind::steady}) {
-    INFO((kind == ClockKind::steady ? "steady" : "virtual"));
-    Runtime runtime({.clock = kind});
-    runtime.run([&] { body(runtime); });
-  }
-}
 
 std::vector<std::shared_ptr<Completion>> some(std::size_t count) {
   std::vector<std::shared_ptr<Completion>> made;
@@ -308,11 +293,11 @@ TEST_CASE("wait set: continued use of one set allocates no memory") {
     const auto members = some(3);
     round(members[0]);
     round(members[1]);
-    const std::uint64_t before = test_support::allocations();
+    const std::uint64_t before = allocations();
     set.add(members[2]);
     members[2]->complete();
     const auto told = set.try_any();
-    const std::uint64_t after = test_support::allocations();
+    const std::uint64_t after = allocations();
     CHECK(told == 2u);
     CHECK(after == before);
   });

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "runtime/processes/descriptor_door.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/forked.hpp"
 #include "tests/support/skip.hpp"
 
@@ -92,8 +93,7 @@ TEST_CASE("descriptor door: it hands its descriptor to each process that connect
 TEST_CASE("descriptor door: a socket of another user with the same name is not trusted") {
   const base::Descriptor listening = listen_as("4000000-" + own_name());
   const base::Descriptor memory = memory_of('x');
-  runtime::Runtime runtime;
-  runtime.run([&] {
+  test_support::on_steady_clock([&](runtime::Runtime& runtime) {
     const runtime::Task squatter = runtime.spawn(runtime::ContextRole::thread, {"squatter"}, [&] {
       const base::Descriptor who(accept(listening.get(), nullptr, nullptr));
       hand_out(who, memory);

@@ -11,23 +11,15 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "tests/runtime/contexts.hpp"
 #include "tests/support/as_child.hpp"
+#include "tests/support/clocks.hpp"
 
 using namespace std::chrono_literals;
 using namespace runtime;
-using test_support::as_child;
+using namespace test_support;
 
 namespace {
-
-ContextName named(std::uint64_t number) { return {"thread", "alpha-0", number}; }
-
-template <class Body>
-void on_both_clocks(Body&& body) {
-  for (ClockKind kind : {ClockKind::virtual_time, ClockKind::steady}) {
-    INFO((kind == ClockKind::steady ? "steady" : "virtual"));
-    body(kind);
-  }
-}
 
 /// Contexts wait here forever.
 struct Never {
@@ -54,7 +46,7 @@ void limit_address_space(std::size_t more_bytes) {
 }  // namespace
 
 TEST_CASE("ends: catching every std::exception around a wait does not catch a cancel") {
-  on_both_clocks([](ClockKind kind) {
+  with_both_clocks([](ClockKind kind) {
     Never never;
     std::atomic<bool> went_on{false};
     Runtime runtime({.clock = kind});
@@ -90,7 +82,7 @@ TEST_CASE("ends: catching every std::exception around a wait does not catch a de
 }
 
 TEST_CASE("ends: every wait after a cancel throws immediately") {
-  on_both_clocks([](ClockKind kind) {
+  with_both_clocks([](ClockKind kind) {
     Never never;
     std::atomic<int> thrown{0};
     Runtime runtime({.clock = kind});
@@ -139,9 +131,8 @@ TEST_CASE("ends: run throws a deadlock even if a context caught it") {
 
 TEST_CASE("ends: code that catches a deadlock and keeps waiting ends the process with a message") {
   const auto said = as_child("swallows", [] {
-    Runtime runtime({.clock = ClockKind::virtual_time});
     Never never;
-    runtime.run([&] {
+    on_virtual_clock([&](Runtime& runtime) {
       auto task = runtime.spawn(ContextRole::thread, named(3), [&] {
         for (;;) try {
             never.wait();
@@ -157,7 +148,7 @@ TEST_CASE("ends: code that catches a deadlock and keeps waiting ends the process
 }
 
 TEST_CASE("ends: code that catches a cancel and keeps waiting ends the process on both clocks") {
-  on_both_clocks([](ClockKind kind) {
+  with_both_clocks([](ClockKind kind) {
     const auto said = as_child(kind == ClockKind::steady ? "steady" : "virtual", [&] {
       Runtime runtime({.clock = kind});
       Never never;
@@ -179,14 +170,10 @@ TEST_CASE("ends: code that catches a cancel and keeps waiting ends the process o
 }
 
 TEST_CASE("ends: contexts left by a main that threw are cancelled and joined") {
-  on_both_clocks([](ClockKind kind) {
+  with_both_clocks([](ClockKind kind) {
     for (const ContextRole role : {ContextRole::thread, ContextRole::service}) {
       Never never;
       std::atomic<int> begun{0}, ended{0};
-      struct CountEnd {
-        std::atomic<int>& count;
-        ~CountEnd() { ++count; }
-      };
       Runtime runtime({.clock = kind});
       CHECK_THROWS_WITH(runtime.run([&] {
         for (int i = 0; i < 3; ++i)
@@ -228,7 +215,7 @@ TEST_CASE("ends: a context that has not begun when main ends never begins") {
 }
 
 TEST_CASE("ends: a runtime can run again after a main that threw on both clocks") {
-  on_both_clocks([](ClockKind kind) {
+  with_both_clocks([](ClockKind kind) {
     Runtime runtime({.clock = kind});
     CHECK_THROWS_WITH(runtime.run([] { throw std::runtime_error("main broke"); }), "main broke");
     std::atomic<int> ran{0};
@@ -249,8 +236,7 @@ TEST_CASE("ends: a destructor run by an ending thread may start another thread")
       runtime.spawn(ContextRole::thread, named(2), [&count = ran] { ++count; }).detach();
     }
   };
-  Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](Runtime& runtime) {
     for (int i = 0; i < 20; ++i) {
       const auto starts = std::make_shared<StartsAnother>(runtime, ran);
       runtime.spawn(ContextRole::thread, named(1), [starts] {}).detach();
@@ -264,10 +250,6 @@ TEST_CASE("ends: a destructor run by an ending thread may start another thread")
 TEST_CASE("ends: failure to create an OS thread is an error and earlier threads end") {
   const auto said = as_child("steady", [] {
     std::atomic<int> begun{0}, ended{0};
-    struct CountEnd {
-      std::atomic<int>& count;
-      ~CountEnd() { ++count; }
-    };
     Never never;
     Runtime runtime;
     limit_address_space(100 << 20);

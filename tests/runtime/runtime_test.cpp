@@ -9,25 +9,16 @@
 #include <vector>
 
 #include "runtime/random.hpp"
+#include "tests/runtime/contexts.hpp"
+#include "tests/support/clocks.hpp"
 
 using namespace std::chrono_literals;
 using namespace runtime;
+using namespace test_support;
 
 namespace {
 
 RuntimeOptions virtual_time() { return {.clock = ClockKind::virtual_time}; }
-ContextName named(std::uint64_t number) { return {"thread", "test", number}; }
-
-/// Runs the body on both clocks.
-template <class Body>
-void on_both_clocks(Body&& body) {
-  for (ClockKind kind : {ClockKind::virtual_time, ClockKind::steady}) {
-    INFO((kind == ClockKind::steady ? "steady" : "virtual"));
-    Runtime runtime({.clock = kind});
-    runtime.run([&] { body(runtime); });
-  }
-}
-
 /// A flag for which contexts wait.
 struct Gate {
   Mutex mutex;
@@ -71,9 +62,8 @@ TEST_CASE("runtime: sleeping contexts wake exactly at their times on the virtual
 }
 
 TEST_CASE("runtime: each resumption of a context is an event of the virtual clock") {
-  Runtime runtime(virtual_time());
   std::uint64_t before = 0, after = 0;
-  runtime.run([&] {
+  on_virtual_clock([&](Runtime& runtime) {
     before = runtime.events();
     for (int i = 0; i < 5; ++i) runtime.sleep_for(1ms);
     after = runtime.events();
@@ -82,9 +72,8 @@ TEST_CASE("runtime: each resumption of a context is an event of the virtual cloc
 }
 
 TEST_CASE("runtime: contexts that wake at the same time run in the order of their sleeps") {
-  Runtime runtime(virtual_time());
   std::string order;
-  runtime.run([&] {
+  on_virtual_clock([&](Runtime& runtime) {
     std::vector<Task> tasks;
     for (char name : {'a', 'b', 'c'})
       tasks.push_back(runtime.spawn(ContextRole::thread, named(0), [&, name] {
@@ -137,17 +126,13 @@ TEST_CASE("runtime: a default deadline is not an event on the virtual clock") {
 TEST_CASE("runtime: a deadlock reports all waits and every context unwinds") {
   Runtime runtime(virtual_time());
   int unwound = 0;
-  struct CountUnwinding {
-    int& count;
-    ~CountUnwinding() { ++count; }
-  };
   std::string report;
   Gate gate;
   try {
     runtime.run([&] {
       runtime.sleep_for(2ms);
       auto task = runtime.spawn(ContextRole::thread, {"thread", "alpha-0", 3}, [&] {
-        CountUnwinding counter{unwound};
+        CountEnd counter{unwound};
         gate.wait();
       });
       task.join();
@@ -162,8 +147,7 @@ TEST_CASE("runtime: a deadlock reports all waits and every context unwinds") {
 }
 
 TEST_CASE("runtime: a sleep beyond the end of time is refused and not skipped") {
-  Runtime runtime(virtual_time());
-  runtime.run([&] {
+  on_virtual_clock([&](Runtime& runtime) {
     runtime.sleep_for(base::Nanos::max() - base::Nanos(1));
     CHECK_THROWS_WITH(runtime.sleep_for(base::Nanos(2)), Catch::Contains("the clock ends at"));
     CHECK(runtime.now() == base::Nanos::max() - base::Nanos(1));
@@ -171,9 +155,8 @@ TEST_CASE("runtime: a sleep beyond the end of time is refused and not skipped") 
 }
 
 TEST_CASE("runtime: waiters are woken in the order of arrival") {
-  Runtime runtime(virtual_time());
   std::string order;
-  runtime.run([&] {
+  on_virtual_clock([&](Runtime& runtime) {
     Mutex mutex;
     WaitList list;
     std::vector<Task> tasks;
@@ -238,8 +221,7 @@ TEST_CASE("runtime: the current wait of a cancelled context throws on both clock
 }
 
 TEST_CASE("runtime: a cancel can carry its own exception and wakes a sleeper") {
-  Runtime runtime(virtual_time());
-  runtime.run([&] {
+  on_virtual_clock([&](Runtime& runtime) {
     auto task = runtime.spawn(ContextRole::service, named(1), [&] { runtime.sleep_for(1h); });
     runtime.sleep_for(1ms);
     task.cancel(std::make_exception_ptr(std::runtime_error("the host ends")));
@@ -258,10 +240,9 @@ TEST_CASE("runtime: join throws the exception of the work on both clocks") {
 }
 
 TEST_CASE("runtime: detached contexts are cancelled after main has returned") {
-  Runtime runtime(virtual_time());
   Gate gate;
   bool ended = false;
-  runtime.run([&] {
+  on_virtual_clock([&](Runtime& runtime) {
     Task task = runtime.spawn(ContextRole::service, named(1), [&] {
       try {
         gate.wait();
@@ -276,8 +257,7 @@ TEST_CASE("runtime: detached contexts are cancelled after main has returned") {
 }
 
 TEST_CASE("runtime: work from outside runs on the services' thread") {
-  Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](Runtime& runtime) {
     Gate gate;
     std::atomic<bool> on_services{false};
     CHECK_FALSE(runtime.on_services_thread());
@@ -291,8 +271,7 @@ TEST_CASE("runtime: work from outside runs on the services' thread") {
 }
 
 TEST_CASE("runtime: no post from four OS threads is lost") {
-  Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](Runtime& runtime) {
     std::atomic<int> count{0};
     Gate gate;
     constexpr int each = 5'000;
@@ -311,8 +290,7 @@ TEST_CASE("runtime: no post from four OS threads is lost") {
 }
 
 TEST_CASE("runtime: threads and services alternate without losing a wake-up") {
-  Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](Runtime& runtime) {
     Mutex mutex;
     WaitList list;
     int turn = 0;
@@ -335,9 +313,8 @@ TEST_CASE("runtime: threads and services alternate without losing a wake-up") {
 }
 
 TEST_CASE("runtime: an exception caught in one fiber does not affect other fibers") {
-  Runtime runtime(virtual_time());
   int caught = 0;
-  runtime.run([&] {
+  on_virtual_clock([&](Runtime& runtime) {
     std::vector<Task> tasks;
     for (int i = 0; i < 50; ++i)
       tasks.push_back(runtime.spawn(ContextRole::thread, named(1), [&, i] {

@@ -10,10 +10,10 @@
 
 #include "runtime/runtime.hpp"
 #include "tests/support/as_child.hpp"
+#include "tests/support/clocks.hpp"
 
 using namespace runtime;
-using test_support::as_child;
-using test_support::ended_by;
+using namespace test_support;
 
 namespace {
 
@@ -61,35 +61,28 @@ TEST_CASE("stack: double grid[200][200] fits on both clocks") {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which report it themselves
-TEST_CASE("stack: an overflow names the thread and its stack size and the option to change it") {
-  const std::string words =
-      "stack overflow of thread alpha-0/3: its stack has 8 MiB; option --stack, config key "
-      "`stack`\n";
-  for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
-    const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual",
-                               [&] { overflow(clock, ContextRole::thread, name); });
-    CHECK_THAT(said.text, Catch::Contains(words));
-    CHECK(said.exit_code == ended_by(SIGSEGV));
-  }
-}
-
-TEST_CASE("stack: an overflow reports the requested size") {
-  for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
-    const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual",
-                               [&] { overflow(clock, ContextRole::thread, name, 100 * 1024); });
-    CHECK_THAT(said.text, Catch::Contains("its stack has 100 KiB"));
-    CHECK(said.exit_code == ended_by(SIGSEGV));
-  }
-}
-
-TEST_CASE("stack: an overflow of a service is reported with its fixed size") {
-  for (const ClockKind clock : {ClockKind::virtual_time, ClockKind::steady}) {
-    const auto said = as_child(clock == ClockKind::steady ? "steady" : "virtual",
-                               [&] { overflow(clock, ContextRole::service, service_name); });
-    CHECK_THAT(said.text, Catch::Contains("stack overflow of service beta-1/12: its stack has 256 "
-                                          "KiB, as those of all services\n"));
-    CHECK(said.exit_code == ended_by(SIGSEGV));
-  }
+TEST_CASE("stack: an overflow names the context and its stack size and the option to change it") {
+  struct Row {
+    ContextRole role;
+    ContextName of;
+    std::size_t stack_bytes;
+    const char* said;
+  };
+  const Row rows[] = {
+      {ContextRole::thread, name, thread_stack_bytes,
+       "stack overflow of thread alpha-0/3: its stack has 8 MiB; option --stack, config key "
+       "`stack`\n"},
+      {ContextRole::thread, name, 100 * 1024, "its stack has 100 KiB"},
+      {ContextRole::service, service_name, thread_stack_bytes,
+       "stack overflow of service beta-1/12: its stack has 256 KiB, as those of all services\n"}};
+  for (const Row& row : rows)
+    with_both_clocks([&](ClockKind clock) {
+      const auto said =
+          as_child(fmt::format("row {} clock {}", &row - rows, static_cast<int>(clock)),
+                   [&] { overflow(clock, row.role, row.of, row.stack_bytes); });
+      CHECK_THAT(said.text, Catch::Contains(row.said));
+      CHECK(said.exit_code == ended_by(SIGSEGV));
+    });
 }
 
 TEST_CASE("stack: stacks of services are reused across threads") {
@@ -99,8 +92,7 @@ TEST_CASE("stack: stacks of services are reused across threads") {
     for (std::string line; std::getline(maps, line);) ++count;
     return count;
   };
-  Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](Runtime& runtime) {
     const auto serve = [&](int times) {
       for (int i = 0; i < times; ++i)
         runtime.spawn(ContextRole::service, {"service", "of", 0}, [] {}).join();

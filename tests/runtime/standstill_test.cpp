@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "tests/runtime/contexts.hpp"
 #include "tests/support/thrown.hpp"
 
 using namespace std::chrono_literals;
 using namespace runtime;
+using namespace test_support;
 
 namespace {
 
@@ -29,7 +31,7 @@ struct SequenceQueue {
 };
 
 std::string report_of(Runtime& runtime, const std::function<void()>& main) {
-  return test_support::thrown<Deadlock>([&] { runtime.run(main); });
+  return thrown<Deadlock>([&] { runtime.run(main); });
 }
 
 }  // namespace
@@ -38,16 +40,12 @@ TEST_CASE("standstill: services that run a million times without time passing ar
   Runtime runtime({.clock = ClockKind::virtual_time});
   SequenceQueue turns;
   int unwound = 0;
-  struct CountUnwinding {
-    int& count;
-    ~CountUnwinding() { ++count; }
-  };
   const std::string report = report_of(runtime, [&] {
     runtime.sleep_for(3ms);
     std::vector<Task> tasks;
     for (std::uint64_t mine : {0u, 1u})
       tasks.push_back(runtime.spawn(ContextRole::service, {"push", "alpha-0", mine}, [&, mine] {
-        const CountUnwinding counter{unwound};
+        const CountEnd counter{unwound};
         for (;;) turns.take(mine, 2);
       }));
     for (auto& task : tasks) task.join();

@@ -10,15 +10,15 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "tests/runtime/contexts.hpp"
 #include "tests/support/as_child.hpp"
+#include "tests/support/clocks.hpp"
 
 using namespace std::chrono_literals;
 using namespace runtime;
-using test_support::as_child;
+using namespace test_support;
 
 namespace {
-
-ContextName named(std::uint64_t number) { return {"thread", "alpha-0", number}; }
 
 /// Runs `body` on both clocks, with tasks of both roles.
 template <class Body>
@@ -212,8 +212,7 @@ TEST_CASE("task: detached work continues and a canceller still reaches it") {
 TEST_CASE(
     "task: an exception of a detached task is printed with its context unless it is a cancel") {
   const auto said = as_child("detached", [] {
-    Runtime runtime({.clock = ClockKind::virtual_time});
-    runtime.run([&] {
+    on_virtual_clock([&](Runtime& runtime) {
       runtime.spawn(ContextRole::service, named(5), [] { throw std::runtime_error("lost"); })
           .detach();
       runtime.spawn(ContextRole::service, named(6), [&] { runtime.sleep_for(1h); }).detach();
@@ -225,8 +224,7 @@ TEST_CASE(
 }
 
 TEST_CASE("task: a thread that is not part of the run can destroy a task") {
-  Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](Runtime& runtime) {
     for (const ContextRole role : {ContextRole::thread, ContextRole::service}) {
       std::atomic<bool> is_cancelled{false};
       std::optional<Task> task = runtime.spawn(role, named(1), [&] {
@@ -244,8 +242,7 @@ TEST_CASE("task: a thread that is not part of the run can destroy a task") {
 
 TEST_CASE("task: work that destroys its own task ends the process with a message") {
   const auto said = as_child("own", [] {
-    Runtime runtime({.clock = ClockKind::virtual_time});
-    runtime.run([&] {
+    on_virtual_clock([&](Runtime& runtime) {
       Task task;
       task = runtime.spawn(ContextRole::thread, named(7), [&] { task = {}; });
       runtime.sleep_for(1ms);
@@ -253,18 +250,17 @@ TEST_CASE("task: work that destroys its own task ends the process with a message
   });
   CHECK_THAT(said.text, Catch::Contains("the work of a Task destroys the Task") &&
                             Catch::Contains("detach()") && Catch::Contains("thread alpha-0/7"));
-  CHECK(said.exit_code == test_support::ended_by(SIGABRT));
+  CHECK(said.exit_code == ended_by(SIGABRT));
 }
 
 TEST_CASE("task: a callback that destroys a running task ends the process with a message") {
   const auto said = as_child("callback", [] {
-    Runtime runtime;
-    runtime.run([&] {
+    on_steady_clock([&](Runtime& runtime) {
       Task task = runtime.spawn(ContextRole::thread, named(1), [&] { runtime.sleep_for(1h); });
       runtime.wake_from_outside([&] { task = {}; });
       runtime.sleep_for(1h);
     });
   });
   CHECK_THAT(said.text, Catch::Contains("a callback, which may not wait, destroys a Task"));
-  CHECK(said.exit_code == test_support::ended_by(SIGABRT));
+  CHECK(said.exit_code == ended_by(SIGABRT));
 }

@@ -11,13 +11,14 @@
 #include "runtime/scheduler/busy_poll_scope.hpp"
 #include "runtime/scheduler/moment.hpp"
 #include "runtime/scheduler/poller.hpp"
+#include "tests/runtime/contexts.hpp"
+#include "tests/support/clocks.hpp"
 
 using namespace std::chrono_literals;
 using namespace runtime;
+using namespace test_support;
 
 namespace {
-
-ContextName named(std::uint64_t number) { return {"thread", "test", number}; }
 
 /// Barrier at which threads wait for the last of them.
 class Meeting {
@@ -88,12 +89,9 @@ TEST_CASE("waiting: no wake-up between threads is lost with any number of thread
   in_either_way([&](Runtime& runtime) {
     constexpr int rounds = 2000;
     Meeting meeting(threads);
-    std::vector<Task> tasks;
-    for (int i = 0; i < threads; ++i)
-      tasks.push_back(runtime.spawn(ContextRole::thread, named(1), [&] {
-        for (int round = 0; round < rounds; ++round) meeting.meet();
-      }));
-    for (auto& task : tasks) task.join();
+    in_threads(runtime, threads, [&](int) {
+      for (int round = 0; round < rounds; ++round) meeting.meet();
+    });
     CHECK(meeting.rounds() == rounds);
   });
 }
@@ -253,17 +251,14 @@ TEST_CASE("mutex: only one thread holds it at a time and all get it even if it i
     constexpr int rounds = 3000;
     Mutex mutex;
     std::uint64_t entered = 0;
-    std::vector<Task> tasks;
-    for (int i = 0; i < threads; ++i)
-      tasks.push_back(runtime.spawn(ContextRole::thread, named(6), [&] {
-        for (int round = 0; round < rounds; ++round) {
-          const Lock lock(mutex);
-          const std::uint64_t before = entered;
-          if (round % 500 == 0) for_a_moment([] { return true; });
-          entered = before + 1;
-        }
-      }));
-    for (auto& task : tasks) task.join();
+    in_threads(runtime, threads, [&](int) {
+      for (int round = 0; round < rounds; ++round) {
+        const Lock lock(mutex);
+        const std::uint64_t before = entered;
+        if (round % 500 == 0) for_a_moment([] { return true; });
+        entered = before + 1;
+      }
+    });
     CHECK(entered == std::uint64_t{rounds} * static_cast<std::uint64_t>(threads));
   });
 }

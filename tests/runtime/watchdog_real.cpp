@@ -10,30 +10,29 @@
 #include "base/descriptor.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/scheduler/watchdog.hpp"
+#include "tests/runtime/contexts.hpp"
 #include "tests/support/as_child.hpp"
+#include "tests/support/clocks.hpp"
 
 #ifndef PATHS_TSAN  // the thread sanitizer defers signals
 using namespace std::chrono_literals;
 using namespace runtime;
-using test_support::as_child;
+using namespace test_support;
 
 namespace {
 
 constexpr auto patience = 50ms, much_longer = 600ms;
 
-ContextName named(std::uint64_t number) { return {"thread", "alpha-0", number}; }
-
 using RealClock = std::chrono::steady_clock;  // tidy: real time
 
 /// Runs `work` in a child process while another context waits for `what never happens`.
 template <class Work>
-test_support::Said watched(const std::string& name, const Work& work) {
+Said watched(const std::string& name, const Work& work) {
   return as_child(name, [&] {
     watch_virtual_runs(patience);
-    Runtime runtime({.clock = ClockKind::virtual_time});
     Mutex mutex;
     WaitList never;
-    runtime.run([&] {
+    on_virtual_clock([&](Runtime& runtime) {
       const Task waits = runtime.spawn(ContextRole::service, {"waits", "beta-1", 2}, [&] {
         Lock lock(mutex);
         never.wait(lock, Deadline::never(), {"what never happens", "here", 9});

@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "runtime/runtime.hpp"
+#include "tests/support/clocks.hpp"
 
 using runtime::ContextRole;
 using runtime::Runtime;
 
 TEST_CASE("yield: ready services and arrivals run before a service continues") {
-  Runtime runtime;
   std::vector<std::string> order;  // used only by the services' OS thread
-  runtime.run([&] {
+  test_support::on_steady_clock([&](Runtime& runtime) {
     auto first = runtime.spawn(ContextRole::service, {"first"}, [&] {
       auto second = runtime.spawn(ContextRole::service, {"second"}, [&] {
         order.emplace_back("second begins");
@@ -37,10 +37,9 @@ TEST_CASE("yield: ready services and arrivals run before a service continues") {
 }
 
 TEST_CASE("yield: a cancelled service does not wait and a later wait still ends") {
-  Runtime runtime;
   int yields = 0;
   bool has_ended = false;
-  runtime.run([&] {
+  test_support::on_steady_clock([&](Runtime& runtime) {
     runtime::Task task = runtime.spawn(ContextRole::service, {"folding"}, [&] {
       for (; yields < 1000; ++yields) runtime::yield_to_services();
       try {

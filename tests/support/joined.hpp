@@ -12,6 +12,10 @@
 
 namespace test_support {
 
+inline void join_all(std::span<runtime::Task> tasks) {
+  for (runtime::Task& task : tasks) task.join();
+}
+
 /// Threads that meet in one join, above a wrapper that returns each operation's payload.
 struct Joined {
   Joined(const std::string& kind, std::uint32_t threads, const Words& settings) {
@@ -43,6 +47,21 @@ struct Joined {
       answered_at.push_back(here->now());
     });
   }
+  struct Arrival {
+    base::Nanos delay;
+    std::uint32_t thread;
+    std::uint64_t sequence;
+    double value;
+  };
+  /// Runs a thread for each arrival, as later() does, until all have ended.
+  void meet(const std::vector<Arrival>& arrivals) {
+    here->run([&] {
+      std::vector<runtime::Task> tasks;
+      for (const Arrival& one : arrivals)
+        tasks.push_back(later(one.delay, one.thread, one.sequence, one.value));
+      join_all(tasks);
+    });
+  }
   void release(std::uint32_t thread, std::uint64_t sequence) {
     here->operate(here->operation(0, thread, sequence, paths::OperationKind::release));
   }
@@ -57,9 +76,5 @@ struct Joined {
   std::vector<std::string> answers;
   std::vector<base::Nanos> answered_at;
 };
-
-inline void join_all(std::span<runtime::Task> tasks) {
-  for (runtime::Task& task : tasks) task.join();
-}
 
 }  // namespace test_support

@@ -67,6 +67,13 @@ class LaneHosts {
     for (std::uint32_t host = 0; host < numbers.size(); ++host) numbers[host] = host;
     return numbers;
   }
+  /// Returns the group of all hosts, as each of them has it.
+  std::vector<std::unique_ptr<paths::MessageGroup>> groups(paths::GroupOptions options = {}) {
+    std::vector<std::unique_ptr<paths::MessageGroup>> all_groups;
+    for (std::uint32_t host = 0; host < size(); ++host)
+      all_groups.push_back(hosts_[host]->lanes.group("all", all(), options));
+    return all_groups;
+  }
   /// Kills a host. Its neighbours receive host_lost().
   void kill(std::uint32_t victim) {
     hosts_[victim]->is_dead = true;

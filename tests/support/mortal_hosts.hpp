@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/mortal_hosts.hpp — all hosts of a plan on the virtual clock, with the death of a
-// host.
+// tests/support/mortal_hosts.hpp — all hosts of a plan in one process, with the death of a host or
+// the loss of its connections.
 #pragma once
+#include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,75 +12,133 @@
 
 #include "paths/host/host.hpp"
 #include "paths/wire/local/transport.hpp"
+#include "tests/support/forwarding_transport.hpp"
 #include "tests/support/short_way.hpp"
 #include "tests/support/sim.hpp"
 
 namespace test_support {
 
-/// Transport that can die. A dead one neither sends nor delivers. All its peers then receive
-/// connection_lost(), as with sockets.
-class Mortal final : public paths::Transport, public paths::Receiver {
+/// Transport that can die, and whose connections can be lost at any moment, even while a thread
+/// sends. A dead one neither sends nor delivers. All its peers then receive connection_lost(), as
+/// with sockets.
+/// Thread-safe.
+class Mortal final : public ForwardingTransport, public paths::Receiver {
  public:
-  explicit Mortal(std::unique_ptr<paths::Transport> inner) : inner_(std::move(inner)) {}
+  using ForwardingTransport::ForwardingTransport;
   void start(paths::Receiver& receiver) override {
     receiver_ = &receiver;
-    inner_->start(*this);
+    inner().start(*this);
   }
   paths::ConnectionId connect(std::uint32_t host) override {
-    const auto connection = inner_->connect(host);
-    peers_[connection] = host;
+    const auto connection = inner().connect(host);
+    note(connection, host);
     return connection;
   }
   void send(paths::ConnectionId connection, paths::Frame&& frame) override {
-    if (!is_dead_) inner_->send(connection, std::move(frame));
+    if (!is_cut(connection)) inner().send(connection, std::move(frame));
   }
   std::shared_ptr<paths::ShortWay> short_way(paths::ConnectionId connection) override {
-    auto way = inner_->short_way(connection);
+    auto way = inner().short_way(connection);
     if (!way) return way;
-    return test_support::short_way([this, way = std::move(way)](const paths::ShortFrame& frame) {
-      if (!is_dead_) way->send(frame);
-    });
+    return test_support::short_way(
+        [this, connection, way = std::move(way)](const paths::ShortFrame& frame) {
+          if (!is_cut(connection)) way->send(frame);
+        });
   }
-  void drop(paths::ConnectionId connection) override { inner_->drop(connection); }
   void stop() override {
     is_stopped_ = true;
-    inner_->stop();
+    inner().stop();
   }
   void deliver(paths::ConnectionId connection, paths::Frame&& frame) override {
-    peers_[connection] = frame.from_host;
-    if (!is_dead_) receiver_->deliver(connection, std::move(frame));
+    note(connection, frame.from_host);
+    if (!is_cut(connection)) receiver_->deliver(connection, std::move(frame));
   }
   void deliver_short(paths::ConnectionId connection, paths::ShortFrame&& frame) override {
-    if (!is_dead_) receiver_->deliver_short(connection, std::move(frame));
+    if (is_cut(connection)) return;
+    ++short_frames;
+    receiver_->deliver_short(connection, std::move(frame));
   }
   void connection_lost(paths::ConnectionId connection, const std::string& reason) override {
     if (!is_dead_) receiver_->connection_lost(connection, reason);
   }
 
+  std::atomic<std::uint64_t> short_frames{0};  ///< number of short frames that arrived
+
   void die() { is_dead_ = true; }
-  void lose(std::uint32_t host) {
+  /// Cuts the connections with the peers that `is_lost` selects.
+  void lose(const std::function<bool(std::uint32_t host)>& is_lost, const char* reason) {
     if (is_stopped_) return;
-    const auto peers = peers_;
-    for (const auto& [connection, peer] : peers)
-      if (peer == host) receiver_->connection_lost(connection, "it died");
+    std::vector<paths::ConnectionId> lost;
+    {
+      const runtime::Lock lock(mutex_);
+      for (auto& [connection, peer] : peers_) {
+        if (!is_lost(peer.host)) continue;
+        peer.is_cut = true;
+        lost.push_back(connection);
+      }
+    }
+    for (const paths::ConnectionId connection : lost)
+      receiver_->connection_lost(connection, reason);
   }
 
  private:
-  std::unique_ptr<paths::Transport> inner_;
+  struct Peer {
+    std::uint32_t host = 0;
+    bool is_cut = false;
+  };
+  void note(paths::ConnectionId connection, std::uint32_t host) {
+    const runtime::Lock lock(mutex_);
+    peers_.try_emplace(connection, Peer{host});
+  }
+  bool is_cut(paths::ConnectionId connection) {
+    if (is_dead_) return true;
+    const runtime::Lock lock(mutex_);
+    return peers_[connection].is_cut;
+  }
+
   paths::Receiver* receiver_ = nullptr;
-  std::map<paths::ConnectionId, std::uint32_t> peers_;
-  bool is_dead_ = false, is_stopped_ = false;
+  runtime::Mutex mutex_;
+  std::map<paths::ConnectionId, Peer> peers_;
+  std::atomic<bool> is_dead_{false}, is_stopped_{false};
 };
+
+/// Makes all hosts of a plan, with the transports that `transport` makes, and runs `use` for each
+/// in a thread of its own. Returns what finish() says, by host. Requires: the caller is a context
+/// of `runtime`.
+inline std::vector<std::string> run_hosts(
+    runtime::Runtime& runtime, const Sim& sim,
+    const std::function<std::unique_ptr<paths::Transport>(std::uint32_t)>& transport,
+    const std::function<void(paths::Host&)>& use) {
+  std::vector<std::unique_ptr<paths::Host>> hosts;
+  std::vector<std::string> wrong(sim.plan().hosts.size());
+  for (std::uint32_t i = 0; i < sim.plan().hosts.size(); ++i)
+    hosts.push_back(
+        std::make_unique<paths::Host>(runtime, sim.shared_plan(), i, sim.kinds(), transport(i)));
+  for (auto& host : hosts) host->start();
+  std::vector<runtime::Task> running;
+  for (auto& host : hosts)
+    running.push_back(
+        runtime.spawn(runtime::ContextRole::thread, {"host", host->name()}, [&, host = &*host] {
+          use(*host);
+          wrong[host->index()] = host->finish();
+        }));
+  for (auto& one : running) one.join();
+  return wrong;
+}
 
 /// All hosts of a plan. An exception of a thread ends the hosts in the same way as in a program
 /// (paths/run/run_plan.cpp).
 class MortalHosts {
  public:
   using ThreadFunction = std::function<void(paths::Thread&)>;
-  MortalHosts(const Sim& sim, ThreadFunction thread)
+  MortalHosts(const Sim& sim, ThreadFunction thread,
+              runtime::ClockKind clock = runtime::ClockKind::virtual_time)
       : sim_(sim),
         thread_(std::move(thread)),
-        runtime_({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024}),
+        runtime_({.clock = clock,
+                  .stack_bytes = clock == runtime::ClockKind::virtual_time
+                                     ? 64 * 1024
+                                     : runtime::thread_stack_bytes}),
         network_(sim.plan().hosts.size(), true) {}
 
   /// Returns the error that ended each thread, by host and index; "" = the thread function
@@ -93,16 +153,33 @@ class MortalHosts {
       runtime::Lock lock(mutex_);
       while (ended_hosts_.size() < hosts_.size())
         changed_.wait(lock, runtime::Deadline::never(), {"the end of hosts"});
+      lock.unlock();
+      if (has_killed_) return;  // threads of dead hosts do not end
+      for (auto& host : running) host.join();
+      hosts_.clear();
     });
     return ended_;
   }
 
   /// Kills a host: none of its frames arrives afterwards. May be called from any context.
   void kill(std::uint32_t victim) {
+    has_killed_ = true;
     transports_[victim]->die();
     for (std::uint32_t host = 0; host < hosts_.size(); ++host)
-      if (host != victim) transports_[host]->lose(victim);
+      if (host != victim)
+        transports_[host]->lose([&](std::uint32_t peer) { return peer == victim; }, "it died");
     end(victim);
+  }
+  /// Cuts all connections of a host, which lives on.
+  void cut(std::uint32_t victim) {
+    for (std::uint32_t host = 0; host < hosts_.size(); ++host)
+      transports_[host]->lose([&](std::uint32_t peer) { return host == victim || peer == victim; },
+                              "cut by the test");
+  }
+  std::uint64_t short_frames() const {
+    std::uint64_t all = 0;
+    for (const Mortal* transport : transports_) all += transport->short_frames;
+    return all;
   }
   runtime::Runtime& runtime() { return runtime_; }
 
@@ -153,6 +230,7 @@ class MortalHosts {
   runtime::Mutex mutex_;
   runtime::WaitList changed_;
   std::set<std::uint32_t> ended_hosts_;
+  bool has_killed_ = false;
   runtime::Runtime runtime_;
   paths::LocalNetwork network_;
   std::vector<Mortal*> transports_;

@@ -77,6 +77,20 @@ class PlanBuilder {
     plan_->wrappers.push_back({name, kind, 0, std::move(settings), 0});
     return index;
   }
+  /// Adds the end of a path, which returns each operation's payload.
+  std::uint32_t returns() {
+    return does("end", [](paths::Operation operation, paths::Next) {
+      paths::Result result;
+      result.payload = operation.payload;
+      result.contributions = operation.contributions;
+      result.sequence = operation.sequence;
+      return result;
+    });
+  }
+  void set_deadline(base::Nanos deadline) {
+    plan_->deadline = deadline;
+    plan_->deadline_written = true;
+  }
   /// Adds a wrapper that calls `function`.
   std::uint32_t does(const std::string& name, Does::Function function) {
     paths::WrapperKind kind;
@@ -167,6 +181,14 @@ class OneHost {
   }
   runtime::Task spawn(std::function<void()> work) {
     return runtime_.spawn(runtime::ContextRole::thread, {"thread", "here"}, std::move(work));
+  }
+
+  /// Runs `work` in `count` threads at once, with the number of each. Blocks until all have ended.
+  void together(std::uint32_t count, const std::function<void(std::uint32_t)>& work) {
+    std::vector<runtime::Task> threads;
+    for (std::uint32_t thread = 0; thread < count; ++thread)
+      threads.push_back(spawn([&work, thread] { work(thread); }));
+    for (runtime::Task& thread : threads) thread.join();
   }
 
   paths::Operation operation(std::uint32_t path, std::uint32_t thread, std::uint64_t sequence,

@@ -13,11 +13,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "tests/support/clocks.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/sim.hpp"
 
 namespace test_support {
@@ -70,12 +73,6 @@ inline std::string network_line(const std::string& transport, int hosts) {
   static int count = 0;
   return fmt::format("network: {{transport: ipc, directory: /tmp/paths-test-{}-{}}}\n", getpid(),
                      ++count);
-}
-
-/// Sleeps outside any context of a runtime.
-inline void pause(base::Nanos span) {
-  runtime::Runtime clock;
-  clock.run([&] { clock.sleep_for(span); });
 }
 
 /// Sends a line to the test.
@@ -157,6 +154,14 @@ class HostProcess {
     return found;
   }
 
+  /// Returns the rest of the only line that begins so. Another number of such lines fails the case.
+  std::string line(const std::string& beginning) const {
+    const auto found = lines(beginning);
+    INFO("lines that begin with '" << beginning << "'");
+    REQUIRE(found.size() == 1);
+    return found.front();
+  }
+
  private:
   static int run(const std::function<int(const Say&)>& program, int to) {
     runtime::Mutex mutex;
@@ -169,10 +174,7 @@ class HostProcess {
   }
   static int run(const Sim& sim, std::uint32_t host, const HostThread& thread,
                  const HostFinish& finish, const std::string& trace, const Say& say) {
-    paths::RunOptions options;
-    options.is_one_host = true;
-    options.host = host;
-    options.trace.directory = trace;
+    const paths::RunOptions options = {.is_one_host = true, .host = host, .trace = {trace, {}}};
     try {
       const auto failures = paths::run_plan(
           sim.shared_plan(), sim.kinds(), options, [&](paths::Thread& one) { thread(one, say); },
@@ -206,14 +208,92 @@ class HostProcess {
   bool is_silent_ = false;
 };
 
-/// Starts all hosts of a plan and returns them by name.
-inline std::map<std::string, HostProcess> start_hosts(const Sim& sim, const HostThread& thread,
-                                                      const HostFinish& finish = {},
-                                                      const std::string& trace = {}) {
-  std::map<std::string, HostProcess> hosts;
+using HostProcesses = std::map<std::string, HostProcess>;  ///< indexed by name of the host
+
+/// Starts all hosts of a plan except `absent`.
+inline HostProcesses start_hosts(const Sim& sim, const HostThread& thread,
+                                 const HostFinish& finish = {}, const std::string& trace = {},
+                                 const std::string& absent = {}) {
+  HostProcesses hosts;
   for (std::uint32_t host = 0; host < sim.plan().hosts.size(); ++host)
-    hosts.emplace(sim.plan().hosts[host].name, HostProcess(sim, host, thread, finish, trace));
+    if (const std::string& name = sim.plan().hosts[host].name; name != absent)
+      hosts.emplace(name, HostProcess(sim, host, thread, finish, trace));
   return hosts;
+}
+
+/// Kills a host and removes it from the others.
+inline void kill_host(HostProcesses& hosts, const std::string& victim) {
+  hosts.at(victim).kill_it();
+  hosts.erase(victim);
+}
+
+/// Waits for the end of the process, which must be without an error.
+inline void check_ends_well(HostProcess& process, int milliseconds = 120'000) {
+  const int code = process.end(milliseconds);
+  INFO(process.text());
+  CHECK(code == 0);
+}
+
+/// Waits for the end of each host and calls `check` with its name, process and exit code. A failed
+/// check prints the name and the output of the host.
+template <class Check>
+void each_end(HostProcesses& hosts, const Check& check, int milliseconds = 120'000) {
+  for (auto& [name, process] : hosts) {
+    const int code = process.end(milliseconds);
+    INFO(name << ": " << process.text());
+    check(name, process, code);
+  }
+}
+
+/// Waits for the end of each host, which must be without failures.
+inline void check_all_end_well(HostProcesses& hosts) {
+  each_end(hosts, [](const std::string&, const HostProcess& process, int code) {
+    CHECK(code == 0);
+    CHECK(process.text().find("failed") == std::string::npos);
+  });
+}
+
+constexpr int soon = 5000;  ///< milliseconds within which the loss of a host must be known
+
+/// Waits for the end of each host. Each must fail soon, once for each of the `threads` of a host,
+/// and with errors that name the lost host.
+inline void check_loss(HostProcesses& hosts, const std::string& lost,
+                       const std::function<std::size_t(const std::string& name)>& threads) {
+  const auto check = [&](const std::string& name, const HostProcess& process, int code) {
+    CHECK(code == 1);
+    const auto failures = process.lines("failed: ");
+    CHECK(failures.size() == threads(name));
+    for (const std::string& failure : failures)
+      CHECK_THAT(failure, Catch::Contains("host " + lost));
+  };
+  each_end(hosts, check, soon);
+}
+
+/// Returns the processes that `paths run` started for a config, by the names of their hosts.
+inline std::map<std::string, pid_t> processes_of(const std::string& config_file) {
+  std::map<std::string, pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string variables = '\0' + read_text(entry.path() / "environ");
+    const auto value = [&](const std::string& variable) -> std::string {
+      const auto at = variables.find('\0' + variable + '=');
+      if (at == std::string::npos) return "";
+      const auto from = at + variable.size() + 2;
+      return variables.substr(from, variables.find('\0', from) - from);
+    };
+    if (value("PATHS_CONFIG") == config_file && !value("PATHS_HOST").empty())
+      found[value("PATHS_HOST")] = std::stoi(name);
+  }
+  return found;
+}
+
+/// Starts a command line in a shell that it replaces.
+inline HostProcess start_command(const std::string& command) {
+  return HostProcess([&](const Say&) {
+    execl("/bin/sh", "sh", "-c", ("exec " + command).c_str(), nullptr);
+    return 127;
+  });
 }
 
 }  // namespace test_support

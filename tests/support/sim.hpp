@@ -3,6 +3,7 @@
 // thread function.
 #pragma once
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "paths/plan/finish_plan.hpp"
 #include "paths/plan/print_plan.hpp"
 #include "paths/run/program.hpp"
+#include "tests/support/read_config.hpp"
 #include "wrappers/all.hpp"
 
 namespace test_support {
@@ -104,9 +106,6 @@ class Sim {
                 std::uint64_t seed = 1) const {
     SimResult result;
     runtime::Mutex mutex;
-    paths::RunOptions options;
-    options.clock = clock;
-    options.seed = seed;
     const auto timed = [&](paths::Thread& one) {
       struct AtEnd {
         paths::Thread& thread;
@@ -120,13 +119,23 @@ class Sim {
       thread(one);
     };
     try {
-      result.failures = paths::run_plan(plan_, kinds_, options, timed,
+      result.failures = paths::run_plan(plan_, kinds_, {.clock = clock, .seed = seed}, timed,
                                         [&](const paths::RunSummary& run) { count(run, result); });
     } catch (const std::exception& error) {
       result.broke = error.what();
     } catch (const runtime::Stop& stop) {
       result.broke = stop.what();
     }
+    return result;
+  }
+
+  /// Runs, and fails the case if the run or a thread failed.
+  SimResult run_well(const std::function<void(paths::Thread&)>& thread,
+                     runtime::ClockKind clock = runtime::ClockKind::virtual_time,
+                     std::uint64_t seed = 1) const {
+    SimResult result = run(thread, clock, seed);
+    CHECK(result.broke == "");
+    CHECK(result.failures == std::vector<std::string>{});
     return result;
   }
 

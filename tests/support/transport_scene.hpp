@@ -21,6 +21,7 @@
 #include "paths/wire/transports.hpp"
 #include "paths/wire/zmq/transport.hpp"
 #include "tests/support/processes.hpp"
+#include "tests/support/resources.hpp"
 
 namespace test_support {
 
@@ -160,6 +161,62 @@ class TransportScene {
   paths::LocalNetwork network_;
   std::shared_ptr<const paths::Peers> peers_;
 };
+
+/// Two hosts of one process, with a connection of their scene's transports.
+struct Two {
+  Two(TransportScene& of, runtime::Runtime& its)
+      : scene(of), runtime(its), a(of.transport(its, 0)), b(of.transport(its, 1)) {}
+  void start() {
+    a->start(left);
+    b->start(right);
+  }
+  /// Starts both. Host b sends every frame back.
+  void start_with_echo() {
+    right.echo = b.get();
+    start();
+  }
+  void stop() {
+    a->stop();
+    b->stop();
+  }
+  TransportScene& scene;
+  runtime::Runtime& runtime;
+  Mailbox left, right;
+  std::unique_ptr<paths::Transport> a, b;
+};
+
+/// Runs `use` with two hosts of one process, which have not started.
+inline void between_two(const std::string& kind, const std::function<void(Two&)>& use) {
+  TransportScene scene(kind, 2);
+  INFO(kind);
+  runtime::Runtime runtime;
+  runtime.run([&] {
+    Two two(scene, runtime);
+    use(two);
+  });
+}
+
+/// Checks that `count` connections, made and dropped one after another, leave nothing behind.
+inline void check_reconnections(const std::string& kind, std::uint64_t count) {
+  between_two(kind, [count](Two& two) {
+    two.start_with_echo();
+    two.a->send(two.a->connect(1), numbered(0));
+    REQUIRE(two.left.wait_for_frames(two.runtime, 1));
+    const std::size_t descriptors = open_descriptors(), mappings = shared_mappings();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const paths::ConnectionId connection = two.a->connect(1);
+      two.a->send(connection, numbered(0));
+      REQUIRE(two.left.wait_for_frames(two.runtime, i + 2));
+      two.a->drop(connection);
+    }
+    REQUIRE(two.right.wait_for_loss(two.runtime, 20s, count));
+    two.runtime.sleep_for(100ms);
+    CHECK(open_descriptors() <= descriptors + 8);
+    CHECK(shared_mappings() == mappings);
+    CHECK(two.left.lost().empty());
+    CHECK(two.right.frames().size() == count + 1);
+  });
+}
 
 /// A host in another process, until it is killed.
 /// Requires: this process has not started a thread.

@@ -12,6 +12,7 @@
 
 #include "paths/config/config.hpp"
 #include "paths/host/path.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/wrappers/chain.hpp"
 
 namespace {
@@ -109,13 +110,8 @@ class Trial {
     paths::Host host(runtime, plan, 0, kinds, std::make_unique<NoTransport>());
     runtime.run([&] {
       host.start();
-      std::vector<runtime::Task> tasks;
-      for (std::uint32_t thread = 0; thread < threads; ++thread) {
-        tasks.push_back(
-            runtime.spawn(runtime::ContextRole::thread, {"thread", "here", thread},
-                          [this, &host, thread] { take_part(host.deployment(), thread); }));
-      }
-      for (runtime::Task& task : tasks) task.join();
+      test_support::in_threads(runtime, threads,
+                               [&](std::uint32_t thread) { take_part(host.deployment(), thread); });
       host.finish();
     });
   }

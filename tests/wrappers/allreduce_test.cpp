@@ -19,27 +19,18 @@ using base::Nanos;
 using paths::OperationKind;
 using paths::TravelError;
 using namespace std::chrono_literals;
-using test_support::join_all;
-using test_support::OneHost;
-using test_support::PlanBuilder;
-using test_support::thrown;
-using test_support::Words;
+using namespace test_support;
 
-struct Joined : test_support::Joined {
-  explicit Joined(std::uint32_t threads, Words settings = {{"template", "f64"}})
-      : test_support::Joined("allreduce", threads, std::move(settings)) {}
+struct Summed : Joined {
+  explicit Summed(std::uint32_t threads, const Words& settings = {{"template", "f64"}})
+      : Joined("allreduce", threads, settings) {}
 };
 
 }  // namespace
 
 TEST_CASE("allreduce: only the last arriver continues down and all threads get the result") {
-  Joined t(3);
-  t.here->run([&] {
-    std::vector<runtime::Task> threads;
-    for (std::uint32_t thread = 0; thread < 3; ++thread)
-      threads.push_back(t.later((3 - thread) * 1ms, thread, 0, 1 << thread));
-    join_all(threads);
-  });
+  Summed t(3);
+  t.meet({{3ms, 0, 0, 1}, {2ms, 1, 0, 2}, {1ms, 2, 0, 4}});
   REQUIRE(t.arrived.size() == 1);
   CHECK(t.arrived[0].thread == 0);  // the last to arrive
   CHECK(t.arrived[0].contributions == 3);
@@ -50,20 +41,16 @@ TEST_CASE("allreduce: only the last arriver continues down and all threads get t
 TEST_CASE("allreduce: values are combined in the order of slots for any order of arrival") {
   const double large = 1e16;  // large + 1 + 1 differs from 1 + 1 + large
   for (const bool reverse : {false, true}) {
-    Joined t(3);
-    t.here->run([&] {
-      std::vector<runtime::Task> threads;
-      for (std::uint32_t thread = 0; thread < 3; ++thread)
-        threads.push_back(
-            t.later((reverse ? 3 - thread : thread) * 1ms, thread, 0, thread == 0 ? large : 1.0));
-      join_all(threads);
-    });
+    Summed t(3);
+    t.meet({{reverse ? 3ms : 0ms, 0, 0, large},
+            {reverse ? 2ms : 1ms, 1, 0, 1.0},
+            {reverse ? 1ms : 2ms, 2, 0, 1.0}});
     CHECK(t.values == std::vector<double>(3, (large + 1) + 1));
   }
 }
 
 TEST_CASE("allreduce: arrays are combined elementwise") {
-  Joined t(2, {{"template", "i32[3]"}, {"operation", "max"}});
+  Summed t(2, {{"template", "i32[3]"}, {"operation", "max"}});
   using Three = std::array<std::int32_t, 3>;
   t.here->run([&] {
     runtime::Task other = t.here->spawn([&] {
@@ -76,7 +63,7 @@ TEST_CASE("allreduce: arrays are combined elementwise") {
 }
 
 TEST_CASE("allreduce: located operations return the location of the value") {
-  Joined t(2, {{"template", "f64, i64"}, {"operation", "min_location"}});
+  Summed t(2, {{"template", "f64, i64"}, {"operation", "min_location"}});
   struct __attribute__((packed)) Located {
     double value;
     std::int64_t location;
@@ -92,7 +79,7 @@ TEST_CASE("allreduce: located operations return the location of the value") {
 }
 
 TEST_CASE("allreduce: several rounds are open at once and do not mix") {
-  Joined t(2);
+  Summed t(2);
   t.here->run([&] {
     std::vector<runtime::Task> threads;
     for (std::uint64_t round = 0; round < 4; ++round)
@@ -108,23 +95,19 @@ TEST_CASE("allreduce: several rounds are open at once and do not mix") {
 TEST_CASE("allreduce: a fast next round does not overwrite a result that was not taken yet") {
   constexpr std::uint32_t count = 5;
   constexpr std::uint64_t rounds = 1000;
-  Joined t(count);
+  Summed t(count);
   t.here->run([&] {
-    std::vector<runtime::Task> threads;
-    for (std::uint32_t thread = 0; thread < count; ++thread) {
-      threads.push_back(t.here->spawn([&, thread] {
-        for (std::uint64_t round = 0; round < rounds; ++round)
-          REQUIRE(t.move(thread, round, static_cast<double>(round)) ==
-                  static_cast<double>(count * round));
-      }));
-    }
-    join_all(threads);
+    t.here->together(count, [&](std::uint32_t thread) {
+      for (std::uint64_t round = 0; round < rounds; ++round)
+        REQUIRE(t.move(thread, round, static_cast<double>(round)) ==
+                static_cast<double>(count * round));
+    });
   });
   CHECK(t.arrived.size() == rounds);
 }
 
 TEST_CASE("allreduce: an error from below reaches all threads and leaves the next round intact") {
-  Joined t(3);
+  Summed t(3);
   t.before_answer = [&](const paths::Operation& operation) {
     t.here->sleep(2ms);
     if (operation.sequence == 0) throw std::runtime_error("the element is on fire");
@@ -152,44 +135,31 @@ TEST_CASE(
   const auto upper = builder.wrapper("allreduce", "upper", {{"template", "f64"}});
   const auto other = builder.wrapper("allreduce", "other", {{"template", "f64"}});
   const auto lower = builder.wrapper("allreduce", "lower", {{"template", "f64"}});
-  const auto end = builder.does("end", [](paths::Operation operation, paths::Next) {
-    paths::Result result;
-    result.payload = operation.payload;
-    return result;
-  });
+  const auto end = builder.returns();
   builder.path("graph", 2, {fails, upper, lower, end});
   builder.path("graph", 2, {other, lower, end});
   OneHost here(builder);
   here.run([&] {
-    std::vector<runtime::Task> threads;
-    for (std::uint32_t path = 0; path < 2; ++path) {
-      for (std::uint32_t thread = 0; thread < 2; ++thread) {
-        threads.push_back(here.spawn([&here, path, thread] {
-          for (std::uint64_t round = 0; round < 4; ++round) {
-            double value = 0;
-            const std::string error =
-                thrown<TravelError>([&] { value = here.move_value(path, thread, round, 1.0); });
-            if (round == 1) {
-              CHECK_THAT(error, Catch::Contains("torn"));
-            } else {
-              CHECK(value == 4.0);
-            }
-          }
-        }));
+    here.together(4, [&](std::uint32_t thread) {
+      for (std::uint64_t round = 0; round < 4; ++round) {
+        double value = 0;
+        const std::string error = thrown<TravelError>(
+            [&] { value = here.move_value(thread / 2, thread % 2, round, 1.0); });
+        if (round == 1) {
+          CHECK_THAT(error, Catch::Contains("torn"));
+        } else {
+          CHECK(value == 4.0);
+        }
       }
-    }
-    join_all(threads);
+    });
   });
 }
 
 TEST_CASE(
     "allreduce: an error about a value of the wrong sign names the thread and the round and the "
     "value") {
-  Joined t(2, {{"template", "f64"}, {"contributions", "non_negative"}});
-  t.here->run([&] {
-    runtime::Task threads[] = {t.later(0ns, 0, 5, 1.0), t.later(1ms, 1, 5, -0.25)};
-    join_all(threads);
-  });
+  Summed t(2, {{"template", "f64"}, {"contributions", "non_negative"}});
+  t.meet({{0ns, 0, 5, 1.0}, {1ms, 1, 5, -0.25}});
   REQUIRE(t.answers.size() == 2);
   CHECK(t.answers[0] == t.answers[1]);
   CHECK_THAT(t.answers[0], Catch::Contains("thread here/1") && Catch::Contains("-0.25") &&
@@ -198,27 +168,19 @@ TEST_CASE(
 }
 
 TEST_CASE("allreduce: an error about NaN names its contributor") {
-  Joined t(2);
-  t.here->run([&] {
-    runtime::Task threads[] = {t.later(0ns, 0, 0, std::numeric_limits<double>::quiet_NaN()),
-                               t.later(1ms, 1, 0, 1.0)};
-    join_all(threads);
-  });
+  Summed t(2);
+  t.meet({{0ns, 0, 0, std::numeric_limits<double>::quiet_NaN()}, {1ms, 1, 0, 1.0}});
   CHECK_THAT(t.answers.at(0), Catch::Contains("thread here/0") && Catch::Contains("NaN"));
 }
 
 TEST_CASE(
     "allreduce: of several NaN values the error names the first slot even if it is the only one") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  Joined t(3);
-  t.here->run([&] {
-    runtime::Task threads[] = {t.later(2ms, 0, 0, 1.0), t.later(1ms, 1, 0, nan),
-                               t.later(0ns, 2, 0, nan)};
-    join_all(threads);
-  });
+  Summed t(3);
+  t.meet({{2ms, 0, 0, 1.0}, {1ms, 1, 0, nan}, {0ns, 2, 0, nan}});
   for (const std::string& answer : t.answers)
     CHECK_THAT(answer, Catch::Contains("thread here/1: NaN at index 0"));
-  Joined alone(1);
+  Summed alone(1);
   alone.here->run([&] { alone.later(0ns, 0, 0, nan).join(); });
   CHECK_THAT(alone.answers.at(0), Catch::Contains("thread here/0: NaN at index 0"));
 }
@@ -228,7 +190,7 @@ TEST_CASE(
     "slot") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const std::uint32_t failed : {0u, 2u}) {
-    Joined t(3);
+    Summed t(3);
     t.here->run([&] {
       runtime::Task other = t.later(0ns, 1, 0, nan);
       runtime::Task last = t.later(2ms, 2 - failed, 0, 1.0);
@@ -244,16 +206,12 @@ TEST_CASE(
 }
 
 TEST_CASE("allreduce: with ieee values NaN and overflow are results") {
-  Joined t(2, {{"template", "f64"}, {"operation", "max"}, {"values", "ieee"}});
-  t.here->run([&] {
-    runtime::Task threads[] = {t.later(0ns, 0, 0, -std::numeric_limits<double>::quiet_NaN()),
-                               t.later(1ms, 1, 0, 1.0)};
-    join_all(threads);
-  });
+  Summed t(2, {{"template", "f64"}, {"operation", "max"}, {"values", "ieee"}});
+  t.meet({{0ns, 0, 0, -std::numeric_limits<double>::quiet_NaN()}, {1ms, 1, 0, 1.0}});
   REQUIRE(t.values.size() == 2);
   CHECK(std::isnan(t.values[0]));
   CHECK_FALSE(std::signbit(t.values[0]));
-  Joined bytes(2, {{"template", "u8[3]"}, {"values", "ieee"}});
+  Summed bytes(2, {{"template", "u8[3]"}, {"values", "ieee"}});
   using Three = std::array<std::uint8_t, 3>;
   bytes.here->run([&] {
     runtime::Task other = bytes.here->spawn([&] {
@@ -267,23 +225,20 @@ TEST_CASE("allreduce: with ieee values NaN and overflow are results") {
 
 TEST_CASE(
     "allreduce: an error about integer overflow names the contributor whose value was too much") {
-  Joined t(3, {{"template", "i32"}});
+  Summed t(3, {{"template", "i32"}});
   std::vector<std::string> errors;
   t.here->run([&] {
-    std::vector<runtime::Task> threads;
-    for (std::uint32_t thread = 0; thread < 3; ++thread)
-      threads.push_back(t.here->spawn([&, thread] {
-        errors.push_back(thrown<TravelError>(
-            [&] { t.here->move_value<std::int32_t>(0, thread, 0, 1'500'000'000); }));
-      }));
-    join_all(threads);
+    t.here->together(3, [&](std::uint32_t thread) {
+      errors.push_back(thrown<TravelError>(
+          [&] { t.here->move_value<std::int32_t>(0, thread, 0, 1'500'000'000); }));
+    });
   });
   REQUIRE(errors.size() == 3);
   CHECK_THAT(errors[0], Catch::Contains("overflow") && Catch::Contains("thread here/1"));
 }
 
 TEST_CASE("allreduce: a tuple of the wrong size is a failed contribution") {
-  Joined t(1);
+  Summed t(1);
   t.here->run([&] {
     const std::string error =
         thrown<TravelError>([&] { t.here->move(0, 0, 0, base::Payload::of(std::int32_t{1})); });
@@ -292,9 +247,8 @@ TEST_CASE("allreduce: a tuple of the wrong size is a failed contribution") {
 }
 
 TEST_CASE("allreduce: at the deadline the round fails for all threads and names the missing one") {
-  Joined t(3);
-  t.builder.plan().deadline = 50ms;
-  t.builder.plan().deadline_written = true;
+  Summed t(3);
+  t.builder.set_deadline(50ms);
   t.here->run([&] {
     runtime::Task threads[] = {t.later(0ns, 0, 0, 1.0), t.later(10ms, 2, 0, 1.0),
                                t.later(70ms, 1, 0, 1.0)};
@@ -315,8 +269,7 @@ TEST_CASE("allreduce: at the deadline the round fails for all threads and names 
 
 TEST_CASE("allreduce: an expired round still continues down so that joins below fail too") {
   PlanBuilder builder;
-  builder.plan().deadline = 50ms;
-  builder.plan().deadline_written = true;
+  builder.set_deadline(50ms);
   const auto upper = builder.wrapper("allreduce", "upper", {{"template", "f64"}});
   const auto lower = builder.wrapper("allreduce", "lower", {{"template", "f64"}});
   const auto end = builder.does("end", [](paths::Operation, paths::Next) -> paths::Result {
@@ -341,7 +294,7 @@ TEST_CASE("allreduce: an expired round still continues down so that joins below 
 }
 
 TEST_CASE("allreduce: a cancelled waiter leaves and the round continues with its value") {
-  Joined t(3);
+  Summed t(3);
   t.here->run([&] {
     runtime::Task leaves = t.later(0ns, 0, 0, 1.0);
     runtime::Task stays = t.later(0ns, 1, 0, 2.0);
@@ -355,7 +308,7 @@ TEST_CASE("allreduce: a cancelled waiter leaves and the round continues with its
 }
 
 TEST_CASE("allreduce: a failure of the leader below reaches its waiters") {
-  Joined t(2);
+  Summed t(2);
   t.before_answer = [&](const paths::Operation&) { t.here->sleep(10ms); };
   t.here->run([&] {
     runtime::Task waits = t.later(0ns, 0, 0, 1.0);
@@ -371,7 +324,7 @@ TEST_CASE("allreduce: a failure of the leader below reaches its waiters") {
 
 TEST_CASE(
     "allreduce: releases never block and the first withdraws below and the last continues down") {
-  Joined t(3);
+  Summed t(3);
   t.here->run([&] {
     t.release(0, 4);
     t.release(2, 4);
@@ -387,7 +340,7 @@ TEST_CASE(
 
 TEST_CASE(
     "allreduce: below gets a second withdrawal when another contributor ends in an earlier round") {
-  Joined t(3);
+  Summed t(3);
   t.here->run([&] {
     const auto withdraw = [&](std::uint32_t thread, std::uint64_t sequence) {
       t.here->operate(t.here->operation(0, thread, sequence, OperationKind::withdraw));
@@ -407,7 +360,7 @@ TEST_CASE(
 
 TEST_CASE("allreduce: a host that died is missing from the round after its last value on") {
   const bool says_why = GENERATE(false, true);
-  Joined t(2);
+  Summed t(2);
   t.here->run([&] {
     runtime::Task waits = t.later(0ns, 1, 6, 1.0);
     t.here->sleep(1ms);
@@ -427,7 +380,7 @@ TEST_CASE("allreduce: a host that died is missing from the round after its last 
 
 TEST_CASE("allreduce: a round does not wait for a contributor that released its path") {
   for (const bool released_first : {false, true}) {
-    Joined t(3);
+    Summed t(3);
     t.here->run([&] {
       if (released_first) t.release(1, 7);
       runtime::Task waits = t.later(0ns, 0, 7, 1.0);
@@ -444,7 +397,7 @@ TEST_CASE("allreduce: a round does not wait for a contributor that released its 
 }
 
 TEST_CASE("allreduce: a release does not affect earlier rounds") {
-  Joined t(2);
+  Summed t(2);
   t.here->run([&] {
     runtime::Task waits = t.later(0ns, 0, 6, 1.0);
     t.here->sleep(1ms);
@@ -455,7 +408,7 @@ TEST_CASE("allreduce: a release does not affect earlier rounds") {
 }
 
 TEST_CASE("allreduce: operations other than move and release pass through") {
-  Joined t(2);
+  Summed t(2);
   t.here->run([&] { t.here->operate(t.here->operation(0, 1, 0, OperationKind::observe)); });
   REQUIRE(t.arrived.size() == 1);
   CHECK(t.arrived[0].kind == OperationKind::observe);
@@ -463,7 +416,7 @@ TEST_CASE("allreduce: operations other than move and release pass through") {
 
 TEST_CASE("allreduce: a second contribution of a slot to one round is a bug") {
   base::set_bugs_throw(true);
-  Joined t(2);
+  Summed t(2);
   t.here->run([&] {
     runtime::Task first = t.later(0ns, 0, 0, 1.0);
     t.here->sleep(1ms);
@@ -479,23 +432,15 @@ TEST_CASE("allreduce: OS threads get the right result in thousands of rounds") {
   constexpr std::uint64_t rounds = 2000;
   PlanBuilder builder;
   const auto join = builder.wrapper("allreduce", "sum", {{"template", "u64"}});
-  const auto end = builder.does("end", [](paths::Operation operation, paths::Next) {
-    paths::Result result;
-    result.payload = operation.payload;
-    return result;
-  });
+  const auto end = builder.returns();
   builder.path("graph", count, {join, end});
   OneHost here(builder, runtime::ClockKind::steady);
   std::vector<std::uint64_t> wrong(count);
   here.run([&] {
-    std::vector<runtime::Task> threads;
-    for (std::uint32_t thread = 0; thread < count; ++thread) {
-      threads.push_back(here.spawn([&, thread] {
-        for (std::uint64_t round = 0; round < rounds; ++round)
-          wrong[thread] += here.move_value(0, thread, round, round + thread) != 4 * round + 6;
-      }));
-    }
-    join_all(threads);
+    here.together(count, [&](std::uint32_t thread) {
+      for (std::uint64_t round = 0; round < rounds; ++round)
+        wrong[thread] += here.move_value(0, thread, round, round + thread) != 4 * round + 6;
+    });
   });
   CHECK(wrong == std::vector<std::uint64_t>(count));
 }
@@ -509,11 +454,7 @@ struct LargeRounds {
   explicit LargeRounds(Words settings, runtime::ClockKind clock = runtime::ClockKind::steady) {
     settings.emplace_back("template", fmt::format("f64[{}]", count));
     const auto join = builder.wrapper("allreduce", "sum", settings);
-    const auto end = builder.does("end", [](paths::Operation operation, paths::Next) {
-      paths::Result result;
-      result.payload = operation.payload;
-      return result;
-    });
+    const auto end = builder.returns();
     builder.path("graph", threads, {join, end});
     here.emplace(builder, clock);
   }
@@ -529,22 +470,19 @@ struct LargeRounds {
       const std::function<bool(std::uint64_t, const double*)>& is_right) {
     std::vector<std::string> errors(threads);
     here->run([&] {
-      std::vector<runtime::Task> tasks;
-      for (std::uint32_t thread = 0; thread < threads; ++thread)
-        tasks.push_back(here->spawn([&, thread] {
-          for (std::uint64_t round = 0; round < rounds; ++round) {
-            std::vector<double> mine = contribution(thread, round);
-            if (round + 1 == rounds) change(thread, mine);
-            const std::string error = thrown<TravelError>([&] {
-              const auto result = here->move(0, thread, round, base::Payload::of(std::move(mine)));
-              const auto bytes = result.payload.bytes();
-              if (!is_right(round, reinterpret_cast<const double*>(bytes.data())))
-                errors[thread] = "another sum";
-            });
-            if (error != "nothing") errors[thread] = error;
-          }
-        }));
-      join_all(tasks);
+      here->together(threads, [&](std::uint32_t thread) {
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+          std::vector<double> mine = contribution(thread, round);
+          if (round + 1 == rounds) change(thread, mine);
+          const std::string error = thrown<TravelError>([&] {
+            const auto result = here->move(0, thread, round, base::Payload::of(std::move(mine)));
+            const auto bytes = result.payload.bytes();
+            if (!is_right(round, reinterpret_cast<const double*>(bytes.data())))
+              errors[thread] = "another sum";
+          });
+          if (error != "nothing") errors[thread] = error;
+        }
+      });
     });
     return errors;
   }
@@ -579,16 +517,13 @@ TEST_CASE("allreduce: with adopted large values only the sum takes memory and th
       arrays.push_back(LargeRounds::contribution(thread, 0));
     base::LargeMemory before;
     large.here->run([&] {
-      std::vector<runtime::Task> tasks;
-      for (std::uint32_t thread = 0; thread < LargeRounds::threads; ++thread)
-        tasks.push_back(large.here->spawn([&, thread] {
-          const auto mine = base::Payload::adopt(std::as_bytes(std::span(arrays[thread])), [] {});
-          for (std::uint64_t round = 0; round < warm + rounds; ++round) {
-            large.here->move(0, thread, round, mine);
-            if (round + 1 == warm && thread == 0) before = base::large_memory();
-          }
-        }));
-      join_all(tasks);
+      large.here->together(LargeRounds::threads, [&](std::uint32_t thread) {
+        const auto mine = base::Payload::adopt(std::as_bytes(std::span(arrays[thread])), [] {});
+        for (std::uint64_t round = 0; round < warm + rounds; ++round) {
+          large.here->move(0, thread, round, mine);
+          if (round + 1 == warm && thread == 0) before = base::large_memory();
+        }
+      });
     });
     const base::LargeMemory after = base::large_memory();
     // The first rounds of other threads may be counted together with those of thread 0.

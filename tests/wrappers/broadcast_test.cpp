@@ -16,16 +16,9 @@ namespace {
 using base::Nanos;
 using paths::TravelError;
 using namespace std::chrono_literals;
-using test_support::join_all;
-using test_support::OneHost;
-using test_support::PlanBuilder;
-using test_support::thrown;
-using test_support::Words;
+using namespace test_support;
 
-struct Joined : test_support::Joined {
-  explicit Joined(std::uint32_t threads, Words settings = {{"from", "1"}, {"template", "f64"}})
-      : test_support::Joined("broadcast", threads, std::move(settings)) {}
-};
+const Words from_thread_1 = {{"from", "1"}, {"template", "f64"}};
 
 /// Two groups of two threads. The root is the second thread of the second group.
 struct Tree {
@@ -111,12 +104,8 @@ struct Fetched {
 }  // namespace
 
 TEST_CASE("broadcast: the others wait for the root while it continues alone") {
-  Joined t(3);
-  t.here->run([&] {
-    runtime::Task threads[] = {t.later(0ns, 0, 0, 10.0), t.later(2ms, 1, 0, 11.0),
-                               t.later(9ms, 2, 0, 12.0)};
-    join_all(threads);
-  });
+  Joined t("broadcast", 3, from_thread_1);
+  t.meet({{0ns, 0, 0, 10.0}, {2ms, 1, 0, 11.0}, {9ms, 2, 0, 12.0}});
   CHECK(t.values == std::vector<double>{11, 11, 11});
   CHECK(t.answered_at == std::vector<Nanos>{2ms, 2ms, 9ms});
   REQUIRE(t.arrived.size() == 1);
@@ -124,7 +113,7 @@ TEST_CASE("broadcast: the others wait for the root while it continues alone") {
 }
 
 TEST_CASE("broadcast: a root that is rounds ahead still gives each late thread the right value") {
-  Joined t(2);
+  Joined t("broadcast", 2, from_thread_1);
   t.here->run([&] {
     for (std::uint64_t round = 0; round < 50; ++round) t.move(1, round, static_cast<double>(round));
     for (std::uint64_t round = 0; round < 50; ++round)
@@ -134,11 +123,7 @@ TEST_CASE("broadcast: a root that is rounds ahead still gives each late thread t
 
 TEST_CASE("broadcast: without the root the first arriver fetches for all") {
   Tree t;
-  t.here->run([&] {
-    runtime::Task threads[] = {t.later(1ms, 0, 1), t.later(2ms, 0, 0), t.later(5ms, 1, 1),
-                               t.later(7ms, 1, 0)};
-    join_all(threads);
-  });
+  t.meet({{1ms, 0, 1}, {2ms, 0, 0}, {5ms, 1, 1}, {7ms, 1, 0}});
   CHECK(t.values == std::vector<double>(4, 11.0));
   CHECK(t.answered_at == std::vector<Nanos>{5ms, 5ms, 5ms, 7ms});
   CHECK(t.arrived.size() == 1);
@@ -146,11 +131,7 @@ TEST_CASE("broadcast: without the root the first arriver fetches for all") {
 
 TEST_CASE("broadcast: without the root the first arriver that did not fail fetches") {
   Fetched t;
-  t.here->run([&] {
-    runtime::Task threads[] = {t.fails(0ms, 0), t.fetches(1ms, 1), t.fetches(2ms, 2),
-                               t.fetches(9ms, 3)};
-    join_all(threads);
-  });
+  t.meet({t.fails(0ms, 0), t.fetches(1ms, 1), t.fetches(2ms, 2), t.fetches(9ms, 3)});
   CHECK_THAT(t.errors[0], Catch::Contains(Fetched::broken(0)));
   CHECK(t.values == std::vector<double>{0, 42, 42, 42});
   CHECK(t.fetched_at == std::vector<Nanos>{1ms});
@@ -178,7 +159,7 @@ TEST_CASE(
 TEST_CASE(
     "broadcast: a failure of the root reaches all threads and a failure of its store only the "
     "root") {
-  Joined t(2);
+  Joined t("broadcast", 2, from_thread_1);
   t.before_answer = [](const paths::Operation& operation) {
     if (!operation.failure) throw std::runtime_error("full");
   };
@@ -201,8 +182,7 @@ TEST_CASE(
     "broadcast: at the deadline the error names the root and also reaches joins below and the "
     "root") {
   Tree t;
-  t.builder.plan().deadline = 50ms;
-  t.builder.plan().deadline_written = true;
+  t.builder.set_deadline(50ms);
   t.here->run([&] {
     std::vector<std::string> errors;
     std::vector<runtime::Task> threads;
@@ -223,7 +203,7 @@ TEST_CASE(
 }
 
 TEST_CASE("broadcast: a wait for a root that released its path ends at once") {
-  Joined t(2);
+  Joined t("broadcast", 2, from_thread_1);
   t.here->run([&] {
     runtime::Task waits = t.later(0ns, 0, 4, 0.0);
     t.here->sleep(1ms);
@@ -235,7 +215,7 @@ TEST_CASE("broadcast: a wait for a root that released its path ends at once") {
 
 TEST_CASE("broadcast: a slot that withdrew gets the round before and is refused in that round") {
   // The withdrawal of a dead host may overtake its contributions.
-  Joined t(3);
+  Joined t("broadcast", 3, from_thread_1);
   t.here->run([&] {
     t.here->operate(t.here->operation(0, 0, 5, paths::OperationKind::withdraw));
     for (const std::uint64_t round : {4u, 5u}) t.move(1, round, 10.0 * static_cast<double>(round));

@@ -22,9 +22,10 @@ paths::Result tuple(const paths::Operation& operation) {
 }
 
 struct Cached {
-  explicit Cached(std::size_t keep) : cache(keep) {}
+  explicit Cached(std::size_t keep, Answer::Function below = tuple)
+      : element(std::move(below)), cache(keep) {}
   Chain chain;
-  Answer element{tuple};
+  Answer element;
   wrappers::Cache cache;
   const paths::Stage& end = chain.stage(element);
   const paths::Stage& top = chain.stage(cache, &end);
@@ -122,18 +123,13 @@ TEST_CASE("cache: moves and operations on the element pass through") {
 }
 
 TEST_CASE("cache: a failed read is not kept") {
-  Chain chain;
   bool fail = true;
-  Answer element([&](const paths::Operation& operation) {
+  Cached t(1, [&](const paths::Operation& operation) {
     if (std::exchange(fail, false)) throw std::runtime_error("gone");
     return tuple(operation);
   });
-  wrappers::Cache cache(1);
-  const paths::Stage& end = chain.stage(element);
-  const paths::Stage& top = chain.stage(cache, &end);
-  chain.run([&] {
-    const paths::Operation read = operation(OperationKind::observe_number, 2);
-    CHECK_THROWS_AS(chain.operate(top, read), paths::TravelError);
-    CHECK(chain.operate(top, read).payload.read<std::uint64_t>() == 20);
+  t.chain.run([&] {
+    CHECK_THROWS_AS(t.read(OperationKind::observe_number, 2), paths::TravelError);
+    CHECK(t.read(OperationKind::observe_number, 2) == 20);
   });
 }

@@ -8,19 +8,16 @@
 #include "eventspace/record.hpp"
 #include "pastset/tuple.hpp"
 #include "paths/joins/cluster_tuples.hpp"
-#include "tests/support/one_host.hpp"
 #include "tests/support/snapshot.hpp"
+#include "tests/wrappers/one_root.hpp"
 
 namespace {
 
 using base::Nanos;
 using paths::Condition;
 using paths::Result;
-using paths::TravelError;
 using namespace std::chrono_literals;
-using test_support::OneHost;
-using test_support::PlanBuilder;
-using test_support::thrown;
+using namespace wrapper_tests;
 
 const pastset::Template& partial() {
   static const pastset::Template made = paths::partial_template(*pastset::Template::parse("f64"));
@@ -37,30 +34,30 @@ base::Payload tuple(std::uint64_t sequence, double value, ExactPair exact = {}) 
   return writer.payload();
 }
 
-/// The root of cluster b, one of three clusters. It compares sums of non-negative values with 10.
-/// Elements a and c are caches that the test fills. Some of the values can prove that `less: 10`
-/// fails, but only all of them can prove that it holds.
-struct Root {
-  explicit Root(std::string relaxation = "conditional", bool is_alone = false,
+/// Returns the settings of the root of cluster b. It compares sums of non-negative values with 10.
+/// Some of the values can prove that `less: 10` fails, but only all of them can prove that it
+/// holds.
+Entries settings_of(const char* relaxation) {
+  return {{word("relaxation"), word(relaxation)},
+          {word("template"), word("f64")},
+          {word("contributions"), word("non_negative")},
+          {word("condition"), base::Settings::map({{word("less"), word("10")}})},
+          {word("result"), word("b")}};
+}
+
+base::Settings all_clusters() { return base::Settings::list({word("a"), word("b"), word("c")}); }
+
+struct Root : OneRoot {
+  explicit Root(const char* relaxation = "conditional", bool is_alone = false,
                 const char* ask_for = nullptr) {
     for (const char* name : {"a", "b", "c"}) builder.element(name, partial());
     for (const char* name : {"ask_a", "ask_c"})
       builder.plan().elements.push_back({name, 0, paths::ask_template(), 0, 0, {}, {}});
-    const auto scalar = [](const char* text) { return base::Settings::scalar(text); };
-    std::vector<base::Settings::Entry> entries = {
-        {scalar("relaxation"), base::Settings::scalar(relaxation)},
-        {scalar("template"), scalar("f64")},
-        {scalar("contributions"), scalar("non_negative")},
-        {scalar("condition"), base::Settings::map({{scalar("less"), scalar("10")}})},
-        {scalar("result"), scalar("b")}};
-    if (!is_alone) {
-      entries.emplace_back(scalar("combine"),
-                           base::Settings::list({scalar("a"), scalar("b"), scalar("c")}));
-    }
+    Entries entries = settings_of(relaxation);
+    if (!is_alone) entries.emplace_back(word("combine"), all_clusters());
     if (ask_for != nullptr) {
-      entries.emplace_back(scalar("asks"),
-                           base::Settings::list({scalar("ask_a"), scalar("ask_c")}));
-      entries.emplace_back(scalar("ask_for"), scalar(ask_for));
+      entries.emplace_back(word("asks"), two_words("ask_a", "ask_c"));
+      entries.emplace_back(word("ask_for"), word(ask_for));
     }
     const auto check = builder.wrapper("condition_check", "check", base::Settings::map(entries));
     const auto below = builder.does("below", [this](paths::Operation operation, paths::Next next) {
@@ -71,14 +68,7 @@ struct Root {
     builder.path("graph", 1, {check, below, store});
     here.emplace(builder);
   }
-  Result move(std::uint64_t sequence, double value) {
-    return here->move(0, 0, sequence, base::Payload::of(value));
-  }
-  std::string error(std::uint64_t sequence, double value) {
-    return thrown<TravelError>([&] { move(sequence, value); });
-  }
   void cache(const char* name, const base::Payload& payload) { element(name).move(payload); }
-  pastset::Element& element(const char* name) { return *here->host().element(name); }
   /// Returns the requests since the last call as text: each cluster and the first round that was
   /// requested, such as "a0 c0".
   std::string asked() {
@@ -90,22 +80,9 @@ struct Root {
     }
     return all;
   }
-  /// Runs `what` at time `when`, while the root waits.
-  void at(Nanos when, std::function<void()> what) {
-    later.push_back(here->spawn([this, when, what] {
-      here->runtime().sleep_until(when);
-      what();
-    }));
-  }
-  void run(const std::function<void()>& main) { here->run(main); }
 
-  PlanBuilder builder;
-  std::optional<OneHost> here;
   std::uint64_t refused = ~std::uint64_t{0};
-  std::vector<runtime::Task> later;
 };
-
-double value_of(const Result& result) { return result.payload.read<double>(); }
 
 }  // namespace
 
@@ -299,8 +276,7 @@ TEST_CASE("condition_check: exact fails at once if a cluster it needs is marked"
 
 TEST_CASE("condition_check: the error at a deadline is final and names the missing clusters") {
   Root t;
-  t.builder.plan().deadline = 50ms;
-  t.builder.plan().deadline_written = true;
+  t.builder.set_deadline(50ms);
   t.run([&] {
     t.cache("a", tuple(0, 1));
     const std::string error = t.error(0, 1);
@@ -492,58 +468,24 @@ TEST_CASE(
 }
 
 TEST_CASE("condition_check: the end of a thread marks the result at once with the reason") {
-  for (const bool has_failed : {false, true}) {
-    Root t;
-    t.run([&] {
-      paths::Operation release = t.here->operation(0, 0, 0, paths::OperationKind::release);
-      if (has_failed) release.failure = t.here->host().failure("", 0, "its thread failed");
-      thrown<TravelError>([&] { t.here->operate(release); });
-      CHECK_THAT(t.element("b").error_mark().value_or(""),
-                 Catch::Contains(has_failed ? "its thread failed" : "thread here/0 released"));
-    });
-  }
+  for (const bool has_failed : {false, true}) Root().check_mark_at_end(has_failed);
 }
 
 TEST_CASE("condition_check: settings that decide nothing are refused") {
-  using base::Settings;
-  using Changes = std::vector<std::pair<const char*, Settings>>;
-  const auto mistakes_of = [](const Changes& changes) {
-    PlanBuilder builder;
-    for (const char* name : {"a", "b"}) builder.element(name, partial());
-    builder.element("other", *pastset::Template::parse("f64"));
-    const auto list = [](const char* one) {
-      return Settings::list({Settings::scalar(one), Settings::scalar("b")});
-    };
-    Changes settings = {
-        {"relaxation", Settings::scalar("conditional")},
-        {"template", Settings::scalar("f64")},
-        {"contributions", Settings::scalar("non_negative")},
-        {"condition", Settings::map({{Settings::scalar("less"), Settings::scalar("10")}})},
-        {"result", Settings::scalar("b")},
-        {"combine", list("a")}};
-    for (const auto& [key, value] : changes)
-      for (auto& [name, setting] : settings)
-        if (std::string_view(name) == key) setting = value;
-    std::vector<Settings::Entry> entries;
-    for (const auto& [name, setting] : settings)
-      if (!setting.is_null()) entries.emplace_back(Settings::scalar(name), setting);
-    const auto check = builder.wrapper("condition_check", "check", Settings::map(entries));
-    builder.path("graph", 1, {check, builder.does("end", nullptr)});
-    return thrown<base::ConfigError>([&] { OneHost here(builder); });
+  const auto mistakes_of = [](const char* key, const base::Settings& value) {
+    Entries settings = settings_of("conditional");
+    settings.emplace_back(word("combine"), two_words("a", "b"));
+    return mistakes_with("condition_check", settings, partial(), key, value);
   };
-  const auto two = [](const char* one, const char* other) {
-    return Settings::list({Settings::scalar(one), Settings::scalar(other)});
-  };
-  CHECK(mistakes_of({}) == "nothing");
-  CHECK_THAT(mistakes_of({{"condition", Settings()}}), Catch::Contains("needs a condition"));
-  CHECK_THAT(mistakes_of({{"contributions", Settings::scalar("any")}}),
-             Catch::Contains("proves nothing"));
-  CHECK_THAT(mistakes_of({{"template", Settings::scalar("f64[2]")}}),
+  CHECK(mistakes_of("", {}) == "nothing");
+  CHECK_THAT(mistakes_of("condition", {}), Catch::Contains("needs a condition"));
+  CHECK_THAT(mistakes_of("contributions", word("any")), Catch::Contains("proves nothing"));
+  CHECK_THAT(mistakes_of("template", word("f64[2]")),
              Catch::Contains("only a scalar can be compared"));
-  CHECK_THAT(mistakes_of({{"combine", two("a", "a")}}),
+  CHECK_THAT(mistakes_of("combine", two_words("a", "a")),
              Catch::Contains("more than once") && Catch::Contains("not listed"));
-  CHECK_THAT(mistakes_of({{"combine", two("c", "b")}}), Catch::Contains("found 'c'"));
-  CHECK_THAT(mistakes_of({{"combine", two("other", "b")}}),
+  CHECK_THAT(mistakes_of("combine", two_words("d", "b")), Catch::Contains("found 'd'"));
+  CHECK_THAT(mistakes_of("combine", two_words("other", "b")),
              Catch::Contains("needs the template \"partial: u64, u64, f64, u8, u64, f64\""));
 }
 

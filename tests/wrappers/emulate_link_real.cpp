@@ -2,18 +2,14 @@
 // tests/wrappers/emulate_link_real.cpp — order of one thread's operations over a link.
 #include <catch2/catch.hpp>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "base/settings.hpp"
-#include "paths/run/program.hpp"
-#include "wrappers/all.hpp"
+#include "tests/support/sim.hpp"
 
 TEST_CASE(
     "emulate_link: sent and started operations of a thread arrive in order even if all are late") {
-  const auto plan =
-      std::make_shared<const paths::Plan>(paths::read_plan(base::parse_settings(R"(
+  const test_support::Sim sim(R"(
 hosts:
   here: {cluster: alpha, threads: 1, address: "tcp://127.0.0.1:1"}
   far: {cluster: beta, threads: 6, address: "tcp://127.0.0.1:2"}
@@ -24,11 +20,9 @@ wrappers:
 paths:
   - {graph: log, host: far, threads: 0-5,
      through: [{wan: down}, forward: {to: here}, store: {element: log}]}
-)",
-                                                                                "order.yaml"),
-                                                           wrappers::all_kinds()));
+)");
   // The next host refuses values of another type or order.
-  const auto failures = paths::run_plan(plan, wrappers::all_kinds(), {}, [](paths::Thread& thread) {
+  const auto program = [](paths::Thread& thread) {
     if (!thread.has_path("log")) return;
     paths::Path& log = thread.path("log");
     for (int round = 0; round < 500; ++round) {
@@ -39,6 +33,6 @@ paths:
       }
       for (paths::Started& one : started) one.wait();
     }
-  });
-  CHECK(failures == std::vector<std::string>{});
+  };
+  sim.run_well(program, runtime::ClockKind::steady);
 }

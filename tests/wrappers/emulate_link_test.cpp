@@ -5,8 +5,10 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include "eventspace/record.hpp"
+#include "tests/support/folder.hpp"
 #include "tests/support/snapshot.hpp"
 #include "tests/wrappers/chain.hpp"
 
@@ -27,6 +29,12 @@ paths::Operation push_of(std::size_t bytes, std::uint64_t sequence, std::uint32_
   push.one_way = true;
   push.slot = slot;
   return push;
+}
+
+std::vector<std::uint64_t> in_order(std::size_t count) {
+  std::vector<std::uint64_t> sequences(count);
+  std::iota(sequences.begin(), sequences.end(), 0);
+  return sequences;
 }
 
 /// Returns the moved bytes in other memory.
@@ -119,21 +127,15 @@ TEST_CASE("emulate_link: messages in both directions queue for the link") {
   Linked t(LinkModel(10ms, 8e6), Answer(another_tuple));
   t.chain.run([&] {
     // Messages of 1000 bytes each are offered at time 0. They occupy the link one after another.
-    runtime::Task first = t.chain.spawn([&] {
-      t.chain.operate(t.going_down, move_of(zeros(1000)));
-      CHECK(t.chain.now() == 11ms);
-    });
-    runtime::Task second = t.chain.spawn([&] {
-      t.chain.operate(t.coming_up, move_of(zeros(1000)));
-      CHECK(t.chain.now() == 12ms);
-    });
-    runtime::Task third = t.chain.spawn([&] {
-      t.chain.operate(t.going_down, move_of(zeros(1000)));
-      CHECK(t.chain.now() == 13ms);
-    });
-    first.join();
-    second.join();
-    third.join();
+    const auto later = [&](const paths::Stage& stage, Nanos arrives) {
+      return t.chain.spawn([&t, &stage, arrives] {
+        t.chain.operate(stage, move_of(zeros(1000)));
+        CHECK(t.chain.now() == arrives);
+      });
+    };
+    runtime::Task messages[] = {later(t.going_down, 11ms), later(t.coming_up, 12ms),
+                                later(t.going_down, 13ms)};
+    for (runtime::Task& message : messages) message.join();
     // The link has been idle since 3 ms, so the next message does not wait.
     t.chain.operate(t.going_down, move_of(zeros(1000)));
     CHECK(t.chain.now() == 24ms);
@@ -158,9 +160,7 @@ TEST_CASE("emulate_link: pushes that arrive together keep their order") {
   t.chain.run([&] {
     for (std::uint64_t i = 0; i < 100; ++i) t.chain.operate(t.going_down, push_of(8, i));
     t.link.drain();
-    std::vector<std::uint64_t> in_order(100);
-    for (std::uint64_t i = 0; i < 100; ++i) in_order[i] = i;
-    CHECK(t.sequences() == in_order);
+    CHECK(t.sequences() == in_order(100));
     CHECK(t.chain.now() == 10ms);
   });
 }
@@ -188,9 +188,7 @@ TEST_CASE("emulate_link: a request does not wait for later pushes and they do no
     }
     request.join();
     t.link.drain();
-    std::vector<std::uint64_t> in_order(20);
-    for (std::uint64_t i = 0; i < 20; ++i) in_order[i] = i;
-    CHECK(t.sequences() == in_order);
+    CHECK(t.sequences() == in_order(20));
     CHECK(t.element.times[1] == 10ms);
   });
 }
@@ -295,30 +293,21 @@ std::string mistakes_of(const std::string& yaml, const std::string& file) {
   return thrown<base::ConfigError>([&] { mistakes.throw_if_any(); });
 }
 
-struct TraceFolder {
-  TraceFolder() {
-    std::filesystem::create_directories(path);
-    std::ofstream(path / "good.trace") << "0 9.1\n1 9.3\n";
-    std::ofstream(path / "bad.trace") << "0 9.1\n1 fast\n";
-  }
-  ~TraceFolder() { std::filesystem::remove_all(path); }
-  const std::filesystem::path path =
-      std::filesystem::path(PATHS_BUILD_BIN_DIR).parent_path() / "emulate_link_test";
-};
-
 }  // namespace
 
 TEST_CASE("emulate_link: settings are a latency or a trace and optionally a bandwidth") {
-  const TraceFolder folder;
-  const std::string config = (folder.path / "test.yaml").string();
+  const test_support::Folder folder;
+  folder.write("good.trace", "0 9.1\n1 9.3\n");
+  folder.write("bad.trace", "0 9.1\n1 fast\n");
+  const std::string config = folder.file("test.yaml");
   CHECK(mistakes_of("{latency: 9ms, bandwidth: 100Mbit}", config) == "nothing");
   CHECK(mistakes_of("{bandwidth: unlimited}", config) == "nothing");
   CHECK(mistakes_of("{trace: good.trace, bandwidth: 1Gbit}", config) == "nothing");
   CHECK(mistakes_of("{trace: bad.trace}", config) ==
-        (folder.path / "bad.trace").string() + ":2:3: expected a latency in ms, found 'fast'");
+        folder.file("bad.trace") + ":2:3: expected a latency in ms, found 'fast'");
   CHECK(mistakes_of("{trace: none.trace}", config) ==
         config + ":1:9: trace: expected a file that can be read, found '" +
-            (folder.path / "none.trace").string() + "'");
+            folder.file("none.trace") + "'");
   CHECK_THAT(mistakes_of("{trace: /dev/zero}", config), Catch::Contains("found '/dev/zero'"));
   CHECK(mistakes_of("{trace: good.trace, latency: 9ms}", config) ==
         config + ":1:9: trace: expected either latency or trace, found both");

@@ -10,6 +10,7 @@
 #include "base/settings.hpp"
 #include "groups/fold.hpp"
 #include "paths/joins/decision.hpp"
+#include "tests/support/clocks.hpp"
 #include "tests/support/one_host.hpp"
 
 namespace {
@@ -38,13 +39,6 @@ bool lets_others_run(Runtime& runtime, const std::function<void()>& fold) {
 
 Payload ones(std::size_t count) { return Payload::of(std::vector<double>(count, 1.0)); }
 
-paths::Result answered(paths::Operation operation) {
-  paths::Result result;
-  result.payload = std::move(operation.payload);
-  result.contributions = operation.contributions;
-  return result;
-}
-
 /// Registers a sum that can only fold whole values, and returns its name.
 const char* whole_sum() {
   static const char* const name = [] {
@@ -67,9 +61,7 @@ TEST_CASE("join: a service that folds large contributions lets other services ru
     const std::uint32_t join = builder.wrapper(
         "allreduce", "sum",
         Words{{"operation", operation}, {"template", fmt::format("f64[{}]", count)}});
-    const std::uint32_t end = builder.does(
-        "end", [](paths::Operation moved, paths::Next) { return answered(std::move(moved)); });
-    builder.path("graph", 3, {join, end});
+    builder.path("graph", 3, {join, builder.returns()});
     OneHost here(builder, runtime::ClockKind::steady);
     here.run([&] {
       std::vector<runtime::Task> early;
@@ -91,8 +83,7 @@ TEST_CASE("decision: a service that combines large values lets other services ru
   decision.reduction = paths::reduction_of(base::parse_settings(
       fmt::format("{{operation: sum, template: \"f64[{}]\"}}", count), "here"));
   const std::vector<paths::ClusterValue> values(3, {"e", ones(count)});
-  Runtime runtime;
-  runtime.run([&] {
+  on_steady_clock([&](Runtime& runtime) {
     Payload sum;
     CHECK(lets_others_run(runtime, [&] { sum = decision.combine(values); }));
     CHECK(sum == Payload::of(std::vector<double>(count, 3.0)));
@@ -103,8 +94,7 @@ TEST_CASE("groups: a service that folds large or many blocks lets other services
   for (const std::size_t at_once : {std::size_t{1} << 20, std::size_t{1} << 12}) {
     std::vector<double> sum(1 << 17, 0.0), one(1 << 17, 1.0);
     groups::Fold fold(*base::reduce_operation("sum"), base::Scalar::f64, base::Values::checked);
-    Runtime runtime;
-    runtime.run([&] {
+    on_steady_clock([&](Runtime& runtime) {
       CHECK(lets_others_run(runtime, [&] {
         const auto into = std::as_writable_bytes(std::span(sum));
         const auto right = std::as_bytes(std::span(one));

@@ -7,23 +7,20 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "paths/config/config.hpp"
-#include "paths/run/program.hpp"
-#include "tests/support/one_host.hpp"
-#include "wrappers/all.hpp"
+#include "tests/support/sim.hpp"
+#include "tests/support/thrown.hpp"
 
 namespace {
 
-using base::Nanos;
 using base::Payload;
-using test_support::thrown;
 using namespace std::chrono_literals;
+using namespace test_support;
 
-/// Returns a plan in which alpha-0 has the element `work`. The threads of beta-0 reach it over a
+/// Returns a program in which alpha-0 has the element `work`. The threads of beta-0 reach it over a
 /// link of 3 ms, and 7 ms back. The thread of alpha-0 reaches it at once. A link's wrapper runs on
 /// the host where its direction starts.
-std::shared_ptr<const paths::Plan> two_clusters(const std::string& element_options = "") {
-  const std::string config = fmt::format(
+Sim two_clusters(const std::string& element_options = "") {
+  return Sim(fmt::format(
       "hosts:\n"
       "  alpha-0: {{cluster: alpha, threads: 1}}\n"
       "  beta-0: {{cluster: beta, threads: 2}}\n"
@@ -37,33 +34,24 @@ std::shared_ptr<const paths::Plan> two_clusters(const std::string& element_optio
       "  - {{graph: work, host: beta-0, threads: 0-1,\n"
       "     through: [there: down, forward: {{to: alpha-0}}, back: up,\n"
       "               store: {{element: work}}]}}\n",
-      element_options);
-  return std::make_shared<const paths::Plan>(
-      paths::read_plan(base::parse_settings(config, "two"), wrappers::all_kinds()));
+      element_options));
 }
 
-struct Run {
-  explicit Run(std::shared_ptr<const paths::Plan> plan,
-               const std::function<void(paths::Thread&)>& thread) {
-    paths::RunOptions options;
-    options.clock = runtime::ClockKind::virtual_time;
-    const auto failures = paths::run_plan(
-        plan, wrappers::all_kinds(), options, thread, [this](const paths::RunSummary& summary) {
-          for (const paths::Host* host : summary.hosts) {
-            wan[host->name()] = host->deployment().traffic().to_other_clusters("work").messages;
-          }
-        });
-    for (const std::string& failure : failures) FAIL_CHECK(failure);
-  }
-  std::map<std::string, std::uint64_t> wan;
-};
+/// Runs two_clusters(), and returns the messages to the other cluster of each host.
+std::map<std::string, std::uint64_t> messages_of(
+    const std::function<void(paths::Thread&)>& thread) {
+  std::map<std::string, std::uint64_t> messages;
+  for (const auto& [host, traffic] : two_clusters().run_well(thread).wan.at("work"))
+    messages[host] = traffic.messages;
+  return messages;
+}
 
 std::uint64_t value(const pastset::Stored& stored) { return stored.payload.read<std::uint64_t>(); }
 
 }  // namespace
 
 TEST_CASE("forward: every operation of an element crosses and its result returns") {
-  Run(two_clusters(), [](paths::Thread& thread) {
+  two_clusters().run_well([](paths::Thread& thread) {
     if (thread.rank() != 1) return;
     paths::Path& work = thread.path("work");
     work.enter(*pastset::Template::parse("u64"));
@@ -92,7 +80,7 @@ TEST_CASE("forward: every operation of an element crosses and its result returns
 }
 
 TEST_CASE("forward: an operation that blocks on the other host does not delay other threads") {
-  Run(two_clusters(), [](paths::Thread& thread) {
+  two_clusters().run_well([](paths::Thread& thread) {
     paths::Path& work = thread.path("work");
     if (thread.rank() == 0) {
       thread.sleep_for(50ms);
@@ -108,7 +96,7 @@ TEST_CASE("forward: an operation that blocks on the other host does not delay ot
 }
 
 TEST_CASE("forward: delta also blocks moves from other hosts") {
-  Run(two_clusters(", delta: 1"), [](paths::Thread& thread) {
+  two_clusters(", delta: 1").run_well([](paths::Thread& thread) {
     paths::Path& work = thread.path("work");
     if (thread.rank() == 0) {
       thread.sleep_for(50ms);
@@ -123,21 +111,21 @@ TEST_CASE("forward: delta also blocks moves from other hosts") {
 }
 
 TEST_CASE("forward: a call is one message each way and a push is one message") {
-  const Run calls(two_clusters(), [](paths::Thread& thread) {
+  const auto calls = messages_of([](paths::Thread& thread) {
     if (thread.rank() == 0) return;
     for (std::uint64_t i = 0; i < 10; ++i) thread.path("work").move_value(i);
   });
-  CHECK(calls.wan == std::map<std::string, std::uint64_t>{{"alpha-0", 20}, {"beta-0", 20}});
-  const Run pushes(two_clusters(), [](paths::Thread& thread) {
+  CHECK(calls == std::map<std::string, std::uint64_t>{{"alpha-0", 20}, {"beta-0", 20}});
+  const auto pushes = messages_of([](paths::Thread& thread) {
     if (thread.rank() == 0) return;
     for (std::uint64_t i = 0; i < 10; ++i) thread.path("work").push(Payload::of(i));
     CHECK(thread.now() == 0ms);
   });
-  CHECK(pushes.wan == std::map<std::string, std::uint64_t>{{"alpha-0", 0}, {"beta-0", 20}});
+  CHECK(pushes == std::map<std::string, std::uint64_t>{{"alpha-0", 0}, {"beta-0", 20}});
 }
 
 TEST_CASE("forward: all pushes arrive in order after their thread has ended") {
-  Run(two_clusters(), [](paths::Thread& thread) {
+  two_clusters().run_well([](paths::Thread& thread) {
     paths::Path& work = thread.path("work");
     if (thread.rank() == 1) {
       for (std::uint64_t i = 0; i < 100; ++i) work.push(Payload::of(i));
@@ -159,12 +147,11 @@ TEST_CASE("forward: its host must exist and be another one") {
         "  - {{graph: work, host: alpha-0, threads: 0,\n"
         "     through: [forward: {{to: {}}}, store: {{element: work}}]}}\n",
         to);
-    return thrown<base::ConfigError>(
-        [&] { paths::read_plan(base::parse_settings(config, "two"), wrappers::all_kinds()); });
+    return thrown<base::ConfigError>([&] { Sim sim(config); });
   };
   CHECK(mistakes("beta-0") == "nothing");
   CHECK_THAT(mistakes("bata-0"),
-             Catch::Contains("two:7:30: to: expected the name of a host, found 'bata-0'; did you "
+             Catch::Contains("test:7:30: to: expected the name of a host, found 'bata-0'; did you "
                              "mean 'beta-0'?"));
   CHECK_THAT(mistakes("alpha-0"), Catch::Contains("to: expected another host, found 'alpha-0'"));
 }
@@ -181,8 +168,7 @@ TEST_CASE("store and observe: their element must be on their own host") {
         "paths:\n"
         "  - {{graph: work, host: alpha-0, threads: 0, through: [{}]}}\n",
         end);
-    return thrown<base::ConfigError>(
-        [&] { paths::read_plan(base::parse_settings(config, "one"), wrappers::all_kinds()); });
+    return thrown<base::ConfigError>([&] { Sim sim(config); });
   };
   for (const std::string kind : {"store", "observe"}) {
     CHECK(mistakes(kind + ": {element: work}") == "nothing");

@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/wrappers/join_real.cpp — memory that a round of a join takes between OS threads.
 #include <catch2/catch.hpp>
-#include <memory>
 #include <string>
 
-#include "base/settings.hpp"
-#include "paths/run/program.hpp"
 #include "tests/support/allocations.hpp"
-#include "wrappers/all.hpp"
+#include "tests/support/sim.hpp"
 
 TEST_CASE("join: in one process steady rounds of an allreduce allocate no memory") {
   const std::string threads = GENERATE("1", "2", "8");
-  const auto plan = std::make_shared<const paths::Plan>(paths::read_plan(
-      base::parse_settings("clusters: {alpha: {hosts: 1, threads: " + threads +
-                               "}}\ncollectives: {sum: {operation: sum, template: f64}}\n",
-                           "join.yaml"),
-      wrappers::all_kinds()));
+  const test_support::Sim sim("clusters: {alpha: {hosts: 1, threads: " + threads +
+                              "}}\ncollectives: {sum: {operation: sum, template: f64}}\n");
   constexpr int rounds = 1000;
   // A thread may start the next round while others are still in this round. When this first
   // happens, the join allocates one more round with its slots, its entry and its futex. When it
   // happens is random.
   constexpr std::uint64_t second_round = 6;
   std::uint64_t needed = 0;
-  const auto failures = paths::run_plan(plan, wrappers::all_kinds(), {}, [&](paths::Thread& one) {
+  const auto program = [&](paths::Thread& one) {
     paths::Path& path = one.path("sum");
     // The other threads also run rounds while this one counts.
     for (int i = 0; i < rounds; ++i) path.move_value(1.0);
@@ -30,7 +24,7 @@ TEST_CASE("join: in one process steady rounds of an allreduce allocate no memory
     for (int i = 0; i < rounds; ++i) path.move_value(1.0);
     if (one.rank() == 0) needed = test_support::allocations() - before;
     for (int i = 0; i < 10; ++i) path.move_value(1.0);
-  });
-  CHECK(failures.empty());
+  };
+  sim.run_well(program, runtime::ClockKind::steady);
   CHECK(needed <= second_round);
 }

@@ -12,10 +12,7 @@
 namespace {
 
 using namespace std::chrono_literals;
-using test_support::join_all;
-using test_support::OneHost;
-using test_support::PlanBuilder;
-using test_support::Words;
+using namespace test_support;
 
 constexpr std::uint32_t contributors = 3;
 
@@ -41,13 +38,10 @@ std::array<bool, contributors> marked_by(const Kind& kind, bool is_marked_below)
   OneHost here(builder);
   std::array<bool, contributors> marked = {};
   here.run([&] {
-    std::vector<runtime::Task> threads;
-    for (std::uint32_t thread = 0; thread < contributors; ++thread)
-      threads.push_back(here.spawn([&, thread] {
-        here.sleep((contributors - thread) * 1ms);
-        marked[thread] = here.move(0, thread, 0, base::Payload::of(1.0)).last_arriver;
-      }));
-    join_all(threads);
+    here.together(contributors, [&](std::uint32_t thread) {
+      here.sleep((contributors - thread) * 1ms);
+      marked[thread] = here.move(0, thread, 0, base::Payload::of(1.0)).last_arriver;
+    });
   });
   return marked;
 }

@@ -7,30 +7,23 @@
 
 #include "eventspace/record.hpp"
 #include "paths/joins/cluster_tuples.hpp"
-#include "tests/support/one_host.hpp"
 #include "tests/support/snapshot.hpp"
+#include "tests/wrappers/one_root.hpp"
 
 namespace {
 
 using base::Nanos;
 using paths::Condition;
-using paths::OperationKind;
 using paths::Origin;
 using paths::Result;
-using paths::TravelError;
 using namespace std::chrono_literals;
-using test_support::OneHost;
-using test_support::PlanBuilder;
-using test_support::thrown;
+using namespace wrapper_tests;
 
 /// Returns a tuple of the values of consecutive rounds, beginning with `first`.
 base::Payload batch(std::uint64_t first, const std::vector<double>& values) {
   const auto bytes = std::as_bytes(std::span(values));
   return paths::batch_tuple({first, 1, base::Payload::copy_of(bytes)});
 }
-
-using Entries = std::vector<base::Settings::Entry>;
-base::Settings word(const char* text) { return base::Settings::scalar(text); }
 
 Entries settings_of(const char* rounds, const char* every) {
   return {{word("rounds"), word(rounds)},
@@ -41,9 +34,7 @@ Entries settings_of(const char* rounds, const char* every) {
           {word("combine"), base::Settings::list({word("a"), word("b"), word("c")})}};
 }
 
-/// The root of cluster b of three. Elements a and c hold the tuples of the other clusters, which
-/// the test fills.
-struct Root {
+struct Root : OneRoot {
   explicit Root(const char* rounds, const char* every = "1") {
     for (const char* name : {"a", "b", "c"})
       builder.plan().elements.push_back({name, 0, paths::batch_template(), 0, 0, {}, {}});
@@ -52,31 +43,10 @@ struct Root {
     builder.path("graph", 1, {check, builder.wrapper("store", "store", {{"element", "b"}})});
     here.emplace(builder);
   }
-  Result move(std::uint64_t sequence, double value) {
-    return here->move(0, 0, sequence, base::Payload::of(value));
-  }
-  std::string error(std::uint64_t sequence, double value) {
-    return thrown<TravelError>([&] { move(sequence, value); });
-  }
   void come(const char* name, std::uint64_t first, const std::vector<double>& values) {
     element(name).move(batch(first, values));
   }
-  pastset::Element& element(const char* name) { return *here->host().element(name); }
-  /// Runs `what` at that time, while the root waits.
-  void at(Nanos when, std::function<void()> what) {
-    later.push_back(here->spawn([this, when, what] {
-      here->runtime().sleep_until(when);
-      what();
-    }));
-  }
-  void run(const std::function<void()>& main) { here->run(main); }
-
-  PlanBuilder builder;
-  std::optional<OneHost> here;
-  std::vector<runtime::Task> later;
 };
-
-double value_of(const Result& result) { return result.payload.read<double>(); }
 
 }  // namespace
 
@@ -178,8 +148,7 @@ TEST_CASE("lagged_check: a mark ends a wait") {
 
 TEST_CASE("lagged_check: the error at a deadline is final and names all missing clusters") {
   Root t("1");
-  t.builder.plan().deadline = 50ms;
-  t.builder.plan().deadline_written = true;
+  t.builder.set_deadline(50ms);
   t.run([&] {
     t.move(0, 1);
     CHECK_THAT(t.error(1, 1), Catch::Contains("round 0") && Catch::Contains("in a, c"));
@@ -208,16 +177,7 @@ TEST_CASE("lagged_check: no round may be skipped") {
 }
 
 TEST_CASE("lagged_check: the end of a thread marks the result at once with the reason") {
-  for (const bool has_failed : {false, true}) {
-    Root t("2");
-    t.run([&] {
-      paths::Operation release = t.here->operation(0, 0, 0, OperationKind::release);
-      if (has_failed) release.failure = t.here->host().failure("", 0, "its thread failed");
-      thrown<TravelError>([&] { t.here->operate(release); });
-      CHECK_THAT(t.element("b").error_mark().value_or(""),
-                 Catch::Contains(has_failed ? "its thread failed" : "thread here/0 released"));
-    });
-  }
+  for (const bool has_failed : {false, true}) Root("2").check_mark_at_end(has_failed);
 }
 
 TEST_CASE("lagged_check: tuples that were read are discarded") {
@@ -252,21 +212,13 @@ TEST_CASE("lagged_check: it records a read of each other cluster's value with it
 
 TEST_CASE("lagged_check: settings that cannot work are refused") {
   const auto mistakes_of = [](const char* key, const base::Settings& value) {
-    PlanBuilder builder;
-    for (const char* name : {"a", "b", "c"}) builder.element(name, paths::batch_template());
-    builder.element("other", *pastset::Template::parse("f64"));
-    Entries entries;
-    for (auto& [name, setting] : settings_of("3", "2"))
-      if (const auto& used = name.text() == key ? value : setting; !used.is_null())
-        entries.emplace_back(name, used);
-    const auto check = builder.wrapper("lagged_check", "check", base::Settings::map(entries));
-    builder.path("graph", 1, {check, builder.does("end", nullptr)});
-    return thrown<base::ConfigError>([&] { OneHost here(builder); });
+    return mistakes_with("lagged_check", settings_of("3", "2"), paths::batch_template(), key,
+                         value);
   };
   CHECK(mistakes_of("", {}) == "nothing");
   CHECK_THAT(mistakes_of("every", word("4")), Catch::Contains("every"));
   CHECK_THAT(mistakes_of("rounds", {}), Catch::Contains("missing, expected a number of rounds"));
   CHECK_THAT(mistakes_of("combine", {}), Catch::Contains("the batches of all clusters"));
-  CHECK_THAT(mistakes_of("combine", base::Settings::list({word("other"), word("b")})),
+  CHECK_THAT(mistakes_of("combine", two_words("other", "b")),
              Catch::Contains("needs the template"));
 }

@@ -14,9 +14,7 @@ namespace {
 using base::Nanos;
 using paths::OperationKind;
 using namespace std::chrono_literals;
-using test_support::OneHost;
-using test_support::PlanBuilder;
-using test_support::thrown;
+using namespace test_support;
 
 /// Elements far and near, with a link of 10 ms each way between them.
 struct Fetched {
@@ -108,8 +106,7 @@ TEST_CASE("prefetch: a failed link marks the element and ends all requests") {
 
 TEST_CASE("prefetch: a read that ended at its deadline is repeated") {
   Fetched t;
-  t.builder.plan().deadline = 100ms;
-  t.builder.plan().deadline_written = true;
+  t.builder.set_deadline(100ms);
   t.here->run([&] {
     t.here->sleep(1s);
     CHECK_FALSE(t.near().error_mark());

@@ -15,9 +15,7 @@ namespace {
 
 using base::Nanos;
 using namespace std::chrono_literals;
-using test_support::OneHost;
-using test_support::PlanBuilder;
-using test_support::thrown;
+using namespace test_support;
 
 /// Elements near and far, with a link of 10 ms, and a record of what passed.
 struct Pushed {

@@ -283,10 +283,7 @@ MultiCluster::MultiCluster(const Scene& scene, wrappers::ConditionCheckSwitches 
   } else {
     add_tree();
   }
-  if (scene.fault == Fault::deadline) {
-    builder_.plan().deadline = 5s;
-    builder_.plan().deadline_written = true;
-  }
+  if (scene.fault == Fault::deadline) builder_.set_deadline(5s);
   here_.emplace(builder_);
 }
 

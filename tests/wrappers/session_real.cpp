@@ -101,18 +101,13 @@ TEST_CASE("session: several sessions exist in one process and a run can start be
 
 TEST_CASE("session: the virtual clock is refused with a usage error") {
   const Sim sim(one_thread);
-  paths::RunOptions options;
-  options.clock = runtime::ClockKind::virtual_time;
-  CHECK_THAT(mistake_of([&] { session_of(sim, options); }),
+  CHECK_THAT(mistake_of([&] { session_of(sim, {.clock = runtime::ClockKind::virtual_time}); }),
              Catch::Contains("the virtual clock cannot stop"));
 }
 
 TEST_CASE("session: an unknown host is refused with a usage error") {
   const Sim sim(two_hosts);
-  paths::RunOptions options;
-  options.is_one_host = true;
-  options.host = 2;
-  CHECK(mistake_of([&] { session_of(sim, options); }) ==
+  CHECK(mistake_of([&] { session_of(sim, {.is_one_host = true, .host = 2}); }) ==
         "a session as host number 2, counted from 0, of 2");
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/base/link_model/link_trace_test.cpp — valid and invalid recorded link traces.
 #include "base/link_model/link_trace.hpp"
-#include "tests/support/thrown.hpp"
 
 #include <catch2/catch.hpp>
 
-using base::Nanos;
+#include "tests/support/thrown.hpp"
+
 using namespace std::chrono_literals;
 
 namespace {

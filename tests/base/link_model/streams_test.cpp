@@ -5,7 +5,6 @@
 
 #include <catch2/catch.hpp>
 
-using base::Nanos;
 using namespace std::chrono_literals;
 
 namespace {

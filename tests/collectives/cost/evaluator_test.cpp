@@ -46,14 +46,19 @@ Part receives(Rank from, Block what) {
   return [=](Steps& steps) { steps.receive(from, what); };
 }
 
+Part in_turn(const std::vector<Part>& parts) {
+  return [=](Steps& steps) {
+    for (const Part& part : parts) part(steps);
+  };
+}
+
 }  // namespace
 
 TEST_CASE("evaluator: frames of two senders share the receiving side") {
   // The heads of both messages arrive after 100 ns. Then 800 bytes pass in 800 ns.
-  const std::vector<Part> parts{sends(2, cells(0, 400)), sends(2, cells(0, 400)), [](Steps& steps) {
-                                  steps.receive(0, cells(0, 400));
-                                  steps.receive(1, cells(400, 400));
-                                }};
+  const std::vector<Part> parts{
+      sends(2, cells(0, 400)), sends(2, cells(0, 400)),
+      in_turn({receives(0, cells(0, 400)), receives(1, cells(400, 400))})};
   CHECK(time_of(parts, nanoseconds({3})) == 900);
 }
 
@@ -61,30 +66,18 @@ TEST_CASE("evaluator: an older step that is ready goes before the next frame of 
   // Host 0 has 100 bytes of host 1 at 200 ns. Host 0 forwards them to host 2, which forwards them
   // to host 1. Host 0 has already begun to send 1000 bytes to host 3. With one message under way at
   // a time, the forwarded bytes wait for those.
-  const std::vector<Part> parts{[](Steps& steps) {
-                                  steps.receive(1, cells(0, 100));
-                                  steps.send(2, cells(0, 100));
-                                  steps.send(3, cells(1000, 1000));
-                                },
-                                [](Steps& steps) {
-                                  steps.send(0, cells(0, 100));
-                                  steps.receive(2, cells(500, 100));
-                                },
-                                [](Steps& steps) {
-                                  steps.receive(0, cells(0, 100));
-                                  steps.send(1, cells(0, 100));
-                                },
-                                receives(0, cells(1000, 1000))};
+  const std::vector<Part> parts{
+      in_turn({receives(1, cells(0, 100)), sends(2, cells(0, 100)), sends(3, cells(1000, 1000))}),
+      in_turn({sends(0, cells(0, 100)), receives(2, cells(500, 100))}),
+      in_turn({receives(0, cells(0, 100)), sends(1, cells(0, 100))}),
+      receives(0, cells(1000, 1000))};
   CHECK(time_of(parts, nanoseconds({4}), {.under_way = 2}) == 1200);
   CHECK(time_of(parts, nanoseconds({4}), {.under_way = 1}) == 1400);
 }
 
 TEST_CASE("evaluator: a step waits for room in the window and for the cells of earlier steps") {
   const auto parts = [](Count from) {
-    return std::vector<Part>{[from](Steps& steps) {
-                               steps.receive(1, cells(0, 100));
-                               steps.send(2, cells(from, 100));
-                             },
+    return std::vector<Part>{in_turn({receives(1, cells(0, 100)), sends(2, cells(from, 100))}),
                              sends(0, cells(0, 100)), receives(0, cells(0, 100))};
   };
   CHECK(time_of(parts(100), nanoseconds({3})) == 200);
@@ -108,10 +101,7 @@ TEST_CASE("evaluator: credit returns only when a step takes the bytes") {
   // Host 1 receives the bytes of host 0 only after all bytes of host 2. Only then does it grant the
   // rest.
   const std::vector<Part> parts{sends(1, cells(0, 300)),
-                                [](Steps& steps) {
-                                  steps.receive(2, cells(0, 900));
-                                  steps.receive(0, cells(0, 300));
-                                },
+                                in_turn({receives(2, cells(0, 900)), receives(0, cells(0, 300))}),
                                 sends(1, cells(0, 900))};
   const Network network = nanoseconds({3});
   // With much credit, all bytes of host 0 wait at host 1 and are received at once.
@@ -124,18 +114,9 @@ TEST_CASE("evaluator: credit returns only when a step takes the bytes") {
 TEST_CASE("evaluator: a message without credit yields to one that has a grant") {
   // Host 1 receives message A of host 0 only after message C of host 2. Host 2 sends C only after
   // it has received message B of host 0.
-  const std::vector<Part> parts{[](Steps& steps) {
-                                  steps.send(1, cells(0, 100));
-                                  steps.send(2, cells(100, 100));
-                                },
-                                [](Steps& steps) {
-                                  steps.receive(2, cells(0, 100));
-                                  steps.receive(0, cells(0, 100));
-                                },
-                                [](Steps& steps) {
-                                  steps.receive(0, cells(0, 100));
-                                  steps.send(1, cells(0, 100));
-                                }};
+  const std::vector<Part> parts{in_turn({sends(1, cells(0, 100)), sends(2, cells(100, 100))}),
+                                in_turn({receives(2, cells(0, 100)), receives(0, cells(0, 100))}),
+                                in_turn({receives(0, cells(0, 100)), sends(1, cells(0, 100))})};
   // B takes 300 ns with its grant. C takes 200 ns, because its grant arrived earlier. A takes 300
   // ns with its grant.
   CHECK(time_of(parts, nanoseconds({3}), {.under_way = 1, .credit = 0}) == 800);
@@ -190,10 +171,9 @@ TEST_CASE("evaluator: messages cost their hosts processor time one after the oth
   CHECK(time_of({sends(1, cells(0, 1000)), receives(0, cells(0, 1000)), idle}, network) == 1120);
   // Two messages arrive, at 200 + 10 and 300 + 10 ns.
   network.message_cost = 150ns;
-  const std::vector<Part> parts{sends(2, cells(0, 100)), sends(2, cells(0, 100)), [](Steps& steps) {
-                                  steps.receive(0, cells(0, 100));
-                                  steps.receive(1, cells(100, 100));
-                                }};
+  const std::vector<Part> parts{
+      sends(2, cells(0, 100)), sends(2, cells(0, 100)),
+      in_turn({receives(0, cells(0, 100)), receives(1, cells(100, 100))})};
   CHECK(time_of(parts, network) == 150 + 200 + 150 + 150);
 }
 
@@ -207,10 +187,7 @@ TEST_CASE("evaluator: a host whose folds take time folds one block after the oth
                                   steps.reduce(cells(300, 100), cells(100, 100), cells(0, 100));
                                   steps.send(1, cells(200, 100));
                                 },
-                                [](Steps& steps) {
-                                  steps.send(0, cells(0, 100));
-                                  steps.receive(0, cells(0, 100));
-                                },
+                                in_turn({sends(0, cells(0, 100)), receives(0, cells(0, 100))}),
                                 sends(0, cells(0, 100))};
   CHECK(time_of(parts, network) == 300 + 200);
   network.fold_bytes_per_second = 10e9;
@@ -274,47 +251,31 @@ TEST_CASE(
 }
 
 TEST_CASE("evaluator: a receiving port grants one message at a time in the order of the steps") {
-  const std::vector<Part> parts{sends(2, cells(0, 400)), sends(2, cells(0, 400)), [](Steps& steps) {
-                                  steps.receive(0, cells(0, 400));
-                                  steps.receive(1, cells(400, 400));
-                                }};
+  const std::vector<Part> parts{
+      sends(2, cells(0, 400)), sends(2, cells(0, 400)),
+      in_turn({receives(0, cells(0, 400)), receives(1, cells(400, 400))})};
   const Network network = nanoseconds({3});
   CHECK(time_of(parts, network, {.ports = {.receiving = 2}}) == 900);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1000);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_grants_carried = true}}) == 1200);
   // Host 2 grants host 1 first. Host 1 can send only when it has received 300 bytes of host 0, at
   // 400 ns. Only then may host 0 send.
-  const std::vector<Part> late{[](Steps& steps) {
-                                 steps.send(1, cells(0, 300));
-                                 steps.send(2, cells(0, 100));
-                               },
-                               [](Steps& steps) {
-                                 steps.receive(0, cells(0, 300));
-                                 steps.send(2, cells(0, 300));
-                               },
-                               [](Steps& steps) {
-                                 steps.receive(1, cells(0, 300));
-                                 steps.receive(0, cells(300, 100));
-                               }};
+  const std::vector<Part> late{in_turn({sends(1, cells(0, 300)), sends(2, cells(0, 100))}),
+                               in_turn({receives(0, cells(0, 300)), sends(2, cells(0, 300))}),
+                               in_turn({receives(1, cells(0, 300)), receives(0, cells(300, 100))})};
   CHECK(time_of(late, network) == 800);
   CHECK(time_of(late, network, {.ports = {.receiving = 1}}) == 400 + 400 + 200);
 }
 
 TEST_CASE("evaluator: receiving ports for other clusters do not affect those of the own cluster") {
-  const std::vector<Part> parts{[](Steps& steps) {
-                                  steps.receive(2, cells(0, 100));
-                                  steps.receive(1, cells(100, 100));
-                                },
+  const std::vector<Part> parts{in_turn({receives(2, cells(0, 100)), receives(1, cells(100, 100))}),
                                 sends(0, cells(0, 100)), sends(0, cells(0, 100))};
   const Network network = nanoseconds({2, 1});
   CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1200 + 200);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_apart = true}}) == 1200);
   // Two messages of 400 bytes arrive from another cluster. With one receiving port they arrive one
   // after the other, with two at once.
-  const std::vector<Part> far{[](Steps& steps) {
-                                steps.receive(1, cells(0, 400));
-                                steps.receive(2, cells(400, 400));
-                              },
+  const std::vector<Part> far{in_turn({receives(1, cells(0, 400)), receives(2, cells(400, 400))}),
                               sends(0, cells(0, 400)), sends(0, cells(400, 400))};
   const Network two = nanoseconds({1, 2});
   CHECK(time_of(far, two, {.ports = {.receiving = 1, .are_apart = true}}) == 2 * 1500);
@@ -324,10 +285,7 @@ TEST_CASE("evaluator: receiving ports for other clusters do not affect those of 
 
 TEST_CASE("evaluator: sending ports for other clusters do not affect those of the own cluster") {
   // Each port is held 1000 ns longer than the message takes to leave.
-  const std::vector<Part> parts{[](Steps& steps) {
-                                  steps.send(2, cells(0, 100));
-                                  steps.send(1, cells(0, 100));
-                                },
+  const std::vector<Part> parts{in_turn({sends(2, cells(0, 100)), sends(1, cells(0, 100))}),
                                 receives(0, cells(0, 100)), receives(0, cells(0, 100))};
   const Network network = nanoseconds({2, 1});
   Ports ports{.sending = 1, .cost = 1000ns};
@@ -337,10 +295,7 @@ TEST_CASE("evaluator: sending ports for other clusters do not affect those of th
 }
 
 TEST_CASE("evaluator: a sending port is held until the message is sent and for its cost") {
-  const std::vector<Part> parts{[](Steps& steps) {
-                                  steps.send(1, cells(0, 100));
-                                  steps.send(2, cells(0, 100));
-                                },
+  const std::vector<Part> parts{in_turn({sends(1, cells(0, 100)), sends(2, cells(0, 100))}),
                                 receives(0, cells(0, 100)), receives(0, cells(0, 100))};
   const Network network = nanoseconds({3});
   CHECK(time_of(parts, network, {.ports = {.sending = 1}}) == 300);
@@ -355,10 +310,7 @@ TEST_CASE("evaluator: a sending port is held until the message is sent and for i
 }
 
 TEST_CASE("evaluator: with half duplex a host either sends or receives") {
-  const std::vector<Part> parts{[](Steps& steps) {
-                                  steps.receive(2, cells(0, 400));
-                                  steps.send(1, cells(400, 400));
-                                },
+  const std::vector<Part> parts{in_turn({receives(2, cells(0, 400)), sends(1, cells(400, 400))}),
                                 receives(0, cells(0, 400)), sends(0, cells(0, 400))};
   const Network network = nanoseconds({3});
   Ports ports{.sending = 1, .receiving = 1};
@@ -367,14 +319,9 @@ TEST_CASE("evaluator: with half duplex a host either sends or receives") {
   CHECK(time_of(parts, network, {.ports = ports}) == 1000);
   // Two hosts exchange data by sending alternately. With steps in order, both would wait to receive
   // first.
-  const std::vector<Part> exchange{[](Steps& steps) {
-                                     steps.receive(1, cells(0, 100));
-                                     steps.send(1, cells(100, 100));
-                                   },
-                                   [](Steps& steps) {
-                                     steps.receive(0, cells(0, 100));
-                                     steps.send(0, cells(100, 100));
-                                   }};
+  const std::vector<Part> exchange{
+      in_turn({receives(1, cells(0, 100)), sends(1, cells(100, 100))}),
+      in_turn({receives(0, cells(0, 100)), sends(0, cells(100, 100))})};
   CHECK(time_of(exchange, nanoseconds({2}), {.ports = ports}) == 400);
   ports.are_in_order = true;
   CHECK_THROWS_AS(time_of(exchange, nanoseconds({2}), {.ports = ports}), std::invalid_argument);
@@ -384,22 +331,11 @@ TEST_CASE("evaluator: with half duplex a host either sends or receives") {
 TEST_CASE("evaluator: in order a step that cannot proceed holds up the later ones") {
   // Host 2 receives the message of host 1 before that of host 0. Host 1 sends this message only
   // after 300 bytes to host 3.
-  const std::vector<Part> parts{[](Steps& steps) {
-                                  steps.send(2, cells(0, 100));
-                                  steps.send(3, cells(0, 100));
-                                },
-                                [](Steps& steps) {
-                                  steps.send(3, cells(0, 300));
-                                  steps.send(2, cells(0, 300));
-                                },
-                                [](Steps& steps) {
-                                  steps.receive(1, cells(0, 300));
-                                  steps.receive(0, cells(300, 100));
-                                },
-                                [](Steps& steps) {
-                                  steps.receive(0, cells(0, 100));
-                                  steps.receive(1, cells(100, 300));
-                                }};
+  const std::vector<Part> parts{
+      in_turn({sends(2, cells(0, 100)), sends(3, cells(0, 100))}),
+      in_turn({sends(3, cells(0, 300)), sends(2, cells(0, 300))}),
+      in_turn({receives(1, cells(0, 300)), receives(0, cells(300, 100))}),
+      in_turn({receives(0, cells(0, 100)), receives(1, cells(100, 300))})};
   const Network network = nanoseconds({4});
   Ports ports{.sending = 1, .receiving = 1};
   // Host 0 first sends to host 3, and host 1 first sends to host 2. Hosts 3 and 2 receive these

@@ -10,7 +10,6 @@ using namespace collectives;
 using namespace std::chrono_literals;
 using pricing::Network;
 using pricing::Price;
-using test_support::Sites;
 
 namespace {
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/runtime/contexts.hpp — names of contexts in tests, and counts of their ends.
+#pragma once
+#include <cstdint>
+
+#include "runtime/runtime.hpp"
+
+namespace test_support {
+
+inline runtime::ContextName named(std::uint64_t number) { return {"thread", "alpha-0", number}; }
+
+/// Counts its destruction.
+template <class Count>
+struct CountEnd {
+  Count& count;
+  ~CountEnd() { ++count; }
+};
+
+}  // namespace test_support

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/clocks.hpp — contexts on the virtual clock, or on both clocks.
+#pragma once
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/runtime.hpp"
+
+namespace test_support {
+
+/// Runs `body` as the first context of a runtime on the virtual clock.
+template <class Body>
+void on_virtual_clock(const Body& body) {
+  runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time});
+  runtime.run([&] { body(runtime); });
+}
+
+/// Runs `body` as the first context of a runtime on the steady clock.
+template <class Body>
+void on_steady_clock(const Body& body) {
+  runtime::Runtime runtime;
+  runtime.run([&] { body(runtime); });
+}
+
+/// Runs `work` with each number below `count`, each in a thread of its own. Returns when all have
+/// ended.
+template <class Count, class Work>
+void in_threads(runtime::Runtime& runtime, Count count, const Work& work) {
+  std::vector<runtime::Task> tasks;
+  for (Count i = 0; i < count; ++i)
+    tasks.push_back(runtime.spawn(runtime::ContextRole::thread,
+                                  {"thread", "t", static_cast<std::uint64_t>(i)},
+                                  [&work, i] { work(i); }));
+  for (runtime::Task& task : tasks) task.join();
+}
+
+/// Sleeps outside any context of a runtime.
+inline void pause(base::Nanos span) {
+  on_steady_clock([&](runtime::Runtime& clock) { clock.sleep_for(span); });
+}
+
+/// Calls `body` with each clock.
+template <class Body>
+void with_both_clocks(const Body& body) {
+  for (const auto clock : {runtime::ClockKind::virtual_time, runtime::ClockKind::steady}) {
+    INFO((clock == runtime::ClockKind::steady ? "steady" : "virtual"));
+    body(clock);
+  }
+}
+
+/// Runs `body` as the first context of a runtime, on both clocks.
+template <class Body>
+void on_both_clocks(const Body& body) {
+  with_both_clocks([&](runtime::ClockKind clock) {
+    runtime::Runtime runtime({.clock = clock});
+    runtime.run([&] { body(runtime); });
+  });
+}
+
+}  // namespace test_support

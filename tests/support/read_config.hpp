@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/support/read_config.hpp — plans from the text of configs, and back.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "base/errors.hpp"
+#include "paths/config/config.hpp"
+#include "paths/plan/print_plan.hpp"
+#include "tests/support/thrown.hpp"
+#include "wrappers/all.hpp"
+
+namespace test_support {
+
+/// Returns program options of which only `option` is given.
+template <class Option, class Value>
+paths::Overrides given(Option paths::Overrides::*option, const Value& value) {
+  paths::Overrides overrides;
+  overrides.*option = value;
+  return overrides;
+}
+/// Returns the program options of a traced run, with `algorithm` for all collectives if it is
+/// given.
+inline paths::Overrides traced(const std::optional<std::string>& algorithm = {}) {
+  paths::Overrides overrides = given(&paths::Overrides::traced, true);
+  overrides.algorithm = algorithm;
+  return overrides;
+}
+
+/// Returns the plan of a file "test.yaml" with that text.
+inline paths::Plan read_config(const std::string& text, const paths::Overrides& overrides = {}) {
+  return paths::read_plan(base::parse_settings(text, "test.yaml"), wrappers::all_kinds(),
+                          overrides);
+}
+inline std::string low_level_of(const paths::Plan& plan) {
+  return paths::print_plan(plan, wrappers::all_kinds());
+}
+/// Returns the mistakes in the text of a config, or "nothing".
+inline std::string config_error(const std::string& text, const paths::Overrides& overrides = {}) {
+  return thrown<base::ConfigError>([&] { read_config(text, overrides); });
+}
+
+}  // namespace test_support

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/wrappers/one_root.hpp — the root of one of three clusters, with the others played by the
+// test.
+#pragma once
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/one_host.hpp"
+
+namespace wrapper_tests {
+
+using Entries = std::vector<base::Settings::Entry>;
+
+inline base::Settings word(const char* text) { return base::Settings::scalar(text); }
+inline base::Settings two_words(const char* one, const char* other) {
+  return base::Settings::list({word(one), word(other)});
+}
+
+inline double value_of(const paths::Result& result) { return result.payload.read<double>(); }
+
+/// The root of cluster b. Elements a and c hold the tuples of the other clusters, which the test
+/// fills. The owner builds the path.
+struct OneRoot {
+  paths::Result move(std::uint64_t sequence, double value) {
+    return here->move(0, 0, sequence, base::Payload::of(value));
+  }
+  std::string error(std::uint64_t sequence, double value) {
+    return test_support::thrown<paths::TravelError>([&] { move(sequence, value); });
+  }
+  pastset::Element& element(const char* name) { return *here->host().element(name); }
+  /// Runs `what` at time `when`, while the root waits.
+  void at(base::Nanos when, std::function<void()> what) {
+    later.push_back(here->spawn([this, when, what] {
+      here->runtime().sleep_until(when);
+      what();
+    }));
+  }
+  void run(const std::function<void()>& main) { here->run(main); }
+  /// Ends the thread, and checks that the result is marked at once with the reason.
+  void check_mark_at_end(bool has_failed) {
+    run([&] {
+      paths::Operation release = here->operation(0, 0, 0, paths::OperationKind::release);
+      if (has_failed) release.failure = here->host().failure("", 0, "its thread failed");
+      test_support::thrown<paths::TravelError>([&] { here->operate(release); });
+      CHECK_THAT(element("b").error_mark().value_or(""),
+                 Catch::Contains(has_failed ? "its thread failed" : "thread here/0 released"));
+    });
+  }
+
+  test_support::PlanBuilder builder;
+  std::optional<test_support::OneHost> here;
+  std::vector<runtime::Task> later;
+};
+
+/// Returns the error about a check with these settings, or "nothing". The setting `key` is `value`
+/// instead, or is missing if that is null. Element `other` is of template f64.
+inline std::string mistakes_with(const std::string& kind, const Entries& settings,
+                                 const pastset::Template& of_elements, std::string_view key,
+                                 const base::Settings& value) {
+  test_support::PlanBuilder builder;
+  for (const char* name : {"a", "b", "c"}) builder.element(name, of_elements);
+  builder.element("other", *pastset::Template::parse("f64"));
+  Entries entries;
+  for (const auto& [name, setting] : settings)
+    if (const auto& used = name.text() == key ? value : setting; !used.is_null())
+      entries.emplace_back(name, used);
+  const auto check = builder.wrapper(kind, "check", base::Settings::map(entries));
+  builder.path("graph", 1, {check, builder.does("end", nullptr)});
+  return test_support::thrown<base::ConfigError>([&] { test_support::OneHost here(builder); });
+}
+
+}  // namespace wrapper_tests
