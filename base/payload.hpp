@@ -22,7 +22,7 @@ namespace base {
 /// of unknown type are checked neither when moved nor when read.
 ///
 /// Owns: a reference count on the bytes. The release function of adopted bytes, such as a received
-///   message, runs on the thread that destroys the last copy. Blocks of a megabyte and more are
+///   message, runs on the thread that destroys the last copy. Blocks of 64 KiB and more are
 ///   kept for reuse (base/large_memory.hpp).
 /// Thread-safe: different Payloads may be used concurrently, even if they share their bytes.
 class Payload {

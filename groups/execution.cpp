@@ -353,4 +353,19 @@ void Execution::throw_late() const {
   groups::throw_late(share_->name.text(), *lanes_, late, share_->limits.patience.longest);
 }
 
+std::unique_ptr<Execution> Executions::take(paths::MessageGroup* lanes) {
+  {
+    const runtime::Lock lock(mutex_);
+    if (idle_ != nullptr) return std::move(idle_);
+  }
+  return std::make_unique<Execution>(runtime_, lanes, hosts_);
+}
+
+void Executions::give_back(std::unique_ptr<Execution> execution) {
+  constexpr std::size_t kept_steps_max = 32;
+  if (execution->size() > kept_steps_max) return;
+  const runtime::Lock lock(mutex_);
+  idle_.swap(execution);
+}
+
 }  // namespace groups

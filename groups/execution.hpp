@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -156,6 +157,25 @@ class Execution {
   collectives::Block checked_;  // last part of `in` that was checked
   runtime::WaitSet waits_;
   std::vector<std::span<std::byte>> into_, left_, right_;  // memory pieces of blocks
+};
+
+/// Keeps the execution of the last operation for reuse, if that operation was small. For a large
+/// operation, allocation takes a small part of the time.
+///
+/// Thread-safe: yes.
+class Executions {
+ public:
+  /// The arguments are those of Execution.
+  Executions(const runtime::Runtime& runtime, const std::vector<std::uint32_t>& hosts)
+      : runtime_(runtime), hosts_(hosts) {}
+  std::unique_ptr<Execution> take(paths::MessageGroup* lanes);
+  void give_back(std::unique_ptr<Execution> execution);
+
+ private:
+  const runtime::Runtime& runtime_;
+  const std::vector<std::uint32_t>& hosts_;
+  runtime::Mutex mutex_;
+  std::unique_ptr<Execution> idle_;
 };
 
 }  // namespace groups

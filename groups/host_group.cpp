@@ -23,7 +23,6 @@ namespace {
 /// Limits of short operations, whose folds and copies take a few microseconds. For such operations
 /// a thread keeps polling between waits.
 constexpr std::size_t attentive_bytes_max = 32 * 1024, attentive_hosts_max = 64;
-constexpr std::size_t kept_steps_max = 32;
 
 /// Returns the hosts of a deployment, as indexes in the plan of the run.
 std::vector<std::uint32_t> run_hosts(const paths::Deployment& deployment, const Layout& layout) {
@@ -80,6 +79,13 @@ std::uint64_t digest_of(std::uint64_t before, std::uint64_t after) {
   return base::digest_of(std::as_bytes(std::span(both))).low;
 }
 
+/// Returns the name of an operation with the schedule in its digest. Hosts with equal calls may
+/// select different schedules, because plan files and measured links are local.
+OperationName with_schedule(OperationName name, const Selection& choice) {
+  name.signature_digest = digest_of(name.signature_digest, choice.signature_digest);
+  return name;
+}
+
 }  // namespace
 
 HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
@@ -96,7 +102,8 @@ HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
       hosts_(selector_->hosts()),
       trace_(GroupTrace::of(deployment, layout_, me_, name_)),
       members_(layout_.digest()),
-      signature_digest_(members_) {
+      signature_digest_(members_),
+      executions_(deployment.runtime(), hosts_) {
   if (layout_.hosts().size() > 1)
     lanes_ = deployment.host().lanes().join(
         name_, {selector_, &hosts_},
@@ -360,7 +367,22 @@ void HostGroup::execute(Running& running) {
   }
   const std::size_t element_bytes = running.prepared->question.element_bytes;
   Local local(layout_, me_, running.calls, running.prepared->counts, fold, element_bytes);
-  if (running.turn > 0 && execute_on_machine(running, *choice, local, fold)) return;
+  const OperationName name = with_schedule(running.name, *choice);
+  const Patience patience{.longest = deployment_.plan().deadline,
+                          .is_written = deployment_.plan().deadline_written,
+                          .ask_hosts = [this, &name] { ask_hosts(name); }};
+  if (running.turn > 0 && execute_on_machine({.turn = running.turn,
+                                              .name = name,
+                                              .task = choice->task,
+                                              .text = running.prepared->signature,
+                                              .element_bytes = element_bytes,
+                                              .in = local.in(),
+                                              .out = local.out(),
+                                              .fold = fold,
+                                              .patience = patience,
+                                              .trace = running.trace.get()},
+                                             running, local))
+    return;
   chose(running, choice->text());
   Memory memory(element_bytes, call.has_values);
   const auto lend = [&](collectives::Buffer buffer, collectives::Range range,
@@ -368,7 +390,6 @@ void HostGroup::execute(Running& running) {
   if (call.collective != collectives::Collective::broadcast)
     lend(collectives::in, collectives::in_range(choice->task, me_), local.in());
   lend(collectives::out, collectives::out_range(choice->task, me_), local.out());
-  const OperationName name = name_with(running, *choice);
   const Share share{
       .name = name,
       .plan = {.me = me_,
@@ -376,10 +397,10 @@ void HostGroup::execute(Running& running) {
                .ports = choice->planned ? choice->planned->execution.ports : call.ports},
       .memory = memory,
       .fold = fold,
-      .limits = {.window = call.window, .patience = patience(name)},
+      .limits = {.window = call.window, .patience = patience},
       .trace = running.trace.get(),
       .is_in_unchecked = local.is_in_unchecked()};
-  std::unique_ptr<Execution> execution = take_execution();
+  std::unique_ptr<Execution> execution = executions_.take(lanes_.get());
   {
     std::optional<runtime::BusyPollScope> attention;
     const bool is_short = local.in().size() + local.out().size() <= attentive_bytes_max &&
@@ -393,36 +414,17 @@ void HostGroup::execute(Running& running) {
     }
   }
   running.wan = wan_traffic_of(*execution);
-  give_back(std::move(execution));
+  executions_.give_back(std::move(execution));
   local.distribute();
   if (layout_.size() == 1) fold.alone(local.out());
 }
 
-/// Hosts with equal calls may select different schedules, because plan files and measured links are
-/// local. The digest that hosts compare therefore includes the schedule.
-OperationName HostGroup::name_with(const Running& running, const Selection& choice) {
-  OperationName name = running.name;
-  name.signature_digest = digest_of(name.signature_digest, choice.signature_digest);
-  return name;
-}
-
 /// Returns false if the group has no region.
-bool HostGroup::execute_on_machine(Running& running, const Selection& choice, Local& local,
-                                   Fold& fold) {
-  const OperationName name = name_with(running, choice);
+bool HostGroup::execute_on_machine(const MachineGroup::Operation& operation, Running& running,
+                                   Local& local) {
   try {
-    if (local.is_in_unchecked()) fold.check(local.in());
-    if (!machine_->run({.turn = running.turn,
-                        .name = name,
-                        .task = choice.task,
-                        .text = running.prepared->signature,
-                        .element_bytes = running.prepared->question.element_bytes,
-                        .in = local.in(),
-                        .out = local.out(),
-                        .fold = fold,
-                        .patience = patience(name),
-                        .trace = running.trace.get()}))
-      return false;
+    if (local.is_in_unchecked()) operation.fold.check(operation.in);
+    if (!machine_->run(operation)) return false;
   } catch (const base::BadValue&) {
     local.name_contributor();
     throw;
@@ -430,12 +432,6 @@ bool HostGroup::execute_on_machine(Running& running, const Selection& choice, Lo
   chose(running, "shared_memory");
   local.distribute();
   return true;
-}
-
-Patience HostGroup::patience(const OperationName& name) const {
-  return {.longest = deployment_.plan().deadline,
-          .is_written = deployment_.plan().deadline_written,
-          .ask_hosts = [this, &name] { ask_hosts(name); }};
 }
 
 /// Notes the algorithm of the last operation.
@@ -466,22 +462,6 @@ std::string HostGroup::threads_text(std::uint32_t host) const {
     threads.push_back(layout_.thread_at(place) - first);
   std::sort(threads.begin(), threads.end());
   return fmt::format("{}:{}", deployment_.label(), paths::EndedThreads::list_text(threads));
-}
-
-std::unique_ptr<Execution> HostGroup::take_execution() {
-  {
-    runtime::Lock lock(mutex_);
-    if (idle_ != nullptr) return std::move(idle_);
-  }
-  return std::make_unique<Execution>(runtime(), lanes_.get(), hosts_);
-}
-
-/// Keeps an execution for reuse if its operation was small. If the operation was large, allocation
-/// takes a small part of its time.
-void HostGroup::give_back(std::unique_ptr<Execution> execution) {
-  if (execution->size() > kept_steps_max) return;
-  runtime::Lock lock(mutex_);
-  idle_.swap(execution);
 }
 
 paths::Traffic HostGroup::wan_traffic_of(const Execution& execution) const {

@@ -134,9 +134,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void wait_for_end(Running& running, std::uint32_t place, runtime::Deadline given);
   void take_memory_back(const Running& running, std::uint32_t place) const;
   void execute(Running& running);
-  static OperationName name_with(const Running& running, const Selection& choice);
-  bool execute_on_machine(Running& running, const Selection& choice, Local& local, Fold& fold);
-  Patience patience(const OperationName& name) const;
+  bool execute_on_machine(const MachineGroup::Operation& operation, Running& running, Local& local);
   void chose(Running& running, std::string algorithm);
   void ask_hosts(const OperationName& name) const;
   std::string threads_text(std::uint32_t host) const;
@@ -144,8 +142,6 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void check_window(const Call& call, const PreparedCall& prepared) const;
   Selector& selector_for(const Call& call) const;
   std::shared_ptr<const Selection> selection_of(const PreparedCall& prepared) const;
-  std::unique_ptr<Execution> take_execution();
-  void give_back(std::unique_ptr<Execution> execution);
   paths::Failure failure_of(const std::string& reason, paths::FailureCause cause) const;
   void fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
             Failing failing);
@@ -180,9 +176,9 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::map<std::uint64_t, paths::Failure> failures_;
   std::string last_algorithm_;
   PreparedCallCache prepared_;
-  std::unique_ptr<Execution> idle_;  // execution of the last operation, kept for reuse
-  bool is_over_ = false;             // all members have left, and nothing is under way
-  runtime::Completion over_;         // completes when is_over_ is set and the name is free
+  Executions executions_;
+  bool is_over_ = false;      // all members have left, and nothing is under way
+  runtime::Completion over_;  // completes when is_over_ is set and the name is free
 };
 
 /// The groups that have members on one host, by name.

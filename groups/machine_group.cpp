@@ -6,10 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <random>
 #include <system_error>
 #include <utility>
 
@@ -32,9 +33,12 @@ constexpr std::uint64_t name_of_door = ~std::uint64_t{0}, name_of_mapped = ~std:
                         name_of_agreed = ~std::uint64_t{2}, name_of_question = ~std::uint64_t{3};
 constexpr const char* yes = "y";
 
+/// Returns a name that no other process can guess.
 std::string new_door_name() {
-  std::random_device random;
-  return fmt::format("region-{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+  std::array<std::uint64_t, 2> words{};
+  if (getentropy(words.data(), sizeof words) != 0)
+    throw std::system_error(errno, std::generic_category(), "no random numbers");
+  return fmt::format("region-{:016x}{:016x}", words[0], words[1]);
 }
 
 }  // namespace
@@ -123,9 +127,10 @@ bool MachineGroup::meet() {
 std::optional<paths::SharedRegion> MachineGroup::make_and_agree() {
   std::optional<paths::SharedRegion> region;
   std::optional<runtime::DescriptorDoor> door;
-  std::string name = new_door_name();
+  std::string name;
   const auto members = static_cast<std::uint32_t>(parts_.hosts.size());
   try {
+    name = new_door_name();
     region = paths::SharedRegion::make(members);
     door.emplace(name, base::Descriptor(dup(region->descriptor().get())));
   } catch (const std::system_error&) {  // lanes do the same, only slower

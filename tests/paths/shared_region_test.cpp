@@ -9,13 +9,11 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <condition_variable>
+#include <chrono>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "base/file_size.hpp"
@@ -27,40 +25,41 @@ namespace {
 using paths::Member;
 using paths::SharedRegion;
 using Values = std::vector<double>;
+using namespace std::chrono_literals;
 
 /// Thrown to end a member, and by the alarms of all other members afterwards.
 struct Ended {};
 
-/// Wakes members by condition variables. A sleep that no member ends fails after a minute.
+/// Wakes members. A sleep that no member ends fails after a minute.
 class Bells {
  public:
   explicit Bells(std::uint32_t members) : rung_(members) {}
   void end() {
-    const std::lock_guard lock(mutex_);
+    runtime::DeferredWakes wakes;
+    const runtime::Lock lock(mutex_);
     has_ended_ = true;
-    changed_.notify_all();
+    changed_.wake_all(wakes);
   }
   void ring(std::uint32_t member) {
-    const std::lock_guard lock(mutex_);
+    runtime::DeferredWakes wakes;
+    const runtime::Lock lock(mutex_);
     ++rings_, rung_[member] = true;
-    changed_.notify_all();
+    changed_.wake_all(wakes);
   }
-  void sleep(std::uint32_t member) {
-    std::unique_lock lock(mutex_);
-    const auto is_awake = [&] { return has_ended_ || rung_[member]; };
-    if (!changed_.wait_for(lock, std::chrono::seconds(60), is_awake))
-      throw std::runtime_error("no member woke this one");
+  void sleep(const runtime::Runtime& runtime, std::uint32_t member) {
+    runtime::Lock lock(mutex_);
+    const auto deadline = runtime::Deadline::written_at(runtime.now() + 60s);
+    while (!has_ended_ && !rung_[member])
+      if (changed_.wait(lock, deadline, {"a bell"}) == runtime::Woken::expired)
+        throw std::runtime_error("no member woke this one");
     if (has_ended_) throw Ended();
     rung_[member] = false;
   }
-  std::uint64_t rings() {
-    const std::lock_guard lock(mutex_);
-    return rings_;
-  }
+  std::uint64_t rings() const { return rings_; }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  runtime::Mutex mutex_;
+  runtime::WaitList changed_;
   std::vector<bool> rung_;
   std::uint64_t rings_ = 0;
   bool has_ended_ = false;
@@ -68,28 +67,33 @@ class Bells {
 
 class Bell final : public paths::Alarm {
  public:
-  Bell(Bells& bells, std::uint32_t me) : bells_(bells), me_(me) {}
-  void sleep(const std::function<std::vector<std::uint32_t>()>&) override { bells_.sleep(me_); }
+  Bell(const runtime::Runtime& runtime, Bells& bells, std::uint32_t me)
+      : runtime_(runtime), bells_(bells), me_(me) {}
+  void sleep(const std::function<std::vector<std::uint32_t>()>&) override {
+    bells_.sleep(runtime_, me_);
+  }
   void wake(std::uint32_t member) override { bells_.ring(member); }
 
  private:
+  const runtime::Runtime& runtime_;
   Bells& bells_;
   const std::uint32_t me_;
 };
 
-/// Runs `work(member, number)` in a thread for each member, each with a mapping of its own.
-/// Contexts of a runtime poll before they sleep; other threads sleep at once.
+/// Runs `work(runtime, member, number)` in a thread for each member, each with a mapping of its
+/// own. Returns how often members were woken.
 template <class Work>
-std::uint64_t in_threads(std::uint32_t members, bool polls, const Work& work) {
+std::uint64_t in_threads(std::uint32_t members, runtime::Waiting waiting, const Work& work) {
   Bells bells(members);
   const SharedRegion first = SharedRegion::make(members);
   std::vector<std::string> failed(members);
+  runtime::Runtime runtime({.waiting = waiting});
   const auto run = [&](std::uint32_t me) {
     try {
-      Bell bell(bells, me);
+      Bell bell(runtime, bells, me);
       Member member(SharedRegion::map(base::Descriptor(dup(first.descriptor().get())), members), me,
                     bell);
-      work(member, me);
+      work(runtime, member, me);
       return;
     } catch (const Ended&) {
     } catch (const std::exception& error) {
@@ -97,20 +101,13 @@ std::uint64_t in_threads(std::uint32_t members, bool polls, const Work& work) {
     }
     bells.end();
   };
-  if (polls) {
-    runtime::Runtime runtime;
-    runtime.run([&] {
-      std::vector<runtime::Task> tasks;
-      for (std::uint32_t me = 0; me < members; ++me)
-        tasks.push_back(
-            runtime.spawn(runtime::ContextRole::thread, {"member", "", me}, [&, me] { run(me); }));
-      for (runtime::Task& task : tasks) task.join();
-    });
-  } else {
-    std::vector<std::thread> threads;
-    for (std::uint32_t me = 0; me < members; ++me) threads.emplace_back(run, me);
-    for (std::thread& thread : threads) thread.join();
-  }
+  runtime.run([&] {
+    std::vector<runtime::Task> tasks;
+    for (std::uint32_t me = 0; me < members; ++me)
+      tasks.push_back(
+          runtime.spawn(runtime::ContextRole::thread, {"member", "", me}, [&, me] { run(me); }));
+    for (runtime::Task& task : tasks) task.join();
+  });
   for (const std::string& text : failed) {
     INFO(text);
     CHECK(text.empty());
@@ -149,8 +146,8 @@ Values values_of(std::uint64_t operation, std::uint32_t member, std::size_t coun
 
 /// Does random operations, the same for all members, with random pauses. Returns the number of
 /// wrong results.
-std::uint64_t do_random_operations(Member& member, std::uint32_t me, std::uint64_t seed,
-                                   std::uint64_t operations) {
+std::uint64_t do_random_operations(runtime::Runtime& runtime, Member& member, std::uint32_t me,
+                                   std::uint64_t seed, std::uint64_t operations) {
   std::mt19937_64 same(seed), own(seed * 1000 + me);
   std::uint64_t wrong = 0;
   for (std::uint64_t operation = 0; operation < operations; ++operation) {
@@ -160,7 +157,7 @@ std::uint64_t do_random_operations(Member& member, std::uint32_t me, std::uint64
     const std::uint64_t kind = same() % 4;
     const std::string text = fmt::format("kind {}", kind);
     const Member::Call call{operation, text};
-    if (own() % 64 == 0) std::this_thread::sleep_for(std::chrono::microseconds(own() % 2000));
+    if (own() % 64 == 0) runtime.sleep_for(std::chrono::microseconds(own() % 2000));
     Values in = values_of(operation, me, count), out(count, -1);
     Values sum = values_of(operation, 0, count);
     for (std::uint32_t other = 1; other < member.members(); ++other)
@@ -182,7 +179,7 @@ std::uint64_t do_random_operations(Member& member, std::uint32_t me, std::uint64
         break;
       default:
         member.exchange(call, bytes_of(in));
-        if (own() % 16 == 0) std::this_thread::yield();
+        if (own() % 64 == 0) runtime.sleep_for(std::chrono::microseconds(own() % 200));
         for (std::uint32_t other = 0; other < member.members(); ++other) {
           const Values wanted = values_of(operation, other, count);
           const auto given = member.given(other, count * sizeof(double));
@@ -198,55 +195,53 @@ std::uint64_t do_random_operations(Member& member, std::uint32_t me, std::uint64
 TEST_CASE(
     "shared region: random operations of 2 to 8 members give the bits of a sum from the left") {
   const std::uint32_t members = GENERATE(2, 3, 4, 8);
-  const bool polls = GENERATE(false, true);
-  CAPTURE(members, polls);
+  const auto waiting = GENERATE(runtime::Waiting::sleep, runtime::Waiting::adaptive);
+  CAPTURE(members, waiting == runtime::Waiting::sleep);
   std::atomic<std::uint64_t> wrong = 0;
-  in_threads(members, polls, [&](Member& member, std::uint32_t me) {
-    wrong += do_random_operations(member, me, members, 2000);
+  in_threads(members, waiting, [&](runtime::Runtime& runtime, Member& member, std::uint32_t me) {
+    wrong += do_random_operations(runtime, member, me, members, 1000);
   });
   CHECK(wrong == 0);
 }
 
 TEST_CASE("shared region: members that sleep are woken by the last one to arrive") {
-  const std::uint64_t rings = in_threads(4, false, [](Member& member, std::uint32_t me) {
-    for (std::uint64_t round = 0; round < 20; ++round) {
-      if (me == round % 4) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      member.exchange({round, "a barrier"}, {});
-      require(member.last_to_arrive() < 4, "a member that does not exist");
-    }
-  });
+  const std::uint64_t rings = in_threads(
+      4, runtime::Waiting::sleep, [](runtime::Runtime& runtime, Member& member, std::uint32_t me) {
+        for (std::uint64_t round = 0; round < 20; ++round) {
+          if (me == round % 4) runtime.sleep_for(1ms);
+          member.exchange({round, "a barrier"}, {});
+          require(member.last_to_arrive() < 4, "a member that does not exist");
+        }
+      });
   CHECK(rings > 0);
 }
 
 TEST_CASE("shared region: the root of broadcasts runs ahead by as many as there are slots") {
-  std::atomic<std::uint64_t> given = 0;
-  std::atomic<bool> has_begun = false;
-  std::uint64_t ahead = 0;
-  in_threads(2, false, [&](Member& member, std::uint32_t me) {
-    Values value(1);
-    if (me == 1) {
-      while (given < SharedRegion::slots) std::this_thread::yield();
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      ahead = given;
-      has_begun = true;
-    }
-    for (std::uint64_t number = 0; number < 1000; ++number) {
-      value[0] = me == 0 ? static_cast<double>(number) : -1;
-      member.broadcast({number, "broadcast"}, bytes_of(value), 0);
-      if (me == 0) ++given;
-      require(value[0] == static_cast<double>(number), "a wrong value");
-    }
-  });
+  std::atomic<std::uint64_t> given = 0, ahead = 0;
+  in_threads(2, runtime::Waiting::sleep,
+             [&](runtime::Runtime& runtime, Member& member, std::uint32_t me) {
+               Values value(1);
+               if (me == 1) {
+                 while (given < SharedRegion::slots) runtime.sleep_for(1ms);
+                 runtime.sleep_for(20ms);
+                 ahead = given.load();
+               }
+               for (std::uint64_t number = 0; number < 1000; ++number) {
+                 value[0] = me == 0 ? static_cast<double>(number) : -1;
+                 member.broadcast({number, "broadcast"}, bytes_of(value), 0);
+                 if (me == 0) ++given;
+                 require(value[0] == static_cast<double>(number), "a wrong value");
+               }
+             });
   CHECK(ahead == SharedRegion::slots);
 }
 
 TEST_CASE("shared region: a member that calls another operation is named with its call") {
   const bool is_broadcast = GENERATE(false, true);
   std::atomic<int> named = 0;
-  in_threads(2, false, [&](Member& member, std::uint32_t me) {
+  in_threads(2, runtime::Waiting::sleep, [&](runtime::Runtime&, Member& member, std::uint32_t me) {
     Values value(1);
     const Member::Call call{me, me == 0 ? "the call of 0" : "the call of 1"};
-    if (me == 0 && !is_broadcast) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     try {
       if (is_broadcast) return member.broadcast(call, bytes_of(value), 0);
       member.exchange(call, {});
