@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/errors.cpp — text of mistakes and bugs, and the effect of a bug
+// base/errors.cpp — error texts, and the reaction to an internal error (abort or exception)
 #include "base/errors.hpp"
 
 #include <atomic>

@@ -8,8 +8,9 @@
 
 namespace base {
 
-/// Returns the candidate that needs the fewest edits to become `word`; a swap of neighbours is one
-/// edit. Returns nullopt if none needs at most a third of the letters (at least one edit).
+/// Returns the candidate with the least edit distance to `word`; a swap of two neighbouring letters
+/// is one edit. The distance may be at most a third of the letters of `word`, or 1 for a word of
+/// fewer than six letters. Returns nullopt if all candidates are farther away.
 std::optional<std::string_view> near_match(std::string_view word,
                                            const std::vector<std::string_view>& candidates);
 

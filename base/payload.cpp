@@ -107,7 +107,8 @@ bool Payload::join(const Payload& next) noexcept {
   return true;
 }
 
-/// The acquire load orders all reads of dropped copies before the writes that follow.
+/// Other threads may have read the bytes through copies that they have since destroyed. The acquire
+/// load orders these reads before the caller's writes.
 bool Payload::may_be_written() const noexcept {
   return is_inline() ||
          (shared_->is_writable && shared_->holders.load(std::memory_order_acquire) == 1);

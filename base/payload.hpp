@@ -31,7 +31,8 @@ class Payload {
 
   Payload() noexcept = default;
   Payload(const Payload& other) noexcept;
-  // Inline, because frames and operations with small or empty payloads are moved often.
+  // Defined here, so that compilers inline them: C++ code often moves (std::move) frames and
+  // operations with small or empty payloads.
   Payload(Payload&& other) noexcept
       : shared_(std::exchange(other.shared_, nullptr)), head_(std::exchange(other.head_, 0)) {
     take_bytes_kept_by(other);

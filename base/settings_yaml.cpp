@@ -171,8 +171,9 @@ class Builder : public YAML::EventHandler {
   std::unordered_map<YAML::anchor_t, Built> anchors_;
 };
 
-/// Returns the length of the character at the start of `text`. Returns 0 for invalid UTF-8 and for
-/// control characters, which the parser would take for its own marks.
+/// Returns the length of the character at the start of `text`. Returns 0 for invalid UTF-8, and for
+/// control characters, because the YAML parser uses some of them internally, such as 0x04 for the
+/// end of the input.
 std::size_t character_bytes(std::string_view text) {
   const Character character = first_character(text);
   const bool is_control =
@@ -244,7 +245,7 @@ std::string words_of(const YAML::Exception& error, std::string_view text, int op
 
 Settings parse_settings(std::string_view text, const std::string& name) {
   check_text(text, name);
-  // Without an end mark the parser accepts a quote that is never closed.
+  // Without the document end marker `...` the parser accepts a quoted text that is never closed.
   const std::string_view end_mark = text.ends_with('\n') ? "...\n" : "\n...\n";
   std::istringstream stream(std::string(text) + std::string(end_mark));
   Builder builder(name);

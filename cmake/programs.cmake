@@ -15,7 +15,8 @@ if(command_sources AND PATHS_COMMANDS)
 endif()
 file(GLOB command_main CONFIGURE_DEPENDS commands/main.cpp)
 if(command_main AND PATHS_COMMANDS)
-  # Checked in each build. In a library, a new commit would relink all programs.
+  # Each build checks whether the commit has changed. The commit is compiled only into `paths`: if
+  # it were part of a library, each new commit would relink all programs.
   set(commit_source ${PROJECT_BINARY_DIR}/commit.cpp)
   add_custom_target(paths_commit BYPRODUCTS ${commit_source}
     COMMAND ${CMAKE_COMMAND} -D source=${PROJECT_SOURCE_DIR} -D output=${commit_source}

@@ -4,8 +4,9 @@
 //
 //   paths run configs/examples/producer-consumer.yaml -- producer_consumer
 //
-// The threads of the first host move jobs into the element `work`; those of the second observe
-// them. The element's delta permits four waiting jobs, so that faster producers block.
+// The threads of the first host move jobs into the element `work`. The threads of the second host
+// observe them. The setting `delta` of the element permits four jobs that were not observed yet.
+// Producers that are faster than the consumers therefore block.
 #include <fmt/format.h>
 
 #include <cstdint>

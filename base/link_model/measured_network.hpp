@@ -23,8 +23,8 @@ struct MeasuredLink {
   double latency_spread = 0, bandwidth_spread = 0;  ///< relative spread of each value
   base::Position position = {};
 
-  /// Returns the link as config settings with the same position. If one stream fills the link, the
-  /// settings contain the stream's bandwidth as that of the link.
+  /// Returns the link as config settings with the same position in the file. If one stream uses the
+  /// whole bandwidth of the link, `bandwidth` is the rate of that stream.
   base::Settings text() const;
 };
 
@@ -37,7 +37,7 @@ struct MeasuredNetwork {
   };
   std::vector<Cluster> clusters;
   std::map<std::pair<std::string, std::string>, MeasuredLink> links;
-  base::Position position = {};  ///< position of the clusters
+  base::Position position = {};  ///< position of `clusters` in the file
 };
 
 /// Read the file from a text or by name:

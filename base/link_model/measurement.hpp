@@ -54,8 +54,8 @@ class Measurement {
   /// is infinite with fewer than two batches, and if the figure is not above 0 but the medians
   /// differ.
   double spread() const;
-  /// Whether the figure is agreed, or over with a spread of at most 0.25. Otherwise the measurement
-  /// only shows that the machine was busy.
+  /// Whether there are enough batches and the spread is at most 0.25. A larger spread only shows
+  /// that the machine was busy.
   bool is_usable() const;
 
  private:

@@ -29,10 +29,12 @@
 namespace bench {
 namespace {
 
-/// Time reserve for the slowest message of an agreement.
+/// Additional time before a common start. It covers slow messages of the exchange in which the
+/// members agree on the start time.
 constexpr base::Nanos spare = std::chrono::milliseconds(20);
 
-/// Value of groups::Call: hosts send messages as they become ready.
+/// Value of pricing::Execution::under_way: a host sends each message as soon as the message is
+/// ready, however many others are under way.
 constexpr std::size_t all_that_is_ready = std::numeric_limits<std::size_t>::max();
 
 std::vector<collectives::Collective> read_collectives(const std::string& text) {

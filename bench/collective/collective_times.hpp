@@ -46,8 +46,9 @@ struct CollectiveOptions {
 /// for gather, scatter, allgather, reduce_scatter and alltoall it is that of a block.
 ///
 /// With root "each", every thread is the root in turn, as in the program of Karonis et al. 2002,
-/// and figures cover all roots. With `prices_only` nothing is sent. With `shares_arrays` everything
-/// is sent, but without values (groups::Call::has_values).
+/// and figures cover all roots. With `prices_only` nothing is sent. With `shares_arrays` messages
+/// have their full length, but their contents are undefined and not checked
+/// (groups::Call::has_values).
 ///
 /// Thread-safe: one object serves all threads of a process.
 class CollectiveTimes {
@@ -64,11 +65,11 @@ class CollectiveTimes {
     std::uint64_t bytes = 0;
     std::vector<std::string> algorithms = {};  ///< indexed by root
     std::vector<base::Nanos> times = {};       ///< equally many per root; empty with prices_only
-    std::vector<double> overlapped = {};       ///< with an equally long computation; relative to it
+    std::vector<double> overlapped = {};       ///< ratio of times with and without a computation
     std::vector<pricing::Price> prices = {};   ///< predicted times, by root
     base::Nanos bound{0};                      ///< lower bound; the mean over roots
     base::Nanos price() const;                 ///< predicted time; the mean over roots
-    std::string algorithm() const;             ///< common part of the algorithms of all roots
+    std::string algorithm() const;             ///< name, or the number of names if roots differ
     std::uint64_t wan(std::uint64_t pricing::Flow::*what) const;  ///< total over all roots
   };
   class Arrays;

@@ -27,9 +27,11 @@ OURS = {MIN3: "min3:pools=bandwidth", DECLARED: "min3:pools=declared"}
 HALF_DUPLEX = RIVALS | OURS
 ALL = HALF_DUPLEX | {PLUS: "min3_plus"}
 HALF = "--half-duplex"
-# {setup: time in µs that the paper adds to Min³}, from its table 3.
+# {setup: time in µs to plan Min³}, from table 3 of the paper. The paper adds this time to the
+# times of Min³.
 OVERHEADS_US = {THREE: 283010, EUROPE: 166920, ONE: 108990}
-# Part of that time which the paper needs for sorting, thresholds and pools.
+# {setup: part of that time, in µs, for the pools}: to sort bandwidths, choose thresholds between
+# classes of bandwidth, and form pools of hosts with similar bandwidth.
 POOLS_US = {THREE: 734.86, EUROPE: 145.8, ONE: 65}
 
 
@@ -76,8 +78,8 @@ class Gupta:
     # ---- runs
 
     def with_streams(self, config, streams, striped=False):
-        """Makes the config with this many streams per path. If striped, a message uses all of
-        them."""
+        """Makes the config with this many streams per link. If striped, a message uses all
+        streams of the link."""
         lanes = f"{{frame: 4KiB, striping: {streams}}}" if striped else "{frame: unlimited}"
         text = (TOP / config).read_text()
         for old, new in (("streams: 8", f"streams: {streams}"), ("{frame: unlimited}", lanes)):

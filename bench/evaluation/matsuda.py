@@ -106,8 +106,9 @@ schedules by 20%.
 
     def table_1(self):
         def rows(collective, terms):
-            """`terms`: what the model adds to the time M/B/n in which n hosts send, in multiples of
-            M/B: for the simple algorithm, and for the modified one."""
+            """The model of the paper is L + M/(nB) + t M/B: latency L, n hosts that send M bytes
+            over the link, bandwidth B of a host. `terms` has t of the simple algorithm, and t of
+            the modified algorithm."""
             simple, schedule = SIMPLE[collective]
             for name, schedule, n, rest in (
                     (simple, schedule, 1, terms[0]),

@@ -36,8 +36,9 @@ class AtOnce:
 
 
 def steps_of_transfers(file):
-    """Returns [(nanoseconds, number from then on)] of transfers of at least LEAST_BYTES from `paths
-    analyze --csv`. Includes all steps; a transfer lasts until all of it has arrived."""
+    """Returns the number of concurrent transfers over time: [(nanoseconds, number from then on)].
+    Reads the output of `paths analyze --csv`. Counts transfers of at least LEAST_BYTES; a transfer
+    lasts until its last byte has arrived."""
     changes = {}
     with open(file, encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
@@ -54,7 +55,8 @@ def steps_of_transfers(file):
 
 
 def at_once_during(report, collective, steps):
-    """Returns the steps during the first operation of this collective of a group."""
+    """Returns the part of `steps` (see steps_of_transfers) during the first operation of this
+    collective of a group."""
     spans = [one["first_begin_end_nanos"] for one in report.get("groups", {}).get("operations", [])
              if one["collective"] == collective and "first_begin_end_nanos" in one]
     if not spans:

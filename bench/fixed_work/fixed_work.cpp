@@ -53,9 +53,10 @@ void analyze_pieces(const Samples& samples, const Options& options, Findings& fi
   findings.periods = periods(lost_by_bin(lost, samples.span, options.interval), options.interval);
 }
 
-/// Combines the lost times of intervals to detours. A detour may cover whole intervals without any
-/// work. It then begins in the interval before them or ends in the interval after them. The start
-/// in the first of these intervals follows from the total duration.
+/// Combines the times lost in adjacent intervals into detours (interruptions of the work). A detour
+/// that covers whole intervals without any work also contains the time lost in the interval before
+/// them and in the interval after them. The time lost in the interval before them is taken to be at
+/// the end of that interval.
 std::vector<Detour> joined(const Samples& samples, Nanos interval, const std::vector<Nanos>& lost) {
   std::vector<Detour> detours;
   bool goes_on = false;  // whether the last detour may continue in this interval

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/lane_traffic/lane_rounds.hpp — repeated simultaneous messages, to compare the two clocks
+// bench/lane_traffic/lane_rounds.hpp — repeated messages, to compare virtual and real times
 #pragma once
 #include <cstdint>
 #include <string>

@@ -72,7 +72,7 @@ double process_cpu_seconds() {
 
 }  // namespace
 
-/// Checks that the memory holds the durations: each thread keeps one per iteration.
+/// Checks that the durations fit into memory: each thread keeps one per iteration.
 void NoiseAllreduce::check_durations(const paths::Plan& plan, const paths::RunOptions& run) const {
   const std::uint64_t threads =
       run.is_one_host ? plan.hosts[run.host].threads : plan.thread_count();

@@ -67,7 +67,8 @@ std::vector<std::uint32_t> cluster_by_rank(const paths::Plan& plan) {
   return clusters;
 }
 
-/// Checks that tuples hold rows of any length, because a hidden halo sends many rows at once.
+/// Checks that the template permits arrays of any length: a halo that hides latency sends several
+/// rows in one tuple.
 void check_template(const paths::Plan& plan, const std::string& exchange,
                     const std::string& inbox) {
   const auto element = std::find_if(plan.elements.begin(), plan.elements.end(),

@@ -31,7 +31,8 @@ struct SorTask {
   /// Declared time of each thread's rows; empty unless costs are declared.
   std::vector<base::Nanos> iteration_times = {};
   bool keeps_changes = false, keeps_cells = false;
-  /// Whether threads query the traffic of other host processes that border rows pass.
+  /// Whether threads count the WAN messages of other host processes on the paths of their border
+  /// rows.
   bool asks_for_traffic = false;
   /// Called by rank 0 before each iteration and after a failure. The argument holds the durations
   /// of the iterations so far.

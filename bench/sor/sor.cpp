@@ -119,7 +119,7 @@ void Sor::watch() {
   };
 }
 
-/// Checks that the memory holds the rows: one copy in this process, one more copy for an output
+/// Checks that the rows fit into memory: one copy in this process, one more copy for an output
 /// file, and the whole grid for --check.
 void Sor::check_grid(const paths::Plan& plan, const paths::RunOptions& run) const {
   std::uint64_t rows = 0;

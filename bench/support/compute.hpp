@@ -28,7 +28,7 @@ class Noise {
   /// base::ConfigError.
   explicit Noise(const std::string& file);
   Noise(Nanos duration, Nanos period);            ///< one delay at the end of each period
-  static Noise once(Nanos duration, Nanos when);  ///< once, or after a year
+  static Noise once(Nanos duration, Nanos when);  ///< repeated only after a year
   Nanos period() const { return period_; }
   /// Returns how long a computation of length `span` takes that begins at time `from` of the
   /// recording. Each delay that begins during the computation adds its duration. A delay that is

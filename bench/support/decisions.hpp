@@ -14,8 +14,8 @@
 
 namespace bench {
 
-/// Counts of a thread's rounds: rounds that ended without a check, and the other rounds by the
-/// origin of their results (paths::Origin).
+/// Counts of a thread's rounds. `unchecked` counts rounds in which no condition was evaluated. The
+/// other members count the other rounds by the origin of their results (paths::Origin).
 struct Decisions {
   std::uint64_t unchecked = 0, joined = 0, local = 0, cached = 0, waited = 0;
   /// Waits for tuples of other clusters, by the cluster whose tuple ended the wait.
@@ -24,8 +24,8 @@ struct Decisions {
     base::Nanos total{0}, longest{0};
   };
   std::map<std::uint32_t, Waits> waits;
-  /// `stop`: the first round whose condition held. `stop_known`: the round whose result told the
-  /// thread of it. Both count from 1. Results about warm-up rounds do not count.
+  /// `stop`: the first round whose condition held. `stop_known`: the round in which the thread
+  /// received that result. Both count from 1. Results about warm-up rounds do not count.
   std::optional<std::uint64_t> stop, stop_known;
 
   /// Adds the result that the thread received in round `round`. `first` is the sequence number of
