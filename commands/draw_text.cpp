@@ -15,7 +15,8 @@ class TextDrawer {
  public:
   explicit TextDrawer(const Drawing& drawing) : drawing_(drawing) {}
 
-  /// Draws a subtree. A chain stays in its column. A join has one branch for each path from above.
+  /// Draws a subtree. A chain stays in its column. A join has one branch for each path that enters
+  /// it.
   void draw(std::size_t index, const std::string& first, const std::string& rest) {
     const Drawing::Node& node = drawing_.nodes[index];
     text += fmt::format("{}{}\n", first, line(node));

@@ -113,7 +113,8 @@ Json described_json(const Word& word) {
   return {{"help", word.help}, {"settings", settings}};
 }
 
-/// Returns the schedules whose names may also be used as the word `algorithm`.
+/// Returns the names of schedules that the config key `algorithm` accepts in place of this word;
+/// none if the word does not stand for schedules.
 std::vector<std::string> schedules_of(const AlgorithmWord& word) {
   std::vector<std::string> names;
   for (const collectives::Algorithm& one : collectives::all_algorithms())

@@ -42,14 +42,15 @@ struct Call {
   /// for bit. That tree combines the hosts of each cluster first, then the clusters.
   bool is_canonical = false;
   /// Maximum number of unfinished schedule steps that a host considers at a time. 0 = 256, or the
-  /// number of hosts if that is larger. Members may use different windows.
-  /// Throws: UsageError, naming the smallest window, if the schedule needs a larger one. A small
-  ///         window is accepted if messages can move by credit instead: the inbox is larger than 0
-  ///         bytes and receiving ports are unlimited.
+  /// number of hosts if that is larger. Members may have different limits.
+  /// Throws: UsageError, naming the smallest limit, if the schedule needs a larger one. Any limit
+  ///         is accepted if messages can be sent by credit (room in the receiver's inbox) in place
+  ///         of grants. This requires an inbox of more than 0 bytes and no limit on received
+  ///         messages in `ports`.
   std::size_t window = 0;
-  /// Maximum number of messages that a host receives at a time. If steps take ports in order, also
-  /// the maximum that it sends at a time. 0 = as many as the schedule allows. Ports of a plan
-  /// replace these.
+  /// Limits on simultaneous messages of a host. `receiving` limits the messages that the host
+  /// receives. `sending` limits the messages that it sends, and applies only if `are_in_order`. 0 =
+  /// as many as the schedule allows. A plan has its own limits, which are used instead of these.
   pricing::Ports ports = {};
   /// Whether the arrays hold values. If false, the arrays only give sizes, and several members may
   /// share one array. Operations then read, fold and copy nothing, and results are undefined. This

@@ -54,8 +54,8 @@ std::size_t size_of(const Pieces& pieces) {
   return bytes;
 }
 
-/// Returns the index in the vector of the first operand's first element, if an operand is part of
-/// `in`.
+/// If an operand is part of `in`, returns where it begins: the index of its first value in the
+/// vector.
 std::optional<collectives::Count> first_index(const std::vector<Block>& operands) {
   for (const Block& block : operands)
     if (block.buffer == collectives::in) return block.cells.offset;
@@ -88,7 +88,7 @@ void Execution::run(const Share& share, collectives::Program program) {
 }
 
 /// Blocks until a message has been sent or received. Returns the index of the message in waits_.
-/// Throws: TravelError if no message is sent or received within the operation's patience.
+/// Throws: TravelError if no message is sent or received within the time limit Patience::longest.
 std::size_t Execution::wait_for_any() {
   if (const auto member = wait_patiently(waits_, runtime_, share_->limits.patience)) return *member;
   throw_late();
@@ -160,8 +160,8 @@ void Execution::begin(Slot slot) {
 
 /// Passes all ready messages to the lanes, the oldest step first. The lanes choose which frame
 /// leaves next. All messages must be passed together: otherwise some might wait for grants that
-/// arrive only after others were sent. If the steps take ports in order, messages are sent by
-/// send_in_order() instead.
+/// arrive only after others were sent. If the number of simultaneous messages is limited in program
+/// order (Ports::are_in_order), send_in_order() sends them instead.
 void Execution::send_ready() {
   if (has_sending_ports()) return send_in_order();
   std::sort(ready_.begin(), ready_.end(),
@@ -218,7 +218,8 @@ void Execution::receive(Slot slot) {
   wait_for(step.receiving, slot);
 }
 
-/// Starts receiving steps in order, until a step has a conflict or no port is free.
+/// Starts receiving steps in order, until a step has a conflict or the limit on simultaneous
+/// messages is reached.
 void Execution::receive_in_order() {
   for (std::size_t across = 0; across < receiving_.size(); ++across) {
     Ports& its = receiving_[across];

@@ -38,9 +38,9 @@ struct OperationName {
 struct ExecutionPlan {
   collectives::Rank me = 0;
   const collectives::Topology* topology = nullptr;
-  /// Limits on concurrent messages. Real hosts send and receive at the same time. The executor
-  /// therefore ignores half duplex and the time for which a message occupies a port. The limit on
-  /// sending applies only if steps take ports in order. Otherwise the links choose the next frame.
+  /// Limits on simultaneous messages. Real hosts send and receive at the same time. The executor
+  /// therefore ignores Ports::is_half_duplex, Ports::blocks and Ports::cost. The limit on sending
+  /// applies only if Ports::are_in_order. Otherwise the links choose the next frame.
   pricing::Ports ports = {};
 };
 
@@ -49,9 +49,8 @@ struct ExecutionLimits {
   Patience patience = {};
 };
 
-/// Returns the window to use: the configured one, or the larger of 256 and `hosts` if the
-/// configured one is 0. An alltoall could deadlock if the window were smaller than the number of
-/// hosts.
+/// Returns the limit of unfinished steps: the configured limit, or the larger of 256 and `hosts` if
+/// the configured limit is 0. An alltoall could deadlock with a limit below the number of hosts.
 std::size_t window_of(std::size_t written, std::size_t hosts);
 
 /// One host's part of an operation. The objects that it refers to outlive it.
@@ -67,8 +66,8 @@ struct Share {
   bool is_in_unchecked = false;
 };
 
-/// Executes a schedule's program over lanes. It considers the steps in order, at most a window of
-/// unfinished ones. It performs a step when no earlier unfinished step conflicts with it. It
+/// Executes a schedule's program over lanes. It considers the steps in order, up to a limit of
+/// unfinished steps. It performs a step when no earlier unfinished step conflicts with it. It
 /// returns after the last step, when no borrowed memory is in use any more. One object executes
 /// operations one after the other and reuses its memory.
 ///
@@ -111,7 +110,7 @@ class Execution {
   void send_ready();
   void send(Slot slot);
   void receive(Slot slot);
-  /// Steps that wait for a free port, in schedule order.
+  /// Steps that wait until the limit on simultaneous messages permits them, in schedule order.
   struct Ports {
     std::deque<Slot> steps;
     std::size_t taken = 0;
@@ -143,12 +142,13 @@ class Execution {
   const std::vector<std::uint32_t>& hosts_;
   const Share* share_ = nullptr;  // null when idle
   pricing::Admission steps_;
-  std::vector<Step> kept_;   // indexed by slot
+  std::vector<Step> kept_;   // indexed by number of an unfinished step
   std::vector<Slot> free_;   // steps that can be performed now
-  std::vector<Slot> ready_;  // messages that are sent after all steps of the window were considered
+  std::vector<Slot> ready_;  // messages that are sent once no further step can be admitted
   PortsApart sending_, receiving_;
-  std::size_t first_wait_ = 0;  // index in waits_ of the first entry of of_
-  std::deque<Slot> of_;  // slot of each entry of waits_, from first_wait_ on; none: has ended
+  // Index in waits_ of the oldest wait that has not ended; of_.front() is the step of that wait.
+  std::size_t first_wait_ = 0;
+  std::deque<Slot> of_;  // steps of the waits from first_wait_ on; `none` if a wait has ended
   collectives::Numbering streams_;       // numbers of the streams (peer and channel)
   std::vector<std::uint64_t> ordinals_;  // number of the next message of each stream
   std::map<collectives::Rank, Sent> sent_;

@@ -43,7 +43,7 @@ const base::ReduceOperation::Combine& Fold::combining() const {
 
 void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left,
                       std::span<const std::byte> right) {
-  if (operation_ == nullptr || into.empty()) return;  // no reduction, or a barrier's token
+  if (operation_ == nullptr || into.empty()) return;  // no reduction, or no values (a barrier)
   if (elements_ == nullptr) {
     yield_after(into.size());
     return combine(into, left, right);

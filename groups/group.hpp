@@ -244,7 +244,7 @@ class Group {
   /// sends it to the others. Emulated links and all other properties are unchanged. All members
   /// must call it, between the same two operations.
   /// Throws: UsageError on every member if the file is wrong.
-  /// Paper:  Gupta and Vadhiyar 2007 (pools and trees follow the network).
+  /// Paper:  Gupta and Vadhiyar 2007, whose plans use measured bandwidths.
   void take_links(const std::string& file, std::uint32_t root = 0);
 
   /// Returns the schedule of this host's last operation, such as "stretched:stretch=65536".

@@ -150,8 +150,8 @@ std::shared_ptr<Running> HostGroup::open(std::uint64_t number) {
   return running;
 }
 
-/// Returns the failure of the operation; nullptr if none is known. An operation fails itself, after
-/// a failed one, or because a departed member takes no part.
+/// Returns the failure of the operation; nullptr if none is known. An operation has a failure if it
+/// failed, if an earlier operation failed, or if a member has left and takes no part.
 paths::Failure HostGroup::known_failure(std::uint64_t number) const {
   const auto behind = failures_.upper_bound(number);
   if (behind != failures_.begin()) return std::prev(behind)->second;
@@ -311,9 +311,9 @@ std::shared_ptr<const PreparedCall> HostGroup::prepare(const Call& call) {
   return prepared;
 }
 
-/// Rejects a window that is smaller than the schedule needs, because hosts would deadlock. If
-/// messages can be sent by credit, a smaller window may suffice, depending on message sizes. It is
-/// then accepted.
+/// Rejects a limit of unfinished steps that is smaller than the schedule needs, because hosts would
+/// deadlock. If messages can be sent by credit, a smaller limit may suffice, depending on message
+/// sizes. It is then accepted.
 void HostGroup::check_window(const Call& call, const PreparedCall& prepared) const {
   const auto choice = selection_of(prepared);
   const pricing::Ports& ports = choice->planned ? choice->planned->execution.ports : call.ports;
@@ -450,7 +450,8 @@ void HostGroup::ask_hosts(const OperationName& name) const {
 }
 
 /// Returns the threads of the members on a host, in the form that Host::why_absent() reads. Returns
-/// "" for Failing::alone, because members then stand for hosts and not for threads that join.
+/// "" for Failing::alone: wrappers/schedule.cpp then has one member per host, and no thread joins
+/// the group.
 std::string HostGroup::threads_text(std::uint32_t host) const {
   if (failing_ == Failing::alone) return {};
   const auto participant =

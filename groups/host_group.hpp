@@ -88,8 +88,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::shared_ptr<Selector> selector_by(const tuning::MeasuredNetwork& measured) const;
   /// Validates a call and finds its schedule.
   /// Throws: UsageError for impossible counts, if no schedule supports the call, or if the schedule
-  ///         needs a larger window or more ports. A small window is accepted if messages can move
-  ///         by credit.
+  ///         needs a larger limit of unfinished steps or more ports (ports.hpp). A small limit is
+  ///         accepted if messages can be sent by credit.
   std::shared_ptr<const PreparedCall> prepare(const Call& call);
   /// Adds a member to the operation of that number. The host uses the call and its arrays until the
   /// operation has completed. The last member to arrive starts the operation. It runs in that

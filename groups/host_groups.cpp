@@ -14,7 +14,8 @@ HostGroups& HostGroups::of(paths::Host& host) {
   const auto make = []() -> std::unique_ptr<paths::ThreadWatcher> {
     return std::make_unique<HostGroups>();
   };
-  return static_cast<HostGroups&>(host.thread_watcher(make));  // the only kind of watcher
+  // HostGroups is the only class that derives from ThreadWatcher.
+  return static_cast<HostGroups&>(host.thread_watcher(make));
 }
 
 std::shared_ptr<HostGroup> HostGroups::join(paths::Deployment& deployment, const std::string& name,

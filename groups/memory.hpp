@@ -17,7 +17,7 @@ std::span<std::byte> memory_of_nothing(std::size_t bytes);
 
 /// The buffers of one participant. `in` and `out` are the caller's memory. Scratch memory is
 /// allocated when a step first uses it, and only as much as steps use. If calls have no values
-/// (Call::has_values), all memory is nothing().
+/// (Call::has_values), scratch memory is the common memory that memory_of_nothing() returns.
 ///
 /// Owns:        the scratch.
 /// Thread-safe: no; one context at a time.

@@ -48,7 +48,7 @@ struct SelectionKey {
   collectives::Counts counts;
   std::size_t element_bytes = 1;
   collectives::Order worst = collectives::Order::in_order;
-  /// A name that does() accepts.
+  /// Name of an algorithm with its parameters, or "best". Requires: does(algorithm, collective).
   std::string algorithm = "best";
 };
 
@@ -79,8 +79,8 @@ class Selector {
   ~Selector();
 
   std::shared_ptr<const Selection> answer(const SelectionKey& question);
-  /// Returns the smallest window of at least `from` steps with which the selected schedule ends
-  /// with these ports (collectives/cost/least_window.hpp). Caches the result.
+  /// Returns the smallest limit of unfinished steps, at least `from`, with which the selected
+  /// schedule ends with these ports (collectives/cost/least_window.hpp). Caches the result.
   std::optional<std::size_t> least_window(const Selection& choice, const pricing::Ports& ports,
                                           std::size_t from);
   const pricing::Network& network() const { return network_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/tracing.cpp — trace records of members, steps and shares.
+// groups/tracing.cpp — trace records of hosts' parts of operations, of members and of steps.
 #include "groups/tracing.hpp"
 
 #include <fmt/format.h>

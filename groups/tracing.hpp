@@ -51,7 +51,7 @@ class ShareTrace {
  private:
   GroupTrace& group_;
   const std::uint64_t operation_;
-  const std::uint32_t number_;      // number among all shares of the host
+  const std::uint32_t number_;      // number among the parts that this host recorded
   std::vector<std::int64_t> came_;  // arrival times, by member
   std::string algorithm_;
 };

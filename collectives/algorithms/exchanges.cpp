@@ -8,7 +8,7 @@
 namespace collectives {
 namespace {
 
-/// Returns the blocks of the members in team order.
+/// Returns the block of each member of the team, in the order of the team.
 std::vector<Range> blocks_of(const CollectiveSpec& task, const Team& team) {
   std::vector<Range> blocks;
   for (const Rank rank : team.members) blocks.push_back(task.counts.block(rank));

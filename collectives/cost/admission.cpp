@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/admission.cpp — hazards between the unfinished steps of a window.
+// collectives/cost/admission.cpp — hazards between the unfinished steps of a participant.
 #include "collectives/cost/admission.hpp"
 
 namespace pricing {
@@ -31,7 +31,8 @@ std::optional<Slot> Admission::admit() {
   return slot;
 }
 
-/// Makes the next step available, from this portion or a later one. Returns whether there is one.
+/// Generates further portions of the program, if necessary, until `pulled_` contains the next step.
+/// Returns false if the program has no further step.
 bool Admission::pull() {
   while (next_ == pulled_.size()) {
     if (portion_ == program_.portions()) {

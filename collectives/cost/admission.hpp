@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/admission.hpp — window of admitted steps of a participant, with hazards.
+// collectives/cost/admission.hpp — admitted steps of a participant, with hazards.
 #pragma once
 #include <optional>
 #include <vector>
@@ -13,7 +13,7 @@ namespace pricing {
 /// An admitted step that is not done.
 struct Admitted {
   collectives::Action action = collectives::Action::send;
-  bool is_done = false;  ///< if true, the slot is vacant
+  bool is_done = false;  ///< if true, the place is vacant
   collectives::Rank peer = 0;
   collectives::Channel channel = 0;
   collectives::Count elements = 0;
@@ -23,9 +23,9 @@ struct Admitted {
   Pool<Slot>::List followers = Pool<Slot>::none;  ///< steps that wait for this one
 };
 
-/// Admits the steps of a participant's program as an executor does. Steps are admitted in order,
-/// up to a window of unfinished steps. A step may be executed when no earlier unfinished step
-/// makes a conflicting access to the same cells.
+/// Admits the steps of a participant's program as an executor does. Steps are admitted in order, up
+/// to a limit (`window`) of unfinished steps. A step may be executed when no earlier unfinished
+/// step makes a conflicting access to the same cells.
 class Admission {
  public:
   Admission() = default;  ///< a program without steps
@@ -35,14 +35,14 @@ class Admission {
   /// Requires: all steps of the last program are done.
   void restart(collectives::Program program, std::size_t window);
 
-  /// Admits the next step, if there is one and the window has room.
+  /// Admits the next step, if there is one and the limit permits it.
   std::optional<Slot> admit();
   /// Returns the step that was admitted last. Valid until the next admit().
   collectives::Step latest() const { return pulled_[next_ - 1]; }
   /// Ends a step. Appends to `freed` the steps that no longer wait for any step.
   void finish(Slot slot, std::vector<Slot>& freed);
   bool is_done() const { return unfinished_ == 0 && has_ended_; }
-  /// Whether the window has no room.
+  /// Whether the limit of unfinished steps is reached.
   bool is_full() const { return unfinished_ >= window_; }
   void widen(std::size_t window) { window_ = window; }
   std::size_t unfinished() const { return unfinished_; }
@@ -62,7 +62,7 @@ class Admission {
 
   collectives::Program program_;
   std::size_t window_ = 0;
-  collectives::Count portion_ = 0;  // next portion to pull
+  collectives::Count portion_ = 0;  // next portion of the program to generate
   collectives::Steps pulled_;
   std::size_t next_ = 0;  // next step in `pulled_`
   bool has_ended_ = false;

@@ -38,7 +38,9 @@ constexpr std::size_t messages_most = std::size_t{1} << 20;
 constexpr double above_bound = 0.001;
 constexpr std::size_t members_between_guesses = 3;
 constexpr std::size_t members_around_guess = 2;
-/// Families whose best guess exceeds the best time by this factor are not refined.
+/// The search first prices a few candidates of each family (best.hpp). It prices more of a family
+/// only if the best time of those few is below the best time of all families, multiplied by this
+/// factor.
 constexpr double near = 1.3;
 
 /// Returns the message lengths to try: the whole vector, then halves, quarters and so on.
@@ -53,8 +55,8 @@ std::vector<std::string> lengths(const CollectiveSpec& task, Bytes element_bytes
   return values;
 }
 
-/// Returns the values to try for a number: powers of two, or of eight for very many participants.
-/// The bytes of an element have only one value.
+/// Returns the values to try for a numeric parameter: powers of two, or of eight for very many
+/// participants. The parameter `element` (bytes of an array element) has only one value to try.
 std::vector<std::string> numbers(const Parameter& parameter, const CollectiveSpec& task,
                                  Bytes element_bytes) {
   if (parameter.name == "element") return {fmt::format("{}", std::max<Bytes>(element_bytes, 1))};
@@ -192,7 +194,7 @@ std::size_t count_of(const std::vector<Family>& families) {
 struct Prospect {
   const Family* family = nullptr;
   Nanos load{0};
-  std::vector<std::size_t> members;  // members that do not send too many messages
+  std::vector<std::size_t> members;  // indices of the candidates without too many messages
   Nanos guess = Nanos::max();        // least time of the members priced as guesses
   std::size_t guessed = 0;           // index in `members` of the best guess
 };
@@ -220,7 +222,7 @@ Count portions(const Candidate& candidate, const CollectiveSpec& task) {
 /// take too long.
 struct Sketch {
   std::size_t messages = 0;  ///< estimated number of messages
-  /// Load of the busiest stage that the sampled participants use, receiving sides excluded.
+  /// Load of the busiest link or sending host that the sampled participants use.
   Nanos load{0};
   base::Digest steps;  ///< digest of the sampled participants' steps
 };
@@ -276,8 +278,8 @@ Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Byt
 
 /// Selects the families to search. Up to `very_many` participants, it keeps all families. Above
 /// that, it drops duplicates and then families that send too many messages. Of the rest, it keeps
-/// those with the least sum of two times: the time for one element, and the load of the busiest
-/// stage. The sum approximates the time with well-chosen segments.
+/// those with the least sum of two times: the time for one array element, and the load of the
+/// busiest link or sending host. The sum approximates the time with well-chosen segments.
 std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
                                             const CollectiveSpec& task, Bytes element_bytes,
                                             const Network& network) {
@@ -309,8 +311,9 @@ std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
   return all;
 }
 
-/// Selects the prospects. Different words can make the same schedule on a given topology. Two
-/// families count as equal if their schedules are equal for messages of a quarter of the vector.
+/// Selects the families that may contain the best candidate. Different parameters can make the same
+/// schedule on a given topology. Two families count as equal if their schedules are equal for
+/// messages of a quarter of the vector.
 Prospects::Prospects(const std::vector<Family>& families, const CollectiveSpec& task,
                      Bytes element_bytes, const Network& network) {
   constexpr std::size_t in_four = 2;

@@ -16,7 +16,7 @@ using collectives::Rank;
 
 // With more clusters than this, only cuts of one cluster against all others are examined.
 constexpr std::size_t most_clusters_cut = 8;
-/// With more clusters or hosts than these limits, the bound is valid but weaker. Then ways may
+/// With more clusters or hosts than these limits, the bound is valid but weaker. Then routes may
 /// pass through any cluster, and only a sample of hosts contributes bounds of sending and
 /// receiving.
 constexpr std::size_t most_clusters_passed = 1024;
@@ -53,8 +53,8 @@ class Bounds {
   void bound_exit(std::size_t cluster);
   void bound_behind_exit(const Cut& cut, const tuning::LinkModel& side);
   Nanos nearest(const Cut& cut) const;
-  /// Returns the total rate of a host in one direction. It is the rate of the host's side; an exit
-  /// has the rates of the links in addition.
+  /// Returns the total rate at which a host can send or receive. It is the rate of the host's
+  /// network interface, and for an exit also the rates of its cluster's links.
   enum class Direction { sending, receiving };
   double rate(Rank host, Direction direction) const;
   Bytes crossing(const Cut& cut) const;
@@ -82,8 +82,8 @@ Bounds::Ends Bounds::ends_of(Rank host) const {
   return ends;
 }
 
-/// Computes the latencies of the shortest ways between clusters, which may pass through other
-/// clusters. Two ways between the same clusters differ only at their ends.
+/// Computes the latencies of the shortest routes between clusters, which may pass through other
+/// clusters. Two routes between the same clusters differ only at their ends.
 void Bounds::find_latencies() {
   constexpr Nanos never = Nanos::max() / 4;
   const std::size_t clusters = network_.clusters();
@@ -109,7 +109,7 @@ void Bounds::find_latencies() {
     }
 }
 
-/// Uses a lower bound for ways through other clusters. It is the least latency from the source to
+/// Uses a lower bound for routes through other clusters. It is the least latency from the source to
 /// any cluster, plus the least latency from any cluster to the target.
 void Bounds::pass_any() {
   const std::size_t clusters = network_.clusters();
@@ -177,8 +177,9 @@ struct Demand {
   Bytes bytes;
 };
 
-/// Returns the longest time over all sets of farthest hosts. The time of a set is that of its
-/// bytes at the given rate, plus the latency of its nearest host.
+/// Returns a lower bound on the time of all transfers. For each number k it considers the k hosts
+/// with the largest latencies. Their transfers take at least the time of their bytes at the given
+/// rate, plus the least of these k latencies. The bound is the largest of these times.
 Nanos longest(std::vector<Demand> demands, bool count_once, double rate) {
   std::sort(demands.begin(), demands.end(),
             [](const Demand& left, const Demand& right) { return left.latency > right.latency; });

@@ -35,7 +35,7 @@ struct Message {
   std::uint64_t step = 0;    // number of the sending step at the source
   Slot sending = 0, receiving = 0;
   std::uint32_t frames = 1, frames_out = 0, frames_in = 0;
-  Bytes credit_used = 0;  // credit of frames that arrived before the receiving step was free
+  Bytes credit_used = 0;  // credit of frames that arrived while the receiving step had hazards
   bool can_be_received = false;
   bool is_granted = false;
   bool is_prepared = false;
@@ -360,7 +360,8 @@ bool Evaluation::may_move(const Message& message) const {
          frame_bytes(message, message.frames_out) + frame_overhead;
 }
 
-/// Removes messages that cannot be sent from the set that the transport holds.
+/// Takes messages without a grant or credit out of `under_way` and parks them, so that they do not
+/// count as under way.
 void Evaluation::park(Rank me) {
   Host& host = hosts_[me];
   std::erase_if(host.under_way, [&](MessageIndex index) {
@@ -418,7 +419,8 @@ void Evaluation::choose(Rank me) {
   while (const std::optional<MessageIndex> next = next_to_send(host)) send_frame(me, *next);
 }
 
-/// Returns the oldest message under way whose first stage is free.
+/// Returns the oldest message under way whose next frame can leave the host now, because the host's
+/// outgoing side is free. Frames of an exit to another cluster need the link to be free instead.
 std::optional<MessageIndex> Evaluation::next_to_send(const Host& host) const {
   std::optional<MessageIndex> oldest;
   for (const MessageIndex index : host.under_way) {
@@ -431,8 +433,8 @@ std::optional<MessageIndex> Evaluation::next_to_send(const Host& host) const {
   return oldest;
 }
 
-/// Returns the stage that a message enters first: the host's outgoing side. An exit sends to other
-/// clusters directly on the link.
+/// Returns where a message leaves the host: through the host's outgoing side, or for a message of
+/// an exit to another cluster, directly on the link.
 std::size_t Evaluation::way_out(Rank me, Rank target) const {
   if (network_.exits.empty() || !network_.is_exit(me) || !network_.crosses(me, target))
     return own_side;
@@ -645,7 +647,8 @@ Nanos Evaluation::enter_link(const Event& event) {
   return passage.free_again;
 }
 
-/// If sending ports block, frees the port of a message when its last tail leaves the link.
+/// Handles a frame that leaves the link. If messages hold their sending port until they have left
+/// the link (Ports::blocks), it frees the port when the last byte of the message has left.
 void Evaluation::leave_link(Event event, const tuning::LinkInstance::Passage& passage) {
   Message& message = messages_[event.item];
   message.entered = std::min(message.entered, event.time);

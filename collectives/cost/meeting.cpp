@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/meeting.cpp — queue of waiting messages for each stream.
+// collectives/cost/meeting.cpp — queues of waiting messages by sender, receiver and channel.
 #include "collectives/cost/meeting.hpp"
 
 namespace pricing {

@@ -16,9 +16,9 @@ inline constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
 
 using tuning::Link;  ///< one direction between two clusters
 
-/// A network of hosts in clusters. Every participant is a host. Its outgoing and its receiving
-/// side connect it to its cluster's network. Clusters are the outermost groups of the topology. A
-/// cluster reaches others in one of two ways:
+/// A network of hosts in clusters. Every participant is a host. The outgoing and the receiving side
+/// of its network interface connect it to its cluster's network. Clusters are the outermost groups
+/// of the topology. A message to another cluster leaves the sender's cluster
 /// - through a switch: a message passes the sender's side, the link and the receiver's side;
 /// - through a host, the exit: messages of other hosts pass their own sides and the exit's side,
 ///   messages of the exit itself pass only the link.
@@ -52,8 +52,8 @@ struct Network {
   bool is_exit(collectives::Rank rank) const { return exit_of(rank) == rank; }
 
   enum class Part { outgoing, link, receiving };
-  /// Calls `see(part, index)` for each stage (side or link) that a message between two hosts
-  /// passes, in order.
+  /// Calls `see(part, index)` for each side of a host and each link that a message between two
+  /// hosts passes, in order.
   template <class See>
   void for_way(collectives::Rank from, collectives::Rank to, const See& see) const;
   /// Returns the sum of all latencies between two hosts. Latencies that change count as at time 0.

@@ -7,7 +7,8 @@
 
 namespace pricing {
 
-/// Ports of a host, for schedules that plan which hosts communicate when.
+/// Ports of a host, as in the one-port and k-port models: each message takes a port of its host
+/// while it is under way. For schedules that plan which hosts communicate when.
 struct Ports {
   /// Maximum number of messages that a host sends at once (0 = unlimited). A free port goes to the
   /// oldest sending step whose message can be transferred.
@@ -24,14 +25,15 @@ struct Ports {
   bool blocks = false;
   base::Nanos cost{0};  ///< additional time of holding a sending port; does not delay the message
   /// Whether sending ports are also receiving ports. A message takes a port of both hosts when it
-  /// starts. Among several messages that could start, the one whose later step is the oldest
-  /// starts.
+  /// starts. Each message has a sending step and a receiving step, numbered by their position in
+  /// the program of their host; the larger number counts. Among several messages that could start,
+  /// the one with the smallest such number starts.
   bool is_half_duplex = false;
   /// Whether sending steps take ports in program order, so that a step that cannot proceed blocks
   /// all later steps. With half duplex, sending and receiving steps of a host are in one order.
   /// Execution then follows the plan exactly.
   bool are_in_order = false;
-  /// Whether grants travel with the latency of the way back, otherwise in no time.
+  /// Whether grants travel with the latency from the receiver to the sender, otherwise in no time.
   bool are_grants_carried = false;
 
   /// Returns the receiving ports for one class of hosts: 0 = of its own cluster, or all hosts if

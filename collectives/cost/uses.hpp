@@ -8,7 +8,7 @@
 
 namespace pricing {
 
-using Slot = std::uint32_t;  ///< slot of an admitted step that is not done
+using Slot = std::uint32_t;  ///< place of an admitted step that is not done
 
 /// Accesses of steps to blocks, sorted by buffer and offset, so that a search for overlaps is
 /// short. A write hides earlier accesses to cells within its block. The writing step waits for
@@ -18,7 +18,8 @@ using Slot = std::uint32_t;  ///< slot of an admitted step that is not done
 /// Accesses of finished steps stay until memory is needed. Callers must ignore them.
 class Uses {
  public:
-  /// A step, identified by slot and number. Slots are reused, numbers are not.
+  /// A step, identified by its place among the unfinished steps (`slot`) and its number. Places are
+  /// reused, numbers are not.
   struct User {
     Slot slot;
     std::uint32_t number;
@@ -33,7 +34,7 @@ class Uses {
     uses.written.overlapping(block.cells, see);
     if (writes) uses.read.overlapping(block.cells, see);
   }
-  /// Records an access. `is_done` returns whether a user's step is done.
+  /// Records an access by the step `user`. `is_done` returns whether a step is done.
   template <class IsDone>
   void add(const collectives::Block& block, bool writes, User user, const IsDone& is_done) {
     if (block.buffer == collectives::in) return;

@@ -12,7 +12,7 @@ namespace planning {
 /// - separate ports for other clusters and for the host's own, so that a host forwards data while
 ///   more data arrive;
 /// - several concurrent messages from other clusters;
-/// - a limit on the messages that a path carries at the same time (its slots);
+/// - a limit on the messages that a link carries at the same time (its slots);
 /// - transfers in the order of their predicted starts.
 Plan min3_plus_plan(const Pool& pools, const PairCosts& costs, const collectives::Counts& counts,
                     Bytes element_bytes, std::size_t segments, std::size_t at_once);

@@ -11,7 +11,7 @@ using base::Nanos;
 using collectives::Rank;
 using pricing::Bytes;
 
-/// Properties of the way of one message between two hosts.
+/// Properties of the route of one message between two hosts.
 struct Pair {
   Nanos latency{0};
   double bits_per_second = 0;  ///< rate of one stream; 0 = unlimited
@@ -32,8 +32,9 @@ class PairCosts {
             std::vector<std::vector<Pair>> pairs, std::vector<double> nics,
             Nanos overhead = Nanos(0));
   /// Derives the costs from a network. The rate of a pair is that of a stream times the striping
-  /// (which requires frames), but at most that of the slowest stage. A path between clusters has a
-  /// slot for each stream that may send at once, or one slot if all streams share the bandwidth.
+  /// (which requires frames). It is at most the rate of the slowest side of a host or link on the
+  /// route. A link has a slot for each stream that may send at once, or one slot if all streams
+  /// share the bandwidth. A slot carries one message at a time.
   static PairCosts of(const pricing::Network& network, Nanos overhead = Nanos(0));
 
   Rank hosts() const { return topology_->size(); }
@@ -46,7 +47,7 @@ class PairCosts {
   Nanos takes(Rank from, Rank to, Bytes bytes) const;  ///< m / B
   Nanos sending(Rank from, Bytes bytes) const;         ///< os(m)
 
-  /// Returns how many messages may be on the path between two clusters at once; 0 = unlimited.
+  /// Returns how many messages the link between two clusters may carry at once; 0 = unlimited.
   std::size_t slots(std::size_t path) const { return slots_[path]; }
   std::size_t path(Rank from, Rank to) const {
     return topology_->cluster_of(from) * topology_->clusters() + topology_->cluster_of(to);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/exchange.hpp — allgather and reduce-scatter algorithms within a team.
+// collectives/schedule/exchange.hpp — allgather and reduce-scatter among the members of a team.
 #pragma once
 #include <span>
 #include <string>
@@ -11,9 +11,9 @@
 
 namespace collectives {
 
-/// An allgather within a team. Before the allgather, each member has its own piece in `buffer`;
-/// afterwards each member has all pieces. `pieces` has the range of each member's piece, in any
-/// layout.
+/// An allgather among the members of a team (team.hpp). Before the allgather, each member has its
+/// own piece in `buffer`; afterwards each member has all pieces. `pieces` has the range of each
+/// member's piece, in any layout.
 struct Gathering {
   Team team;
   std::span<const Range> pieces;

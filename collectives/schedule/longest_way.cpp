@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/schedule/longest_way.cpp — execution of a schedule on arrival times.
+// collectives/schedule/longest_way.cpp — execution of a schedule with times in place of data.
 #include "collectives/schedule/longest_way.hpp"
 
 #include <algorithm>

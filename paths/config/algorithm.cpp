@@ -159,7 +159,9 @@ std::string parse_parameters(const std::vector<std::string_view>& given, Algorit
   return forms.empty() ? word.name : either_of(forms);
 }
 
-/// Returns the word of the same relaxation whose default transfer is that of the algorithm.
+/// Returns the first word of `algorithm` in a config that means the same relaxation and, for
+/// `graph: all_to_all`, has this transfer as its default. It is the shortest text of the algorithm,
+/// because the transfer need not be written.
 const AlgorithmWord& shortest(const Algorithm& algorithm) {
   for (const AlgorithmWord& word : algorithm_words()) {
     const bool fits = algorithm.all_to_all
@@ -170,9 +172,10 @@ const AlgorithmWord& shortest(const Algorithm& algorithm) {
   return *algorithm.word;
 }
 
-/// Returns the first word of the relaxation `name` that fits the graph. With `graph: all_to_all`,
-/// only the word with the name of the relaxation fits. If none fits, returns the first word of the
-/// relaxation. Returns nullptr for an unknown name.
+/// Returns the first word of the relaxation `name` that the config key `graph` permits (a tree, or
+/// all_to_all between clusters). `graph: all_to_all` permits only the word with the name of the
+/// relaxation. If no word is permitted, returns the first word of the relaxation. Returns nullptr
+/// for an unknown name.
 const AlgorithmWord* relaxation_named(std::string_view name, bool all_to_all) {
   const AlgorithmWord* found = nullptr;
   for (const AlgorithmWord& word : algorithm_words()) {
