@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/recorder.cpp — rings with one writer and one reader each.
+// eventspace/recorder.cpp — ring buffers of records, with one writer and one reader each.
 #include "eventspace/recorder.hpp"
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 namespace eventspace {
 namespace {
 
-/// Lanes of this OS thread, indexed by the recorder's number. This trivial table is separate from
-/// the vector that owns its memory. A lookup therefore needs no check whether the thread-local
-/// object was constructed.
+/// Record buffers of this OS thread, indexed by the recorder's number. This trivial table is
+/// separate from the vector that owns its memory. A lookup therefore need not check whether the
+/// thread-local vector was constructed.
 struct LaneTable {
   void** lanes = nullptr;
   std::size_t size = 0;
@@ -29,8 +29,8 @@ void put_into_own_table(std::uint64_t number, void* lane) {
   own_table_memory[number] = lane;
 }
 
-/// Returns a number that is never reused. A thread therefore cannot mistake a lane of a destroyed
-/// recorder for one of a new recorder at the same address.
+/// Returns a number that is never reused. A thread therefore cannot mistake a record buffer of a
+/// destroyed recorder for one of a new recorder at the same address.
 std::uint64_t next_recorder_number() {
   static std::atomic<std::uint64_t> next{0};
   return next.fetch_add(1, std::memory_order_relaxed);
@@ -57,7 +57,8 @@ class Taking {
 
 }  // namespace
 
-/// The ring of one thread. Fields that the recording thread writes have their own cache line.
+/// The record buffer (a ring buffer) of one thread. Fields that the recording thread writes have
+/// their own cache line.
 struct Recorder::Lane {
   explicit Lane(std::size_t lane_records)
       : capacity(lane_records), ring(std::allocator<EventRecord>().allocate(lane_records)) {}

@@ -13,7 +13,7 @@
 
 namespace eventspace {
 
-/// Action of add() if the lane of its OS thread is full.
+/// Action of add() if the record buffer of its OS thread is full.
 enum class WhenFull : std::uint8_t {
   drop,   ///< drops the new record and counts it, so recording never blocks a thread
   flush,  ///< calls the function given to on_full(); on the virtual clock this takes no time
@@ -21,13 +21,14 @@ enum class WhenFull : std::uint8_t {
 
 /// Collects records from many threads without locks, until one consumer takes them.
 ///
-/// Each OS thread that adds records has its own lane, a ring with one writer. Fibers of one OS
-/// thread share its lane, because no fiber is switched away inside add().
+/// Each OS thread that adds records has its own record buffer (`Lane`), a ring buffer with one
+/// writer. Fibers of one OS thread share its record buffer, because no fiber is switched away
+/// inside add().
 ///
 /// Why:         Collectors keep records in memory, so that most of the cost is off the critical
 ///              path.
-/// Owns:        The lanes. The first add() of a thread reserves its lane. Only pages that were
-///              touched use memory, so recorders that are off or idle cost nothing.
+/// Owns:        The record buffers. The first add() of a thread reserves its record buffer. Only
+///              pages that were touched use memory, so recorders that are off or idle cost nothing.
 /// Thread-safe: add() from any context of any OS thread. Concurrent take() calls wait for each
 ///              other.
 /// Throws:      add() itself throws only std::bad_alloc, on the first record of a thread.
@@ -42,9 +43,9 @@ class Recorder {
   /// Turns the recorder on, or leaves it off if `lane_records` is 0. Requires: no add() yet.
   void reserve(std::size_t lane_records, WhenFull when_full = WhenFull::drop);
   bool is_on() const { return lane_records_ > 0; }
-  /// Sets the function that WhenFull::flush calls when a lane is full. `flush` must call take().
-  /// add() drops the record if there is no function, or still no room after the call. Requires: no
-  /// add() yet.
+  /// Sets the function that WhenFull::flush calls when a record buffer is full. `flush` must call
+  /// take(). add() drops the record if there is no function, or still no room after the call.
+  /// Requires: no add() yet.
   void on_full(std::function<void()> flush) { flush_ = std::move(flush); }
 
   void add(const EventRecord& record);
@@ -52,13 +53,13 @@ class Recorder {
   /// Records that one OS thread added since the previous take(). Dropped records have no number.
   struct Taken {
     std::uint32_t lane = 0;
-    std::uint64_t first = 0;    ///< number of the first record in its lane
-    std::uint64_t dropped = 0;  ///< records that this lane has dropped so far
+    std::uint64_t first = 0;    ///< number of the first record in its record buffer
+    std::uint64_t dropped = 0;  ///< records that this record buffer has dropped so far
     std::array<std::span<const EventRecord>, 2> records;  ///< second span: after the wrap
     std::size_t count() const { return records[0].size() + records[1].size(); }
   };
-  /// Passes each lane to `consumer`, also lanes without new records. The spans are valid only
-  /// during the call. The records are removed if `consumer` returns, and stay if it throws.
+  /// Passes each record buffer to `consumer`, also those without new records. The spans are valid
+  /// only during the call. The records are removed if `consumer` returns, and stay if it throws.
   /// Requires: `consumer` calls neither add() nor take().
   void take(const std::function<void(const Taken&)>& consumer);
 
@@ -70,7 +71,7 @@ class Recorder {
 
   std::size_t lane_records_ = 0;
   WhenFull when_full_ = WhenFull::drop;
-  std::uint64_t number_ = 0;  ///< unique in the process; index in each thread's table of lanes
+  std::uint64_t number_ = 0;  ///< unique in the process; index in each thread's table
   std::atomic<Lane*> newest_{nullptr};
   std::atomic_flag taking_;
   std::function<void()> flush_;

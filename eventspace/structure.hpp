@@ -48,7 +48,7 @@ struct Structure {
     std::string graph;  ///< name of the collective or element
     std::uint32_t host = 0;
     std::uint32_t first_thread = 0;  ///< number on `host`
-    std::uint32_t threads = 0;       ///< 0 = a prefetch or push begins the path
+    std::uint32_t threads = 0;       ///< 0 = no thread: a wrapper begins the path
     std::uint32_t slot = 0;          ///< slot of the first thread at `stage`
     std::uint32_t stage = no_stage;  ///< first stage of the path
     friend bool operator==(const Path&, const Path&) = default;
@@ -85,11 +85,12 @@ std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view 
 /// `element` is empty.
 bool names_element(const Structure::Wrapper& wrapper, std::string_view element);
 
-/// Derives the job from the wrapper's kind, for traces that do not contain jobs.
+/// Sets Wrapper::job (purpose of the wrapper, job.hpp) by the wrapper's kind. Used for old traces,
+/// which do not contain it.
 void set_job_by_kind(Structure::Wrapper& wrapper);
 
 std::string to_json(const Structure& structure);
-/// Reads a structure, including those of traces that were recorded before wrappers had jobs.
+/// Reads a structure. Sets Structure::Wrapper::job by kind if an old trace does not contain it.
 /// Throws: std::runtime_error with the reason, such as text that is no JSON, or a number that
 /// refers to nothing.
 Structure structure_from_json(std::string_view text);

@@ -21,8 +21,8 @@
 namespace eventspace {
 namespace {
 
-/// Returns how many numbers a distribution keeps exactly. Each lane has about three distributions,
-/// which share the memory.
+/// Returns how many numbers a distribution keeps exactly. Each contributor at a collector has about
+/// three distributions, which share the memory.
 std::size_t exact_max(const Shape& shape, std::size_t bytes) {
   const std::size_t distributions = 3 * shape.lanes.size() + 1;
   return std::clamp<std::size_t>(bytes / sizeof(std::int64_t) / distributions, 32, 4096);

@@ -93,7 +93,8 @@ void Tracks::add_labels() {
   }
 }
 
-/// Assigns each lane to the track of the lane above it, unless another host or a join lies between.
+/// Assigns each contributor at a collector (Lane) to the track of the Lane above it, unless another
+/// host or a join lies between.
 void Tracks::add_lanes() {
   const auto& lanes = shape_.lanes;
   const auto host_of = [&](std::uint32_t lane) { return structure().host_of(lanes[lane].stage); };
@@ -389,8 +390,8 @@ class Nesting {
     visitor_.enter(track_, row, interval);
   }
 
-  /// Whether the interval fits into the open interval of a row. Intervals that have ended are left
-  /// first.
+  /// Whether the interval fits into the innermost open interval of a row. First closes the
+  /// intervals of the row that have ended.
   bool fits(std::uint32_t row, const Interval& interval, std::uint32_t depth) {
     auto& open = rows_[row];
     const auto has_ended = [&](const Open& top) {

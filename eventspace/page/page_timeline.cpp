@@ -30,12 +30,13 @@ std::int64_t sum_of(std::int64_t a, std::int64_t b) {
   return std::clamp(a, -time_max, time_max);
 }
 
-/// Offset between the two clocks of a crossing, from the least two-way time of the latest rounds.
+/// Offset between the clocks of two hosts, from the message with the least two-way time in the
+/// latest rounds.
 class Apart {
  public:
   struct Sample {
     std::int64_t two_way = std::numeric_limits<std::int64_t>::max();
-    std::int64_t offset = 0;  // addend for times after the crossing
+    std::int64_t offset = 0;  // addend for times of the receiving host
   };
   void add(const Sample& sample) {
     if (++count_ % samples_per_block == 0) before_ = std::exchange(now_, {});
@@ -60,10 +61,11 @@ struct Clock {
   std::int64_t error = -1;
 };
 
+/// A run of consecutive iterations.
 struct Stretch {
   std::vector<Kept> rounds;
   Kept slowest;
-  std::vector<Clock> clocks;  // indexed by host, at the end of the stretch
+  std::vector<Clock> clocks;  // indexed by host, at the end of the iterations
   bool is_beginning = false;
 
   void add(const Kept& round) {
@@ -81,7 +83,7 @@ struct TreeState {
   std::int64_t usual_nanos = 0;  // median of the rounds in the beginning
   std::deque<Kept> recent;
   Stretch current;
-  std::size_t wanted = 0;  // rounds that the current stretch still needs
+  std::size_t wanted = 0;  // rounds that `current` still needs
   std::vector<Stretch> slow;
   std::size_t slow_max = 1;
 };
@@ -113,7 +115,7 @@ struct PageTimeline::Parts {
     std::optional<std::int64_t> last_up;
   };
   std::vector<Life> lives;
-  std::vector<Apart> apart;  // indexed by lane; crossings only
+  std::vector<Apart> apart;  // indexed by Lane; only those before a `forward`
   std::vector<TreeState> trees;
 };
 
@@ -234,8 +236,8 @@ void PageTimeline::Parts::end_beginning(TreeState& tree) {
   tree.beginning.clocks = clocks();
 }
 
-/// Keeps a slow round together with the rounds around it. If a slower round follows soon, the
-/// stretch is extended.
+/// Keeps a slow round together with the rounds around it. If a slower round follows soon, also
+/// keeps the rounds around that one.
 void PageTimeline::Parts::keep_slow(TreeState& tree, const Kept& round) {
   if (tree.wanted > 0) {
     const bool goes_on = round->nanos > tree.current.slowest->nanos &&
@@ -252,7 +254,7 @@ void PageTimeline::Parts::keep_slow(TreeState& tree, const Kept& round) {
                     return one.slowest->nanos < round->nanos;
                   }))) {
     for (const Kept& before : tree.recent) tree.current.add(before);
-    tree.recent.clear();  // a round must be in at most one stretch
+    tree.recent.clear();  // a round must be in at most one Stretch
     tree.current.add(round);
     tree.wanted = context;
     return;
@@ -273,7 +275,7 @@ void PageTimeline::Parts::close(TreeState& tree) {
 }
 
 /// Returns the offset of each host's clock from the clock of the first host. The offsets are found
-/// along crossings, those with the least two-way time first.
+/// along messages, those with the least two-way time first.
 std::vector<Clock> PageTimeline::Parts::clocks() const {
   std::vector<Clock> clocks(shape.structure.hosts.size());
   if (options.has_common_clock) {
@@ -360,9 +362,9 @@ void PageTimeline::Parts::add_first_computation(std::uint32_t leaf,
     pass.computation_nanos = pass.down_nanos - *life.begin;
 }
 
-/// Converts the times of a stretch to one clock. A host may have no crossings that connect it with
-/// the first host. Its offset is then chosen so that its first round ends at the same time as that
-/// of the first host.
+/// Converts the times of a run of iterations to one clock. A host may have no messages that connect
+/// it with the first host. Its offset is then chosen so that its first round ends at the same time
+/// as that of the first host.
 void PageTimeline::Parts::align(PageTimelineReport::Stretch& stretch,
                                 const std::vector<Clock>& known) const {
   std::vector<Clock> clocks = known;

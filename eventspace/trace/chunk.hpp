@@ -54,9 +54,11 @@ std::optional<TraceHeader> decode_head(std::span<const std::byte> head);
 
 enum class ChunkKind : std::uint16_t {
   records = 1,  ///< records as they are in memory
-  end = 2,      ///< LaneTotal of each lane from `lane` on; `first` is the number of lanes
+  /// LaneTotal of each record buffer from number `lane` on; `first` is the number of buffers.
+  end = 2,
 };
 
+/// Numbers of records that were added to a record buffer (recorder.hpp), and that it dropped.
 struct LaneTotal {
   std::uint64_t records = 0;
   std::uint64_t dropped = 0;
@@ -72,10 +74,10 @@ struct ChunkHead {
   std::uint16_t version;
   std::uint16_t kind;
   std::uint32_t payload_bytes;
-  std::uint32_t lane;
+  std::uint32_t lane;     ///< number of the record buffer
   std::uint32_t count;    ///< number of records, or of totals
-  std::uint64_t first;    ///< number of the first record in its lane
-  std::uint64_t dropped;  ///< records that the lane has dropped so far
+  std::uint64_t first;    ///< number of the first record in its record buffer
+  std::uint64_t dropped;  ///< records that the record buffer has dropped so far
   std::uint64_t payload_checksum;
   std::uint64_t head_checksum;  ///< checksum of all fields before it
 

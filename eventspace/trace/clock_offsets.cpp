@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/trace/clock_offsets.cpp — lines through the quickest looks, along the most exact ways.
+// eventspace/trace/clock_offsets.cpp — conversion between clocks by the quickest clock readings.
 #include "eventspace/trace/clock_offsets.hpp"
 
 #include <algorithm>
@@ -13,12 +13,13 @@
 namespace eventspace {
 namespace {
 
-/// Maximum number of looks kept for a pair of hosts: one hour with a look each second. If there
-/// are more, the slower one of each two neighbours is dropped.
+/// Maximum number of clock readings kept for a pair of hosts: one hour with a reading each second.
+/// If there are more, the slower one of each two neighbours is dropped.
 constexpr std::size_t looks_max = 4096;
-/// Least time between two looks from which a drift is computed.
+/// Least time between two clock readings from which a drift is computed.
 constexpr std::int64_t drift_nanos_min = 1'000'000'000;
-/// Largest possible drift, 100 times that of real clocks. Above it, one of the looks is wrong.
+/// Largest possible drift, 100 times that of real clocks. Above it, one of the clock readings is
+/// wrong.
 constexpr double drift_possible = 100 * clock_drift_max;
 /// Range of possible times, two years. Times beyond it are forged.
 constexpr std::int64_t nanos_max = std::int64_t{1} << 56;

@@ -21,15 +21,16 @@ class HostClocks {
     own,       ///< own clock of each host: times of two hosts are not comparable
     one,       ///< one clock for all hosts: the virtual clock
     utc,       ///< UTC as each host knew it
-    measured,  ///< clock of the first host, by looks at other clocks (clock_offsets.hpp)
+    measured,  ///< clock of the first host, by readings of other clocks (clock_offsets.hpp)
   };
-  /// Returns the best clocks that the trace permits: `one`, then `measured` if looks connect all
-  /// hosts, then `utc`, then `own`. Reads the whole trace if it must measure.
+  /// Returns the best clocks that the trace permits: `one`, then `measured` if clock readings
+  /// connect all hosts, then `utc`, then `own`. Reads the whole trace if it must measure.
   /// Throws: std::runtime_error if a file cannot be read.
   static HostClocks best(const TraceDirectory& trace);
   /// Returns `one` or `own`, which need no measurement.
   static HostClocks own(const TraceDirectory& trace);
-  /// Uses the given lines to the first host's clock. Requires: one line for each host (ENSUREd).
+  /// Uses the given lines to the first host's clock. Requires: one line for each host; otherwise it
+  /// reports a bug (ENSURE).
   static HostClocks measured(const TraceDirectory& trace, std::vector<ClockLine> lines);
 
   std::int64_t apply(std::uint32_t host, std::int64_t nanos) const;

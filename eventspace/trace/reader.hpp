@@ -19,7 +19,7 @@ namespace eventspace {
 
 /// Parts of a trace that are missing or cannot be used. One damage may count in several fields.
 struct TraceLosses {
-  std::uint64_t records_dropped = 0;  ///< dropped by the recorder when a lane was full
+  std::uint64_t records_dropped = 0;  ///< dropped because a record buffer was full
   std::uint64_t records_missing = 0;  ///< written but not read, as gaps in the numbers show
   std::uint64_t damaged_places = 0;   ///< spans from a failed checksum to the next whole chunk
   std::uint64_t chunks_cut_off = 0;   ///< chunks that the end of the file cuts off
@@ -74,19 +74,20 @@ class TraceReader {
   explicit TraceReader(const std::filesystem::path& path);
 
   const TraceHeader& header() const { return header_; }
-  /// Returns the records of the next usable chunk in the order of their lane, or false at the end
-  /// of the file.
+  /// Reads the records of the next usable chunk, in the order in which their OS thread made them.
+  /// Returns false at the end of the file.
   bool next(std::vector<EventRecord>& records);
-  std::uint32_t lane() const { return lane_; }  ///< lane of the records that next() returned
+  /// Returns the number of the record buffer (recorder.hpp) of the records that next() read.
+  std::uint32_t lane() const { return lane_; }
   bool ended() const { return ended_; }  ///< whether the end mark was read: the process finished
   /// Returns the losses, which are complete when next() has returned false.
   const TraceLosses& losses() const { return losses_; }
 
  private:
   struct Lane {
-    std::uint64_t next = 0;      ///< number after that of the last record read
+    std::uint64_t next = 0;      ///< number that the next record has if none is missing
     std::uint64_t read = 0;      ///< number of records read
-    std::uint64_t existing = 0;  ///< number of records that the lane had, as far as the file shows
+    std::uint64_t existing = 0;  ///< number of records in the buffer, as far as the file shows
     std::uint64_t dropped = 0;
   };
   enum class Lost : std::uint8_t { nothing, place, file_end };
@@ -119,9 +120,9 @@ class TraceReader {
 /// Files that are no trace are left out and listed in `no_traces`, as long as there is at least one
 /// trace.
 ///
-/// Throws: std::runtime_error with all reasons, a line each that names the file. Reasons are a
-///         structure that is missing or wrong, and no trace among the files. Others are a trace of
-///         another version, host or run, and a host with two files.
+/// Throws: std::runtime_error with all reasons, one per line, each with the name of the file.
+///         Reasons: the structure is missing or wrong; no file is a trace; a trace is of another
+///         version, host or run; a host has two files.
 struct TraceDirectory {
   struct File {
     std::filesystem::path path;
@@ -137,7 +138,7 @@ struct TraceDirectory {
   Structure structure;
   std::vector<File> files;                 ///< in the order of the hosts
   std::vector<std::string> missing_hosts;  ///< hosts without a file
-  std::vector<std::string> no_traces;      ///< files named like traces that are none, with reasons
+  std::vector<std::string> no_traces;      ///< files with names of traces, but not traces; reasons
 };
 
 }  // namespace eventspace

@@ -16,7 +16,7 @@ namespace eventspace {
 /// Writes a host's trace file while the run goes on, so that a killed process loses little.
 ///
 /// The constructor writes the head of `<host>.trace`. Each flush() appends one or more chunks for
-/// each lane that has new records.
+/// each record buffer (recorder.hpp) that has new records.
 ///
 /// Why:         The process buffers nothing itself, so a killed one loses only the records since
 ///              its last flush. The file is open only during a write, so one process can write the
@@ -45,13 +45,14 @@ class TraceWriter {
 
  private:
   struct Lane {
-    std::uint64_t records = 0;  ///< records taken, by the recorder's numbers
+    std::uint64_t records = 0;  ///< records taken so far, written or lost
     std::uint64_t written = 0;
     std::uint64_t lost = 0;
     std::uint64_t dropped = 0;
     bool is_notified = true;  ///< whether the file contains the present value of `dropped`
   };
-  /// Handling of a failed write. add() cannot throw it, so it is kept until the next flush().
+  /// Whether drain() throws the error of a failed write, or keeps the error for the next flush() to
+  /// throw. Recorder::add() must not throw it, so a flush of a full record buffer keeps it.
   enum class Failure : std::uint8_t { thrown, kept };
   void drain(Failure failure);
   void write(const Recorder::Taken& taken, Lane& lane);

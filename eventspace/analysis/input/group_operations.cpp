@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/input/group_operations.cpp — assembly of records into shares and operations.
+// eventspace/analysis/input/group_operations.cpp — assembly of operations from hosts' parts.
 #include "eventspace/analysis/input/group_operations.hpp"
 
 namespace eventspace {

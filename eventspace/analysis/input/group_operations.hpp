@@ -13,8 +13,8 @@
 
 namespace eventspace {
 
-/// A host's share of a group operation (group_record.hpp), with the members and steps that this
-/// host recorded for it.
+/// A host's part of a group operation (group_record.hpp), with the members and steps that this host
+/// recorded for it.
 struct HostShare {
   std::uint32_t host = 0;
   GroupShare share;
@@ -23,15 +23,15 @@ struct HostShare {
 };
 
 struct WholeOperation {
-  std::uint32_t text = 0;
-  std::uint32_t number = 0;
+  std::uint32_t text = 0;    ///< number of the text with group, collective and algorithm
+  std::uint32_t number = 0;  ///< number of the operation in its group
   std::uint32_t hosts = 0;
   bool has_failed = false;
   std::vector<HostShare> shares;  ///< in the order in which they ended in the trace
   bool is_complete() const { return shares.size() == hosts; }
 };
 
-/// Assembles group operations from the shares of their hosts, which arrive in any order.
+/// Assembles group operations from the parts of their hosts, which arrive in any order.
 ///
 /// Each operation is passed to `done` exactly once: when it is complete, or when it is dropped. The
 /// oldest operations are dropped when memory runs out, and all others at the end.
@@ -45,7 +45,7 @@ class GroupOperations {
   void add(std::uint32_t host, const EventRecord& record);
   void finish();
   const GroupTexts& texts() const { return texts_; }
-  /// Number of records whose share has no end in the trace.
+  /// Number of records that belong to a host's part whose end is not in the trace.
   std::uint64_t unended() const { return unended_; }
 
  private:
@@ -67,9 +67,9 @@ class GroupOperations {
   const ShareDone share_done_;
   const Done done_;
   GroupTexts texts_;
-  // Keyed by host and by number of the share on that host.
+  // Keyed by host and by number of the host's part.
   std::unordered_map<Key, HostShare, Hash> shares_;
-  std::unordered_map<Key, Open, Hash> open_;  // keyed by number of the text and of the operation
+  std::unordered_map<Key, Open, Hash> open_;  // keyed by numbers: WholeOperation::text, number
   std::map<std::uint64_t, Key> by_age_;
   std::uint64_t next_age_ = 0;
   std::size_t bytes_ = 0;

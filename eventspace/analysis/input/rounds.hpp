@@ -35,7 +35,7 @@ struct Round {
   std::uint32_t here = 0;
   bool has_failed = false;
   bool is_one_way = false;
-  std::vector<Pass> passes;  ///< indexed by place of the lane in the tree
+  std::vector<Pass> passes;  ///< indexed by Lane::place
   bool is_complete() const { return here == passes.size(); }
 };
 
@@ -46,8 +46,8 @@ bool is_answered_above(const Shape& shape, const Round& round);
 /// Assembles rounds from the records of all hosts.
 ///
 /// Each round is passed to `done` exactly once: when it is complete, or when it is dropped. The
-/// oldest rounds are dropped when memory runs out, and all others at the end. A round to which a
-/// `periodic` replied is passed after the next complete round.
+/// oldest rounds are dropped when memory runs out, and all others at the end. A round to which
+/// wrappers of the kind `periodic` replied is passed after the next complete round.
 class RoundTable {
  public:
   using Done = std::function<void(const Round&)>;
@@ -83,7 +83,7 @@ class RoundTable {
   struct Open {
     std::unordered_map<Key, std::unique_ptr<Round>, Hash> rounds;
     std::deque<Key> by_age;
-    std::unordered_map<std::uint64_t, Ended> ended;  // keyed by sequence / Ended::rounds
+    std::unordered_map<std::uint64_t, Ended> ended;  // key: sequence divided by Ended::rounds
     std::vector<std::unique_ptr<Round>> spare;
   };
 
@@ -101,7 +101,7 @@ class RoundTable {
   std::size_t bytes_max_;
   Done done_;
   std::vector<Open> open_;  // indexed by tree
-  std::vector<Key> last_;   // indexed by lane
+  std::vector<Key> last_;   // indexed by contributor at a collector
   std::size_t bytes_ = 0;
   std::uint64_t passed_by_ = 0;
   std::uint64_t late_ = 0;

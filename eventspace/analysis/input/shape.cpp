@@ -108,9 +108,10 @@ class Compiler {
     }
   }
 
-  /// Finds the crossing whose messages each link delays. A link on the way down delays messages of
-  /// the forward below it. A link on the way up delays replies of the forward above it. A link
-  /// that is not next to a forward delays messages within one host.
+  /// Finds for each emulated link the `forward` wrapper (which passes operations to another host)
+  /// whose messages the link delays. A link on the way down delays messages of the `forward` below
+  /// the link. A link on the way up delays replies of the `forward` above the link. A link that is
+  /// not next to a `forward` delays messages within one host.
   void find_crossings(const std::vector<std::uint32_t>& way) {
     const auto is_transparent = [&](std::uint32_t stage) {
       return is_collector(wrapper_of(stage)) || wrapper_of(stage).job == Job::link;
@@ -182,7 +183,7 @@ class Compiler {
     }
   }
 
-  /// Marks the lanes from a crossing down to the next join as remote.
+  /// Marks the contributors at collectors from a `forward` down to the next join as remote.
   void mark_remote(std::uint32_t lane) {
     while (lane != none && !shape_.lanes[lane].is_remote) {
       shape_.lanes[lane].is_remote = true;

@@ -23,19 +23,19 @@ enum class HopKind : std::uint8_t {
   end,       ///< last wrappers of the path, without a collector below
 };
 
-/// One contributor at one collector. The collector makes a record in this lane for each operation
-/// of this contributor.
+/// One contributor at a collector. The collector makes a record for each operation of this
+/// contributor. "Below" means closer to the element, "above" means closer to the threads.
 struct Lane {
   std::uint32_t stage = 0;
   std::uint32_t slot = 0;
   std::uint32_t tree = none;
-  std::uint32_t place = 0;          ///< index in the tree; lanes below precede those above
-  std::uint32_t below = none;       ///< lane of the next collector
-  std::uint32_t above = none;       ///< lane whose `below` is this lane; none directly after a join
-  std::uint32_t join = none;        ///< join that operations enter after this lane
-  std::uint32_t join_above = none;  ///< join that operations have left before this lane
+  std::uint32_t place = 0;          ///< index in the tree; Lanes below precede those above
+  std::uint32_t below = none;       ///< number of the Lane at the next collector
+  std::uint32_t above = none;       ///< Lane whose `below` is this one; none after a join
+  std::uint32_t join = none;        ///< join that operations enter after this collector
+  std::uint32_t join_above = none;  ///< join that operations have left before this one
   std::uint32_t hop = none;
-  std::uint32_t leaf = none;  ///< leaf, if a path begins here
+  std::uint32_t leaf = none;  ///< number of the leaf, if a path begins here
   bool is_remote = false;     ///< whether operations arrive from another host
 };
 
@@ -53,16 +53,16 @@ struct Hop {
   bool is_periodic = false;  ///< replies to some rounds itself
   /// Whether the reply to a move has as many bytes as the move. The join below determines this.
   bool is_answered_in_kind = false;
-  /// Whether this hop is a link that is not next to a crossing. Such a link delays messages within
-  /// one host.
+  /// Whether this hop is a link that is not next to a `forward` wrapper. Such a link delays
+  /// messages within one host.
   bool is_hold = false;
 };
 
 struct Join {
   std::uint32_t wrapper = 0;
   std::uint32_t tree = none;
-  std::uint32_t below = none;               ///< lane of the collector below
-  std::vector<std::uint32_t> contributors;  ///< lanes; fewer than slots if some have no collector
+  std::uint32_t below = none;               ///< Lane of the collector below
+  std::vector<std::uint32_t> contributors;  ///< Lanes; fewer than slots if some have no collector
 };
 
 /// The begin of a path: a thread on one of its paths, or a wrapper that starts operations itself.
@@ -72,10 +72,10 @@ struct Leaf {
   std::uint32_t thread = none;  ///< rank; none for a path that a wrapper begins
 };
 
-/// Lanes that share rounds, because all meet in joins.
+/// Contributors at collectors (Lanes) that share rounds, because their paths meet in joins.
 struct Tree {
   std::uint32_t graph = 0;           ///< number of the graph of its paths
-  std::vector<std::uint32_t> lanes;  ///< lanes below precede those above
+  std::vector<std::uint32_t> lanes;  ///< those below precede those above
   std::vector<std::uint32_t> joins;  ///< joins above precede those below
   std::vector<std::uint32_t> leaves;
   std::uint32_t bottom_lane = none;
@@ -84,15 +84,16 @@ struct Tree {
   bool has_joins() const { return !joins.empty(); }
 };
 
-/// Groups the lanes of a structure into trees. Records in the lanes of one tree belong to the same
-/// rounds. Borrows the structure, which must outlive it.
+/// Groups the contributors at collectors (Lanes) of a structure into trees. Records of one tree
+/// belong to the same rounds. Borrows the structure, which must outlive it.
 ///
-/// Throws: std::runtime_error if the structure has more threads, record places or consecutive
-///         stages than can be analysed.
+/// Throws: std::runtime_error if the structure has more threads, contributors at collectors or
+///         consecutive stages than can be analysed.
 struct Shape {
   explicit Shape(const Structure& structure);
 
-  /// Returns the lane of a record, or none if the structure has no such collector.
+  /// Returns the number of the Lane that made a record, or none if the structure has no such
+  /// collector.
   std::uint32_t lane_of(std::uint32_t stage, std::uint32_t slot) const {
     if (stage >= structure.stages.size()) return none;
     const std::uint32_t first = first_lane[stage];
@@ -100,8 +101,8 @@ struct Shape {
   }
 
   const Structure& structure;
-  /// The hosts between which an emulated link next to a crossing delays messages, indexed by
-  /// stage. none for all other stages.
+  /// The hosts between which an emulated link next to a `forward` wrapper delays messages, indexed
+  /// by stage. none for all other stages.
   struct LinkWay {
     std::uint32_t from_host = none;
     std::uint32_t to_host = none;

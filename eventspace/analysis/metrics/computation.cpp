@@ -135,8 +135,9 @@ std::uint32_t Computation::group_of(std::uint32_t number) const {
   return graph * clusters + shape_.structure.hosts[host_of(number)].cluster;
 }
 
-/// Returns the usual values, indexed by leaf. A slow host is slow in all its threads, so a thread
-/// is first compared with the other threads of its host.
+/// Returns the usual values, indexed by leaf (shape.hpp: the begin of a path, usually a thread). A
+/// slow host is slow in all its threads, so a thread is first compared with the other threads of
+/// its host.
 std::vector<Computation::Usual> Computation::usual() const {
   const std::size_t groups = shape_.graphs.size() * shape_.structure.clusters.size();
   std::vector<std::vector<std::int64_t>> medians(groups);
@@ -192,10 +193,11 @@ Computation::Bounds Computation::bounds_of(std::uint32_t number, const Usual& li
   return bounds;
 }
 
-/// Corrects the bounds if all computations contain noise. If noise is more frequent than
-/// computations, none is without it: some contain n noise events, the others n + 1. One event is
-/// then the difference between these two groups, and n events are the excess over other threads. A
-/// thread that is slow by the same time differs only in the period of its noise.
+/// Corrects the bounds if all computations of a thread contain noise. If noise events are more
+/// frequent than computations, each computation contains n or n + 1 events. The difference between
+/// these two groups is the duration of one event. The thread is slower than other threads by n
+/// events. A thread with rarer noise may be slower by the same time for another reason. Only the
+/// period of the noise distinguishes these two cases (is_rare()).
 void Computation::find_noise_in_all(LeafState& leaf, const Usual& like, Bounds& bounds) {
   const Distribution& all = leaf.all;
   const double below =

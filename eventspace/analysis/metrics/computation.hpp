@@ -87,9 +87,11 @@ class Computation {
     std::int64_t base = 0;
     std::int64_t outlier = 0;
     std::int64_t critical_noise = 0;
-    std::uint64_t lead_of = 0;  // round to whose lead (RoundNote::lead_nanos) lead_used refers
-    std::int64_t lead_used = 0;
-    bool is_noise_rare = false;  // noise is as long as the slowness, but rarer than computations
+    std::uint64_t lead_of = 0;   // round of `lead_used`
+    std::int64_t lead_used = 0;  // part of that round's lead (RoundNote) that noise explains
+    // Whether the thread is slower than others by a multiple of its noise, although not all its
+    // computations contain noise.
+    bool is_noise_rare = false;
     std::optional<double> period_nanos;
     double period_agreement = 0;
     double iteration = 0;  // mean duration of an iteration, for a thread whose noise has a period

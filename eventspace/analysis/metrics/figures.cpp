@@ -72,8 +72,9 @@ void Figures::add(const Round& round) {
   if (round.is_complete() && shape_.trees[round.tree].has_joins()) add_critical(round);
 }
 
-/// Adds a round to which a `periodic` replied. No thread waited in this round. It delayed the next
-/// complete round by the time that it took the critical thread of that round.
+/// Adds a round to which wrappers of the kind `periodic` replied. No thread waited for others in
+/// this round. The critical thread of the next complete round, its last thread to arrive, also
+/// passed this round. The time of that thread in this round delayed the next complete round.
 void Figures::add_answered(const Round& round) {
   TreeFigures& tree = trees_[round.tree];
   ++tree.answered;
@@ -114,9 +115,9 @@ void Figures::count_missing(const Round& round) {
   for (const std::uint32_t host : hosts) ++missing_[host];
 }
 
-/// Whether a collector measured a longer time than the collector above it, with a tolerance for
-/// two clocks. Lanes that enter a join are skipped, because not all contributors wait for the
-/// result from below the join.
+/// Whether a collector measured a longer time than the collector above it, with a tolerance for two
+/// clocks. Contributors at a collector before a join are skipped, because not all contributors wait
+/// for the result from below the join.
 bool Figures::is_contradictory(const Round& round) const {
   if (round.is_one_way) return false;
   for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
@@ -143,8 +144,8 @@ bool Figures::is_around(const Round& round, std::uint32_t number) const {
          (here.down_nanos <= below->down_nanos && below->up_nanos <= here.up_nanos);
 }
 
-/// Adds the hops of a round. Lanes below precede those above, so the network time below a lane is
-/// already known.
+/// Adds the hops of a round. Collectors below precede those above, so the network time below a
+/// collector is already known.
 void Figures::add_hops(const Round& round) {
   const Tree& tree = shape_.trees[round.tree];
   on_the_way_.assign(tree.lanes.size(), {});
@@ -189,8 +190,8 @@ void Figures::add_hop(const Round& round, const Hop& hop, HopFigures& figures, c
   figures.payload_bytes += here.bytes;
 }
 
-/// Sums the network time from a lane down to the end of its path. For a push, only one-way times
-/// are known: those of links and, with a common clock, those of forwards.
+/// Sums the network time from a collector down to the end of its path. For a push, only one-way
+/// times are known: those of links and, with a common clock, those of forwards.
 Figures::OnTheWay Figures::way_of(const Lane& lane, const Hop& hop, const Pass& here,
                                   const Pass* below, bool is_one_way) const {
   if (below == nullptr) return {};
@@ -252,8 +253,8 @@ void Figures::add_join(const Round& round, std::uint32_t number) {
   if (!round.is_one_way) add_departures(round, number);
 }
 
-/// Returns the lane that arrived last. The join marks it in the record. Without a mark, the times
-/// decide.
+/// Returns the contributor at a collector that arrived last. The join sets a flag in its record.
+/// Without that flag, the times decide.
 std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const {
   const Pass* last = nullptr;
   std::uint32_t last_lane = none;
@@ -342,9 +343,9 @@ std::uint32_t Figures::find_critical_leaf(const Round& round) const {
   return none;
 }
 
-/// Returns the lead (RoundNote::lead_nanos) of the thread that begins at this lane. In each join
-/// on the path, the lead is the time from the last arrival but one to the last. The least of these
-/// is returned.
+/// Returns the lead (RoundNote::lead_nanos) of the thread whose path begins at this Lane. In each
+/// join on the path, the lead is the time from the last arrival but one to the last. The least of
+/// these is returned.
 std::int64_t Figures::lead_of(std::uint32_t lane) const {
   std::int64_t lead = std::numeric_limits<std::int64_t>::max();
   for (; lane != none; lane = shape_.lanes[lane].below)

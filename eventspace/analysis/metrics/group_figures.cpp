@@ -182,7 +182,8 @@ void GroupFigures::add_last(const WholeOperation& operation, Kind& kind) {
   if (hosts.has_last()) note(kind.hosts[hosts.who], hosts);
 }
 
-/// Returns the key of a segment. All messages between two clusters have the same key.
+/// Returns the key of a part of the critical path. All messages from one cluster to another have
+/// the same key.
 GroupFigures::Pair GroupFigures::key_of(const GroupSegment& segment) const {
   const bool is_message =
       segment.cause == GroupCause::sending || segment.cause == GroupCause::latency;

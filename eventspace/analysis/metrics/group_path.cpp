@@ -15,7 +15,8 @@ using MessagePlace = GroupMessages::Place;
 /// Sending host, receiving host and channel.
 using Stream = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
-/// Returns the steps of one action by stream, in the order of their numbers.
+/// Returns the steps of one action (send or receive) by sending host, receiving host and channel,
+/// in the order of their numbers.
 std::map<Stream, std::vector<MessagePlace>> streams_of(const WholeOperation& operation,
                                                        GroupAction action) {
   std::map<Stream, std::vector<MessagePlace>> streams;

@@ -9,8 +9,8 @@
 namespace eventspace {
 namespace {
 
-/// Returns the number of points for a path. The more clusters there are, the fewer points each pair
-/// keeps.
+/// Returns the number of points to keep for each ordered pair of clusters. The more clusters there
+/// are, the fewer points each pair keeps.
 std::size_t points_of_a_path(std::size_t clusters) {
   constexpr std::size_t points_least = 16, points_of_all = std::size_t{1} << 18;
   const std::size_t pairs = std::max<std::size_t>(clusters * (clusters - 1), 1);
@@ -130,8 +130,10 @@ void Transfers::add(std::uint32_t path, Source source, std::int64_t begin_nanos,
   if (changes_.size() >= changes_max_) judge(changes_max_ / 2);
 }
 
-/// Counts the oldest `changes` changes, and all others at the same moment as the last of these.
-/// From then on, the source that counts for a path no longer changes.
+/// Adds the oldest `changes` begins and ends of transfers to the curves, and all others at the same
+/// moment as the last of these. Each ordered pair of clusters has two sources of transfers: records
+/// of the emulated link, and records of both ends of a message. The first call chooses the source
+/// to count; later calls keep it.
 void Transfers::judge(std::size_t changes) {
   if (changes_.empty()) return;
   std::sort(changes_.begin(), changes_.end(),
@@ -140,7 +142,7 @@ void Transfers::judge(std::size_t changes) {
     judged_by_.push_back(paths_[judged_by_.size()].source());
   std::size_t end = std::min(changes, changes_.size());
   while (end < changes_.size() && changes_[end].at_nanos == changes_[end - 1].at_nanos) ++end;
-  std::map<std::uint32_t, std::int64_t> at_once;  // change of the level at one moment, by path
+  std::map<std::uint32_t, std::int64_t> at_once;  // change of the level at one moment, by pair
   for (std::size_t place = 0; place < end; ++place) {
     const Change& one = changes_[place];
     if (one.source == judged_by_[one.path])

@@ -22,7 +22,7 @@ namespace eventspace {
 /// trace has records of the emulated link between the two clusters, it counts these records.
 /// Otherwise it counts messages of which the trace has both ends.
 ///
-/// Why:   Allgathers over several clusters differ in how they keep the paths between clusters busy
+/// Why:   Allgathers over several clusters differ in how they keep the links between clusters busy
 ///        (Gupta and Vadhiyar 2007, figure 9).
 /// Order: Transfers may be added in any order. Their begins and ends are kept until there are
 ///        `changes_max` of them. Then the older half is counted. Peaks do not include transfers of
@@ -54,6 +54,7 @@ class Transfers {
     bool has_any() const { return first_nanos <= last_nanos; }
     void add(const Sums& more);
   };
+  /// Transfers from one cluster to another.
   struct Path {
     Path(std::uint32_t from_cluster, std::uint32_t to_cluster, std::uint64_t streams_there,
          std::size_t points_max)
@@ -87,11 +88,11 @@ class Transfers {
   const Shape& shape_;
   const bool is_on_;
   const std::size_t changes_max_;
-  const std::size_t points_max_;  // points kept for a path
+  const std::size_t points_max_;  // points kept for a pair of clusters
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
       numbers_;  // keyed by pair of clusters
   std::vector<Path> paths_;
-  std::vector<Source> judged_by_;  // source that counts for a path, fixed by the first judge()
+  std::vector<Source> judged_by_;  // source to count for each Path; fixed by the first judge()
   std::vector<Change> changes_;
   std::int64_t judged_to_ = std::numeric_limits<std::int64_t>::min();
   StepCurve all_{transfer_points_max};

@@ -38,8 +38,9 @@ Blocks::Row all_of(const Rows& rows) {
   return all;
 }
 
-/// Returns the number of consecutive rows that are resampled together. It must be large enough to
-/// cover the dependence between rounds, and leave about as many different groups of rows.
+/// Returns the length of the blocks of the block bootstrap: the number of consecutive rows that are
+/// resampled together. Long blocks cover the dependence between rounds; short blocks are more
+/// numerous. The square root of the number of rows makes length and number equal.
 std::size_t length_of(const Rows& rows) {
   return static_cast<std::size_t>(std::sqrt(static_cast<double>(rows.size())));
 }

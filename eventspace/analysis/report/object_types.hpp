@@ -124,7 +124,7 @@ class ObjectTypes {
   Json type_of(const std::tuple<Columns...>& row, const Unit& unit) {
     Json columns = Json::array();
     const auto add_column = [&](const auto& column) {
-      // The unit of a row does not apply to its integers.
+      // The unit describes only the columns with floating-point numbers.
       columns.push_back(
           type_of(column, std::is_integral_v<std::decay_t<decltype(column)>> ? units::none : unit));
     };

@@ -26,7 +26,7 @@ async function bundle(entry) {
     minify: true,
     charset: 'utf8',
     legalComments: 'none', // the licences stand in the page as text
-    target: ['chrome109', 'firefox113', 'safari16.4'], // those that have DecompressionStream
+    target: ['chrome109', 'firefox113', 'safari16.4'], // browsers with DecompressionStream
     write: false,
   });
   return result.outputFiles[0].text.trimEnd();

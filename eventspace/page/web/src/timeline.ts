@@ -12,7 +12,7 @@ interface Row {
   name: string;
   level: 0 | 1 | 2; // cluster, host, thread
   number: number; // number of the cluster or host, or rank of the thread
-  /** Slices of each round of the stretch; undefined until they are drawn. */
+  /** Slices of each round; undefined until they are drawn. */
   slices: (Slice[] | undefined)[];
 }
 
@@ -23,8 +23,8 @@ const view_height = 440;
 const rows_first = 60;
 
 /**
- * Rows of a stretch. The row of a cluster or host shows, for each round, its thread that arrived
- * last.
+ * Rows of a run of consecutive rounds. The row of a cluster or host shows, for each round, its
+ * thread that arrived last.
  */
 class Model {
   readonly rows: Row[] = [];
@@ -32,7 +32,7 @@ class Model {
   begin = 0;
   end = 1;
   private slicer: Slicer;
-  private lanes: Map<string, number>[] = []; // by round: lane of each row's key
+  private lanes: Map<string, number>[] = []; // by round: index into Round.nanos, keyed by row
   stretch!: Stretch;
   constructor(private data: Data) {
     this.slicer = new Slicer(data);
