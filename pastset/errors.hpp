@@ -22,7 +22,8 @@ class Expired : public ElementError {
  public:
   using ElementError::ElementError;
 };
-/// The template of a tuple, or of an enter(), differs from the element's template.
+/// The template of a tuple, or the template that was passed to Space::enter(), differs from the
+/// element's template.
 class TemplateMismatch : public ElementError {
  public:
   using ElementError::ElementError;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/access.hpp — access rights and lock patience of shared spaces
+// pastset/shared/access.hpp — access rights and lock timeout of shared spaces
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,8 +19,8 @@ enum class SharedAccess : std::uint8_t {
 inline constexpr std::array<std::string_view, 3> shared_access_words{
     "own processes", "others may read", "others may write"};
 
-/// Default limit on waiting for a lock. Normally a lock is held only for a few instructions and for
-/// X-functions.
+/// Default time limit for waiting for a lock. Normally a lock is held only for a few instructions
+/// and for X-functions.
 inline constexpr base::Nanos usual_lock_patience{10'000'000'000};
 
 }  // namespace pastset

@@ -164,7 +164,8 @@ bool SharedArena::wants_memory(std::uint32_t element) const {
   return (mapping_.segment().wants_memory.load(std::memory_order_relaxed) >> element & 1) != 0;
 }
 
-/// A waiter sets its bit before it looks for memory, so it either finds memory or receives a ring.
+/// A process that waits for memory sets the bit of the element before it checks for free memory. It
+/// therefore either finds memory or is woken.
 void SharedArena::notify_waiting_writers() const {
   const shared::Segment& segment = mapping_.segment();
   std::uint64_t elements = segment.wants_memory;

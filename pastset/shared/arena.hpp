@@ -70,13 +70,13 @@ class SharedArena {
     std::uint64_t place = 0, bytes = 0;
   };
 
-  /// Takes an extent for the element with this `charge` (charge_of()), which may use `most` bytes
-  /// in total. Returns nullopt if less than `bytes + spare` of that is left, or if the space has no
-  /// memory now.
+  /// Takes an extent whose bytes count towards the memory limit `most` of one element. `charge`
+  /// identifies that element (charge_of()). Returns nullopt if less than `bytes + spare` of the
+  /// limit is left, or if the space has no memory now.
   std::optional<Room> take(std::uint64_t bytes, std::uint64_t charge, std::uint64_t most,
                            std::uint64_t spare = 0);
   Held hold(std::uint32_t extent);
-  void let_go(std::uint32_t extent);  ///< drops a hold; the last one rings waiters for memory
+  void let_go(std::uint32_t extent);  ///< drops a hold; the last one wakes waiters for memory
   bool holds(std::uint32_t process, std::uint32_t extent) const;
   bool is_held(std::uint32_t extent) const;
   /// Finds the extent with these bytes, if this process holds it and they fill most of it.
@@ -93,8 +93,9 @@ class SharedArena {
   /// the newest of its tuples in the extent is number `beyond - 1`.
   void open(std::uint32_t element, std::uint32_t extent);
   void close(std::uint32_t element, std::uint32_t extent, std::uint64_t beyond);
-  /// For an element whose holder died: drops tuples that the holder recorded but did not move,
-  /// except those in extent `open`. For an element that no longer exists, drops all tuples.
+  /// For an element whose lock was held by a process that died: drops tuples that this process
+  /// recorded by note_tuple() but did not append, except those in extent `open`. For an element
+  /// that no longer exists, drops all tuples.
   void forget_beyond(std::uint32_t element, std::uint64_t last,
                      std::uint32_t open = shared::extents_max);
 
@@ -103,12 +104,12 @@ class SharedArena {
   }
   std::uint64_t charged_to(std::uint32_t extent) const;
   bool has_extents() const;  ///< whether an extent can be taken, if there is memory for it
-  /// Returns the bytes in use that are charged to the element.
+  /// Returns the bytes in use that count towards the limit of the element.
   std::uint64_t bytes_of(std::uint64_t charge) const;
 
   void want_memory(std::uint32_t element, bool wants);
   bool wants_memory(std::uint32_t element) const;
-  void notify_waiting_writers() const;  ///< rings processes with movers that wait for memory
+  void notify_waiting_writers() const;  ///< wakes processes with movers that wait for memory
 
   void forget(std::uint32_t process);  ///< drops the holds of a process that died or detaches
   /// Returns memory that was not used for a second to the kernel.

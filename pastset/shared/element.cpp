@@ -35,7 +35,7 @@ SharedElement::~SharedElement() {
   try {
     if (!orphans_.empty()) hold.try_take(mapping_->lock_patience());
   } catch (const ElementError&) {
-    // When this process ends, its places in the line are cleared.
+    // Another process clears the waiting moves of this process after this process has ended.
   }
   waiters_.ensure_none();
 }
@@ -229,7 +229,7 @@ runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime:
   return waiters_.wait(list, hold.lock(), deadline, reason);
 }
 
-/// Polls the shared memory before it sleeps, so that other processes need not ring this one.
+/// Polls the shared memory before it sleeps, so that other processes need not wake this one.
 bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Hold& hold,
                          runtime::Deadline deadline, const runtime::Reason& reason) {
   const Waiters::Blocked blocked(waiters_);
@@ -271,7 +271,7 @@ void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
 /// are not delayed.
 bool SharedElement::on_ring(runtime::DeferredWakes& wakes) {
   if (log_.listens() || log_.is_deleted()) look_again(wakes);
-  return false;  // changes are signalled by a ring, so no polling is needed
+  return false;  // other processes signal changes, so no polling is needed
 }
 
 void SharedElement::look_again(runtime::DeferredWakes& wakes) {

@@ -21,18 +21,18 @@ namespace pastset {
 /// observes it, without a message. The tuples and the line (the queue of blocked movers) are common
 /// to all processes. A change wakes contexts of other processes like those of this one. Started
 /// reads are served in the order in which they began in this process. "The element is held" means
-/// that a process has its lock between processes.
+/// that a process holds the lock of the element, which is common to all processes.
 ///
 /// Waiting:      An OS thread polls the shared memory for a while. Then it waits as in any element.
-///               When another process changes the element, it rings a thread of this process, which
-///               wakes the waiter.
+///               A process that changes the element signals a thread of this process, which wakes
+///               the waiter.
 /// Large tuples: A move copies a tuple into the shared memory once. If there is memory, it does so
 ///   before the element is held. It copies nothing if the tuple was written there (buffer()) or
 ///   read from there. Readers use the tuple in place. Its memory is free once all readers have
 ///   released it.
-/// Bounded:      A move without a free slot or memory blocks until some is freed, if delta > 0 and
-///               keep_newest is 0. Otherwise it throws SharedSpaceFull. A move also throws it if
-///               the tuple can never fit or if the line is full.
+/// Bounded:      A move without a free entry (`slots`) or memory blocks until some is freed, if
+///               delta > 0 and keep_newest is 0. Otherwise it throws SharedSpaceFull. A move also
+///               throws it if the tuple can never fit or if the line is full.
 /// X-functions:  belong to a process and run while the element is held. Each operation runs the
 ///               functions of the process that moves or reads.
 /// Marks:        Error marks are cut to 255 bytes.
@@ -55,7 +55,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
                 std::uint32_t index, std::string name, Template tuple_template,
                 XFunction x_function = {});
   /// Like ~LocalElement(); started accesses receive Deleted.
-  /// Requires: the notification of such an access does not call it.
+  /// Requires: notifications of started accesses do not destroy the element.
   ~SharedElement() override;
 
   std::uint64_t move(const base::Payload& payload, runtime::Deadline deadline) override;

@@ -75,7 +75,8 @@ std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
   if (const auto error = log_.why_no_room_comes()) std::rethrow_exception(error);
   const std::uint32_t place = log_.join_line(incoming.tuple.bytes(), incoming.room);
   Waiters::Move move(waiters_, std::move(incoming.tuple), place);
-  // Only this process can provide the memory for its tuple, so a change must ring it.
+  // Only this process can copy its tuple into shared memory, so other processes must wake it after
+  // a change.
   if (log_.in_line(move.place).state == Waiting::needs_memory) log_.listen();
   try {
     wait_for_admission(move, hold, deadline);
@@ -111,7 +112,7 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
     } else if (const auto error = log_.why_no_room_comes()) {
-      std::rethrow_exception(error);  // polling may have found the error, without a ring
+      std::rethrow_exception(error);  // polling may have found the error before a wake-up
     } else {
       is_late = wait(move.waiting, hold, deadline, reason) == runtime::Woken::expired;
     }
@@ -128,7 +129,8 @@ void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
   }
 }
 
-/// Withdraws a move from the line. If the log is not held, its place is freed later.
+/// Withdraws a move from the queue of blocked movers. If the log is not held, its place is freed
+/// later.
 /// Requires: the mutex is held. So is the log, unless the caller could not take it.
 void SharedElement::withdraw(std::uint32_t place, const Hold& hold) {
   orphans_.push_back(place);
@@ -153,7 +155,7 @@ void SharedElement::drop_orphans() const {
   }
 }
 
-/// Makes the thread that handles rings call on_ring() soon.
+/// Makes the thread that handles wake-ups (Doorbell) call on_ring() soon.
 void SharedElement::come_back() const {
   log_.listen();
   mapping_->ring(std::uint32_t{1} << mapping_->me());

@@ -13,7 +13,7 @@ namespace pastset {
 
 /// Holds the two locks of a shared element: the mutex that guards this process's waiters, and the
 /// lock of the log, which all processes share. A thread that waits for the log releases the mutex
-/// meanwhile. Other threads can then wait for the log too, each with its own patience, or do work
+/// meanwhile. Other threads can then wait for the log too, each with its own time limit, or do work
 /// that needs only the mutex.
 class SharedElement::Hold {
  public:
@@ -38,7 +38,8 @@ class SharedElement::Hold {
     lock_.unlock();
   }
   /// Takes both locks. The mutex is held afterwards, even after an exception. While it waits, a
-  /// fiber yields to other fibers of its OS thread, and may throw a Stop.
+  /// fiber yields to other fibers of its OS thread. The wait throws runtime::Stop if the fiber is
+  /// cancelled.
   void take() {
     if (!try_take(element_.mapping_->lock_patience(), runtime::rest_fiber))
       throw element_.log_.held_for_long();

@@ -19,7 +19,7 @@ namespace pastset::shared {
 using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
 
-inline constexpr std::size_t processes_max = 32;  ///< one bit each in a Word
+inline constexpr std::size_t processes_max = 32;  ///< each has a bit of a 32-bit Word
 /// Number of extents in the arena. It suffices for shared_elements_max elements that are full of
 /// tuples with extents of their own, unless an element has more than 16 MiB (chunk_bytes()).
 inline constexpr std::size_t extents_max = 64 * shared_elements_max;
@@ -30,7 +30,7 @@ inline constexpr std::size_t process_name_bytes = 64, who_bytes = 96;
 /// Description of a dead process, such as "process 1234 (solver)"; empty if there is none.
 using Who = std::array<std::atomic<char>, who_bytes>;
 
-/// A tuple, stored in the slot if it is small and in the arena otherwise.
+/// Entry of one tuple. A small tuple is stored in the entry, any other tuple in the arena.
 struct alignas(line_bytes) Slot {
   Long ticket;  ///< sequence number of the move, counted from 1 per element
   Long bytes;
@@ -74,11 +74,11 @@ struct Element {
   Long generation;  ///< distinguishes successive elements with the same index
   std::array<std::atomic<char>, name_bytes> name;
   std::array<std::atomic<char>, template_bytes> tuple_template;
-  Long region, region_bytes;  ///< memory of the slots and the line
+  Long region, region_bytes;  ///< memory of the entries and the line
   Long slots, line, arena_bytes;
 
   alignas(line_bytes) runtime::SharedLock lock;
-  Word listeners;  ///< bit per process to ring after a change
+  Word listeners;  ///< bit per process to wake after a change
   Word changes;    ///< change counter for polling processes
   Word is_marked;
   Word is_guest;  ///< 1 = has tuples in extents that are charged to other elements
@@ -86,11 +86,13 @@ struct Element {
   Long next_ticket;
   Word chunk;       ///< extent for the next smaller tuple, plus 1; 0 = none
   Long chunk_used;  ///< bytes used in the chunk
-  /// Number of the newest tuple in the chunk, plus 1. Newest has it only once the chunk is closed;
-  /// until then the entry of the chunk is infinite.
+  /// Number of the newest tuple in the chunk, plus 1. The chunk's entry in Segment::newest is
+  /// infinite while the chunk is open; it gets this number when the chunk is closed.
   Long chunk_newest;
-  Word movers, takers;         ///< bits of processes that moved; that observed or axed
-  Who lost_mover, lost_taker;  ///< the last process of them, if it died and none is left
+  /// Bit per process: `movers` have moved a tuple, `takers` have observed or axed.
+  Word movers, takers;
+  /// The process that died as the last one of `movers` or of `takers`; empty while one is left.
+  Who lost_mover, lost_taker;
   std::array<std::atomic<char>, mark_bytes> mark;
 };
 

@@ -22,7 +22,7 @@ enum Inside : std::size_t { its_place, its_extent };
 
 bool is_large(const Slot& slot) { return slot.bytes.load(relaxed) > base::Payload::inline_bytes; }
 
-/// Returns the extent of the slot's tuple, at most extents_max. It need not exist.
+/// Returns the extent of the entry's tuple, at most extents_max. It need not exist.
 std::uint32_t extent_of(const Slot& slot) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(slot.inside[its_extent].load(relaxed), shared::extents_max));
@@ -124,7 +124,8 @@ void SharedLog::mend() {
   const Numbers it = numbers();
   share_->mend(it.last);
   drop_beyond_newest();
-  // At most one move in line is appended but not yet marked as admitted: that of the last tuple.
+  // At most one blocked mover has state `ready` although its tuple was appended: the mover of the
+  // newest tuple.
   const std::uint64_t newest = it.last > 0 ? slot_of(it.last - 1).ticket.load() : 0;
   std::uint32_t count = 0;
   for (std::uint64_t i = 0; i < sizes_.line; ++i) {
@@ -174,7 +175,7 @@ bool SharedLog::append(std::span<const std::byte> tuple, std::optional<Room>& ro
   element_.next_ticket.store(ticket, relaxed);
   slot.ticket.store(ticket, relaxed);
   element_.last.store(last + 1, std::memory_order_release);
-  room.reset();  // dropped before others look for memory
+  room.reset();  // dropped before others check for memory
   drop_beyond_newest();
   note_change();
   return true;
@@ -252,7 +253,7 @@ std::uint64_t SharedLog::tuples_to_keep() const {
   return keeps - std::min(keeps, it.last - it.oldest);
 }
 
-/// Returns the bytes of a slot's tuple: a copy of a small tuple, a view of a larger one.
+/// Returns the bytes of an entry's tuple: a copy of a small tuple, a view of a larger one.
 SharedLog::Bytes SharedLog::bytes_of(const Slot& slot) const {
   const std::uint64_t bytes = slot.bytes.load(relaxed);
   if (bytes <= base::Payload::inline_bytes) {
@@ -287,8 +288,8 @@ SharedLog::Numbers SharedLog::numbers_now() const {
   return numbers();
 }
 
-/// Copies a tuple without a lock. The contents of its slot and extent stay unchanged until `oldest`
-/// exceeds its number.
+/// Copies a tuple without a lock. The contents of its entry and extent stay unchanged until
+/// `oldest` exceeds its number.
 std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
   const auto is_there = [&] { return element_.oldest <= number && !is_deleted(); };
   if (!is_there()) return std::nullopt;
@@ -298,7 +299,7 @@ std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
     std::atomic_thread_fence(std::memory_order_acquire);
     if (is_there()) return copy;
   } catch (const SharedSpaceError&) {
-    if (is_there()) throw;  // otherwise the slot already belonged to another tuple
+    if (is_there()) throw;  // otherwise the entry already belonged to another tuple
   }
   return std::nullopt;
 }
@@ -311,8 +312,9 @@ SharedSpaceError SharedLog::overwritten(std::uint64_t number, const std::string&
 
 // ---- the line --------------------------------------------------------------------------------
 
-/// Returns the place of the first mover in line. Movers get memory in the same order: none gets it
-/// while an earlier one has none.
+/// Returns the place of the first blocked mover, the one with the smallest ticket. Movers get
+/// memory in the order of their tickets: a mover gets memory only when all earlier movers have
+/// theirs.
 std::optional<std::uint32_t> SharedLog::head_of_line() const {
   std::optional<std::uint32_t> head;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();

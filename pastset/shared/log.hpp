@@ -28,14 +28,14 @@ class SharedSpaceFull : public ElementError {
 /// processes change it, and each may die in the middle of a change.
 ///
 /// The line is the queue of blocked movers. There is room for a tuple if `delta` allows another one
-/// and a slot is free. A larger tuple also needs memory in the arena (a Room).
+/// and an entry is free. A larger tuple also needs memory in the arena (a Room).
 ///
 /// Why:         Every change takes effect by one store. If a process dies between two stores, the
 ///              next process finds the state before or after the change (mend()).
-/// Layout:      Slots hold the tuples `oldest` to last - 1. Each place in the line has a slot of
-///              its own. Larger tuples are in memory of the arena.
+/// Layout:      Entries (shared::Slot) hold the tuples `oldest` to last - 1. Each place in the line
+///              has an entry of its own. Larger tuples are in memory of the arena.
 /// Thread-safe: no; one thread at a time.
-/// Requires:    a Held, unless noted otherwise.
+/// Requires:    the caller holds the element (an object of class Held), unless noted otherwise.
 /// Throws:      SharedSpaceError if a value in the memory is invalid.
 class SharedLog {
  public:
@@ -44,9 +44,9 @@ class SharedLog {
   ~SharedLog();
   static std::uint64_t region_bytes(const SharedSizes& sizes);
 
-  void clear();  ///< erases the slots and the line of a deleted element
+  void clear();  ///< erases the tuples and the line of a deleted element
 
-  /// Lets go of the element, which try_take() took.
+  /// Releases the element, which try_take() took, when it is destroyed.
   class Held {
    public:
     explicit Held(SharedLog& log) : log_(log) {}
@@ -62,7 +62,7 @@ class SharedLog {
   /// sleeps.
   bool try_take(base::Nanos patience);
   SharedSpaceError held_for_long() const;
-  void let_go();  ///< rings listening processes if there was a change
+  void let_go();  ///< wakes listening processes if there was a change
 
   struct Numbers {
     std::uint64_t oldest = 0, first = 0, last = 0;
@@ -130,7 +130,7 @@ class SharedLog {
   bool listens() const { return (element_.listeners & my_bit()) != 0; }
   void listen() { element_.listeners |= my_bit(); }
   void no_longer_listen() { element_.listeners &= ~my_bit(); }
-  void note_change();  ///< counts the change; let_go() then rings listening processes
+  void note_change();  ///< counts the change; let_go() then wakes listening processes
   /// Removes a process that detached or died. `who` describes a dead process and is empty
   /// otherwise.
   void forget(std::uint32_t process, const std::string& who);
@@ -143,7 +143,7 @@ class SharedLog {
     if ((all.load(std::memory_order_relaxed) & my_bit()) == 0) note_first(all, lost);
   }
   void note_first(shared::Word& all, shared::Who& lost);
-  /// Returns the bit of this process; 0 while it has no slot.
+  /// Returns the bit of this process; 0 while it has no entry in Segment::processes.
   std::uint32_t my_bit() const {
     return mapping_.me() < shared::processes_max ? std::uint32_t{1} << mapping_.me() : 0;
   }

@@ -254,7 +254,7 @@ std::uint32_t SharedMapping::free_place() const {
 }
 
 bool SharedMapping::lives(std::uint32_t pid) const {
-  // Read before the slots, because the process may be about to unlock it.
+  // Read before the entries, because the process may be about to unlock it.
   const bool holds_directory = segment().lock.holder() == pid;
   bool has_place = false;
   for (const runtime::ProcessIdentity& one : processes()) {
@@ -262,7 +262,7 @@ bool SharedMapping::lives(std::uint32_t pid) const {
     if (one.is_alive()) return true;
     has_place = true;
   }
-  // A live process without a slot is attaching or has just detached.
+  // A live process without an entry is attaching or has just detached.
   return !has_place && holds_directory && runtime::ProcessIdentity::of(pid).is_alive();
 }
 
@@ -329,13 +329,13 @@ SharedSpaceError SharedMapping::held_for_long(const runtime::SharedLock& lock,
                   lock.holder().value_or(0), of, base::format_time(lock_patience_)));
 }
 
-/// Takes the lock. After the death of a holder there is nothing to repair, because slots and
+/// Takes the lock. After the death of a holder there is nothing to repair, because entries and
 /// elements count as valid only once their state is set.
 SharedMapping::Directory::Directory(const SharedMapping& mapping) {
   if (mapping.may_write()) locked_.emplace(mapping, mapping.segment().lock, "the space");
 }
 
-/// Holds the directory from the first check to the end, so that no other process takes the slot
+/// Holds the directory from the first check to the end, so that no other process takes the entry
 /// meanwhile.
 bool SharedMapping::clear(const runtime::ProcessIdentity& process) {
   const Directory held(*this);
@@ -357,8 +357,8 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
 }
 
 /// Detaches this process. Does not hold the directory while it waits for an element, because other
-/// processes may die meanwhile and must be cleared. A slot that cannot be freed now is cleared when
-/// this process ends.
+/// processes may die meanwhile and must be cleared. An entry that cannot be freed now is cleared
+/// when this process ends.
 void SharedMapping::leave() {
   {
     const Directory held(*this);
@@ -380,7 +380,7 @@ void SharedMapping::leave() {
   if (is_all_cleared) free_place_of(me_);
 }
 
-/// Clears the process's waiting moves and marks in one element. Returns false if another process
+/// Clears the waiting moves and bits of a process in one element. Returns false if another process
 /// holds the element.
 template <class View>
 bool SharedMapping::clear_in(View view, std::uint32_t process, const std::string& who,
@@ -403,7 +403,7 @@ void SharedMapping::free_place_of(std::uint32_t process) {
   ring(~std::uint32_t{0});
 }
 
-/// Clears the slot of a dead process, and frees the slot last. If this process dies meanwhile, or
+/// Clears the entry of a dead process, and frees the entry last. If this process dies meanwhile, or
 /// if an element is held, another call completes the work.
 /// Requires: the directory is held.
 bool SharedMapping::clear_place(std::uint32_t process) {

@@ -36,7 +36,7 @@ class ProcessDied : public ElementError {
   using ElementError::ElementError;
 };
 
-/// Memory that several processes share, and this process's slot among them. The memory belongs to
+/// Memory that several processes share, and this process's entry among them. The memory belongs to
 /// no file. The kernel frees it when the last process unmaps it or ends for any reason.
 ///
 /// Thread-safe: yes, from any thread. After a fork, the child must map the space itself.
@@ -77,7 +77,8 @@ class SharedMapping final : public runtime::SharedLock::Holders {
 
   shared::Segment& segment() const { return *reinterpret_cast<shared::Segment*>(base_); }
   std::string name() const;
-  /// Whether the segment may be written. If not, only functions that do not write may be called.
+  /// Whether this process may write the shared memory. If not, only functions that do not write may
+  /// be called.
   bool may_write() const { return may_write_; }
   std::size_t bytes() const { return bytes_; }  ///< memory limit of the space
   std::byte* at(std::size_t offset) const { return base_ + offset; }
@@ -94,10 +95,11 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   std::vector<runtime::ProcessIdentity> processes() const;
   std::string process_name(std::uint32_t process) const;
   /// Returns the process that made the space; nullopt after that process detached properly.
-  /// dead_owner() describes a dead owner as "process 1234 (solver)", even after its slot is reused.
+  /// dead_owner() describes a dead owner as "process 1234 (solver)", even after its entry is
+  /// reused.
   std::optional<std::uint32_t> owner() const;
   std::optional<std::string> dead_owner() const;
-  /// Rings the processes whose bits are set.
+  /// Wakes the processes whose bits are set.
   void ring(std::uint32_t processes) const;
 
   /// Holds a lock of the space. `of` names what it guards, for errors.
@@ -111,7 +113,8 @@ class SharedMapping final : public runtime::SharedLock::Holders {
    private:
     runtime::SharedLock& lock_;
   };
-  /// Holds the lock of the segment. If the space is read-only for this process, takes no lock.
+  /// Holds the lock of the list of processes and elements (Segment::lock). If the space is
+  /// read-only for this process, takes no lock.
   class Directory {
    public:
     explicit Directory(const SharedMapping& mapping);
@@ -124,12 +127,13 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   /// tries once and never sleeps.
   std::optional<bool> try_take(runtime::SharedLock& lock, base::Nanos patience) const;
   SharedSpaceError held_for_long(const runtime::SharedLock& lock, std::string_view of) const;
-  /// Patience for callers that delay other work while they wait, and that will try again.
+  /// Time limit of lock attempts by callers that delay other work while they wait, and that will
+  /// try again.
   static constexpr base::Nanos brief_patience{20'000'000};
 
-  /// Clears the locks, waiting moves, holds and slot of a dead process. Does nothing if that was
-  /// done before. Returns false if another process holds a lock that it needs. The slot then stays,
-  /// and another call must clear it.
+  /// Clears the locks, waiting moves, holds and entry of a dead process. Does nothing if that was
+  /// done before. Returns false if another process holds a lock that it needs. The entry then
+  /// stays, and another call must clear it.
   bool clear(const runtime::ProcessIdentity& process);
 
  private:

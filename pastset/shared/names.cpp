@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/names.cpp — search for spaces in `/proc`, and for other users' spaces by their
-// doors
+// pastset/shared/names.cpp — search for spaces in `/proc`, and for spaces of other users by their
+// named sockets (DescriptorDoor)
 #include "pastset/shared/names.hpp"
 
 #include <fcntl.h>
