@@ -151,7 +151,8 @@ void OperationState::remove(K& last) {
   last_ = last.before;
   used_ = last.room_before;
   const bool is_in_room = last.is_in_room;
-  void* const memory = &last;  // Kept is the first base of every K
+  // Start of the whole object, also if K is Kept: Kept is the first base of each derived class.
+  void* const memory = &last;
   last.~K();
   if (!is_in_room) ::operator delete(memory);
 }

@@ -28,7 +28,7 @@ class TravelError : public std::runtime_error {
   TravelError(std::string host, std::string path, std::string wrapper, std::string reason,
               FailureCause cause = FailureCause::other);
   const std::string& host() const { return host_; }
-  const std::string& path() const { return path_; }        ///< name of the graph
+  const std::string& path() const { return path_; }        ///< name of the collective or element
   const std::string& wrapper() const { return wrapper_; }  ///< "" if no wrapper was reached
   const std::string& reason() const { return reason_; }
   FailureCause cause() const { return cause_; }

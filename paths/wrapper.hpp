@@ -81,9 +81,9 @@ class Wrapper {
   /// contributors separate.
   virtual bool joins() const { return false; }
   /// Returns the operations that never wait in handle() of this wrapper. Waits in stages below do
-  /// not count. An operation needs no context if all stages of its path on this host return it. The
-  /// thread that receives such an operation from another host then runs it. Called once, during
-  /// deployment. Operations that run application code must not be in the set.
+  /// not count. An operation needs no context if it is in the set of each stage of its path on this
+  /// host. The thread that receives such an operation from another host then runs it. Called once,
+  /// during deployment. Operations that run application code must not be in the set.
   virtual OperationSet nonblocking_operations() const { return OperationSet::none(); }
   /// Returns whether a release may wait in this wrapper for earlier operations.
   virtual bool holds_releases() const { return false; }

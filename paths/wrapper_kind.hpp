@@ -81,7 +81,7 @@ struct WrapperKind {
   /// Whether its results may cover only some of the contributions to a round.
   bool may_answer_partial_values = false;
   /// Whether it accesses an element of another host directly, in place of the last wrapper of its
-  /// path. Only crossings may be between it and the last wrapper.
+  /// path. Between the two there may be only wrappers that pass operations to another host.
   bool maps = false;
   /// Whether it ends paths and refuses operations that change the element.
   bool only_reads = false;

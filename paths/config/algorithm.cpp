@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithm.cpp — reader and printer of algorithms by the descriptions of their words.
+// paths/config/algorithm.cpp — reader and printer of the setting `algorithm` and its long form.
 #include "paths/config/algorithm.hpp"
 
 #include <fmt/format.h>
@@ -86,7 +86,8 @@ bool does(const collectives::Algorithm& algorithm, std::string_view collective_k
                      [&](auto collective) { return name_of(collective) == collective_kind; });
 }
 
-/// Returns the transfer of that name if `word` allows it; otherwise nullptr.
+/// Returns the description of the value `name` of the setting `transfer`. Returns nullptr if the
+/// algorithm does not allow this value.
 const TransferWord* transfer_named(std::string_view name, const AlgorithmWord& word) {
   if (std::count(word.transfers.begin(), word.transfers.end(), name) == 0) return nullptr;
   for (const TransferWord& transfer : transfer_words())

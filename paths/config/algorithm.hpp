@@ -63,7 +63,7 @@ struct Algorithm {
   const AlgorithmWord* word = nullptr;
   bool all_to_all = false;
   std::vector<std::uint64_t> numbers = {};  ///< one for each of the word's settings
-  const TransferWord* transfer = nullptr;   ///< nullptr over a tree
+  const TransferWord* transfer = nullptr;   ///< nullptr if all clusters form one tree
   std::uint64_t tuples = 1;                 ///< tuples per request
   std::string schedule = {};  ///< schedule, such as "best" or "multilevel:shapes=flat/binomial"
 

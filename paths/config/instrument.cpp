@@ -46,7 +46,8 @@ std::vector<Settings> with_collectors(const std::vector<Settings>& way, bool has
                                       const std::function<bool(const Settings&)>& is_wanted,
                                       Collectors& collectors) {
   std::vector<Settings> collected;
-  bool is_mapped = false;  // whether a `map` is above, which operations rarely pass
+  // Whether a wrapper of the kind `map` is above. It rarely passes operations on.
+  bool is_mapped = false;
   for (std::size_t place = 0; place < way.size(); ++place) {
     // A `lagged_check` passes only some rounds on, so a collector below it would miss the others.
     const std::string above = place > 0 ? kind_in_way(way[place - 1], {}) : "";

@@ -101,8 +101,8 @@ class MemberReader {
 
 void read_groups(const Settings& section, Plan& plan, base::Mistakes& mistakes) {
   MemberReader reader(plan, mistakes);
-  // Groups need lanes, with which hosts between members forward messages until all members have
-  // ended.
+  // A group turns lanes on, as the key `lanes` does. With lanes, each host serves until the threads
+  // of all hosts have ended. Hosts between two members thus forward their messages until then.
   if (!section.entries().empty()) plan.lanes.is_written = true;
   for (const auto& [name, members] : section.entries())
     if (check_name(name, "a group", mistakes))

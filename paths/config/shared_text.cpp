@@ -21,15 +21,15 @@ constexpr std::int64_t line_min = 1, line_max = std::int64_t{1} << 20;
 constexpr std::uint64_t usual_slots_max = std::uint64_t{1} << 20;
 constexpr std::uint64_t memory_max = pastset::shared_bytes_max;
 
-/// Returns the size of the element's tuples if they do not fit into slots; 0 if they fit, or if
-/// sizes vary.
+/// Returns the size of the element's tuples if a tuple does not fit into an entry of the element's
+/// table (setting `slots`). Returns 0 if it fits, or if sizes vary.
 std::uint64_t large_bytes_of(const Plan::PlanElement& element) {
   const std::uint64_t bytes = element.tuple_template.fixed_bytes().value_or(0);
   return bytes <= base::Payload::inline_bytes ? 0 : std::min(bytes, memory_max);
 }
 
-/// Returns the size of an arena for `tuples` tuples that do not fit into slots. Returns more than
-/// memory_max if there can be no such arena.
+/// Returns the size of an arena for `tuples` tuples that do not fit into table entries. Returns
+/// more than memory_max if there can be no such arena.
 std::uint64_t arena_bytes_of(const Plan::PlanElement& element, std::uint64_t tuples) {
   const std::uint64_t one = large_bytes_of(element);
   if (one == 0) return 0;
@@ -47,10 +47,10 @@ bool has_least(const Plan::PlanElement& element) {
   return one == 0 || pastset::tuples_in(arena, one) >= least_tuples(element);
 }
 
-/// Returns default sizes. There are enough slots for the tuples that the element keeps, and two
-/// more. The arena has room for the large tuples that the element keeps, and for six more. These
-/// are two that wait, one that is written, one that is read, the next one and a spare one. Tuples
-/// cost memory only when they are written.
+/// Returns default sizes. There are enough table entries for the tuples that the element keeps, and
+/// two more. The arena has room for the large tuples that the element keeps, and for six more.
+/// These are two that wait, one that is written, one that is read, the next one and a spare one.
+/// Tuples cost memory only when they are written.
 pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
   constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 6;
   pastset::SharedSizes sizes;

@@ -110,8 +110,8 @@ void Acceptor::deliver(ConnectionId connection, Frame&& frame) {
   if (verdict.is_last) multiplexer_.transport().drop(connection);
 }
 
-/// Handles a short frame for a deployment that is not open: a request like the normal frame in
-/// whose place it was sent. Drops replies.
+/// Handles a short frame for a deployment that is not open. A short request gets the same treatment
+/// as the normal request frame that it abbreviates. A short reply is dropped.
 void Acceptor::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   if (!frame.is_reply) deliver(connection, new_frame(run_, number_, FrameKind::request));
 }
@@ -153,7 +153,8 @@ Acceptor::Verdict Acceptor::judge_call(ConnectionId connection, Frame& hello, La
     case DeploymentTable::Meaning::ended: {
       DeploymentId last = call;
       const bool is_last = call.number == deployments.number();
-      // The peer can meet this host if it uses this number.
+      // Number of the call of deploy() on this host that the peer can match: the current or the
+      // next one.
       last.number = deployments.number() + (deployments.is_under_way() ? 0 : 1);
       Verdict verdict =
           refused(fmt::format("{} has ended on host {}{}{}", name_of(call), host_,

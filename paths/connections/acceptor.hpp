@@ -46,7 +46,8 @@ class Acceptor final : public Receiver {
   /// deployment of that label.
   std::shared_ptr<const DeploymentId> begin(const std::string& label, const base::Digest& plan);
   /// Passes hellos of the deployment to `connections`: at once those that waited for it, and later
-  /// ones as they arrive. `connections` and `share` must outlive end().
+  /// ones as they arrive. `share` is the deployment's part of the transport. `connections` and
+  /// `share` must outlive end().
   void open(const DeploymentId& call, Connections& connections, Multiplexer::SubTransport& share);
   /// Notes that the deployment has ended, and how. Only the first call has an effect. `arrivals`
   /// are connections that peers made for the deployment; from now on the acceptor replies to their
@@ -54,8 +55,8 @@ class Acceptor final : public Receiver {
   void end(const DeploymentId& call, const std::string& how,
            const std::vector<ConnectionId>& arrivals = {});
 
-  /// Notes the number that a peer sent for its deploy() of the label in `call`. The next deploy()
-  /// of that label on this host takes at least this number, so that the two belong together.
+  /// Notes the number of a peer's call of deploy() with the label in `call`. This host's next call
+  /// with that label gets at least this number, so that it matches the peer's call.
   void hear(const DeploymentId& call, std::uint64_t number);
 
   /// Passes connections for lanes to `share`: those whose first frame is a lane's. `share` checks

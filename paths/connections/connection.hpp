@@ -33,7 +33,7 @@ struct PendingCall {
   runtime::Deadline deadline;
   Connection* connection = nullptr;
   std::uint64_t number = 0;
-  bool is_held = true;  // whether it is held behind pushes that wait for credits
+  bool is_held = true;  // whether the request has not been sent yet
   std::optional<Outcome> answered;
   std::string lost;
   runtime::WaitList waiting;

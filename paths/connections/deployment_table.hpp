@@ -12,9 +12,9 @@ namespace paths {
 /// leader. The table numbers this host's calls. Calls of different hosts with the same number
 /// belong together.
 ///
-/// A call gets the next number after this host's last call. If another host is known to use a
-/// higher number, the call gets that number. A number is used up however the call ends. Hosts are
-/// therefore matched again after one of them skipped a call.
+/// A call gets the next number after this host's last call, also if that call failed. If another
+/// host is known to use a higher number, the call gets that number. Hosts therefore match again
+/// after one of them skipped a call.
 ///
 /// Thread-safe: no; the owner locks.
 class DeploymentTable {

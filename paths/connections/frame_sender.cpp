@@ -11,9 +11,9 @@ namespace paths {
 
 namespace {
 
-/// Returns whether a frame waits for credits. Requests do not wait. Their number is limited,
-/// because their callers wait for replies. Pushes that have used all credits may also need a
-/// request to proceed.
+/// Returns whether a frame waits for credits. Requests do not wait, because the peer may need a
+/// request to complete the pushes that use all credits. The number of requests is limited, because
+/// their callers wait for replies.
 bool waits_for_credits(const Frame& frame) {
   return frame.kind == FrameKind::one_way && !is_farewell(frame.operation.kind);
 }
@@ -121,7 +121,8 @@ void FrameSender::take_credits(Connection& connection, std::uint32_t credits,
                                runtime::DeferredWakes& wakes) {
   if (credits == 0) return;
   connection.credits.take_back(credits);
-  queue_.parting().wake_all(wakes);  // wakes parting contexts, which then continue held frames
+  // Contexts that wait for goodbyes of peers allow more time while frames still leave.
+  queue_.parting().wake_all(wakes);
   post_held(connection, wakes);
 }
 

@@ -12,7 +12,8 @@ DeadlineMonitor::DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName
 }
 
 void DeadlineMonitor::expect(base::Nanos until) {
-  // At the earlier deadline watch() calls look_(), which returns the next deadline.
+  // If an earlier deadline is already expected, watch() calls look_() at that time, and look_()
+  // returns the next deadline.
   if (until >= earliest_.load()) return;
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);

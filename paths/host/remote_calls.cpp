@@ -80,7 +80,8 @@ Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const Opera
 }
 
 RemoteCalls::ClockReading RemoteCalls::read_clock(std::uint32_t peer) {
-  // Stage with the lowest id, so that each reading uses the same connection.
+  // The stage with the lowest id is used, so that each reading of the peer's clock uses the same
+  // connection.
   StageId entrance = no_stage;
   for (const Stage* exit : deployment_.instance().exits())
     if (deployment_.plan().host_of(exit->below_id) == peer)

@@ -211,8 +211,8 @@ std::string Validator::wrong_place(const Frame& frame, Entrance* entrance, const
   return {};
 }
 
-/// Returns the way of the path to the entrance; nullptr if the path does not enter there. The first
-/// call follows the path down and stores the way; later calls find it.
+/// Returns how the path enters this host at `entrance`; nullptr if the path does not enter there.
+/// The first call follows the path down and stores the result for later calls.
 const Validator::Way* Validator::way_into(Entrance& entrance, std::uint32_t path) const {
   const auto known =
       std::lower_bound(entrance.ways.begin(), entrance.ways.end(), path,

@@ -10,8 +10,10 @@
 namespace paths {
 
 /// Returns the template of a Partial for contributions of the template `value`: "partial: u64, u64,
-/// V, u8, u64, V". The fields are the sequence, the number of contributions, the value of the part,
-/// whether there is an exact pair (0 or 1), its sequence and its value.
+/// V, u8, u64, V". The fields are the number of the round (sequence), the number of contributions,
+/// and their combined value. Three fields of an exact pair follow: whether there is one (0 or 1),
+/// its round, and its value. An exact pair is a round whose complete value is known, and that
+/// value.
 ///
 /// Paper: Bongo et al. 2004, §IV: tuples of a result and its sequence. The exact pair is our
 ///        addition, because a result and its sequence alone prove too little.

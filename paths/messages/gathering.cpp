@@ -16,7 +16,8 @@ namespace {
 /// Values of LaneFrame::bytes in reports. 2 + n, for n > 0, means the report of a cluster in round
 /// n.
 constexpr std::uint64_t of_host = 0, of_cluster = 1, of_all = 2;
-/// Value of progress() on a host that knows that the fact holds for all hosts.
+/// Value of progress() on a host that knows that all hosts have arrived, or that the threads of all
+/// hosts have ended.
 constexpr std::uint64_t knows_all = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace

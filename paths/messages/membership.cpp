@@ -82,7 +82,8 @@ void Membership::lose_and_notify_exit(std::uint32_t host, const std::string& why
   if (is_news) notify_exit(host, why);
 }
 
-/// Notifies the exit of a loss. Does not at the end of a run, when hosts end one after the other.
+/// Reports a lost host to the exit host of this cluster. Reports nothing at the end of a run, when
+/// hosts end one after the other.
 void Membership::notify_exit(std::uint32_t host, const std::string& why) {
   EndpointState& state = parts_.state;
   if (state.is_switch() || state.runtime.is_virtual() || !state.plan->lanes.is_written ||

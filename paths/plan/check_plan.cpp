@@ -82,7 +82,7 @@ class StructureCheck {
     if (kind(above).crosses()) {
       const base::Settings* to = wrapper.settings.find("to");
       const auto host = to != nullptr ? plan_.host_named(to->text()) : std::nullopt;
-      if (!host) return;  // the kind reports it when it reads its settings
+      if (!host) return;  // the reader of the wrapper's settings reports the mistake
       here = *host;
     }
     check_host(below, here);

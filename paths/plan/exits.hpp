@@ -19,7 +19,7 @@ std::uint32_t exit_of(const Plan& plan, std::uint32_t cluster);
 /// round for up to 32 clusters. If some clusters have no link to each other, there is one round for
 /// any number of clusters.
 ///
-/// Paper: the dissemination barrier with n ways (Hoefler et al. 2006).
+/// Paper: n-way dissemination barrier (Hoefler et al. 2006).
 std::vector<std::uint32_t> clusters_in_round(const Plan& plan, std::uint32_t cluster,
                                              std::size_t round, bool are_notified);
 

@@ -285,7 +285,8 @@ void PlanPrinter::print_path(const Plan::PlanPath& path) {
   }
 }
 
-/// Returns whether the wrappers from the stage down may fit on one line as words.
+/// Returns whether the wrappers from the stage down can be printed as a list of names. Each wrapper
+/// must then have a name and no role.
 bool PlanPrinter::is_list_of_words(StageId stage) {
   for (; stage != no_stage; stage = plan_.stages[stage].below)
     if (plan_.wrappers[plan_.stages[stage].wrapper].name.empty() || role_of(plan_.stages[stage]))

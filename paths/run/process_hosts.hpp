@@ -16,8 +16,8 @@
 
 namespace paths {
 
-/// Returns the failure on this or another host of which the host's deployment knows; "" if there is
-/// none.
+/// Returns the failure that the deployment of `host` has noted, on this or another host; "" if
+/// there is none.
 std::string failed_elsewhere(Host& host);
 
 /// Creates, runs and ends the hosts of a plan that are in this process.

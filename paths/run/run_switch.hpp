@@ -13,8 +13,8 @@ namespace paths {
 
 /// Runs the switch of a cluster whose hosts are processes. The hosts send to other clusters through
 /// the switch. Each link of the switch has one queue, which must be in one process. The switch has
-/// no threads, and is neither a host of the plan nor a step of a way. `run` is the id of the run;
-/// nullopt if it has none.
+/// no threads. It is not a host of the plan, and the routes of messages do not contain it. `run` is
+/// the id of the run; nullopt if it has none.
 ///
 /// Blocks: until all hosts of its cluster have ended, are gone, or have not connected before the
 ///         plan's deadline, and until their messages have left.

@@ -77,7 +77,7 @@ class Tracing final : public DeploymentWatcher {
   const std::uint64_t seed_;
   std::vector<Host*> hosts_;
   runtime::Mutex mutex_;      // guards traced_ and lacks_; also held while flushing
-  std::list<Traced> traced_;  // a list keeps the addresses
+  std::list<Traced> traced_;  // a list, because entries must keep their memory addresses
   std::vector<std::string> lacks_;
   runtime::Task flushing_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/periodic.cpp — exact results in one round of `every`.
+// paths/config/algorithms/periodic.cpp — algorithm with an exact result in every N-th round only.
 #include "paths/config/expand/collective.hpp"
 
 namespace paths {

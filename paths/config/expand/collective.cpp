@@ -112,7 +112,8 @@ void CollectiveExpansion::write_cluster(std::uint32_t cluster, const Way& rest) 
   }
 }
 
-/// Returns the settings of a condition check that permit or forbid partial values to decide.
+/// Returns the setting `relaxation` of a condition check, which says whether the values of a part
+/// of the clusters may decide the condition. Returns nothing if all clusters form one tree.
 Entries CollectiveExpansion::decides() const {
   if (!collective_.algorithm.all_to_all) return {};
   return {

@@ -71,7 +71,8 @@ class CollectiveExpansion {
   bool checks() const;
   Entries decides() const;
   void write_cluster(std::uint32_t cluster, const Way& rest);
-  /// Ways down from hosts in which the paths of other hosts meet.
+  /// Wrappers from a host down to the end of its paths, keyed by host. Contains only hosts in which
+  /// the paths of other hosts meet.
   using Climbs = std::unordered_map<std::uint32_t, Way>;
   void climb(Way& way, const ClusterTree& tree, std::uint32_t host, const Way& rest, Climbs& known);
   base::Settings join(std::string_view part, std::uint32_t host,
@@ -93,7 +94,9 @@ class CollectiveExpansion {
   const CollectiveKind& kind_;
   const base::Position position_;
   const base::Settings join_settings_;
-  const bool is_alone_;  ///< one thread in total: its path still needs a join to be a collective's
+  /// Whether the collective has only one thread. Its path gets a join too, because a path without a
+  /// join would not be recognized as the path of a collective.
+  const bool is_alone_;
   Writer& writer_;
   Routes& routes_;
   std::vector<std::uint32_t> clusters_;  ///< clusters that have threads

@@ -25,7 +25,8 @@ base::Settings::Entry entry(std::string key, base::Settings value);
 base::Settings in_place(std::string kind, Entries settings, const base::Position& position);
 /// Returns the wrapper that ends a path in an element.
 base::Settings store(const std::string& element, const base::Position& position);
-/// Returns the same for a path that a push begins; `marks` is the store's setting.
+/// Returns the same wrapper with the setting `marks`. It names the events after which the wrapper
+/// puts an error mark into the element.
 base::Settings marked_store(const std::string& element, std::string marks,
                             const base::Position& position);
 void append(Way& way, const Way& rest);

@@ -122,7 +122,7 @@ ConnectionId LaneConnections::connection_to(std::uint32_t host) {
 
 /// If there are too many connections, closes the one that was idle for longest. Does not close
 /// connections to switches, because a switch notices by them that a host has ended. Does not close
-/// connections without room either.
+/// connections on which messages wait for room either.
 void LaneConnections::close_idle() {
   ConnectionId idle = 0;
   {

@@ -28,8 +28,8 @@ class SharedClocks {
   /// and both addresses are of one machine.
   void compare(std::uint32_t host, std::uint64_t identity);
   bool has(std::uint32_t host) const { return hosts_.contains(host); }
-  /// Adds the time that the frame took to its lateness. If that time is below zero or above the
-  /// deadline, the clocks differ, and the frame is not changed.
+  /// Adds the travel time of the frame to `frame.late`. If the travel time is below zero or above
+  /// the deadline, the clocks of the two hosts differ, and the frame is not changed.
   void add_lateness(LaneFrame& frame) const;
 
  private:

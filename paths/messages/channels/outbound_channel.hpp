@@ -42,9 +42,9 @@ struct OutboundChannel {
     OutboundChannel* lane = nullptr;
     std::uint64_t next_ordinal = 0;
     bool is_named = false;    ///< whether it contains all named messages, whatever their channel
-    bool is_listed = false;   ///< whether it is in a list of its outlet
+    bool is_listed = false;   ///< whether OutgoingLanes lists it among the channels that may send
     bool was_idle = true;     ///< whether it has sent nothing since it was listed
-    base::Nanos ready_at{0};  ///< time of the last missing permission; no message leaves before it
+    base::Nanos ready_at{0};  ///< arrival of the last credit or grant; no message leaves earlier
 
     bool empty() const { return paying_.empty() && granted_.empty() && waiting_.empty(); }
     /// Adds a message. The address of the stored message is valid until it is sent or dropped.

@@ -9,8 +9,8 @@
 namespace paths {
 namespace {
 
-/// Maximum number of bytes that have left an outlet but were not passed on, on the steady clock.
-/// This amount fits the processor's cache.
+/// Maximum number of bytes for one next host that were handed to the carrier and possibly not sent
+/// yet. The limit holds on the steady clock only. This amount fits the processor's cache.
 constexpr std::uint64_t in_hand_max = std::uint64_t{64} << 10;
 
 }  // namespace
@@ -93,8 +93,9 @@ OutboundChannel::Channel* OutgoingLanes::choose(Outlet& outlet,
   return nullptr;
 }
 
-/// Removes the channel whose turn it is from the outlet and returns it. If that channel contains
-/// named messages, all lanes of its group are compared. The one with the lowest `order` goes first.
+/// Removes the channel whose turn it is from the lists of the outlet and returns it. If that
+/// channel contains named messages, all lanes of its group are compared. The one with the lowest
+/// `order` goes first.
 OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   auto& turn = outlet.fresh.empty() ? outlet.turns : outlet.fresh;
   if (turn.empty()) return nullptr;
@@ -121,8 +122,8 @@ OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   return chosen;
 }
 
-/// Sends as many frames as the outlet accepts. On the virtual clock, the next frame of a link is
-/// chosen after all other events of the same time.
+/// Sends as many frames as the link or the carrier accepts. On the virtual clock, the next frame of
+/// a link is chosen after all other events of the same time.
 void OutgoingLanes::want(Outlet& outlet) {
   if (outlet.is_waiting) return;
   if (outlet.has_link && runtime_.is_virtual())
@@ -131,8 +132,8 @@ void OutgoingLanes::want(Outlet& outlet) {
     pump(outlet);
 }
 
-/// Continues an outlet that has room again. Its time continues from now, because frames that waited
-/// for room do not count as late.
+/// Continues the channels to a next host for which the carrier has room again. Frames that waited
+/// for room do not count as late, so the time of the last frame (`taken`) becomes the present time.
 void OutgoingLanes::room_made(std::uint32_t host) {
   const auto found = by_host_.find(host);
   if (found == by_host_.end() || !std::exchange(found->second.has_no_room, false)) return;
