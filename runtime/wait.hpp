@@ -27,7 +27,7 @@ using base::Nanos;
 class Mutex {
  public:
   Mutex() = default;
-#ifdef PATHS_TSAN  // only here, so that static mutexes need no destructor elsewhere
+#ifdef PATHS_TSAN  // static mutexes of other builds thus need no destructor
   ~Mutex() { thread_sanitizer::forget_mutex(this); }
 #endif
   Mutex(const Mutex&) = delete;
@@ -127,8 +127,8 @@ class Deadlock : public Stop {
 /// An object that is notified of an event, so that no context has to block. The context that caused
 /// the event calls notify() after it has unlocked its mutex.
 ///
-/// Owns: its memory stays valid until notify(), which happens once for each
-///   DeferredWakes::notify().
+/// Owns: nothing. The memory of a Waiter must stay valid until its notify() is called. That happens
+///   once for each time that the Waiter was passed to DeferredWakes::notify().
 class Waiter {
  protected:
   ~Waiter() = default;

@@ -289,9 +289,10 @@ std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::u
   return std::nullopt;
 }
 
-/// Throws: TravelError if the round can no longer be decided because of error marks. A cluster at
-///         our round has sent all that it knows about the round. A cluster behind it may still send
-///         a value, an exact pair or a later sequence, unless its element is marked.
+/// Throws: TravelError if the round can no longer be decided because of error marks. A cluster
+///         whose newest tuple is of our round has sent all that it knows about the round. A cluster
+///         whose newest tuple is of an earlier round may still send its value, an exact pair or a
+///         tuple of a later round, unless its element is marked.
 void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
                                       const Operation& operation) const {
   const Seen* lost = nullptr;

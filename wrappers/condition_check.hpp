@@ -31,7 +31,7 @@ struct ConditionCheckSettings {
 
 /// Switches for tests. Each test turns one part of the rule off and shows why it is needed.
 struct ConditionCheckSwitches {
-  bool use_exact_pair = true;   ///< false: a larger sequence alone decides, as in the paper
+  bool use_exact_pair = true;   ///< false: a tuple of a later round alone decides, as in the paper
   bool record_adoption = true;  ///< false: only values combined here become our exact pair
 };
 
@@ -44,19 +44,20 @@ struct ConditionCheckSwitches {
 ///
 /// If tuples must be requested, an undecided round immediately asks some clusters, those with the
 /// largest last known values first. It assumes that these values still hold, and asks the fewest
-/// clusters that would then decide the round. If no number would, it asks all clusters. If the
-/// replies do not decide the round, it asks the remaining clusters. It also asks again each cluster
-/// whose tuple was too old.
+/// clusters that would then decide the round. If not even the values of all clusters would decide
+/// it, it asks all. If the replies do not decide the round, it asks the remaining clusters. It also
+/// asks again each cluster whose tuple was too old.
 ///
 /// Integers of equal sign may overflow when clusters are combined. The overflow proves the outcome
-/// that a part of the values can establish. The result is then the value of the own cluster.
+/// that partial values can prove, such as `holds` for `greater` and non-negative values. The result
+/// is then the value of the own cluster.
 ///
-/// Why:     The program may continue after an exact result. A larger sequence of another root then
-///          proves nothing: that root may have completed our round with our tuple. Each tuple
-///          therefore carries the newest round whose complete value its root knows, either combined
-///          there or adopted from another tuple. If a tuple carries such a pair for our round, the
-///          pair is our result. Otherwise a larger sequence proves the outcome that a part of the
-///          values can establish.
+/// Why:     The program may continue after an exact result. A tuple of a later round from another
+///          root then proves nothing: that root may have completed our round with our tuple. Each
+///          tuple therefore carries the newest round whose complete value its root knows, either
+///          combined there or adopted from another tuple. If a tuple carries such a pair for our
+///          round, the pair is our result. Otherwise the other root passed our round without its
+///          complete value. Our round then has the only outcome that partial values can prove.
 /// Blocks:  until the round is decided or the host's deadline passes; it sleeps between arrivals.
 ///          The next round waits meanwhile.
 /// Throws:  TravelError.

@@ -12,9 +12,10 @@
 
 namespace wrappers {
 
-/// Ends a path in an element, like a store, but only for enter, observe, newest, first, last and
-/// delta. It rejects operations that would change or delete tuples. A config can thus declare hosts
-/// that only read.
+/// Ends a path in an element, like a store, but accepts only operations that read. These are
+/// `enter` (compares the template), `observe`, `newest`, `first`, `last` and `delta` (returns the
+/// limit of unobserved tuples). It rejects operations that would change or delete tuples. A config
+/// can thus declare hosts that only read.
 ///
 /// Blocks:  as the element does, until the host's deadline.
 /// Throws:  pastset::ElementError, with the element's message. Also for rejected operations.

@@ -52,7 +52,7 @@ std::string why_not(const paths::Plan& plan, const groups::Call& call) {
   question.algorithm = call.algorithm;
   try {
     const auto hosts = groups::participants_of(plan);
-    // Finding the best schedule would take long. It is enough to know that there are ways between
+    // Finding the best schedule would take long. It is enough to know that there are routes between
     // all hosts, because some schedule then exists.
     if (call.algorithm == "best")
       groups::network_of(plan, hosts);

@@ -28,8 +28,8 @@ namespace wrappers {
 /// Order:   Rounds may overtake each other.
 class Schedule final : public paths::BlockingWrapper {
  public:
-  /// `wrapper` is the wrapper's index in the plan. `collective` is the graph that the wrapper
-  /// serves. `by` is the name of the schedule.
+  /// `wrapper` is the wrapper's index in the plan. `collective` is the name of the collective that
+  /// the wrapper serves. `by` is the name of the schedule.
   Schedule(paths::Deployment& deployment, std::uint32_t wrapper, std::string collective,
            std::string by, paths::Reduction reduction);
   paths::Result operate(paths::Operation operation, paths::Next next) override;

@@ -13,8 +13,8 @@ enum class LaneKind : std::uint8_t {
   data,    ///< a message or a part of one
   credit,  ///< allows the target to send `bytes` more bytes
   grant,   ///< allows the target to send one whole message
-  /// Request for credit. If it contains a signature digest, it asks whether the message for which
-  /// the source waits can still arrive.
+  /// Request for credit. With a signature digest, the source asks instead whether a message for
+  /// which it waits can still be sent or received.
   ask,
   /// The source has left the group after it sent `bytes` messages. The text is the reason; with a
   /// signature digest it is the last operation in which the source took part.
@@ -41,9 +41,9 @@ inline constexpr LaneKind last_lane_kind = LaneKind::here;
 /// Hosts on the way pass the frame on unchanged, except for its times.
 struct LaneFrame {
   LaneKind kind = LaneKind::data;
-  /// Data: whether the sender had a grant for the message; otherwise it used credit.
+  /// Frames of the kind `data`: whether the sender had a grant; otherwise it used credit.
   bool is_granted = false;
-  /// Grant and here: whether emulated links carry the frame without delay.
+  /// Frames of the kinds `grant` and `here`: whether emulated links carry the frame without delay.
   bool is_at_once = false;
   std::uint32_t source = 0;  ///< host number in the run
   std::uint32_t target = 0;  ///< host number in the run

@@ -96,7 +96,7 @@ class Multiplexer::SubTransport final : public Transport {
   Multiplexer& all_;
   const HostNumbers numbers_;
   Receiver* receiver_ = nullptr;  // guarded by the mutex; stays valid while inside_ > 0
-  std::uint64_t inside_ = 0;  // number of calls inside the receiver, without those of short ends
+  std::uint64_t inside_ = 0;      // number of calls inside receiver_, except ShortEnd::deliver()
   const std::shared_ptr<std::atomic<bool>> is_closed_ = std::make_shared<std::atomic<bool>>(false);
 };
 

@@ -42,7 +42,7 @@ struct Peers {
   /// Whether a host that cannot have shared memory is an error.
   bool requires_shared_memory = false;
   bool are_processes = false;  ///< whether each host is a process; elements can then be mapped
-  /// Whether all ways out from one host to another share one connection.
+  /// Whether all paths from one host to another share one connection.
   bool shares_connections = false;
   base::Nanos deadline{0};
   base::Digest digest;  ///< digest of the plan

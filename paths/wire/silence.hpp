@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/silence.hpp — count of looks that found a peer silent
+// paths/wire/silence.hpp — count of checks that found a peer silent
 #pragma once
 #include <cstdint>
 #include <utility>

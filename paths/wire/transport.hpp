@@ -28,8 +28,8 @@ class ShortEnd {
 ///
 /// Thread-safe: calls for one connection never overlap.
 /// Blocks:      must not block.
-/// Context:     no context; the services' OS thread, or the OS thread of a waiter. Between hosts of
-///              one process: the sender's context.
+/// Context:     no context, on the OS thread of the service contexts or on an OS thread that polls
+///              while it waits. Between hosts of one process: the sender's context.
 class Receiver {
  public:
   virtual ~Receiver() = default;
@@ -64,8 +64,9 @@ class ShortWay {
 /// the connection lives. A transport adds no delay of its own; only wrappers/emulate_link adds
 /// latency.
 ///
-/// Why: A transport only moves bytes and reports when no more can arrive. The code above decides,
-///      in one place for all transports, whether a peer has arrived or is alive, lost or refused.
+/// Why: A transport only moves bytes and reports when no more can arrive. Its user decides whether
+///      a peer has arrived or is alive, lost or refused. This code thus exists once for all
+///      transports.
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -119,8 +119,8 @@ std::uint64_t steady_clock_identity() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
   std::error_code error;
-  // Kernels before 5.6 have no time namespaces: the link is then missing. If /proc does not show
-  // our process, nothing is known about its namespace.
+  // Kernels before 5.6 have no time namespaces. The symbolic link is then missing, and `clocks` is
+  // empty. If /proc does not show our process, nothing is known about its namespace.
   const bool is_notified = !boot.empty() && fs::exists("/proc/self/ns/pid", error);
   const fs::path clocks = fs::read_symlink("/proc/self/ns/time", error);
   if (!is_notified) return 0;

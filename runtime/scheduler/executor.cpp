@@ -107,9 +107,9 @@ void Executor::begin_fiber(ContextRole role, ContextName name, std::size_t stack
   notify();
 }
 
-/// Launches the contexts that other threads have begun before any context that this thread begins
-/// later. If different threads receive frames one after the other, the frames are therefore
-/// processed in that order.
+/// Launches the contexts that other threads have begun. Contexts that this thread begins later are
+/// launched after them. If different threads receive frames one after the other, the frames are
+/// therefore processed in that order.
 void Executor::launch_begun() {
   if (!inbox_.has_begun() || !on_own_thread()) return;
   inbox_.take_begun([this](Context& context) { scheduler_.launch(context); });

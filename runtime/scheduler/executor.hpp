@@ -116,7 +116,7 @@ class Executor final : private SchedulerOwner {
   std::mutex no_fibers_mutex_;
   std::condition_variable no_fibers_;
   bool has_no_fibers_ = false;
-  bool is_waited_for_ = false;  // end_services() waits; executor's own OS thread only
+  bool is_waited_for_ = false;  // whether end_services() waits; used on the executor's OS thread
 };
 
 }  // namespace runtime

@@ -12,7 +12,8 @@ namespace runtime {
 class OsThread {
  public:
   OsThread() = default;
-  /// Throws std::runtime_error with the limits to check if the system cannot start a thread.
+  /// Throws std::runtime_error if the system cannot start a thread. The text names the limits to
+  /// check.
   OsThread(std::size_t stack_bytes, std::function<void()> work);
   OsThread(OsThread&& other) noexcept;
   OsThread& operator=(OsThread&& other) noexcept;

@@ -92,7 +92,8 @@ void CoreContention::note_yield(Nanos began, Nanos ended) {
   if (ended - began <= long_yield) return;
   const Nanos::rep until = rest_until_.load(relaxed);
   if (ended.count() < until) return;  // another thread has seen the same yield
-  // If a yield lasts as long again soon after the last rest, the program still runs.
+  // Another program uses the core. If it is seen soon after the last time without yields, it has
+  // run on. The next time without yields is then twice as long.
   const Nanos::rep rest = rest_.load(relaxed);
   const bool again = rest != 0 && began.count() - until < rest;
   const Nanos::rep now = again ? std::min(2 * rest, longest_rest.count()) : first_rest.count();

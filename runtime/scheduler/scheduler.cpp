@@ -20,8 +20,8 @@
 namespace runtime {
 
 /// Runs fibers in the order in which they became ready. The dispatcher of Boost.Fiber is a context
-/// of its own, in which the owner is called. It runs if no fiber is ready, and after every
-/// `picks_max` fibers; otherwise sockets would starve.
+/// of its own. It calls the scheduler's owner (SchedulerOwner). The dispatcher runs if no fiber is
+/// ready, and after every `picks_max` fibers; otherwise sockets would starve.
 class Scheduler::Algorithm final : public boost::fibers::algo::algorithm {
  public:
   explicit Algorithm(Scheduler* scheduler) : scheduler_(scheduler) { scheduler->algorithm_ = this; }

@@ -40,8 +40,9 @@ std::uintptr_t stack_pointer(const void* machine_state) {
 #endif
 }
 
-/// Whether the fault is a stack overflow. It is if it accessed the guard, or if the stack pointer
-/// is below the stack. The stack pointer is below it after a frame that is larger than the guard.
+/// Returns whether the fault is a stack overflow: an access to the guard pages, or a stack pointer
+/// below the stack. A function whose frame is larger than the guard moves the stack pointer below
+/// it.
 bool is_overflow(const StackBounds& stack, const siginfo_t& fault, const void* machine_state) {
   if (stack.guard_bytes == 0) return false;
   const auto bottom = reinterpret_cast<std::uintptr_t>(stack.bottom);

@@ -184,9 +184,10 @@ std::span<const std::byte> RingReader::data() {
   return {bytes_ + read_ % RingArea::ring_bytes, static_cast<std::size_t>(written_ - read_)};
 }
 
-/// Without a notification, a writer would wait while the reader reads the whole ring. Meanwhile at
-/// least one store of read_ has a fence, before the reader checks whether the writer waits.
-/// Therefore either the writer sees the room, or the reader sees that the writer waits.
+/// Most stores of read_ have no fence and may therefore miss a writer that begins to wait for room.
+/// One store with a fence for each half of the ring buffer is enough. While the reader empties the
+/// whole ring, it makes at least one such store, and then checks whether the writer waits. Either
+/// the writer sees the room, or the reader sees that the writer waits.
 void RingReader::consume(std::size_t bytes) {
   read_ += bytes;
   if (read_ - ordered_ < RingArea::ring_bytes / 2)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/area.hpp — rings in memory that two processes map, without a file
+// paths/wire/shared_memory/area.hpp — ring buffers in memory that two processes map, without a file
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace paths {
 
-/// Thrown if the peer of a link breaks the protocol. Nothing that the peer wrote is trusted
-/// afterwards.
+/// Thrown if the peer of a shared-memory link (link.hpp) breaks the protocol. Nothing that the peer
+/// wrote is trusted afterwards.
 class LinkError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -21,8 +21,8 @@ class LinkError : public std::runtime_error {
 
 using base::Descriptor;
 
-/// Counters of one direction of a link: bytes written, and bytes read. Each process writes only its
-/// own counter, and checks the counter of the other process before it uses it.
+/// Counters of one direction of a shared-memory link: bytes written, and bytes read. Each process
+/// writes only its own counter, and checks the counter of the other process before it uses it.
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> written{0};
   alignas(64) std::atomic<std::uint64_t> read{0};
@@ -31,17 +31,18 @@ struct RingControl {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// The two rings of a link, in memory that two processes map. The process that makes the memory
-/// passes its descriptor to the other process. The kernel frees the memory when both processes have
-/// closed it or died. The size is sealed, so that neither process can shrink memory that the other
-/// uses.
+/// The two ring buffers of a shared-memory link, in memory that two processes map. The process that
+/// makes the memory passes its descriptor to the other process. The kernel frees the memory when
+/// both processes have closed it or died. The size is sealed, so that neither process can shrink
+/// memory that the other uses.
 class RingArea {
  public:
   static constexpr std::size_t ring_bytes = std::size_t{4} << 20;
 
   /// Throws std::system_error.
   static RingArea make();
-  /// Maps memory that a peer made. Throws LinkError if the memory is not that of a link.
+  /// Maps memory that a peer made. Throws LinkError if the memory is not that of a shared-memory
+  /// link.
   static RingArea of(Descriptor descriptor);
   RingArea() = default;
   RingArea(RingArea&& other) noexcept
@@ -100,7 +101,7 @@ class PollingFlag {
   std::atomic<std::uint64_t>* word_ = nullptr;
 };
 
-/// Writing end of one direction of a link.
+/// Writing end of one direction of a shared-memory link.
 class RingWriter {
  public:
   RingWriter() = default;
@@ -131,7 +132,7 @@ class RingWriter {
   std::uint64_t looks_at_ = near_bytes;
 };
 
-/// Reading end of one direction of a link.
+/// Reading end of one direction of a shared-memory link.
 class RingReader {
  public:
   RingReader() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/link.hpp — one link between two processes: its rings and connections
+// paths/wire/shared_memory/link.hpp — shared-memory link: its rings and connections
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace paths {
 
-/// Another transport for the connections of a link for which there is no memory.
+/// Another transport for the connections of a shared-memory link for which there is no memory.
 class LinkDetour {
  public:
   LinkDetour(std::shared_ptr<Detour> detour, std::uint32_t link, std::uint32_t host)
@@ -38,9 +38,9 @@ class LinkDetour {
   std::unordered_map<std::uint32_t, ConnectionId> carried_;
 };
 
-/// A link leads from the host that made it to another host. It carries all connections that its
-/// maker opens to that host, in both directions. For each connection, each end announces once that
-/// it sends no more.
+/// A shared-memory link between two processes of one machine; not a link between clusters. One of
+/// the two hosts makes the link. The link carries all connections that its maker opens to the other
+/// host, in both directions. For each connection, each end announces once that it sends no more.
 ///
 /// Thread-safe: any context may write; one thread at a time reads. A thread may close the socket
 ///              only if it may both read and write.
@@ -54,14 +54,14 @@ class Link {
   const std::optional<std::uint32_t> host;
   bool is_ours() const { return host.has_value(); }
 
-  // ---- on the services' thread ----
+  // ---- on the OS thread of the service contexts ----
   Descriptor socket;
   RingArea area;
   bool has_begun = false;  ///< whether greetings were exchanged
 
   /// Sends the kept frames, and allows reading. `direction` is the one in which this host writes.
   void begin(RingArea rings, PollingFlag peer, int direction);
-  /// Called instead of begin() if there is no memory: kept and later frames take the detour.
+  /// Called instead of begin() if there is no memory. Kept and later frames then use `detour`.
   void divert(LinkDetour detour);
   /// Ends the link: no more frames leave. Returns the connections that were open.
   std::vector<ConnectionId> end();

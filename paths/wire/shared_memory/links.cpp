@@ -169,8 +169,9 @@ void Links::stop() {
     if (stopped_.wait(lock, until, reason) == runtime::Woken::expired) break;
   lock.unlock();
   if (sign_) runtime_.remove_poller(*this);
-  // The task is queued twice. Links that open() opens in the first pass are thus watched before
-  // they are closed.
+  // The runtime runs tasks in the order in which they were queued. A task that calls open() queues
+  // another one, which begins to watch the socket. Both must run before close_all(), which is
+  // therefore queued only by a task that follows open().
   runtime_.wake_from_outside([self = shared_from_this()] {
     self->runtime_.wake_from_outside([self] { self->close_all(); });
   });
@@ -178,7 +179,8 @@ void Links::stop() {
   while (!closed_) stopped_.wait(lock, runtime::Deadline::never(), reason);
 }
 
-/// Waits until no thread receives. The services' thread handles frames that arrive meanwhile.
+/// Waits until no thread receives. The OS thread of the service contexts handles frames that arrive
+/// meanwhile.
 void Links::settle() {
   { const runtime::Lock lock(receiving_); }
   runtime::show_unlocked();
@@ -315,7 +317,7 @@ void Links::look_once() {
   end_polling();
 }
 
-// ---- on the services' thread -----------------------------------------------------------------
+// ---- on the OS thread of the service contexts ------------------------------------------------
 
 void Links::watch(int descriptor, void (Links::*on_readable)()) {
   runtime_.watch(descriptor, [this, on_readable] { (this->*on_readable)(); });

@@ -100,9 +100,10 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   Incoming& peer = incoming_[key];
   peer.id = next_connection_++;
   peer.source = property(header, "Peer-Address").value_or("");
-  // ZeroMQ reported the connection before its first frame arrived. If the descriptor was reused
-  // meanwhile, the count is too high. The loss is then noticed late, but it is never assigned to
-  // another connection.
+  // ZeroMQ reported the connection before its first frame arrived. If the connection was closed
+  // meanwhile and its descriptor reused, `count` already includes the next connection. The loss of
+  // this connection is then noticed only when the next one closes. It is never assigned to another
+  // connection.
   look_at_router_monitor();
   peer.acceptance.first = std::stoi(*descriptor);
   peer.acceptance.second = accepted_[peer.acceptance.first].count;

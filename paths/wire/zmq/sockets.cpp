@@ -18,7 +18,8 @@ namespace paths {
 
 namespace {
 
-constexpr std::size_t threads_of_zmq = 2;  // ZeroMQ aborts the process if it cannot start them
+// Number of threads of ZeroMQ itself. If it cannot start them, it aborts the process.
+constexpr std::size_t threads_of_zmq = 2;
 constexpr int sockets_max = 16384;
 // Messages queued per peer; if there are more, TCP makes the peer wait.
 constexpr int received_ahead = 1024;
@@ -54,8 +55,9 @@ void Sockets::start(Receiver& receiver) {
     router_ = zmq::socket_t(context_, zmq::socket_type::router);
     set_options(router_, self.address);
     router_.set(zmq::sockopt::router_mandatory, true);
-    // With a domain, ZeroMQ rejects peers with ZeroMQ 2 or 3, whose messages do not identify their
-    // connection. No handler is called for the domain.
+    // With a domain of ZAP, the authentication protocol of ZeroMQ, peers with ZeroMQ 2 or 3 are
+    // rejected. Their messages do not identify their connection. No authentication handler is
+    // called.
     router_.set(zmq::sockopt::zap_domain, "paths");
     router_monitor_ =
         monitor_of(router_, 0,
@@ -113,8 +115,8 @@ void Sockets::hand_over(HandedOver one) {
   send_rest();
 }
 
-/// Sends the frames that were left while the sockets were in use. Either the context that left a
-/// frame finds the sockets free, or their last user finds the frame.
+/// Sends the frames that contexts have handed over while the sockets were in use. Either the
+/// context that hands over a frame finds the sockets free, or their last user finds the frame.
 void Sockets::send_rest() {
   for (runtime::show_unlocked(); has_handed_over_.load(); runtime::show_unlocked()) {
     const runtime::Lock use(using_, std::try_to_lock);
@@ -126,8 +128,9 @@ void Sockets::send_rest() {
 void Sockets::stop() {
   runtime::Lock lock(mutex_);
   if (!std::exchange(started_, false)) return;
-  // The task is queued twice. Sockets that flush() opens in the first pass are thus watched before
-  // they are closed.
+  // The runtime runs tasks in the order in which they were queued. A call of flush() may open
+  // sockets and queue a task that begins to watch them. This task must run before close_all(),
+  // which is therefore queued only after flush().
   runtime_.wake_from_outside([self = shared_from_this()] {
     self->send_rest();
     self->receive_later([&sockets = *self] { sockets.close_all(); });

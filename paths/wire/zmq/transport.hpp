@@ -18,11 +18,11 @@ namespace paths {
 /// run, and the old connection stays lost. All this also holds for connections that peers made; a
 /// loss is reported with the same id as their frames.
 ///
-/// Bounded: by no limit of its own. Credits limit the pushes under way, and callers limit the
+/// Bounded: not by the transport. Credits limit the pushes under way, and callers limit the
 ///          requests.
-/// Context: Frames arrive on the services' OS thread of `runtime` (steady clock). `runtime` must
-///          outlive the transport. Frames leave in the sender's context, or on the thread that uses
-///          the sockets at that time.
+/// Context: Frames arrive on the OS thread of the service contexts of `runtime` (steady clock).
+///          `runtime` must outlive the transport. Frames leave in the sender's context, or on the
+///          thread that uses the sockets at that time.
 std::unique_ptr<Transport> make_zmq_transport(runtime::Runtime& runtime,
                                               std::shared_ptr<const Peers> peers,
                                               std::uint32_t host);
