@@ -230,7 +230,8 @@ def code_units(text, lexer, in_tests):
             for i, part in enumerate(token[2:-2].split("\n")):
                 comments.append((line + i, column, trailing and i == 0, part.strip(" *\t!<")))
     for number, (line, column, trailing, said) in enumerate(comments):
-        if line == 2 and " — " in said:  # the one job of the file
+        # Line 2 of a file is "path — purpose". Only the purpose is prose.
+        if line == 2 and " — " in said:
             comments[number] = (line, column, trailing, said.split(" — ", 1)[1])
     units = comment_units(comments)
     if lexer is CPP:

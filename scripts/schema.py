@@ -79,7 +79,7 @@ def item(kinds):
 
 
 def pattern(words, transfers):
-    """Returns the pattern of words with an optional suffix: numbers, or a transfer."""
+    """Returns the pattern of words with an optional suffix: numbers, or a value of `transfer`."""
     def form(name, word):
         if word["schedules"]:
             return f"{name}|({'|'.join(word['schedules'])})(:.+)?"
@@ -119,7 +119,7 @@ def collective(described):
 
 
 def graph(described):
-    """Returns the schema of a graph in a low-level config."""
+    """Returns the schema of an entry of `graphs` in a low-level config."""
     kinds = described["collectives"]
     own = {key: value for kind in kinds.values() for key, value in settings_of(kind).items()}
     return a_map({"kind": {"enum": [*kinds, "exchange"]}, "of": NAME,
@@ -140,7 +140,7 @@ def generated(schema, described):
         "wrapper": named_wrapper(kinds), "item": item(kinds), "graph": graph(described)}
     definitions |= {f"settings_of_{name}": in_place(kind) for name, kind in kinds.items()}
     definitions["network"]["properties"]["transport"] = {"enum": described["transports"]}
-    # A collective keeps its undescribed properties in their order.
+    # Properties that `paths kinds` does not describe keep their order.
     properties = definitions["collective"]["properties"]
     definitions["collective"]["properties"] = collective(described) | {
         key: value for key, value in properties.items() if key not in collective(described)}

@@ -35,7 +35,8 @@ Options options(Method method) {
   return options;
 }
 
-/// Returns detours of one duration. One begins every `period`; the first begins at `first`.
+/// Returns interruptions of a thread (detours), all of one duration. One begins every `period`; the
+/// first begins at `first`.
 std::vector<Detour> every(Nanos period, Nanos duration, Nanos first, Nanos span = seconds(10)) {
   std::vector<Detour> detours;
   for (Nanos start = first; start + duration <= span; start += period)

@@ -182,7 +182,8 @@ TEST_CASE("noise_allreduce: figures show how rounds were decided and when a stop
   }
   CHECK(conditional["stop_iteration"]["about"] == 4);
   CHECK(conditional["stop_iteration"]["known"] == 4);
-  CHECK(conditional["wan"]["messages_per_iteration"] == 1.0);  // 2 requests and 2 replies in 4
+  // 2 requests and 2 replies in 4 iterations.
+  CHECK(conditional["wan"]["messages_per_iteration"] == 1.0);
   CHECK(decided("sequential")["clusters"][0]["decided"]["joined"] == 4);
 
   const auto periodic = decided("periodic:2");

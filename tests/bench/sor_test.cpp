@@ -158,8 +158,8 @@ const std::vector<std::string> prompt = {"sequential",
                                          "conditional:subscribe:4"};
 const std::vector<std::string> late = {"periodic:5", "lagged:3", "budget:6,3"};
 
-/// Runs a config without any stop. In each iteration, each thread's own value proves that the run
-/// continues.
+/// Runs a config whose condition never holds. In each iteration, each thread's own value proves
+/// that the run continues.
 Run unwatched_run(const Clusters& clusters, const std::string& link, SorOptions options) {
   options.data = "random";
   return run(config(clusters, 1e-300, link), "conditional", options);
@@ -262,8 +262,9 @@ TEST_CASE("sor: a deep enough halo never waits and costs only its redundant rows
   SorOptions options = options_of("random", 82, "hidden");
   options.iterations = 100;
   options.cost_per_row = "100us";
-  // 40 rows of 100 us take 4 ms, so 3 iterations hide 10 ms. One more allows for variation. A state
-  // has 16 rows, of which 16 * 15 / 2 half rows are relaxed.
+  // 40 rows of 100 us take 4 ms, so 3 iterations hide 10 ms. One more allows for variation. Each
+  // message carries a state: the nearest 16 rows of the sender. The receiver relaxes 16 * 15 / 2
+  // half rows of each state.
   const Run result = unwatched_run({{1}, {1}}, "latency: 10ms", options);
   CHECK(result.json["halo_iterations"] == 4);
   CHECK(result.parts.at(0).exchange == Nanos(0));

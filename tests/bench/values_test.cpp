@@ -204,8 +204,10 @@ TEST_CASE(
   CHECK(noise.stretched(Nanos(0), Nanos(101)) == Nanos(111));
   CHECK(noise.stretched(Nanos(105), Nanos(10)) == Nanos(15));  // half of the delay remains
   CHECK(noise.stretched(Nanos(110), Nanos(95)) == Nanos(145));
-  CHECK(noise.stretched(Nanos(230), Nanos(30)) == Nanos(50));    // ends with the second delay
-  CHECK(noise.stretched(Nanos(230), Nanos(130)) == Nanos(160));  // and the next first delay
+  // At 230, 20 of the second delay remain. A longer computation also meets the first delay of the
+  // next period, which takes 10.
+  CHECK(noise.stretched(Nanos(230), Nanos(30)) == Nanos(50));
+  CHECK(noise.stretched(Nanos(230), Nanos(130)) == Nanos(160));
   CHECK(noise.stretched(Nanos(250), Nanos(101)) == Nanos(111));
   const WrittenFile full("0 100\n");
   CHECK_THROWS_WITH(bench::Noise(full.path()), Catch::Contains("leave no time for computing"));

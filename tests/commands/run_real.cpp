@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/commands/run_real.cpp — `paths run`: ports, limits, standard input, and programs that do
-// not join.
+// tests/commands/run_real.cpp — `paths run`: TCP ports, limits, standard input, and programs that
+// take no part in the run.
 #include <fmt/format.h>
 #include <stdlib.h>
 

@@ -121,7 +121,7 @@ TEST_CASE("analysis: the computations of a thread are the gaps between its opera
 
 TEST_CASE("analysis: two-way network time is the near side's time minus the far side's") {
   const Report report = analyse(sample::Options{});
-  CHECK(report.crossings.size() == 8);  // three in each cluster, and two of beta
+  CHECK(report.crossings.size() == 8);  // 3 in each cluster, and 2 from beta to alpha
   for (const CrossingReport& crossing : report.crossings) {
     check_all_equal(crossing.two_way, 1000, 100 * us);
     CHECK(crossing.one_way_half_mean == Approx(50.0 * us));
@@ -158,8 +158,8 @@ TEST_CASE("analysis: waits and departures and last arrivers of a join match the 
 }
 
 TEST_CASE("analysis: of equal arrivals the one flagged as last counts as last") {
-  // All threads of a host arrive at the same moment. The sample flags the first of them as the
-  // last.
+  // All threads of a host arrive at the same moment. The generated trace (sample_run.hpp) names the
+  // first of them as the last to arrive.
   const Report report = analyse(sample::Options{});
   CHECK(join_of(report, "sum.join.alpha-2").contributors[0].last == 1000);
 }
@@ -206,7 +206,8 @@ TEST_CASE("analysis: of many links one that is slow in both directions is found 
 }
 
 TEST_CASE("analysis: links are compared if the middle half of them is within a factor of 1.1") {
-  // Beta, delta and epsilon have two links each. The middle half ends with a link of epsilon.
+  // Beta, delta and epsilon have two links each. If the links are sorted by latency, the middle
+  // half (interquartile range) ends with a link of epsilon.
   for (const auto& [epsilon, are_alike] : {std::pair{1.09, true}, std::pair{1.11, false}}) {
     sample::Run run({.clusters = {"alpha", "beta", "gamma", "delta", "epsilon"},
                      .slow_links = {{"wan.gamma.alpha", 2.0},

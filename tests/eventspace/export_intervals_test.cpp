@@ -50,7 +50,7 @@ class Checking : public IntervalVisitor {
 
   std::map<std::string, int> seen;
   std::map<std::string, std::int64_t> nanos;
-  std::uint64_t records = 0;  ///< without lives that were reported twice
+  std::uint64_t records = 0;  ///< visited records; a thread that was recorded twice counts once
 
  private:
   const Tracks& tracks_;

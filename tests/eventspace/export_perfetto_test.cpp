@@ -176,7 +176,7 @@ TEST_CASE("perfetto: overlapping messages on a link have rows of the same name")
       EventRecord record;
       record.kind = static_cast<std::uint64_t>(EventKind::link);
       record.place = link;
-      record.down_nanos = 10 * message - 5;  // before 0 too
+      record.down_nanos = 10 * message - 5;  // the first one begins before time 0
       record.up_nanos = record.down_nanos + 25;
       writing.add(run.structure.host_of(link), record);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/recorder_test.cpp — lanes of records: filled by many threads, emptied by one at
-// a time.
+// tests/eventspace/recorder_test.cpp — record buffers: filled by many threads, emptied by one at a
+// time.
 #include "eventspace/recorder.hpp"
 
 #include <atomic>

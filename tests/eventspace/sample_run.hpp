@@ -44,7 +44,7 @@ struct Options {
   std::vector<Noise> noise = {};
   std::map<std::string, double> slow_links = {};           ///< "wan.beta.alpha": factor
   std::map<std::string, std::int64_t> late_replies = {};   ///< by join: delay of remote replies
-  std::map<std::string, std::int64_t> slow_forwards = {};  ///< by host: one-way, added
+  std::map<std::string, std::int64_t> slow_forwards = {};  ///< by host: additional one-way time
   std::int64_t broadcast_delay = 0;  ///< delay of every result at the root by an emulated link
   /// Natural variation: time added to a computation.
   std::function<std::int64_t(std::uint32_t thread, std::uint64_t iteration)> jitter = {};
@@ -124,7 +124,8 @@ class Run {
     std::uint32_t count = 0;
     std::int64_t latest = 0;
     std::int64_t answered = 0;
-    std::vector<std::pair<std::uint32_t, std::size_t>> records;  // host, index before it
+    // Record of each arrival: host, and index among the records of the host.
+    std::vector<std::pair<std::uint32_t, std::size_t>> records;
   };
   static constexpr std::size_t none_ = ~std::size_t{0};
   static constexpr const char* hold_name_ = "sum.broadcast_delay.alpha";

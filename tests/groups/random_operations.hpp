@@ -44,8 +44,8 @@ void draw_operations(std::mt19937_64& random, RandomGroup& group, const paths::P
 std::uint64_t wrong_operations_of(groups::Group& group, paths::Thread& thread,
                                   const RandomGroup& all, std::uint64_t seed);
 
-/// Runs one thread's part with several operations under way and pauses. Returns the number of wrong
-/// results.
+/// Runs one thread's part of a run. Several operations are under way at once, with pauses between
+/// them. Returns the number of wrong results.
 std::uint64_t wrong_operations(paths::Thread& thread, const RandomRun& run);
 
 /// Runs everything in this process.

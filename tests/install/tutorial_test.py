@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tutorial_test.py <build directory> [no-page]: does what docs/tutorial/first-program.md says, in
-its order;
-without the page that `paths analyze --html` writes when the build tree has none.
+"""tutorial_test.py <build directory> [no-page]: carries out docs/tutorial/first-program.md.
 
-A newcomer's home is a temporary folder, and what the build tree has is what gets installed there.
-Blocks of the page, by their language:
+With `no-page`, the commands are run without `--html report.html`. Use it if the programs of the
+build directory cannot write the HTML report.
 
-sh              pasted into one shell; every command ends with 0, or the only one as a comment
-                `# exit code N` says
-text            what the block before it printed; `...` stands for anything, alone on a line for
-                any lines
-anything else   written to the file whose name `in backquotes` is the last one before the block
+The home directory is a temporary folder. The programs are those of the build directory. The
+language of a block of the tutorial decides its use:
+
+sh              commands for one shell. Each exit code must be 0. If the block contains a comment
+                `# exit code N`, it has one command, whose exit code must be N.
+text            expected output of the block before it. `...` matches any text; on a line of its
+                own it matches any number of lines.
+anything else   content of a file. Its name is the last word `in backquotes` before the block.
 """
 import os
 import re

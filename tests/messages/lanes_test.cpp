@@ -74,7 +74,8 @@ TEST_CASE("lanes: within a process a message in frames shares the memory of its 
       for (std::size_t i = 0; i < place.size(); ++i) place[i] = std::byte(i % 251);
     });
     four.run([&](std::uint32_t host, paths::MessageGroup& group) {
-      if (host == 0 && is_copied)  // as between processes, from the third frame on
+      // Copies payloads from the third frame on, as frames between processes do.
+      if (host == 0 && is_copied)
         four.hosts->on_frame = [frames = 0](std::uint32_t, std::uint32_t,
                                             LaneFrame& frame) mutable {
           if (frame.kind == LaneKind::data && ++frames > 2)
@@ -172,7 +173,8 @@ TEST_CASE("lanes: declared paths and lanes share the rate of a link") {
         link->instance.pass(100ms, 100'000);  // occupies the link for 1 ms
       }
       group.send(1, 0, zeros(1000));
-      t.runtime.sleep_for(1ns);  // a link takes at the end of a moment what was chosen
+      // A link takes its next frame after all other events of the same virtual time.
+      t.runtime.sleep_for(1ns);
       {
         runtime::Lock lock(link->mutex);
         CHECK(link->instance.pass(100ms, 0) == 100ms + 1ms + 10us + 50us);
@@ -240,7 +242,7 @@ TEST_CASE(
   };
   const double wire = messages * 80e-6 + 10e-3;
   CHECK(seconds(0) == Approx(wire).epsilon(0.001));
-  const std::uint64_t product = 282'000;  // charges of 250 messages
+  const std::uint64_t product = 282'000;  // credit that 250 messages cost
   CHECK(seconds(product) == Approx(wire).epsilon(0.01));
   // Each round trip of 20 ms carries the messages that fit the window, plus the granted message.
   for (const std::uint64_t window : {product / 2, product / 10}) {
@@ -288,7 +290,8 @@ TEST_CASE("lanes: several clusters without ways between them are refused with a 
     LaneHosts hosts(t.runtime, t.plan);
     CHECK_THAT(thrown<base::UsageError>([&] { hosts[0].group("x", hosts.all()); }),
                Catch::Contains("no way from host a0 to host b0: the config is at the low level"));
-    const auto group = hosts[0].group("near", {0, 1});  // one cluster needs no way
+    // Hosts of one cluster need no route between clusters.
+    const auto group = hosts[0].group("near", {0, 1});
   });
 }
 

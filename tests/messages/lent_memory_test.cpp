@@ -259,8 +259,8 @@ TEST_CASE(
     receiving.wait();
     CHECK(to == from);
     is_room = false;
-    for (std::uint64_t name = 1; name < 2000; ++name)  // small messages, up to as many bytes
-      here->send(1, named(name), Payload::of(name));
+    // Small messages leave until their bytes, with overhead, reach the size of one frame.
+    for (std::uint64_t name = 1; name < 2000; ++name) here->send(1, named(name), Payload::of(name));
     CHECK(handed_over < size + 600 * sizeof(std::uint64_t));
     is_room = true;
     hosts[0].room_made(1);

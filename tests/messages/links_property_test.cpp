@@ -157,7 +157,7 @@ class Simulation {
   struct Frame {
     std::size_t message;
     Time bytes;
-    std::size_t step = 0;  // index in its way
+    std::size_t step = 0;  // index in the route of its message
     Time tail = 0;
     std::pair<std::uint32_t, std::uint32_t> pair;
   };

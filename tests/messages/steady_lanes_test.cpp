@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/messages/steady_lanes_test.cpp — behaviour of lanes on the steady clock only: frames handed
-// over before their arrival time, and little messages without requests.
+// over before their arrival time, and small messages that use credit instead of grants.
 #include <atomic>
 #include <catch2/catch.hpp>
 

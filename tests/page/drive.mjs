@@ -25,7 +25,7 @@ const width_of = async (page) => {
 const theme_of = (page) =>
   page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--card").trim());
 
-/** The page in a window of its own, with what it complained of and asked for. */
+/** Opens a page. `wrong` collects its console errors, exceptions and requests to other URLs. */
 async function open(browser, file, scheme) {
   const page = await browser.newPage({
     viewport: { width: 1360, height: 900 },
@@ -120,7 +120,7 @@ async function try_tables(page) {
   assert.equal(await page.getAttribute("#tables [role=tab]:nth-child(2)", "aria-selected"), "true");
 }
 
-/** A page of links with streams, by its name, has their chart. */
+/** Checks the chart of concurrent messages if the file name begins with "streams". */
 async function try_transfers(page, file) {
   if (!basename(file).startsWith("streams")) return;
   const chart = page.locator("#transfers figure.chart");

@@ -35,9 +35,9 @@ struct Moved {
   Tuple tuple;
 };
 
-/// Several movers and observers of one element whose delta keeps changing. They record the tuples
-/// that they saw. Each context writes to a place of its own. These places are read after all
-/// contexts have ended.
+/// Several movers and observers of one element. Its limit of unobserved tuples (delta) keeps
+/// changing. They record the tuples that they saw. Each context writes to a place of its own. These
+/// places are read after all contexts have ended.
 class Interleaving {
  public:
   Interleaving(ClockKind clock, std::uint64_t seed)

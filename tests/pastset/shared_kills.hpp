@@ -21,7 +21,7 @@ struct Tally {
   std::array<std::atomic<std::uint8_t>, values_max> seen{};
 };
 
-/// Sizes of the element. Each process enters it, and the first one creates it.
+/// Sizes of the element. Each process opens the element by enter(); the first one creates it.
 inline constexpr pastset::SharedSizes sizes{.slots = 64, .arena_bytes = 64 << 10};
 inline std::shared_ptr<pastset::Element> enter(SharedSpace& space) {
   return space.enter("e", values, {.delta = 8}, sizes);

@@ -74,7 +74,7 @@ paths::WrapperKind counter_kind(Passed& passed) {
   return kind;
 }
 
-/// Marks each result as one of the last arriver, as a join further down does.
+/// Sets `last_arriver` in each result, as a join further down does for the last thread to arrive.
 class Marker final : public paths::Wrapper {
  public:
   void handle(paths::Operation&& operation, paths::Next next,

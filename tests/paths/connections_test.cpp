@@ -235,7 +235,7 @@ TEST_CASE("connections: requests beyond the credits leave in the order of their 
     }
     for (std::uint64_t sequence = 0; sequence < calls; ++sequence) call(sequence);
     talk.runtime.sleep_for(1ms);
-    call(calls);  // begins before any call that credits wake
+    call(calls);  // begins before the credits wake the calls that wait
     talk.give_credits(2);
     talk.runtime.sleep_for(1ms);
     for (const Frame& one : std::exchange(talk.sent, {})) {
@@ -406,7 +406,7 @@ TEST_CASE(
   talk.welcomes = false;
   talk.connections.meet(other, there);
   base::Nanos ended{0};
-  const int come = GENERATE(0, 1, 2);  // number of its two connections that arrive
+  const int come = GENERATE(0, 1, 2);  // number of connections of the peer that arrive, of two
   if (come > 0) talk.hello(Talk::inbound);
   if (come > 1) talk.hello(Talk::second_inbound);
   const bool is_met = come == 2 && GENERATE(true, false);

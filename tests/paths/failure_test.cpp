@@ -101,7 +101,8 @@ std::string settings(const std::string& way, int slot = -1) {
 constexpr std::uint64_t forever = rounds;
 
 /// Returns the expected errors in a tree, where only one round fails. A failure on the way down
-/// reaches all threads. A failure on the way up reaches only the threads above the place.
+/// reaches all threads. A failure on the way up reaches only the threads whose operations pass the
+/// place.
 std::vector<Expected> expected_in_tree(const Sim& sim, const Sim::Place& place, bool up) {
   const auto above = sim.threads_through(place);
   std::vector<Expected> expected(sim.plan().thread_count());
@@ -118,9 +119,9 @@ std::uint32_t cluster_of_place(const Sim& sim, const Sim::Place& place) {
   return 0;
 }
 
-/// Returns the expected errors if all clusters need all values. A failure before the decision is
-/// final for its cluster. It becomes final for another cluster when that needs a tuple that the
-/// failed cluster never moved.
+/// Returns the expected errors if all clusters need all values. After a failure before the
+/// decision, this round and all later rounds of its cluster fail. Another cluster fails from the
+/// first round on for which the failed cluster moved no tuple.
 std::vector<Expected> expected_when_all_are_needed(const Sim& sim, const Sim::Place& place,
                                                    bool up) {
   const auto above = sim.threads_through(place);

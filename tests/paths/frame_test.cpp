@@ -272,7 +272,7 @@ TEST_CASE("frame: a greeting carries the deployment of its connection") {
     CHECK(after->deployment->plan == base::Digest{0x12, 0x34});
   }
   auto header = encode_header(hello);
-  header[26 + 7 + 20] = std::byte{2};  // neither with a deployment nor without
+  header[26 + 7 + 20] = std::byte{2};  // neither 0 (no deployment) nor 1 (a deployment)
   CHECK_FALSE(decode_frame(header, {}));
 }
 

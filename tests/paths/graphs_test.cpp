@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/paths/graphs_test.cpp — graphs of a plan, read from either level of a config.
+// tests/paths/graphs_test.cpp — graphs (paths of one name) in high-level and low-level configs.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

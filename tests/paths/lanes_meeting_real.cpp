@@ -19,7 +19,7 @@ using namespace test_support;
 using namespace std::chrono_literals;
 
 constexpr base::Nanos deadline = 3s;
-constexpr int patience = 60'000;  // milliseconds; a process that still runs then hangs
+constexpr int patience = 60'000;  // milliseconds; a process that runs longer counts as hung
 
 std::string config_over(const std::string& transport) {
   return fmt::format("deadline: {}\n{}", base::format_time(deadline), network_line(transport, 5)) +

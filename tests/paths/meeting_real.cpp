@@ -18,7 +18,7 @@ using namespace test_support;
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t hosts = 5;
-constexpr int patience = 60'000;  // milliseconds; a process that still runs then hangs
+constexpr int patience = 60'000;  // milliseconds; a process that runs longer counts as hung
 
 enum class Fault : std::uint8_t { none, dies, never_started, twice, other_config, replaced };
 constexpr const char* fault_names[] = {"none",          "dies within 100 ms",

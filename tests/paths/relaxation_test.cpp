@@ -303,9 +303,11 @@ TEST_CASE("relaxation: a late result costs no time if its rounds outlast the tra
   const auto bare = [](const char* algorithm, const char* relaxation) {
     return Program{algorithm, relaxation, 2, "", "", 1, true};
   };
-  const Program lagged = bare("lagged:3", "");    // one way in 3 iterations
-  const Program budget = bare("budget:8,4", "");  // one way in 8 - 4 + 1 after the batch
-  const Program tree = bare("", "{lagged: 3}");   // both ways in 3 iterations
+  // A message to the other cluster may take 3 iterations. A batch may take 8 - 4 + 1 iterations,
+  // counted from its last one. Over a tree, a message and its reply together may take 3 iterations.
+  const Program lagged = bare("lagged:3", "");
+  const Program budget = bare("budget:8,4", "");
+  const Program tree = bare("", "{lagged: 3}");
   CHECK(ends_at(lagged, 4ms) == 40 * 4ms);
   CHECK(ends_at(lagged, 3ms) > 40 * 3ms);
   CHECK(ends_at(budget, 3ms) == 40 * 3ms);

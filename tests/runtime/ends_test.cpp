@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/ends_test.cpp — ends of contexts: by cancellation, with main, and against their
-// code.
+// tests/runtime/ends_test.cpp — ends of contexts: by cancellation, with main, and if their code
+// catches the cancellation.
 #include <sys/resource.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/runtime/waiting_real.cpp — OS threads that wait in either way: woken, late, cancelled.
+// tests/runtime/waiting_real.cpp — OS threads that wait and poll, or only wait
 #include <sys/resource.h>
 
 #include <atomic>

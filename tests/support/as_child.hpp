@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/as_child.hpp — running a part of a test case that ends its process in another
-// process.
+// tests/support/as_child.hpp — child process for the part of a test case that ends its process.
 #pragma once
 #include <fmt/format.h>
 

@@ -64,7 +64,8 @@ struct SimResult {
   std::vector<std::string> failures;  ///< errors of threads
   std::string broke;                  ///< error of the run itself, for example a deadlock
   base::Nanos end{0};                 ///< time at which the last thread ended
-  std::map<std::string, std::map<std::string, paths::Traffic>> wan;  ///< indexed by graph and host
+  /// Keyed by graph (name of a collective or element) and by host.
+  std::map<std::string, std::map<std::string, paths::Traffic>> wan;
   std::map<std::string, std::map<std::string, paths::Traffic>> all;
 
   bool ended_well() const { return failures.empty() && broke.empty(); }

@@ -148,7 +148,8 @@ TEST_CASE(
   t.run([&] {
     t.cache("c", tuple(1, 2, {{0, 7.5}}));
     const Result result = t.move(0, 1);
-    CHECK(result.condition == Condition::holds);  // the larger sequence alone would make it fail
+    // Without the pair, a tuple of round 1 would mean that the condition of round 0 fails.
+    CHECK(result.condition == Condition::holds);
     CHECK_FALSE(result.proved);
     CHECK(value_of(result) == 7.5);
     t.move(1, 50);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/link_model/streams_test.cpp — messages on parallel streams whose ends are reported
-// late.
+// tests/base/link_model/streams_test.cpp — messages on parallel streams of a link, if the end of a
+// message is reported late.
 #include "base/link_model/streams.hpp"
 
 #include <catch2/catch.hpp>

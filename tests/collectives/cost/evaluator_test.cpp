@@ -90,8 +90,8 @@ TEST_CASE("evaluator: a message without credit waits one latency for its grant")
   const Network network = nanoseconds({2});
   CHECK(time_of(parts, network) == 1100);
   CHECK(time_of(parts, network, {.credit = 0}) == 1200);
-  // The credit is one byte less than one frame of 100 bytes and its overhead of 128 need. The grant
-  // is sent when the frame has left.
+  // A frame of 100 bytes costs 228 bytes of credit, because its overhead is 128 bytes. With enough
+  // credit for one frame, the grant arrives when that frame has left.
   CHECK(time_of(parts, network, {.credit = 227}) == 1200);
   CHECK(time_of(parts, network, {.credit = 228}) == 1100);
   CHECK(time_of(parts, network, {.credit = 100'000}) == 1100);

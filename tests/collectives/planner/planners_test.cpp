@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/planners_test.cpp — planners as data.
+// tests/collectives/planner/planners_test.cpp — plans of each planner and its parameters.
 #include "collectives/planner/planners.hpp"
 
 #include <catch2/catch.hpp>
