@@ -6,8 +6,8 @@
 namespace base {
 
 /// Smallest size that is kept for reuse. From this size on, fresh memory costs more time than
-/// computing on it: the C library returns freed memory to the system, and each new use takes a page
-/// fault for each 4 KiB.
+/// computing on it. The C library returns freed memory to the system. Each new use then takes a
+/// page fault for each 4 KiB.
 inline constexpr std::size_t large_bytes = 64 << 10;
 /// Smallest size of blocks that are mapped one by one. Smaller blocks come from the heap, because
 /// the system limits the number of mappings of a process.

@@ -30,7 +30,8 @@ using collectives::Range;
 constexpr std::uint64_t alarm_channel = std::numeric_limits<std::uint64_t>::max() - 1;
 /// Names of messages on the channel of an operation. A schedule never uses such names.
 constexpr std::uint64_t name_of_door = ~std::uint64_t{0}, name_of_mapped = ~std::uint64_t{1},
-                        name_of_agreed = ~std::uint64_t{2}, name_of_question = ~std::uint64_t{3};
+                        name_of_agreed = ~std::uint64_t{2}, name_of_failure = ~std::uint64_t{3};
+constexpr std::size_t no_entry = std::numeric_limits<std::size_t>::max();
 constexpr const char* yes = "y";
 
 /// Returns a name that no other process can guess.
@@ -90,6 +91,7 @@ bool MachineGroup::run(const Operation& operation) {
     if (has_region) carry_out();
     if (has_region && operation.trace != nullptr) record(begin_nanos);
   } catch (const paths::CallsDiffer& differ) {
+    member_->fail();
     throw paths::TravelError(
         "", "", "",
         fmt::format("{}: host {} calls '{}', but host {} calls '{}'", operation.name.text(),
@@ -97,9 +99,11 @@ bool MachineGroup::run(const Operation& operation) {
                     parts_.lanes.host_name(parts_.hosts[differ.member()]),
                     base::visible(differ.what())),
         paths::FailureCause::application);
+  } catch (...) {
+    member_->fail();
+    throw;
   }
-  questions_.clear();
-  asked_.clear();
+  forget_failures();
   const runtime::Lock lock(mutex_);
   succeeded_ = operation.turn;
   return has_region;
@@ -189,39 +193,73 @@ std::string MachineGroup::receive(std::uint32_t member, std::uint64_t name) {
 
 void MachineGroup::listen(std::uint32_t member) {
   alarms_[member] = parts_.lanes.receive(parts_.hosts[member], alarm_channel);
-  entries_[waits_->add(alarms_[member])] = member;
+  entries_[waits_->add(alarms_[member])] = {member, true};
 }
 
 void MachineGroup::wake(std::uint32_t member) {
   parts_.lanes.send(parts_.hosts[member], alarm_channel, {}).wait();
 }
 
-/// A question needs a message for which this host waits, so that the other host can compare what it
-/// does with the channel of the operation.
-void MachineGroup::ask(const std::vector<std::uint32_t>& late) {
+/// Waits for a message of each other host on the channel of the operation. No host sends such a
+/// message. The wait fails if the operation fails, or if the host is lost. When this host asks, the
+/// other hosts compare their use of the channel with this wait.
+void MachineGroup::expect_failures() {
   const OperationName& of = operation_->name;
-  for (const std::uint32_t member : late)
-    if (asked_.insert(member).second)
-      questions_.push_back(parts_.lanes.receive(
-          parts_.hosts[member], paths::NamedMessage{.channel = of.number,
-                                                    .name = name_of_question,
-                                                    .signature_digest = of.signature_digest,
-                                                    .is_little = true}));
-  if (operation_->patience.ask_hosts) operation_->patience.ask_hosts();
+  slept_since_ = parts_.runtime.now();
+  failures_.resize(parts_.hosts.size());
+  for (std::uint32_t member = 0; member < parts_.hosts.size(); ++member) {
+    if (member == parts_.me) continue;
+    failures_[member] = parts_.lanes.receive(
+        parts_.hosts[member], paths::NamedMessage{.channel = of.number,
+                                                  .name = name_of_failure,
+                                                  .signature_digest = of.signature_digest,
+                                                  .is_little = true});
+    entries_[waits_->add(failures_[member])] = {member, false};
+  }
+}
+
+void MachineGroup::forget_failures() {
+  if (failures_.empty()) return;
+  std::erase_if(entries_, [this](const auto& one) {
+    if (!one.second.is_alarm) waits_->remove(one.first);
+    return !one.second.is_alarm;
+  });
+  failures_.clear();
+}
+
+/// Waits for a wake-up or a failure. Without wake-ups, because the channel of wake-ups has failed
+/// with a later operation, waits for a millisecond.
+std::optional<std::size_t> MachineGroup::wait_for_entry() {
+  if (!are_alarms_lost_) return wait_patiently(*waits_, parts_.runtime, operation_->patience);
+  const base::Nanos now = parts_.runtime.now();
+  if (now > slept_since_ + operation_->patience.longest) return std::nullopt;
+  const auto entry = waits_->any(runtime::Deadline::written_at(now + std::chrono::milliseconds(1)));
+  return entry ? entry : std::optional(no_entry);
 }
 
 void MachineGroup::sleep(const std::function<std::vector<std::uint32_t>()>& late) {
-  Patience patience = operation_->patience;
-  patience.ask_hosts = [&] { ask(late()); };
-  const auto entry = wait_patiently(*waits_, parts_.runtime, patience);
+  if (failures_.empty()) expect_failures();
+  const auto entry = wait_for_entry();
   if (!entry) {
     std::vector<std::uint32_t> hosts;
     for (const std::uint32_t member : late()) hosts.push_back(parts_.hosts[member]);
-    throw_late(operation_->name.text(), parts_.lanes, hosts, patience.longest);
+    throw_late(operation_->name.text(), parts_.lanes, hosts, operation_->patience.longest);
   }
-  const std::uint32_t member = entries_.extract(*entry).mapped();
-  std::exchange(alarms_[member], {}).wait();  // throws if the operation has failed
-  listen(member);
+  if (*entry == no_entry) return;
+  const Entry found = entries_.extract(*entry).mapped();
+  try {
+    std::exchange((found.is_alarm ? alarms_ : failures_)[found.member], {}).wait();
+    if (found.is_alarm) listen(found.member);
+  } catch (const paths::TravelError&) {
+    if (found.is_alarm) {
+      are_alarms_lost_ = true;
+      return;
+    }
+    // A lost host that has done its part does not keep the others from theirs, unless it was about
+    // to open the gate.
+    const auto members = late();
+    if (members.empty() || std::ranges::find(members, found.member) != members.end()) throw;
+  }
 }
 
 // ---- operations --------------------------------------------------------------------------------
@@ -236,9 +274,12 @@ std::span<std::byte> MachineGroup::part(std::span<std::byte> bytes, Range range)
                        range.count * operation_->element_bytes);
 }
 
+/// Returns a range of the elements that a member gave.
 std::span<const std::byte> MachineGroup::given(std::uint32_t member, Range range) const {
   const std::size_t element_bytes = operation_->element_bytes;
-  return member_->given(member, range.end() * element_bytes).subspan(range.offset * element_bytes);
+  const Range all = collectives::in_range(operation_->task, member);
+  return member_->given(member, all.count * element_bytes)
+      .subspan(range.offset * element_bytes, range.count * element_bytes);
 }
 
 void MachineGroup::carry_out() {
@@ -280,8 +321,8 @@ void MachineGroup::carry_out() {
   }
 }
 
-/// Records who waited for whom: like a message to each other host from the one that arrived last,
-/// or from the root of a broadcast.
+/// Records the wait of this host like a message. Its source is the host that arrived last, or the
+/// root of a broadcast.
 void MachineGroup::record(std::int64_t begin_nanos) const {
   const collectives::CollectiveSpec& task = operation_->task;
   const std::uint32_t source =

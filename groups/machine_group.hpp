@@ -86,7 +86,9 @@ class MachineGroup final : public paths::Alarm {
   void send(std::uint32_t member, std::uint64_t name, const std::string& text);
   std::string receive(std::uint32_t member, std::uint64_t name);
   void listen(std::uint32_t member);
-  void ask(const std::vector<std::uint32_t>& late);
+  void expect_failures();
+  void forget_failures();
+  std::optional<std::size_t> wait_for_entry();
   void carry_out();
   void record(std::int64_t begin_nanos) const;
   void fold_given(std::uint32_t members, collectives::Range range);
@@ -106,11 +108,16 @@ class MachineGroup final : public paths::Alarm {
   const Operation* operation_ = nullptr;
   State state_ = State::unknown;
   std::unique_ptr<paths::Member> member_;
-  std::vector<runtime::Handle<paths::Received>> alarms_;  // next wake-up from each member
+  /// The next wake-up of each member, and the failure of the operation as seen from each member.
+  std::vector<runtime::Handle<paths::Received>> alarms_, failures_;
+  struct Entry {
+    std::uint32_t member = 0;
+    bool is_alarm = false;
+  };
   std::unique_ptr<runtime::WaitSet> waits_;
-  std::map<std::size_t, std::uint32_t> entries_;             // member of each entry of waits_
-  std::vector<runtime::Handle<paths::Received>> questions_;  // what late members should have sent
-  std::set<std::uint32_t> asked_;                            // members of questions_
+  std::map<std::size_t, Entry> entries_;  // what each member of waits_ is
+  bool are_alarms_lost_ = false;
+  base::Nanos slept_since_{0};  // begin of the first sleep of the operation
 };
 
 }  // namespace groups

@@ -78,6 +78,7 @@ std::span<const std::byte> Member::given(std::uint32_t member, std::size_t bytes
 /// Gives this member's value. Returns whether all members have arrived.
 bool Member::arrive(const Call& call, std::span<const std::byte> in) {
   ENSURE(in.size() <= SharedRegion::value_bytes_max);
+  await_failure();
   tell_text(call);
   const std::uint32_t round = rounds_++;
   SharedRegion::Announced& given = region_.seat(me_).given[round % 2];
@@ -117,6 +118,7 @@ void Member::check_digests(const Call& call) const {
 
 void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root) {
   ENSURE(value.size() <= SharedRegion::value_bytes_max);
+  await_failure();
   const std::uint32_t broadcast = broadcasts_++;
   SharedRegion::Announced& slot = region_.slot(broadcast);
   std::byte* const place = place_of(slot.near, region_.far_slot(broadcast), value.size());
@@ -159,6 +161,13 @@ void Member::await_room(std::uint32_t broadcast) {
   room_ = least + SharedRegion::slots;
 }
 
+/// If an operation has failed, waits until the alarm throws.
+void Member::await_failure() {
+  const std::atomic<std::uint32_t>& failed = region_.failed();
+  while (failed.load(std::memory_order_acquire) != 0)
+    alarm_.sleep([] { return std::vector<std::uint32_t>(); });
+}
+
 // ---- waiting -----------------------------------------------------------------------------------
 
 /// Blocks until `done()`, which depends on `word`. `late(member)` tells whether a member still has
@@ -172,13 +181,18 @@ void Member::wait(const std::atomic<std::uint32_t>& word, const Done& done, cons
     if (runtime::look_at(word, seen, runtime::Deadline::never(), reason)) continue;
     // Either the other member sees the bit, or this member sees its change of the word.
     region_.sleepers().fetch_or(mine, std::memory_order_seq_cst);
-    if (!done())
-      alarm_.sleep([&] {
-        std::vector<std::uint32_t> members_late;
-        for (std::uint32_t member = 0; member < members(); ++member)
-          if (member != me_ && late(member)) members_late.push_back(member);
-        return members_late;
-      });
+    if (!done()) {
+      try {
+        alarm_.sleep([&] {
+          std::vector<std::uint32_t> members_late;
+          for (std::uint32_t member = 0; member < members(); ++member)
+            if (member != me_ && late(member)) members_late.push_back(member);
+          return members_late;
+        });
+      } catch (...) {  // an operation that has succeeded does not fail any more
+        if (!done()) throw;
+      }
+    }
     region_.sleepers().fetch_and(~mine, std::memory_order_relaxed);
   }
 }

@@ -15,7 +15,7 @@
 
 namespace paths {
 
-/// A member that has waited in vain for a while sleeps. An Alarm wakes it, and wakes others.
+/// A member sleeps if polling did not end its wait. An Alarm wakes it, and wakes others.
 ///
 /// Thread-safe: wake(). One context at a time may call sleep().
 class Alarm {
@@ -57,8 +57,8 @@ class Member {
  public:
   /// An operation, as far as members compare it.
   struct Call {
-    std::uint64_t digest = 0;  ///< of this call and all calls before it
-    std::string_view text;     ///< for the error message of other members
+    std::uint64_t digest = 0;  ///< digest of this call and all calls before it
+    std::string_view text;     ///< the call in words, for errors on other hosts
   };
   /// Stores left op right in `into`, which may be one of them.
   using Combine = std::function<void(std::span<std::byte> into, std::span<const std::byte> left,
@@ -71,12 +71,16 @@ class Member {
   void reduce(const Call& call, std::span<const std::byte> in, std::span<std::byte> out,
               const Combine& combine);
   /// Gives the value `in` to all members, and waits until all have given theirs. given() returns
-  /// them until the next operation.
+  /// them until the next operation; `bytes` is the size of that member's value.
   void exchange(const Call& call, std::span<const std::byte> in);
   std::span<const std::byte> given(std::uint32_t member, std::size_t bytes) const;
   /// Copies the value of `root` to all others. The root does not wait for them, unless it is
   /// SharedRegion::slots broadcasts ahead.
   void broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root);
+
+  /// Notes that an operation has failed at this member. A member that arrives later does not take
+  /// part in it. It waits until its alarm throws.
+  void fail() { region_.failed().store(1, std::memory_order_seq_cst); }
 
   std::uint32_t members() const { return region_.members(); }
   /// Returns the member that arrived last in the last round.
@@ -85,6 +89,7 @@ class Member {
   }
 
  private:
+  void await_failure();
   void tell_text(const Call& call);
   std::string text_of(std::uint32_t member) const;
   bool arrive(const Call& call, std::span<const std::byte> in);

@@ -23,8 +23,8 @@ namespace paths {
 class SharedRegion {
  public:
   static constexpr std::uint32_t members_max = 64;
-  /// Largest value of a member. A value has a small part beside the words that announce it, so that
-  /// small values take one cache line.
+  /// Largest value of a member. Small values are in the cache line
+  /// of the words that announce them.
   static constexpr std::size_t value_bytes_max = std::size_t{16} << 10, near_bytes = 48;
   static constexpr std::uint32_t slots = 64;
   static constexpr std::size_t text_bytes = 256;
@@ -48,7 +48,7 @@ class SharedRegion {
     std::array<Announced, 2> given;
     /// Number of broadcasts that this member has taken or given.
     alignas(64) std::atomic<std::uint32_t> taken;
-    /// What this member calls, for error messages; ends with a zero.
+    /// Text of this member's call, for error messages; ends with a zero.
     alignas(64) std::array<std::atomic<char>, text_bytes> text;
   };
 
@@ -69,6 +69,8 @@ class SharedRegion {
   Gate& gate() const;
   /// Members that sleep, as bits.
   std::atomic<std::uint64_t>& sleepers() const;
+  /// 1 if an operation has failed. No operation begins afterwards.
+  std::atomic<std::uint32_t>& failed() const;
   Seat& seat(std::uint32_t member) const;
   Announced& slot(std::uint32_t broadcast) const;
   /// Return the memory of the values that are larger than near_bytes: value_bytes_max bytes each.

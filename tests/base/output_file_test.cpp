@@ -21,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Catch::Contains;
+using test_support::read_text;
 
 struct OutputFolder : test_support::Folder {
   std::string operator/(const std::string& name) const { return file(name); }

@@ -175,7 +175,7 @@ TEST_CASE("groups: hosts have the same names and plan as without groups") {
       run_line("expand " +
                test_support::WrittenFile(
                    clusters_with("{north: {m1: 1, m2: 2}, south: {m1: 3}}", "{b: [b1], c: [b2]}"))
-                   .file())
+                   .path())
           .out;
   CHECK(flat.find("groups") == std::string::npos);
   CHECK(grouped.find("address: tcp://127.0.0.1:7703, groups: south/m1}") != std::string::npos);

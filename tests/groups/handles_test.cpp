@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -47,7 +48,8 @@ struct Side {
   const std::unique_ptr<paths::MessageGroup> lanes;
   const std::uint32_t peer;
   const std::vector<double> in = {1};
-  std::vector<double> out = {0};
+  std::deque<std::vector<double>> outs;  // one for each operation, because several run at a time
+  groups::Call sum() { return groups::allreduce(in, outs.emplace_back(1), "sum"); }
 };
 
 /// A kind of operation. One thread starts it. It ends when the other thread has called `end`.
@@ -64,10 +66,8 @@ void with_each_kind(const Check& check) {
   check(Kind<paths::Result>{
       "path", [](Side& side) { return side.thread.path("sum").start(Payload::of(1.0)); },
       [](Side& side) { side.thread.path("sum").move_value(1.0); }});
-  check(Kind<void>{
-      "group",
-      [](Side& side) { return side.world.start(groups::allreduce(side.in, side.out, "sum")); },
-      [](Side& side) { side.world.run(groups::allreduce(side.in, side.out, "sum")); }});
+  check(Kind<void>{"group", [](Side& side) { return side.world.start(side.sum()); },
+                   [](Side& side) { side.world.run(side.sum()); }});
   check(Kind<pastset::Stored>{"element", [](Side& side) { return side.element.start_observe(); },
                               [](Side& side) { side.element.move(Payload::of(std::uint64_t{7})); },
                               true});
@@ -106,18 +106,22 @@ template <class T, class Start>
 void check_on(ClockKind clock, const Kind<T>& kind, int times, const Start& start) {
   INFO(kind.name << (clock == ClockKind::steady ? " on the steady clock" : ""));
   pastset::LocalElement element("e", *pastset::Template::parse("u64"));
-  const auto may_end = std::make_shared<runtime::Completion>();
-  runtime::Completion is_over;
+  runtime::Completion may_end, is_over;
   const SimResult run = Sim(two_hosts).run(
       [&](paths::Thread& thread) {
         Side side(thread, element);
         if (thread.rank() == 0) {
-          start(side, [&] { may_end->complete(); });
-          if (!may_end->done()) may_end->complete();
+          std::string wrong;
+          try {
+            start(side, [&] { may_end.complete(); });
+          } catch (const std::exception& error) {
+            wrong = error.what();
+          }
+          if (!may_end.done()) may_end.complete();
           is_over.wait(Deadline::never(), {"the other thread"});
-          return;
+          return expect(wrong.empty(), "no error, found " + wrong);
         }
-        may_end->wait(Deadline::never(), {"the first thread"});
+        may_end.wait(Deadline::never(), {"the first thread"});
         try {
           for (int i = 0; i < times; ++i) kind.end(side);
         } catch (const paths::TravelError&) {  // the first thread has failed the operation
@@ -241,7 +245,7 @@ TEST_CASE("handles: a wait ends at its deadline and the handle is then spent") {
 TEST_CASE("handles: a passed deadline of a started operation fails the group on all hosts") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
   // A block of 1 MB takes a second between the hosts. The operation has begun at the deadline.
-  const Sim sim("clusters: {a: {hosts: 2, network: {bandwidth: 8Mbit}}}\nlanes:\n");
+  const Sim sim("clusters: {a: {hosts: 2, network: {latency: 1ms, bandwidth: 8Mbit}}}\nlanes:\n");
   const SimResult run = sim.run(
       [](paths::Thread& thread) {
         groups::Group world(thread);
@@ -257,5 +261,5 @@ TEST_CASE("handles: a passed deadline of a started operation fails the group on 
   const std::string late = "did not end before the deadline of thread a-0/0";
   CHECK_THAT(run.failures[0], Catch::Contains(late));
   CHECK_THAT(run.failures[1], Catch::Contains(late));
-  CHECK(run.end < 1s);
+  if (clock == ClockKind::virtual_time) CHECK(run.end < 1s);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "groups/group.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/traced_run.hpp"
 

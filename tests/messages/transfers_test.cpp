@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "groups/group.hpp"
 #include "tests/support/traced_run.hpp"
 
 namespace {

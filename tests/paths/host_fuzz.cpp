@@ -665,8 +665,8 @@ TEST_CASE("host: whatever a peer sends the run of the others continues and ends 
     const auto report = [&] {
       printed.show(fmt::format(
           "{} games, {} frames, {:.0f} s of CPU, {} KiB resident, {} descriptors, {} lines\n",
-          figures.games, figures.frames, cpu_seconds(), resident_kib(), open_descriptors(),
-          figures.lines));
+          figures.games, figures.frames, cpu_seconds(), test_support::resident_kib(),
+          test_support::open_descriptors(), figures.lines));
     };
     for (seed_now = first; wrong.empty(); ++seed_now) {
       if (seconds > 0 ? cpu_seconds() >= seconds : seed_now >= first + games) break;

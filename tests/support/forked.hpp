@@ -32,8 +32,8 @@ class Forked {
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // no child survives an aborted test
     if (getppid() != parent) _exit(1);
     // Replaces the handlers of Catch2, which would print their own report.
-    for (const int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTERM})
-      std::signal(number, SIG_DFL);
+    for (const int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTERM})
+      std::signal(fatal, SIG_DFL);
     _exit(run(part));
   }
   Forked(Forked&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}

@@ -17,9 +17,7 @@ class ForwardingTransport : public paths::Transport {
       : inner_(std::move(inner)) {}
   bool reaches(std::uint32_t host) const override { return inner_->reaches(host); }
   void start(paths::Receiver& receiver) override { inner_->start(receiver); }
-  paths::ConnectionId connect(std::uint32_t host) override {
-    return inner_->connect(host);
-  }
+  paths::ConnectionId connect(std::uint32_t host) override { return inner_->connect(host); }
   void send(paths::ConnectionId connection, paths::Frame&& frame) override {
     inner_->send(connection, std::move(frame));
   }

@@ -123,7 +123,11 @@ TEST_CASE("broadcast: a root that is rounds ahead still gives each late thread t
 
 TEST_CASE("broadcast: without the root the first arriver fetches for all") {
   Tree t;
-  t.meet({{1ms, 0, 1}, {2ms, 0, 0}, {5ms, 1, 1}, {7ms, 1, 0}});
+  t.here->run([&] {
+    runtime::Task threads[] = {t.later(1ms, 0, 1), t.later(2ms, 0, 0), t.later(5ms, 1, 1),
+                               t.later(7ms, 1, 0)};
+    join_all(threads);
+  });
   CHECK(t.values == std::vector<double>(4, 11.0));
   CHECK(t.answered_at == std::vector<Nanos>{5ms, 5ms, 5ms, 7ms});
   CHECK(t.arrived.size() == 1);
@@ -131,7 +135,11 @@ TEST_CASE("broadcast: without the root the first arriver fetches for all") {
 
 TEST_CASE("broadcast: without the root the first arriver that did not fail fetches") {
   Fetched t;
-  t.meet({t.fails(0ms, 0), t.fetches(1ms, 1), t.fetches(2ms, 2), t.fetches(9ms, 3)});
+  t.here->run([&] {
+    runtime::Task threads[] = {t.fails(0ms, 0), t.fetches(1ms, 1), t.fetches(2ms, 2),
+                               t.fetches(9ms, 3)};
+    join_all(threads);
+  });
   CHECK_THAT(t.errors[0], Catch::Contains(Fetched::broken(0)));
   CHECK(t.values == std::vector<double>{0, 42, 42, 42});
   CHECK(t.fetched_at == std::vector<Nanos>{1ms});
