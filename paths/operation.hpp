@@ -13,10 +13,11 @@ namespace paths {
 
 /// Kinds of operations. A path carries all operations of PastSet to its element.
 ///
-/// `withdraw` announces to joins and roots the first round to which its contributor adds nothing. A
-/// path sends it as soon as this round is known. `release` announces to each stage that the path
-/// carries no further operations. A path sends it after all its operations have returned. Emulated
-/// links delay neither `withdraw` nor `release`, but a release never overtakes earlier pushes.
+/// `withdraw` announces to joins and roots the first round to which a contributor gives no
+/// contribution. The path of the contributor sends it as soon as this round is known. `release`
+/// announces to each stage that the path carries no further operations. A path sends it after all
+/// its operations have returned. Emulated links delay neither of them, but a release never
+/// overtakes pushes that were sent before it.
 enum class OperationKind : std::uint8_t {
   enter,           ///< number: 0; payload: text of the template, which the element checks
   move,            ///< payload: the tuple, which is a contribution if the path passes a join
@@ -78,7 +79,7 @@ struct Operation : OperationHead {
   Failure failure;
 };
 
-/// Set of operation kinds, in which requests and pushes of one kind are separate members.
+/// Set of operation kinds. A kind is in the set once for requests and once for pushes.
 class OperationSet {
  public:
   static constexpr OperationSet none() { return OperationSet(0); }
@@ -100,7 +101,7 @@ class OperationSet {
   }
 
  private:
-  static constexpr std::uint32_t push_bits = 16;  // bits from here on are pushes
+  static constexpr std::uint32_t push_bits = 16;  // number of the first bit that stands for pushes
   constexpr explicit OperationSet(std::uint32_t bits) : bits_(bits) {}
   static constexpr std::uint32_t bit(OperationKind kind, bool one_way) {
     return std::uint32_t{1} << (static_cast<std::uint32_t>(kind) + (one_way ? push_bits : 0));
@@ -202,7 +203,8 @@ struct Result {
   [[noreturn]] void refuse_size(std::size_t bytes) const;
 };
 
-/// Returns the value of a move as its own result, unchecked, without further contributions.
+/// Returns a result with the value of a move itself, without values of other contributors. Does not
+/// check the payload.
 Result unchecked_result(const OperationHead& head, base::Payload payload);
 
 }  // namespace paths

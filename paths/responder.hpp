@@ -35,8 +35,8 @@ class OperationState {
 
  protected:
   /// Stores the steps in `room`, and allocates memory for steps that do not fit. `owns_context`
-  /// must be true if the context that begins the operation then waits for the outcome and does
-  /// nothing else.
+  /// must be true only if the context that begins the operation waits for the outcome and does
+  /// nothing else in that time.
   explicit OperationState(std::span<std::byte> room, bool owns_context = false)
       : room_(room), owns_context_(owns_context) {}
   ~OperationState();
@@ -48,7 +48,7 @@ class OperationState {
 
  private:
   friend class Responder;
-  struct Kept {  // a step of the way up, or an object of a wrapper
+  struct Kept {  // one entry of the state: a step of the way up, or a wrapper's object
     virtual ~Kept() = default;
     virtual void up(OperationState& state, Outcome&& outcome);
     Kept* before = nullptr;
@@ -151,7 +151,8 @@ void OperationState::remove(K& last) {
   last_ = last.before;
   used_ = last.room_before;
   const bool is_in_room = last.is_in_room;
-  // Start of the whole object, also if K is Kept: Kept is the first base of each derived class.
+  // The address of `last` is also the start of the whole object when K is Kept, because Kept is the
+  // first base of each derived class.
   void* const memory = &last;
   last.~K();
   if (!is_in_room) ::operator delete(memory);

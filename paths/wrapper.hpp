@@ -29,10 +29,10 @@ struct Stage {
   StageId below_id = no_stage;  ///< id of the next stage, even if it is on another host
   std::uint32_t slot = 0;       ///< first slot of this stage at the stage below
   std::uint32_t role = 0;       ///< index into WrapperKind::roles
-  /// Operations that never wait in this stage or in the stages below on this host.
+  /// Operations that wait neither in this stage nor in stages below on the same host.
   OperationSet nonblocking = OperationSet::none();
-  /// Whether an operation that owns no context needs one in this stage, or in a later one down to
-  /// the next join.
+  /// Whether this stage, or a stage below up to and including the next join, needs a context for an
+  /// operation that owns none.
   bool needs_context = true;
 };
 
@@ -91,8 +91,8 @@ class Wrapper {
   virtual void start() {}
   /// Called after the last operation.
   virtual void stop() {}
-  /// Blocks until no operation from this wrapper is under way in the stages below. Called after
-  /// every path through the host was released.
+  /// Blocks until all operations that this wrapper has started have returned from the stages below.
+  /// Called after the release of every path through the host.
   virtual void drain() {}
 
   const std::string& name() const { return name_; }

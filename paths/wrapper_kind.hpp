@@ -32,7 +32,7 @@ struct SettingHelp {
 /// joins.
 struct CollectiveKind {
   std::string help;                        ///< one sentence
-  std::vector<SettingHelp> settings = {};  ///< its own settings, passed on to its joins
+  std::vector<SettingHelp> settings = {};  ///< settings of the collective, which its joins get
   /// Reads and checks `settings`. Reports mistakes to the reader.
   void (*read)(base::MapReader&) = nullptr;
   /// Name of the joins' setting that selects the slot of the root; "" if no contributor is the
@@ -53,11 +53,11 @@ class WrapperPlace {
   const Plan& plan() const { return was_asked_ = true, plan_; }
   std::uint32_t host() const { return was_asked_ = true, host_; }
   std::uint32_t slots() const { return was_asked_ = true, slots_; }  ///< number of contributors
-  /// Returns the wrapper's index in the plan. Only the new wrapper needs it, not the check of
-  /// settings, so was_asked() ignores this call.
+  /// Returns the wrapper's index in the plan. Creation of the wrapper needs the index, but the
+  /// check of settings does not. Therefore a call of this function does not change was_asked().
   std::uint32_t wrapper() const { return wrapper_; }
-  /// Returns whether the reader used more than the settings. If false, the result of the check
-  /// depends on the settings only.
+  /// Returns whether the check of settings called plan(), host() or slots(). If false, its result
+  /// depends only on the settings.
   bool was_asked() const { return was_asked_; }
 
  private:
@@ -76,32 +76,35 @@ struct WrapperKind {
   std::vector<SettingHelp> settings;
   std::vector<std::string> roles = {};  ///< words that a path may write after the wrapper's name
   Job job = Job::other;
-  /// Whether a join returns to each contributor a value as large as its contribution.
+  /// Whether joins of this kind return to each contributor a value as large as its contribution.
   bool answers_in_kind = false;
-  /// Whether its results may cover only some of the contributions to a round.
+  /// Whether results of this kind of wrapper may cover only some of the contributions to a round.
   bool may_answer_partial_values = false;
-  /// Whether it accesses an element of another host directly, in place of the last wrapper of its
-  /// path. Between the two there may be only wrappers that pass operations to another host.
+  /// Whether wrappers of this kind access an element of another host directly. They do what the
+  /// last wrapper of the path would do. Only wrappers that pass operations to another host may be
+  /// between this wrapper and the last one.
   bool maps = false;
-  /// Whether it ends paths and refuses operations that change the element.
+  /// Whether wrappers of this kind end paths and refuse operations that change the element.
   bool only_reads = false;
   /// Setting of a prefetch that names the element for fetched tuples; otherwise "".
   std::string fetches_into = {};
   std::optional<CollectiveKind> collective = {};
   /// Returns the template of tuples below the wrapper, derived from the settings and the template
-  /// above; nullptr if tuples below have the template of the setting `template`, too.
+  /// above. nullptr if the setting `template` describes both the tuples above and those below.
   pastset::Template (*template_below)(const base::Settings& settings,
                                       const pastset::Template& above) = nullptr;
-  /// Reads and checks the settings. Reports mistakes to the reader; the caller calls finish().
-  /// Returns a function that makes the wrapper. That function must not be called if there were
-  /// mistakes.
+  /// Reads and checks the settings. Reports mistakes to the reader. The caller must call finish()
+  /// of the reader. Returns a function that creates the wrapper. If there were mistakes, that
+  /// function must not be called.
   std::function<MakeWrapper(base::MapReader&, const WrapperPlace&)> read;
 
-  /// Whether its paths must agree on all stages below.
+  /// Whether wrappers of this kind are joins. All paths through a join must have the same stages
+  /// below it.
   bool joins() const { return job == Job::join; }
-  /// Whether it ends a path; each path needs one.
+  /// Whether wrappers of this kind end a path. Each path needs such a wrapper.
   bool ends() const { return job == Job::store; }
-  bool crosses() const { return job == Job::crossing; }  ///< whether it leads to the host in `to`
+  /// Whether the path continues on the host in the setting `to`.
+  bool crosses() const { return job == Job::crossing; }
   /// Returns whether the wrapper starts operations itself. The path of such a wrapper has no
   /// thread.
   bool drives_own_path() const { return job == Job::prefetch || job == Job::push; }

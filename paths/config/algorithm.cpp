@@ -73,7 +73,7 @@ const AlgorithmWord* word_named(std::string_view name) {
   return found == words.end() ? nullptr : &*found;
 }
 
-/// Returns the word that stands for all schedules; nullptr if there is none.
+/// Returns the word whose algorithm is a schedule; nullptr if no word is.
 const AlgorithmWord* schedule_word() {
   const std::vector<AlgorithmWord>& words = algorithm_words();
   const auto found = std::find_if(words.begin(), words.end(),
@@ -101,7 +101,7 @@ const TransferWord* usual_transfer(const AlgorithmWord& word) {
   return nullptr;
 }
 
-/// Returns the word's algorithm with all defaults.
+/// Returns the algorithm of a word, with the default for each parameter.
 Algorithm plain(const AlgorithmWord& word, bool all_to_all) {
   Algorithm algorithm{&word, all_to_all, {}, all_to_all ? usual_transfer(word) : nullptr, 1};
   for (const SettingHelp& setting : word.settings)
@@ -136,7 +136,8 @@ void set_transfer(Algorithm& algorithm, const TransferWord& transfer, std::uint6
     algorithm.transfer = same;
 }
 
-/// Reads the parameters after a word's name. Returns the expected text; "" if they are right.
+/// Reads the parameters after a word's name. Returns "" if the parameters are right, otherwise the
+/// text that was expected.
 std::string parse_parameters(const std::vector<std::string_view>& given, Algorithm& algorithm) {
   const AlgorithmWord& word = *algorithm.word;
   if (given.empty()) return {};
@@ -160,9 +161,9 @@ std::string parse_parameters(const std::vector<std::string_view>& given, Algorit
   return forms.empty() ? word.name : either_of(forms);
 }
 
-/// Returns the first word of `algorithm` in a config that means the same relaxation and, for
-/// `graph: all_to_all`, has this transfer as its default. It is the shortest text of the algorithm,
-/// because the transfer need not be written.
+/// Returns the shortest word for `algorithm`: one with the same relaxation, whose default transfer
+/// is that of `algorithm`, so that the transfer need not be written. Only `graph: all_to_all` has
+/// transfers. If several words fit, returns the first.
 const AlgorithmWord& shortest(const Algorithm& algorithm) {
   for (const AlgorithmWord& word : algorithm_words()) {
     const bool fits = algorithm.all_to_all
@@ -173,10 +174,9 @@ const AlgorithmWord& shortest(const Algorithm& algorithm) {
   return *algorithm.word;
 }
 
-/// Returns the first word of the relaxation `name` that the config key `graph` permits (a tree, or
-/// all_to_all between clusters). `graph: all_to_all` permits only the word with the name of the
-/// relaxation. If no word is permitted, returns the first word of the relaxation. Returns nullptr
-/// for an unknown name.
+/// Returns the first word that has the relaxation `name` and fits the graph: all_to_all between
+/// clusters, or one tree. With all_to_all, only a word named `name` fits. If no word fits, returns
+/// the first word with the relaxation. Returns nullptr if the name is unknown.
 const AlgorithmWord* relaxation_named(std::string_view name, bool all_to_all) {
   const AlgorithmWord* found = nullptr;
   for (const AlgorithmWord& word : algorithm_words()) {
@@ -314,7 +314,8 @@ class RelaxationReader {
   Algorithm algorithm_;
 };
 
-/// Reads a schedule's name and its parameters. Returns the expected text; "" if they are right.
+/// Reads a schedule's name and its parameters. Returns "" if they are right, otherwise the text
+/// that was expected.
 std::string parse_schedule(std::string_view text, std::string_view collective_kind,
                            Algorithm& algorithm) {
   algorithm.schedule = text;

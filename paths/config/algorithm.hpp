@@ -20,10 +20,11 @@ class CollectiveExpansion;
 /// other clusters. paths/config/algorithms/all.cpp lists all words.
 struct TransferWord {
   std::string name;
-  std::string help;                        ///< one sentence
-  std::vector<SettingHelp> settings = {};  ///< empty, or only the number of tuples per request
-  std::string with_one = {};               ///< equivalent word if that number of tuples is 1
-  bool asks = false;                       ///< whether a root requests tuples if it cannot decide
+  std::string help;  ///< one sentence
+  /// At most one setting: the number of tuples per request.
+  std::vector<SettingHelp> settings = {};
+  std::string with_one = {};  ///< word with the same meaning for one tuple per request
+  bool asks = false;          ///< whether a root requests tuples when it cannot decide a round
   /// Writes the paths that carry tuples from the cluster `from` to the cluster `into`.
   void (*expand)(expansion::CollectiveExpansion&, std::uint32_t into, std::uint32_t from) = nullptr;
 };
@@ -37,7 +38,7 @@ struct AlgorithmWord {
   /// Value of the setting `relaxation` for which the word stands. Words with the same relaxation
   /// give the same guarantees. They differ in the graph or in the default transfer.
   std::string relaxation;
-  /// Kinds of collective that may use it; empty = all.
+  /// Kinds of collective that support this word; empty = all.
   std::vector<std::string_view> collectives = {};
   bool over_tree = false;        ///< allowed together with `graph: tree`
   bool over_all_to_all = false;  ///< allowed together with `graph: all_to_all`
@@ -46,7 +47,7 @@ struct AlgorithmWord {
   bool is_schedule = false;
   std::vector<std::string_view> transfers = {};  ///< transfers allowed with this word
   std::string_view transfer = {};                ///< default transfer
-  /// Whether it needs a condition that a part of the contributions can decide.
+  /// Whether the collective must have a condition that a part of the contributions can decide.
   bool needs_proof = false;
   void (*expand)(expansion::CollectiveExpansion&) = nullptr;  ///< writes the paths
 
@@ -62,9 +63,10 @@ const std::vector<TransferWord>& transfer_words();
 struct Algorithm {
   const AlgorithmWord* word = nullptr;
   bool all_to_all = false;
-  std::vector<std::uint64_t> numbers = {};  ///< one for each of the word's settings
-  const TransferWord* transfer = nullptr;   ///< nullptr if all clusters form one tree
-  std::uint64_t tuples = 1;                 ///< tuples per request
+  std::vector<std::uint64_t> numbers = {};  ///< value of each setting of the word
+  /// Nullptr if all clusters form one tree, which has no transfers.
+  const TransferWord* transfer = nullptr;
+  std::uint64_t tuples = 1;   ///< tuples per request
   std::string schedule = {};  ///< schedule, such as "best" or "multilevel:shapes=flat/binomial"
 
   /// Returns the value of the word's setting of that name; 0 if the word has no such setting.

@@ -19,13 +19,13 @@ struct Expansion {
     base::Settings name;
     std::string kind;
     std::uint32_t host = 0;
-    base::Settings settings;  ///< map of the settings of its kind
+    base::Settings settings;  ///< settings that the wrapper's kind reads
   };
   struct Path {
     base::Settings graph;
     std::uint32_t host = 0;
     std::uint32_t first_thread = 0;
-    std::uint32_t threads = 0;            ///< 0 if its first wrapper drives the path
+    std::uint32_t threads = 0;            ///< 0 if the path's first wrapper starts the operations
     std::vector<base::Settings> through;  ///< items as in the low-level config
   };
 

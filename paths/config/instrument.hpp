@@ -11,8 +11,8 @@
 
 namespace paths {
 
-/// Event collectors, one for each position in the text of the config. Paths that share their last
-/// wrappers therefore still share them when collectors are inserted.
+/// Creates event collectors, one for each position in the text of the config. Paths that share
+/// wrappers therefore get the same collector around a shared wrapper, and still share all of it.
 class Collectors {
  public:
   base::Settings at(const base::Position& position);

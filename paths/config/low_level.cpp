@@ -89,7 +89,7 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
                              name.text(), value.describe()));
     return false;
   }
-  // The other keys belong to the kind. It reads them later, when hosts and paths are known.
+  // The settings that only this kind of wrapper has are read later, when hosts and paths are known.
   std::vector<base::Settings::Entry> common;
   for (const auto& entry : value.entries())
     if (entry.first.text() == "kind" || entry.first.text() == "host") common.push_back(entry);
@@ -114,7 +114,8 @@ bool read_wrapper(const base::Settings& name, const base::Settings& value,
   return true;
 }
 
-/// Reads wrappers. The number of a wrapper is its index in the plan, which omits broken wrappers.
+/// Reads wrappers. A wrapper that cannot be read is not in the plan. The number of each other
+/// wrapper is its index in the plan.
 void read_wrappers(Expansion& config, const base::Settings& section, const WrapperKinds& kinds,
                    Plan& plan, PlanText& text, base::Mistakes& mistakes) {
   const auto leave_out = [&](const base::Settings& name) {
@@ -138,7 +139,8 @@ void read_wrappers(Expansion& config, const base::Settings& section, const Wrapp
       leave_out(made.name);
       continue;
     }
-    if (!text.whole) numbers[made.name.text()] = number;  // differs if broken wrappers were omitted
+    // An omitted wrapper changes the numbers of later ones.
+    if (!text.whole) numbers[made.name.text()] = number;
     plan.wrappers.push_back(
         {made.name.text(), std::move(made.kind), *host, std::move(made.settings), 0});
     text.wrappers.push_back(std::move(made.name));
@@ -241,8 +243,8 @@ Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides
   const base::Settings settings = config.written;
   Plan plan;
   base::MapReader reader(settings, mistakes, "the config");
-  // An empty map replaces a missing section `network`. Its position names the config file, on which
-  // network defaults depend.
+  // If the section `network` is missing, an empty map at the position of the config replaces it.
+  // The position names the config file, from which defaults of the network are derived.
   const base::Settings network = settings.find("network") != nullptr
                                      ? reader.take("network")
                                      : base::Settings::map({}, settings.position());

@@ -21,11 +21,12 @@ inline constexpr std::int64_t host_threads_max = 1'000'000;
 Plan read_low_level(Expansion config, const WrapperKinds& kinds, const Overrides& overrides,
                     PlanText& text, base::Mistakes& mistakes);
 
-/// Checks only the keys that both levels share: network and deadline.
+/// Checks only `network` and `deadline`, which low-level and high-level configs share.
 void check_network(const base::Settings& settings, const Overrides& overrides,
                    base::Mistakes& mistakes);
 
-/// Takes a section of either level. If it is neither empty nor of that kind, adds a mistake.
+/// Takes the section `key` of a low-level or high-level config. If the section is neither empty nor
+/// of the kind `kind`, adds a mistake.
 base::Settings take_section(base::MapReader& reader, std::string_view key,
                             base::Settings::Kind kind);
 

@@ -97,7 +97,7 @@ class ClusterReader {
     cluster().hosts.push_back(index);
   }
 
-  /// Adds one host, or those of a list in Slurm's short form.
+  /// Adds one host by its name, or several hosts by a list of names in Slurm's short form.
   void add_named(const Settings& written) {
     for (const std::string& name : names_in(written, "hosts")) {
       const Settings host = Settings::scalar(name, written.position());
@@ -294,8 +294,8 @@ class LinkReader {
     }
   }
 
-  /// Reads a link that applies to all pairs of clusters, or a file with links and networks of
-  /// clusters.
+  /// Reads the form of `links` that is a map: `all` declares one link for all pairs of clusters,
+  /// and `from` names a file with links and networks of clusters.
   void read_map(const Settings& section, const Settings& cluster_section) {
     base::MapReader reader(section, mistakes_, "links");
     const auto file = reader.word("from");

@@ -34,34 +34,34 @@ struct MultiCluster {
   struct Cluster {
     base::Settings name;
     std::vector<std::uint32_t> hosts;  ///< indexes of its hosts; a dedicated gateway is last
-    Ways::Cluster way;                 ///< connection of its hosts to other clusters
+    Ways::Cluster way;                 ///< how its hosts reach other clusters
     std::optional<base::Settings> broadcast_delay;
   };
-  using Link = LinkText;  ///< one direction of a link; may be declared without a delay
+  using Link = LinkText;  ///< one direction of a link; a link without delay may be declared, too
   struct Collective {
     base::Settings name;
     std::string kind;
-    base::Settings settings;           ///< settings of its kind, which are those of its joins
-    base::Settings written_condition;  ///< null when there is none
+    base::Settings settings;           ///< settings of this kind of collective, which its joins get
+    base::Settings written_condition;  ///< setting `condition`; null if it is not written
     pastset::Template value;
     Algorithm algorithm;
-    base::Position algorithm_position;  ///< position in the config, if it is set there
+    base::Position algorithm_position;  ///< position of the key `algorithm`, if it is written
     std::uint32_t root_cluster = 0;
     std::uint32_t root_host = 0;
     std::uint32_t fan_out = 0;  ///< 0 = all hosts of a cluster meet in one join
-    /// Kinds of wrapper that get event collectors; only "true" = all kinds.
+    /// Kinds of wrapper that get event collectors. The single word "true" stands for all kinds.
     std::vector<std::string> instrumented;
   };
   /// Tuple exchange between neighbours in order of rank.
   struct Exchange {
     base::Settings name, tuple_template;
     base::Settings shared;  ///< setting `shared` for elements into which other hosts move
-    std::vector<std::string> instrumented;  ///< same as in Collective
+    std::vector<std::string> instrumented;  ///< same meaning as Collective::instrumented
   };
   struct Element {
     base::Settings name, host;
-    base::Settings settings;           ///< settings except `reach`
-    std::vector<std::uint32_t> reach;  ///< hosts whose threads get a path
+    base::Settings settings;           ///< all settings of the element except `reach`
+    std::vector<std::uint32_t> reach;  ///< hosts whose threads get a path to the element
   };
 
   std::vector<Host> hosts;

@@ -59,7 +59,8 @@ Plan::PlanGraph read_graph(const base::Settings& name, const base::Settings& val
 struct CheckedGraph {
   const Plan::PlanGraph* graph = nullptr;
   bool has_paths = false;
-  const void* right_settings = nullptr;  ///< settings that equal those of the graph; or nullptr
+  /// Settings already found equal to the graph's; nullptr = none yet.
+  const void* right_settings = nullptr;
 };
 
 /// Reports a collective whose declaration differs from the settings of its joins and checks,
@@ -70,7 +71,8 @@ void check_what_is_done(const Plan::PlanPath& path, CheckedGraph& known,
                         const Plan& plan, base::Mistakes& mistakes) {
   const Plan::PlanGraph& graph = *known.graph;
   for (StageId id = path.stage; id != no_stage; id = plan.stages[id].below) {
-    // All stages below were compared, too.
+    // An earlier path of this graph passed this stage, so all stages below were compared with the
+    // graph.
     if (std::exchange(checked[id], &graph) == &graph) return;
     const Plan::PlanWrapper& wrapper = plan.wrappers[plan.stages[id].wrapper];
     const WrapperKind& kind = kinds.at(wrapper.kind);

@@ -101,8 +101,9 @@ class MemberReader {
 
 void read_groups(const Settings& section, Plan& plan, base::Mistakes& mistakes) {
   MemberReader reader(plan, mistakes);
-  // A group turns lanes on, as the key `lanes` does. With lanes, each host serves until the threads
-  // of all hosts have ended. Hosts between two members thus forward their messages until then.
+  // A group enables lanes, as the key `lanes` does. With lanes, each host serves until the threads
+  // of all hosts have ended. A host between two members therefore forwards the members' messages
+  // until then.
   if (!section.entries().empty()) plan.lanes.is_written = true;
   for (const auto& [name, members] : section.entries())
     if (check_name(name, "a group", mistakes))

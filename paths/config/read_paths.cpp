@@ -35,7 +35,7 @@ bool same(const base::Settings& a, const base::Settings& b) {
 
 /// Parsed item of a path.
 struct Item {
-  base::Settings item, written;  ///< whole item, and the word in it for messages
+  base::Settings item, written;  ///< whole item; the word in the item that messages point at
   const WrapperKind* kind = nullptr;
   std::optional<std::uint32_t> wrapper;  ///< index of a named wrapper
   base::Settings settings;               ///< settings of a wrapper written in place
@@ -103,12 +103,14 @@ class PathReader {
   Plan& plan_;
   PlanText& text_;
   base::Mistakes& mistakes_;
-  std::uint32_t next_number_ = 0;                    ///< one more than the highest index found
-  std::array<std::uint32_t, 4096> numbers_found_{};  ///< indexes by hash of the item
+  std::uint32_t next_number_ = 0;  ///< one more than the highest index found
+  /// Indexes of wrappers that were found, by hash of the item.
+  std::array<std::uint32_t, 4096> numbers_found_{};
   std::array<const WrapperKind*, 2> last_kinds_{};
-  std::vector<StageId> joins_;           ///< stages of joins, by the index of the wrapper
-  std::vector<base::Settings> made_by_;  ///< by stage: item of the first path through it
-  std::vector<std::string> graphs_;      ///< graphs that have threads
+  std::vector<StageId> joins_;  ///< stage of each join, by the index of its wrapper
+  /// By stage: item from which the first path made the stage.
+  std::vector<base::Settings> made_by_;
+  std::vector<std::string> graphs_;  ///< names of the graphs that have threads
   std::unordered_map<std::string, std::uint32_t> graph_numbers_;
   std::vector<Range> threads_;
 };
@@ -194,7 +196,8 @@ void PathReader::read(const Expansion::Path& made, const Expansion& config) {
   add(std::move(path), way, true);
 }
 
-/// Adds a path. `whole` is false if a part of the path, apart from its way, could not be read.
+/// Adds a path. `way` has the wrappers of the path, if they could be read. `whole` is false if
+/// another part of the path could not be read.
 void PathReader::add(Plan::PlanPath path, const std::optional<Way>& way, bool whole) {
   std::optional<StageId> stage;
   if (whole && way && !way->items.empty()) stage = make_stages(*way);
@@ -235,14 +238,14 @@ std::optional<PathReader::Way> PathReader::read_way(const Items& through,
     host = *next_host;
   }
   if (whole) return way;
-  // The path cannot be made. Wrappers that are written in place are created all the same, so that
-  // they are checked.
+  // The path is not added. Wrappers written in place are created nevertheless, so that their
+  // settings are checked.
   for (const Item& item : way.items) wrapper_of(item);
   return std::nullopt;
 }
 
-/// Returns whether the remaining items are identical, not only equal, to those of the path that
-/// created the join's stage.
+/// Returns whether the items from `place` on are the same objects as those of the path that created
+/// the join's stage. Equal items that are different objects do not count.
 bool PathReader::goes_on_alike(const Item& item, const Items& through, std::size_t place) const {
   if (!item.wrapper) return false;
   for (StageId stage = joins_[*item.wrapper]; stage != no_stage;
@@ -368,8 +371,8 @@ std::uint32_t PathReader::wrapper_of(const Item& item) {
   return static_cast<std::uint32_t>(plan_.wrappers.size() - 1);
 }
 
-/// Returns the first stage of the way. Creates stages down to the first join that an earlier path
-/// has created.
+/// Returns the first stage of a path through the wrappers `way`. Creates stages down to the first
+/// join that an earlier path has created.
 std::optional<StageId> PathReader::make_stages(const Way& way) {
   std::optional<StageId> first;
   const auto made_before = static_cast<StageId>(plan_.stages.size());

@@ -21,8 +21,8 @@ constexpr std::int64_t line_min = 1, line_max = std::int64_t{1} << 20;
 constexpr std::uint64_t usual_slots_max = std::uint64_t{1} << 20;
 constexpr std::uint64_t memory_max = pastset::shared_bytes_max;
 
-/// Returns the size of the element's tuples if a tuple does not fit into an entry of the element's
-/// table (setting `slots`). Returns 0 if it fits, or if sizes vary.
+/// Returns the size of the element's tuples if they have one size and are too large for an entry of
+/// the element's table (setting `slots`). Otherwise returns 0.
 std::uint64_t large_bytes_of(const Plan::PlanElement& element) {
   const std::uint64_t bytes = element.tuple_template.fixed_bytes().value_or(0);
   return bytes <= base::Payload::inline_bytes ? 0 : std::min(bytes, memory_max);
@@ -47,10 +47,10 @@ bool has_least(const Plan::PlanElement& element) {
   return one == 0 || pastset::tuples_in(arena, one) >= least_tuples(element);
 }
 
-/// Returns default sizes. There are enough table entries for the tuples that the element keeps, and
-/// two more. The arena has room for the large tuples that the element keeps, and for six more.
-/// These are two that wait, one that is written, one that is read, the next one and a spare one.
-/// Tuples cost memory only when they are written.
+/// Returns default sizes. The table has an entry for each tuple that the element keeps, and two
+/// more. The arena has room for the large tuples that the element keeps, and for six more: two that
+/// wait, one that is being written, one that is being read, the next one, and a spare one. A tuple
+/// uses memory only from the time when it is written.
 pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
   constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 6;
   pastset::SharedSizes sizes;

@@ -15,8 +15,8 @@ void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& e
 /// process may hold their locks.
 void read_shared_spaces(base::MapReader& reader, Plan& plan);
 
-/// Reserves waiting places for all threads that may move into an element, and some for programs
-/// outside the run.
+/// Sets how many movers can wait at once at each shared element. There are enough places for all
+/// threads that may move into the element, and some for programs outside the run.
 /// Requires: all paths are read.
 void give_movers_room(Plan& plan);
 

@@ -43,11 +43,11 @@ class Combiner {
   /// Returns nullptr if there is none.
   Failure first_wrong(std::span<const Contribution> contributions, std::uint64_t sequence) const;
 
-  /// Returns whether the calling OS thread can help to combine the round. Threads of services do
-  /// not help.
+  /// Returns whether the calling OS thread can help to combine the round. OS threads that run
+  /// service contexts do not help.
   /// Requires: mutex_ held.
   bool can_help(const Round& round) const;
-  /// Combines parts of the values until no part is left to begin.
+  /// Combines parts of the values until every part has been begun by this or another context.
   /// Requires: mutex_ not held.
   void help(Round& round) const;
 

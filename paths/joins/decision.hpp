@@ -27,9 +27,10 @@ struct Decision {
   Reduction reduction;
   std::optional<ConditionSpec> condition;
 
-  /// Combines the values in the given order, which must be the order of the clusters, not of
-  /// arrival. Keeps nothing from earlier calls. The fixed order gives all clusters the same bits
-  /// and makes rounding monotone.
+  /// Combines the values in the given order, which must be the order of the clusters, not the order
+  /// of arrival. Keeps nothing from earlier calls. Because the order is fixed, all clusters get the
+  /// same bits. For the same reason rounding is monotone: a larger value never gives a smaller
+  /// result.
   ///
   /// Throws: base::BadValue that names the element whose value could not be combined.
   ///         base::Overflow if the value leaves the range of its type. An overflow proves the

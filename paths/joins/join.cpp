@@ -39,9 +39,9 @@ class Round::Waiter final : public runtime::Waiter, public runtime::Continuation
   void resume() noexcept override { join.resume(*this); }
 };
 
-/// Appends a waiter. Waiters continue in the order of their arrival. Operations of processes that
-/// share our core usually arrive last, and these processes can run only when this thread is done.
-/// Waiters of other processes run earlier.
+/// Appends a waiter. Waiters continue in the order of their arrival. Operations of processes
+/// that share the core of this thread usually arrive last. These processes can run only when this
+/// thread pauses. Waiters of processes on other cores should therefore continue first.
 void Round::add(Waiter& waiter) {
   (last_waiter != nullptr ? last_waiter->next_waiter : first_waiter) = &waiter;
   last_waiter = &waiter;
@@ -359,7 +359,7 @@ Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
   } catch (const runtime::Stop& stop) {
     return view_.failure(name(), operation.path, stop.what(), FailureCause::ended);
   } catch (const pastset::Marked& mark) {
-    // A reduction of the application has read a marked element.
+    // A reduction function of the application has read an element that has an error mark.
     return view_.failure(name(), operation.path, mark.what());
   } catch (...) {
     return next.failure_of(std::current_exception(), operation.path);
@@ -381,8 +381,8 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
   next.handle(std::move(operation), std::move(responder));
 }
 
-/// Publishes the leader's value, for which the others wait. A failure in stages below concerns only
-/// the leader.
+/// Publishes the value of the leader, for which the other contributors wait. If the leader's
+/// operation fails in stages below, only the leader gets the failure.
 [[gnu::noinline]] void Join::publish_own(Round& round, const Operation& operation,
                                          Responder& responder) {
   Outcome brought;
@@ -452,7 +452,7 @@ void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& w
   wake(round, wakes);
 }
 
-// ---- contributors that leave ------------------------------------------------------------------
+// ---- withdrawal and release of contributors ---------------------------------------------------
 
 /// Fails the open rounds that still need the slot of `operation`. Returns the withdrawal to pass
 /// on, if any. The withdrawal counts as announced before the waiters wake, so that the leader of a

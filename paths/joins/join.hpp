@@ -60,8 +60,8 @@ struct JoinRules {
 /// Thread-safe.
 /// Blocks:  until the round is complete, at most for the host's deadline. At the deadline the round
 ///          fails for all contributors. The error names the missing contributors, and joins below
-///          get the failure. While the leader waits in stages below, the others wait without a
-///          deadline, because the leader has one.
+///          get the failure. While the leader waits in stages below, the other contributors wait
+///          without a deadline, because the wait of the leader has one.
 /// Order:   rounds have no order; each continues down when it is complete.
 /// Failure: a contribution that failed above counts as arrived. It fails the round for all
 ///          contributors, and the failure travels down. An error from below reaches all
@@ -77,7 +77,8 @@ class Join final : public Wrapper {
   /// `index` is the index of the wrapper in the plan.
   Join(HostView& view, std::uint32_t index, JoinRules rules);
   /// Adds a move to its round as a contribution. Passes a withdrawal on if a round needs the slot
-  /// and no earlier withdrawal was passed on. Passes on the last release, and all other operations.
+  /// and no earlier withdrawal was passed on. Passes a release on only if it is the last of all
+  /// contributors. Passes all other operations on.
   void handle(Operation&& operation, Next next, Responder& responder) override;
   base::Nanos end_late(base::Nanos now) override;
   void give_up() override;

@@ -61,12 +61,12 @@ struct Round {
   std::vector<Contribution> by_slot;
   std::uint32_t here = 0;              ///< number of slots that have contributed
   std::atomic<std::uint32_t> gone{0};  ///< number of slots with a result or no contribution
-  bool has_leader = false;  ///< whether a contributor leads it; there is at most one leader
-  Failure failure;          ///< immutable once it is set, like the result
+  bool has_leader = false;             ///< whether a contributor leads this round; at most one does
+  Failure failure;                     ///< like `result`, not changed after it is set
   std::optional<Result> result;
-  std::unique_ptr<SharedFold> fold;  ///< nullptr unless contributions are large
-  runtime::WaitList waiting;         ///< contexts that wait
-  Waiter* first_waiter = nullptr;    ///< first in the order of arrival
+  std::unique_ptr<SharedFold> fold;  ///< nullptr if contributions are small
+  runtime::WaitList waiting;         ///< contexts that wait for this round
+  Waiter* first_waiter = nullptr;    ///< list of waiters in the order of arrival
   Waiter* last_waiter = nullptr;
   base::Nanos until{0};  ///< deadline of the first waiter
 };
@@ -74,7 +74,8 @@ struct Round {
 /// Open rounds of a join, by sequence and segment. Closed rounds are reused, so that rounds
 /// allocate no memory in a steady state.
 ///
-/// Thread-safe: no. The join's mutex guards it. Only leave() locks it.
+/// Thread-safe: no. The join's mutex guards it. leave() locks this mutex; callers of all other
+///              functions hold it.
 class OpenRounds {
  public:
   using Key = Round::Key;

@@ -11,13 +11,13 @@ namespace paths {
 
 /// Admits one round at a time into a wrapper that decides rounds.
 ///
-/// Blocks: without a deadline while an earlier round is inside, because that round has its own
-///         deadline.
+/// Blocks: without a deadline while the wrapper decides an earlier round, because that
+///         round has its own deadline.
 /// Order:  by sequence. Rounds must arrive in this order, except failed ones. Failed rounds may
 ///         overtake others, because no other contributor waits for them and they carry no tuple.
 class SequenceQueue {
  public:
-  /// Presence of a round in the queue, from its arrival to its decision.
+  /// Entry of a round in the queue, from the arrival of the round to its decision.
   class Turn {
    public:
     Turn(SequenceQueue& turns, std::string_view name, std::uint64_t sequence, bool has_failed);
@@ -32,7 +32,7 @@ class SequenceQueue {
 
  private:
   runtime::Mutex mutex_;
-  std::set<std::uint64_t> entered_;  // undecided rounds; the first one is inside
+  std::set<std::uint64_t> entered_;  // undecided rounds; the wrapper decides the first one
   std::uint64_t next_sequence_ = 0;
   runtime::WaitList changed_;
 };

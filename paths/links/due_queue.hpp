@@ -15,7 +15,7 @@ namespace paths {
 /// order (collectives/cost/evaluator.hpp), so that simulation and prediction agree.
 enum class Turn : std::uint8_t {
   events,   ///< ends of transfers and arrivals of frames
-  heads,    ///< first bytes of frames that reach shared links, by source host
+  heads,    ///< arrivals of a frame's first byte at a shared link, by source host
   choices,  ///< choices of the next frame, when all candidates are known
 };
 
@@ -33,7 +33,8 @@ class DueQueue {
   base::Nanos next() const { return entries_.top().place.at; }
   Turn next_turn() const { return entries_.top().place.turn; }
   Work take() {
-    // The cast is safe, because the order of the entries depends only on their places.
+    // The cast is safe: the order of the entries depends only on their member `place`, which the
+    // move leaves unchanged.
     Work work = std::move(const_cast<Entry&>(entries_.top()).work);
     entries_.pop();
     return work;

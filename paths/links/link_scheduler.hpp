@@ -57,8 +57,8 @@ class LinkScheduler {
   /// accepted the whole frame. For a frame without a link, or one that waits for a stream, returns
   /// `head`.
   base::Nanos depart(LaneFrame frame, base::Nanos head);
-  /// Returns the link for frames to `target`. Returns nullptr if no link is emulated here, or if
-  /// frames wait for streams of the link.
+  /// Returns the link over which frames to `target` leave. Returns nullptr if this class emulates
+  /// no such link, or if frames wait for streams of the link.
   EmulatedLink* link_to(std::uint32_t target) {
     const Step& step = step_to(target);
     return step.waiting == nullptr ? step.link.get() : nullptr;
@@ -105,7 +105,7 @@ class LinkScheduler {
   const std::uint32_t place_;
   EmulatedLinks& links_;
   DueQueue& due_queue_;
-  std::unordered_map<std::uint32_t, Step> steps_;            // targets in use only
+  std::unordered_map<std::uint32_t, Step> steps_;  // only targets to which frames were sent
   std::map<std::string, std::unique_ptr<Waiting>> waiting_;  // keyed by link name
   Leaving leaving_;
   base::Nanos lateness_lost_{0};

@@ -68,14 +68,15 @@ void Member::exchange(const Call& call, std::span<const std::byte> in) {
 }
 
 std::span<const std::byte> Member::given(std::uint32_t member, std::size_t bytes) const {
-  // In a round, rounds_ is its number; after it, the number + 1.
+  // This context is between rounds or has arrived in a round. In both cases rounds_ - 1 is the
+  // number of the round in which this member arrived most recently.
   const std::uint32_t round = rounds_ - 1;
   return {
       place_of(region_.seat(member).given[round % 2].near, region_.far_given(member, round), bytes),
       bytes};
 }
 
-/// Gives this member's value. Returns whether all members have arrived.
+/// Stores this member's value in the region. Returns whether all members have arrived.
 bool Member::arrive(const Call& call, std::span<const std::byte> in) {
   ENSURE(in.size() <= SharedRegion::value_bytes_max);
   await_failure();
@@ -88,7 +89,7 @@ bool Member::arrive(const Call& call, std::span<const std::byte> in) {
   return region_.gate().arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == members();
 }
 
-/// Lets all members pass. No member can arrive in the next round before.
+/// Ends the round, so that all members continue. Until then no member can arrive in the next round.
 void Member::open_gate() {
   region_.gate().arrived.store(0, std::memory_order_relaxed);
   region_.gate().last.store(me_, std::memory_order_relaxed);
@@ -142,7 +143,7 @@ void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32
   wake_sleepers();
 }
 
-/// Waits until all members have taken the broadcast that used the slot before.
+/// Waits until all members have copied the earlier broadcast that used the slot of `broadcast`.
 void Member::await_room(std::uint32_t broadcast) {
   if (!has_reached(broadcast, room_)) return;
   std::uint32_t least = broadcasts_;
@@ -170,8 +171,8 @@ void Member::await_failure() {
 
 // ---- waiting -----------------------------------------------------------------------------------
 
-/// Blocks until `done()`, which depends on `word`. `late(member)` tells whether a member still has
-/// to do its part.
+/// Blocks until `done()`, which depends on `word`. `late(member)` returns whether this wait is for
+/// that member.
 template <class Done, class Late>
 void Member::wait(const std::atomic<std::uint32_t>& word, const Done& done, const Late& late) {
   const std::uint64_t mine = std::uint64_t{1} << me_;
@@ -179,7 +180,8 @@ void Member::wait(const std::atomic<std::uint32_t>& word, const Done& done, cons
     const std::uint32_t seen = word.load(std::memory_order_acquire);
     if (done()) return;
     if (runtime::look_at(word, seen, runtime::Deadline::never(), reason)) continue;
-    // Either the other member sees the bit, or this member sees its change of the word.
+    // The other member changes the word and then reads the bit. Therefore either the other member
+    // sees the bit and wakes this member, or this member sees the changed word.
     region_.sleepers().fetch_or(mine, std::memory_order_seq_cst);
     if (!done()) {
       try {
@@ -206,8 +208,8 @@ void Member::wake_sleepers() {
 
 // ---- texts -------------------------------------------------------------------------------------
 
-/// Writes the text of a call, unless it is that of the call before. A reader may find parts of two
-/// texts, but only if it reads them after the operation.
+/// Writes the text of a call into the region, unless the last call had the same text. A reader may
+/// find a mixture of two texts only if it reads after the operation has ended.
 void Member::tell_text(const Call& call) {
   if (told_ == call.text) return;
   told_ = call.text;

@@ -15,15 +15,16 @@
 
 namespace paths {
 
-/// A member sleeps if polling did not end its wait. An Alarm wakes it, and wakes others.
+/// Sleep and wake-up of members. A member sleeps if its wait did not end while it polled.
 ///
-/// Thread-safe: wake(). One context at a time may call sleep().
+/// Thread-safe: wake(). Only one context at a time may call sleep().
 class Alarm {
  public:
   virtual ~Alarm() = default;
-  /// Blocks until another member has called wake() for this member since the last return, or
-  /// earlier. `late` returns the members for which this one waits.
-  /// Throws: if the operation has failed; then the region is not used again.
+  /// Blocks until another member calls wake() for this member. Returns at once if that happened
+  /// after the last return, and may return without a call of wake(). `late` returns the members for
+  /// which this member waits.
+  /// Throws: if the operation has failed. The region must not be used afterwards.
   virtual void sleep(const std::function<std::vector<std::uint32_t>()>& late) = 0;
   virtual void wake(std::uint32_t member) = 0;
 };
@@ -31,7 +32,7 @@ class Alarm {
 /// Thrown if two members call different operations.
 class CallsDiffer : public std::runtime_error {
  public:
-  /// `text` is what the other member calls, in its own words.
+  /// `text` describes the call of the other member, as that member wrote it into the region.
   CallsDiffer(std::uint32_t member, const std::string& text)
       : std::runtime_error(text), member_(member) {}
   std::uint32_t member() const { return member_; }
@@ -41,8 +42,8 @@ class CallsDiffer : public std::runtime_error {
 };
 
 /// One member's part in the operations of a region. All members call the same operations in the
-/// same order. Values have at most SharedRegion::value_bytes_max bytes, and equal sizes at all
-/// members where the digests are equal.
+/// same order. A value has at most SharedRegion::value_bytes_max bytes. If members call with equal
+/// digests, their values must have equal sizes.
 ///
 /// Members poll, then yield, and sleep only after that (runtime/wait.hpp), because a sleep takes
 /// longer than an operation.
@@ -50,17 +51,17 @@ class CallsDiffer : public std::runtime_error {
 /// Owns:        the region. Borrows the alarm.
 /// Thread-safe: no; one context at a time.
 /// Blocks:      all operations, until the other members have done their part.
-/// Throws:      CallsDiffer, and the exceptions of the alarm and of `combine`. The object must not
-/// be
-///              used afterwards, and other members wait until their alarms throw.
+/// Throws:      CallsDiffer, and the exceptions of the alarm and of `combine`. After that, the
+///              object must not be used, and the other members wait until their alarms throw.
 class Member {
  public:
-  /// An operation, as far as members compare it.
+  /// Description of an operation. Members compare the digests.
   struct Call {
     std::uint64_t digest = 0;  ///< digest of this call and all calls before it
-    std::string_view text;     ///< the call in words, for errors on other hosts
+    std::string_view text;     ///< text of the call, for errors on other hosts
   };
-  /// Stores left op right in `into`, which may be one of them.
+  /// Combines `left` and `right`, in this order, and stores the result in `into`. `into` may be the
+  /// same memory as `left` or `right`.
   using Combine = std::function<void(std::span<std::byte> into, std::span<const std::byte> left,
                                      std::span<const std::byte> right)>;
 
@@ -70,12 +71,13 @@ class Member {
   /// member to arrive combines. Copies the result to `out`, unless `out` is empty.
   void reduce(const Call& call, std::span<const std::byte> in, std::span<std::byte> out,
               const Combine& combine);
-  /// Gives the value `in` to all members, and waits until all have given theirs. given() returns
-  /// them until the next operation; `bytes` is the size of that member's value.
+  /// Gives the value `in` to all members, and waits until all members have given their values.
+  /// After that, given() returns the value of a member, until the next operation begins. `bytes` is
+  /// the size of that value.
   void exchange(const Call& call, std::span<const std::byte> in);
   std::span<const std::byte> given(std::uint32_t member, std::size_t bytes) const;
-  /// Copies the value of `root` to all others. The root does not wait for them, unless it is
-  /// SharedRegion::slots broadcasts ahead.
+  /// Copies the value of `root` to all other members. The root waits only if one of them has not
+  /// yet copied the value of SharedRegion::slots broadcasts before.
   void broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root);
 
   /// Notes that an operation has failed at this member. A member that arrives later does not take
@@ -83,7 +85,7 @@ class Member {
   void fail() { region_.failed().store(1, std::memory_order_seq_cst); }
 
   std::uint32_t members() const { return region_.members(); }
-  /// Returns the member that arrived last in the last round.
+  /// Returns the member that arrived last in the most recent round.
   std::uint32_t last_to_arrive() const {
     return region_.gate().last.load(std::memory_order_relaxed) % members();
   }
@@ -104,10 +106,10 @@ class Member {
   SharedRegion region_;
   const std::uint32_t me_;
   Alarm& alarm_;
-  std::uint32_t rounds_ = 0;                  // rounds that this member has passed
-  std::uint32_t broadcasts_ = 0;              // broadcasts that this member has taken or given
-  std::uint32_t room_ = SharedRegion::slots;  // first broadcast for which there may be no slot
-  std::string told_;                          // text of the last call
+  std::uint32_t rounds_ = 0;                  // rounds in which this member has arrived
+  std::uint32_t broadcasts_ = 0;              // broadcasts that this member has begun
+  std::uint32_t room_ = SharedRegion::slots;  // first broadcast whose slot may still be in use
+  std::string told_;                          // last text that this member wrote into the region
 };
 
 }  // namespace paths

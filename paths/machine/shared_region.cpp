@@ -68,7 +68,7 @@ SharedRegion SharedRegion::make(std::uint32_t members) {
 
 SharedRegion SharedRegion::map(base::Descriptor descriptor, std::uint32_t members) {
   ENSURE(members > 0 && members <= members_max);
-  // Memory that shrinks would end the processes that read it.
+  // If another process could shrink the memory, a read beyond its end would kill this process.
   struct stat status {};
   const int found = fcntl(descriptor.get(), F_GET_SEALS);
   if (found < 0 || (found & seals) != seals || fstat(descriptor.get(), &status) != 0 ||

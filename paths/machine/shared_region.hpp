@@ -11,42 +11,43 @@
 
 namespace paths {
 
-/// Processes of one machine can fold values where they lie, without messages. A SharedRegion is the
-/// memory for that: a seat for each member, one gate, and slots for broadcasts. It has no name in
-/// any file system. The kernel frees it when the last member has unmapped it or has ended.
+/// Memory in which processes of one machine fold values without messages. It has a Seat for each
+/// member, one Gate, and slots for broadcasts. It has no name in any file system. The kernel frees
+/// it when the last member has unmapped it or has ended.
 ///
-/// Each cache line is written by one member at a time. Any member may write wrong values anywhere
-/// in the region at any time. Readers therefore take only values and digests from it, and never a
-/// length, a position or a member's number without a check.
+/// At any time only one member writes to a cache line. Any member may write wrong values
+/// anywhere in the region at any time. Readers therefore use values and digests from the region as
+/// they are, but check each length, position and member number.
 ///
 /// Owns: the mapping.
 class SharedRegion {
  public:
   static constexpr std::uint32_t members_max = 64;
-  /// Largest value of a member. Small values are in the cache line
-  /// of the words that announce them.
+  /// Largest size of a value, and largest size of a small value. A small value is in the same cache
+  /// line as the digest and number that announce it.
   static constexpr std::size_t value_bytes_max = std::size_t{16} << 10, near_bytes = 48;
   static constexpr std::uint32_t slots = 64;
   static constexpr std::size_t text_bytes = 256;
 
-  /// The gate that all members pass in each round. The last member to arrive opens it.
+  /// Gate of a round: every member arrives at it, then waits until it opens. The last member to
+  /// arrive opens it.
   struct Gate {
     alignas(64) std::atomic<std::uint32_t> arrived;  ///< members that have arrived in this round
     alignas(64) std::atomic<std::uint32_t> round;    ///< rounds that have ended
-    std::atomic<std::uint32_t> last;                 ///< member that arrived last in that round
+    std::atomic<std::uint32_t> last;  ///< member that arrived last in the round that ended last
     alignas(16) std::array<std::byte, near_bytes> result;
   };
-  /// A value, with the words that announce it.
+  /// A value, with the digest and number that announce it.
   struct Announced {
     alignas(64) std::atomic<std::uint64_t> digest;  ///< digest of the operation
     std::atomic<std::uint32_t> number;  ///< number of the round or broadcast + 1; 0 = none yet
     alignas(16) std::array<std::byte, near_bytes> near;
   };
-  /// Words of one member. Values of successive rounds alternate between two places, because others
-  /// may still read the value of the last round when this member arrives in the next one.
+  /// Memory to which one member writes. Values of successive rounds alternate between two places:
+  /// when this member arrives in the next round, others may still read its value of the last one.
   struct Seat {
     std::array<Announced, 2> given;
-    /// Number of broadcasts that this member has taken or given.
+    /// Number of broadcasts that this member has sent or copied.
     alignas(64) std::atomic<std::uint32_t> taken;
     /// Text of this member's call, for error messages; ends with a zero.
     alignas(64) std::array<std::atomic<char>, text_bytes> text;
@@ -64,16 +65,16 @@ class SharedRegion {
 
   std::uint32_t members() const { return members_; }
   const base::Descriptor& descriptor() const { return descriptor_; }
-  void close_descriptor() { descriptor_.close(); }  ///< the mapping stays
+  void close_descriptor() { descriptor_.close(); }  ///< the region stays mapped
 
   Gate& gate() const;
-  /// Members that sleep, as bits.
+  /// Returns the set of sleeping members: bit n is member n.
   std::atomic<std::uint64_t>& sleepers() const;
   /// 1 if an operation has failed. No operation begins afterwards.
   std::atomic<std::uint32_t>& failed() const;
   Seat& seat(std::uint32_t member) const;
   Announced& slot(std::uint32_t broadcast) const;
-  /// Return the memory of the values that are larger than near_bytes: value_bytes_max bytes each.
+  /// Return the memory for values larger than near_bytes. Each has room for value_bytes_max bytes.
   std::byte* far_result() const;
   std::byte* far_given(std::uint32_t member, std::uint32_t round) const;
   std::byte* far_slot(std::uint32_t broadcast) const;

@@ -12,7 +12,7 @@ namespace {
 
 /// Finds cycles of elements that receive tuples for ever without any thread. A driver (a wrapper
 /// that starts operations itself) runs again when its element gets a new tuple. A join proceeds
-/// when all its contributors have contributed. A thread ends some day.
+/// when all its contributors have contributed. Only threads are sure to end.
 ///
 /// The check first removes all nodes that wait for a thread, then all nodes that wait for removed
 /// ones. The remaining nodes run for ever, because drivers trigger each other.
@@ -39,8 +39,8 @@ class DriverCheck {
 
  private:
   using NodeId = std::uint32_t;
-  /// Path, stage or element. Each node becomes active again either after all nodes that feed it, or
-  /// after any one of them.
+  /// Path, stage or element. If `needs_all` is true, the node becomes active again after all nodes
+  /// that feed it have been active. Otherwise one of these nodes is enough.
   struct Node {
     bool needs_all = false;
     bool rests = false;
@@ -95,7 +95,8 @@ class DriverCheck {
   void add_stage(StageId stage) {
     if (plan_.stages[stage].below != no_stage)
       feed(stage_node_ + stage, stage_node_ + plan_.stages[stage].below);
-    if (kind_of(stage).drives_own_path()) return;  // its settings name elements of its own path
+    // A driver's settings name elements that its own path reads or fills.
+    if (kind_of(stage).drives_own_path()) return;
     for (const NodeId element : elements_of(stage)) feed(stage_node_ + stage, element);
   }
 

@@ -177,8 +177,8 @@ class StructureCheck {
   std::vector<bool> used_;
 };
 
-/// Settings that many wrappers may share, and all other data on which their check depends. Used as
-/// a key.
+/// Key for settings that were checked once for several wrappers: the settings, and all other data
+/// on which the result of the check depends.
 struct SettingsUse {
   const WrapperKind* kind = nullptr;
   const void* settings = nullptr;
@@ -283,7 +283,7 @@ class TemplateCheck {
   const PlanText& text_;
   base::Mistakes& mistakes_;
   std::map<std::string, std::optional<pastset::Template>> parsed_;
-  std::deque<pastset::Template> made_;  // a deque keeps the addresses
+  std::deque<pastset::Template> made_;  // a deque, because its elements keep their addresses
   std::unordered_map<SettingsUse, Expected, SettingsUseHash> expected_;
 };
 
@@ -300,7 +300,7 @@ PlanKinds::PlanKinds(const Plan& plan, const WrapperKinds& kinds) : all(kinds) {
 
 void count_slots(Plan& plan, const PlanKinds& kinds, const PlanText& text,
                  base::Mistakes& mistakes) {
-  std::vector<std::uint32_t> entered(plan.stages.size());  // entering contributors, by stage
+  std::vector<std::uint32_t> entered(plan.stages.size());  // by stage: contributors counted so far
   std::vector<bool> visited(plan.stages.size());
   for (Plan::PlanWrapper& wrapper : plan.wrappers) wrapper.slots = 0;
   const auto enter = [&](StageId stage, std::uint32_t width) {
@@ -341,15 +341,15 @@ void check_templates(const Plan& plan, const PlanKinds& kinds, const PlanText& t
 
 void check_wrappers(const Plan& plan, const PlanKinds& kinds, const PlanText& text,
                     base::Mistakes& mistakes) {
-  // Settings that were right for one wrapper are right for others, too. If the check used only the
-  // settings, this holds for all wrappers. Otherwise it holds for wrappers on the same host with
-  // the same number of contributors.
+  // Settings that were right for one wrapper need no further check for another wrapper that shares
+  // them. If the check used only the settings, this is true for all such wrappers. Otherwise it is
+  // true only for wrappers on the same host with the same number of contributors.
   std::unordered_set<SettingsUse, SettingsUseHash> right;
   for (std::uint32_t wrapper = 0; wrapper < plan.wrappers.size(); ++wrapper) {
     const Plan::PlanWrapper& it = plan.wrappers[wrapper];
     const WrapperKind* const kind = kinds.of_wrapper[wrapper];
-    // An incomplete plan has no reliable count. Every wrapper of a complete plan has at least one
-    // contributor.
+    // If mistakes removed parts of the plan, the count of contributors may be too low. In a
+    // complete plan each wrapper has at least one contributor.
     const std::uint32_t slots = text.whole ? it.slots : std::max(1u, it.slots);
     const SettingsUse anywhere{kind, it.settings.identity(), ~0u, 0};
     const SettingsUse here{kind, it.settings.identity(), it.host, slots};

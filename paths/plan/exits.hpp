@@ -13,20 +13,20 @@ namespace paths {
 /// is its first host.
 std::uint32_t exit_of(const Plan& plan, std::uint32_t cluster);
 
-/// Returns the clusters with whose exits the exit of `cluster` exchanges news in a round. If
-/// `are_notified` is true, it reports to them; otherwise it receives from them. After the last
-/// round each exit has the news of all clusters; the result for later rounds is empty. There is one
-/// round for up to 32 clusters. If some clusters have no link to each other, there is one round for
-/// any number of clusters.
+/// Returns the clusters whose exits exchange news with the exit of `cluster` in one round. If
+/// `are_notified` is true, returns the clusters to which it sends, otherwise those from which it
+/// receives. After the last round each exit has the news of all clusters. For any later round the
+/// result is empty. Up to 32 clusters need one round. If some clusters have no link to each other,
+/// any number of clusters uses one round.
 ///
 /// Paper: n-way dissemination barrier (Hoefler et al. 2006).
 std::vector<std::uint32_t> clusters_in_round(const Plan& plan, std::uint32_t cluster,
                                              std::size_t round, bool are_notified);
 
-/// Returns the hosts to which a host connects at its start, only to detect whether they are there.
-/// These are the exit of its cluster, or the other exits if it is an exit itself. Each pair of
-/// exits is connected once. Hosts to which paths connect it are excluded. Empty unless the config
-/// has the key `lanes`.
+/// Returns the hosts to which `host` connects at its start only to detect whether they are running.
+/// An exit connects to other exits, so that each pair of exits is connected once. Any other host
+/// connects to the exit of its cluster. Hosts to which paths of `host` lead are excluded. Empty
+/// unless the config has the key `lanes`.
 std::vector<std::uint32_t> hosts_to_meet(const Plan& plan, std::uint32_t host);
 
 }  // namespace paths

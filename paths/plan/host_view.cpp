@@ -4,7 +4,8 @@
 
 namespace paths {
 
-/// An approximate time is enough if the config sets no deadline, because the default is one minute.
+/// Without a deadline in the config, the default of one minute applies. An approximate reading of
+/// the clock is exact enough for it.
 runtime::Deadline deadline_of(const Plan& plan, const runtime::Runtime& runtime) {
   if (plan.deadline_written) return runtime::Deadline::written_at(runtime.now() + plan.deadline);
   return runtime::Deadline::default_at(runtime.roughly_now() + plan.deadline);

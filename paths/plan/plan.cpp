@@ -76,8 +76,8 @@ std::string contributor_at(const Plan& plan, StageId stage, std::uint32_t slots,
   const std::uint32_t width = (next == all.end() ? slots : next->slot) - entrance.slot;
   const std::uint32_t offset = slot - entrance.slot;
   if (entrance.path) return plan.beginner(*entrance.path, offset);
-  // A join above has one slot at this stage, although it has several contributors. It represents
-  // all of them.
+  // A join above uses one slot of this stage for all its contributors together. The name of the
+  // slot then describes all of them.
   if (width > 1 || is_entered_by_one(plan, entrance.above))
     return contributor_at(plan, entrance.above, width, offset);
   std::set<std::uint32_t> hosts;

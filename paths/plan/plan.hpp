@@ -25,8 +25,8 @@ namespace paths {
 /// names resolved. It is built from YAML (config.hpp) or by code. All hosts of a run have the same
 /// plan; its digest identifies it.
 ///
-/// All references are indexes into these vectors. There is no state per thread: a path represents a
-/// range of threads of one host.
+/// Hosts, elements, wrappers, stages and paths refer to each other by index into these vectors. The
+/// plan has no data for single threads: a path stands for a range of threads of one host.
 struct Plan {
   enum class Transport : std::uint8_t { tcp, ipc };
   /// Words of the enum in the config, in the same order.
@@ -38,7 +38,7 @@ struct Plan {
     std::uint32_t cluster = 0;
     std::uint32_t threads = 0;       ///< application threads; 0 for a gateway
     std::uint32_t first_thread = 0;  ///< rank of its thread 0 in the whole program
-    double speed = 1.0;              ///< declared computing times are divided by it
+    double speed = 1.0;              ///< factor by which declared computing times are divided
     std::string address;             ///< "tcp://127.0.0.1:7700" or "ipc:///path"
     base::Position position;
     std::vector<std::string> groups{};  ///< groups inside its cluster, outermost first
@@ -73,8 +73,8 @@ struct Plan {
     std::string graph;  ///< name of the collective or element, by which a thread finds it
     std::uint32_t host = 0;
     std::uint32_t first_thread = 0;  ///< index among the threads of the host
-    std::uint32_t threads = 0;       ///< 0 if its first wrapper drives the path
-    std::uint32_t slot = 0;          ///< slot of its first thread at its first stage
+    std::uint32_t threads = 0;       ///< 0 if the path's first wrapper starts the operations
+    std::uint32_t slot = 0;          ///< slot of the path's first thread at the path's first stage
     StageId stage = no_stage;        ///< first stage
     std::uint32_t graph_number = 0;  ///< index into `graphs`, set by finish_plan()
     base::Position position;
@@ -114,8 +114,8 @@ struct Plan {
     std::vector<StageId> stages;
     std::vector<std::uint32_t> paths;  ///< paths that begin on the host
     std::vector<Entrance> entrances;
-    /// Numbers of releases that pass the host. The first is for paths of threads on this and other
-    /// hosts, the second for paths that wrappers drive.
+    /// How many releases will pass this host: those of paths that threads of any host begin, and
+    /// those of paths that wrappers drive.
     std::uint64_t thread_releases = 0;
     std::uint64_t background_releases = 0;
   };
@@ -136,18 +136,19 @@ struct Plan {
   bool deadline_written = false;
   std::uint64_t stack_bytes = 0;  ///< stack of a thread; 0 = not written
   runtime::Waiting waiting = runtime::Waiting::adaptive;
-  bool shared_memory = true;  ///< whether processes of one machine use shared memory if they can
+  bool shared_memory = true;  ///< whether processes of a machine use shared memory where possible
   bool requires_shared_memory = false;  ///< whether a host that cannot use shared memory fails
   pastset::SharedAccess shared_access = pastset::SharedAccess::own_processes;
   base::Nanos lock_patience = pastset::usual_lock_patience;  ///< lock timeout in shared spaces
-  /// Set for every high-level config. It is printed, and thus part of the digest, only if the
-  /// config has the key `lanes`.
+  /// Every high-level config sets `ways`. Only if the config has the key `lanes`, `ways` is printed
+  /// and is a part of the digest.
   std::optional<Ways> ways;
   LaneSettings lanes;
   std::vector<PlanGroup> groups;
-  std::vector<PlanGraph> graphs;  ///< graphs of all paths, in their order; set by finish_plan()
-  base::Digest digest;            ///< digest of print_plan(), set by finish_plan()
-  std::vector<HostPlan> shares;   ///< part of each host, by host; set by finish_plan()
+  /// Graphs in the order of their first paths; set by finish_plan().
+  std::vector<PlanGraph> graphs;
+  base::Digest digest;           ///< digest of print_plan(), set by finish_plan()
+  std::vector<HostPlan> shares;  ///< one part per host; set by finish_plan()
 
   /// Indexes by name, made by index_names(). Without them every look-up searches the vector.
   std::unordered_map<std::string, std::uint32_t> host_index;

@@ -12,7 +12,8 @@
 namespace paths {
 namespace {
 
-/// Numbers of releases that pass a stage: of paths of threads, and of paths that wrappers drive.
+/// How many releases pass a stage: those of paths of threads, and those of paths that wrappers
+/// drive.
 struct Flow {
   std::uint64_t threads = 0;
   std::uint64_t background = 0;
@@ -24,7 +25,7 @@ struct Flow {
 void expect_releases(const Plan& plan, const PlanKinds& kinds,
                      std::vector<Plan::HostPlan>& shares) {
   std::vector<Flow> flows(plan.stages.size());
-  // Number of stages above that were not added yet.
+  // By stage: number of stages directly above whose releases are not counted yet.
   std::vector<std::uint32_t> missing(plan.stages.size(), 0);
   for (const auto& stage : plan.stages)
     if (stage.below != no_stage) ++missing[stage.below];
@@ -57,7 +58,7 @@ void expect_releases(const Plan& plan, const PlanKinds& kinds,
     }
     if (--missing[below] == 0) ready.push_back(below);
   }
-  ENSURE_EQ(ready.size(), plan.stages.size());  // holds because there is no cycle
+  ENSURE_EQ(ready.size(), plan.stages.size());  // true because stages form no cycle
 }
 
 /// Numbers the graphs in the order of the paths. Keeps the declared data of each graph.

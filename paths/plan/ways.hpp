@@ -18,19 +18,22 @@ struct Plan;
 /// size depends on the number of clusters and links, not on pairs of hosts.
 struct Ways {
   struct Cluster {
-    std::uint32_t exit = 0;       ///< host through which the cluster communicates with others
-    base::Settings network = {};  ///< settings of each host's network link; null if there is none
-    bool receives = false;        ///< whether the bandwidth also limits what a host receives
-    base::Settings rate = {};  ///< bandwidth of the exit's network link; null if as for other hosts
-    /// Whether a switch replaces the exit. Hosts then reach other clusters without another host
-    /// between.
+    std::uint32_t exit = 0;  ///< host through which the cluster communicates with others
+    /// Settings of the network link of each host; null if there is none.
+    base::Settings network = {};
+    bool receives = false;  ///< whether the bandwidth also limits the messages that a host receives
+    /// Bandwidth of the exit's network link; null if equal to that of other hosts.
+    base::Settings rate = {};
+    /// Whether a switch replaces the exit. Messages to other clusters then pass no other host of
+    /// the cluster.
     bool has_switch = false;
 
     /// Returns the link settings for messages that a host sends into its network.
     base::Settings outgoing(std::uint32_t host) const;
     /// Returns the link settings for messages that a host receives from its network.
     base::Settings receiving(std::uint32_t host) const;
-    /// Returns the entries of the cluster in the low-level config, except `exit` and `to`.
+    /// Returns the settings of the cluster as the low-level config has them, without `exit` and
+    /// `to`.
     std::vector<base::Settings::Entry> text() const;
   };
   std::vector<Cluster> clusters;  ///< same order as Plan::clusters
@@ -50,17 +53,19 @@ struct LaneSettings {
 /// Emulated link on a way.
 struct HopLink {
   std::string name = {};         ///< name of its wrapper
-  base::Settings settings = {};  ///< null if there is no link
-  base::Settings back = {};      ///< reverse direction of a link between clusters
+  base::Settings settings = {};  ///< settings of the link; null if there is no link
+  base::Settings back = {};  ///< settings of the reverse direction, if the link is between clusters
   bool is_there() const { return !settings.is_null(); }
 };
 
 /// One step of a way, over up to three links.
 struct Hop {
   std::uint32_t to = 0;
-  HopLink outgoing = {};   ///< network link of the sender; from an exit, link to another cluster
-  HopLink across = {};     ///< link from the switch of the sender's cluster to another cluster
-  HopLink receiving = {};  ///< receiving link of the host `to`
+  /// Sender's network link; if an exit sends to a cluster, the link to that cluster.
+  HopLink outgoing = {};
+  /// If the sender's cluster has a switch: link from the switch to another cluster.
+  HopLink across = {};
+  HopLink receiving = {};  ///< link that limits what the host `to` receives
 };
 
 /// Return the name of the wrapper that emulates a network link of a host (one direction), or a link
@@ -74,7 +79,7 @@ std::string wan_link_name(const std::string& from_cluster, const std::string& to
 HopLink outgoing_link(const Plan& plan, std::uint32_t host);
 HopLink receiving_link(const Plan& plan, std::uint32_t host);
 
-/// Step from one cluster towards a host of another one.
+/// Link from one cluster to another, and the host that receives messages from it.
 struct Crossing {
   std::uint32_t to = 0;
   HopLink link;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/all.cpp — lists of the words, two lines for each.
+// paths/config/algorithms/all.cpp — lists of the words of the settings `algorithm` and `transfer`.
 #include "paths/config/algorithm.hpp"
 
 namespace paths {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/algorithms/conditional.cpp — allreduce that waits only while undecided.
+// paths/config/algorithms/conditional.cpp — the word for the conditional allreduce.
 //
 // Roots wait for other clusters only while a condition is undecided (Bongo et al. 2004, section
 // IV).

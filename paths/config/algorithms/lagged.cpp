@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/config/algorithms/lagged.cpp — exact results of every round, several rounds late.
 //
-// The word lagged sends each round alone; budget sends batches of rounds.
+// The word `lagged` sends one round per message. The word `budget` sends several rounds per
+// message.
 #include "paths/config/expand/collective.hpp"
 #include "paths/joins/cluster_tuples.hpp"
 
@@ -22,8 +23,8 @@ void write_late(CollectiveExpansion& collective, std::uint64_t rounds, std::uint
   telling.check = "lagged_check";
   telling.settings = {late, collective.entry_of("every", every)};
   telling.tuple = batch_template();
-  // A cluster cannot be further ahead than the others' batches allow; tuples that were read are
-  // axed.
+  // The element must hold every batch that another cluster has not read. Batches that were read are
+  // axed. A cluster cannot run further ahead than the batches of the other clusters allow.
   telling.kept = 2 * rounds / every + 3;
   telling.skips = false;
   collective.write_all_to_all(telling);

@@ -15,8 +15,8 @@ struct ClusterTree {
 
   std::uint32_t parent_of(std::uint32_t host) const { return nodes[host - hosts.front()].parent; }
   bool has_children(std::uint32_t host) const { return nodes[host - hosts.front()].has_children; }
-  /// Returns the root's contributor slot in its own join of hosts. Slots follow the order of paths,
-  /// including those of hosts below other hosts.
+  /// Returns the slot of the root's own threads in the join at the root. Slots follow the order of
+  /// the hosts. All hosts below one child of the root share the slot of this child.
   std::uint32_t root_slot() const;
 
   struct Node {

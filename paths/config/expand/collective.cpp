@@ -75,7 +75,7 @@ Settings CollectiveExpansion::join(std::string_view part, std::uint32_t host,
   return writer_.share(name(part), collective_.kind, host, settings, position_);
 }
 
-/// Adds the way from `host` down to the root of its cluster, and then `rest`.
+/// Appends to `way` the wrappers from `host` down to the root of its cluster, and then `rest`.
 void CollectiveExpansion::climb(Way& way, const ClusterTree& tree, std::uint32_t host,
                                 const Way& rest, Climbs& known) {
   const bool combines = tree.has_children(host);
@@ -120,7 +120,8 @@ Entries CollectiveExpansion::decides() const {
       entry("relaxation", text(collective_.algorithm.word->needs_proof ? "conditional" : "exact"))};
 }
 
-/// Returns the wrapper that decides at a root, with the results of the other clusters.
+/// Returns the wrapper at a cluster's root that decides rounds, also from the results of other
+/// clusters.
 Settings CollectiveExpansion::check(const Telling& telling, const std::string& result,
                                     const Way& combine, const Way& asks) const {
   Entries settings = telling.settings;
@@ -141,7 +142,8 @@ bool CollectiveExpansion::checks() const {
   return collective_.algorithm.all_to_all || !collective_.written_condition.is_null();
 }
 
-/// Writes a schedule. All hosts get the same bits, so that each can decide alone.
+/// Writes a schedule. Every host gets a result with the same bits, so every host evaluates the
+/// condition alone.
 void CollectiveExpansion::write_schedule() {
   writer_.need_lanes();
   Entries settings = {

@@ -19,30 +19,31 @@ namespace paths::expansion {
 /// Results that the roots of clusters send each other, and the wrapper that decides with them.
 struct Telling {
   std::string check = "condition_check";  ///< kind of wrapper
-  Entries settings;                       ///< settings of `check`, without those of the reduction
-  pastset::Template tuple;                ///< template of a result
-  std::uint64_t kept = 1;                 ///< own results that a cluster keeps
-  bool skips = true;                      ///< only the newest result matters to the others
+  Entries settings;         ///< settings of the wrapper `check`, without those of the reduction
+  pastset::Template tuple;  ///< template of a result
+  std::uint64_t kept = 1;   ///< number of its own results that a cluster keeps
+  bool skips = true;        ///< whether other clusters may skip all results but the newest
 };
 
 /// Expands one collective by the word of its algorithm.
 class CollectiveExpansion {
  public:
-  /// All arguments outlive it.
+  /// All arguments outlive this object.
   CollectiveExpansion(const MultiCluster& all, const MultiCluster::Collective& collective,
                       const CollectiveKind& kind, Writer& writer, Routes& routes);
   void write(base::Mistakes& mistakes);
 
-  // Functions for algorithm words.
+  // Functions that the words of the setting `algorithm` call.
 
   const Algorithm& algorithm() const { return collective_.algorithm; }
-  /// Returns whether several clusters exchange results; otherwise there is one tree.
+  /// Returns whether several clusters exchange results. If not, all threads form one tree.
   bool is_among_clusters() const {
     return collective_.algorithm.all_to_all && clusters_.size() > 1;
   }
-  /// Puts a wrapper on each path, before its first join.
+  /// Inserts a wrapper into each path, above the first join of the path.
   void put_above_joins(base::Settings wrapper) { above_joins_.push_back(std::move(wrapper)); }
-  /// Puts a wrapper between the root of each cluster and the way to the root of all. One tree only.
+  /// Inserts a wrapper below the root of each cluster, on the way to the root of all clusters.
+  /// Requires: all clusters form one tree.
   void put_below_clusters(base::Settings wrapper) { below_clusters_.push_back(std::move(wrapper)); }
   void write_tree();
   /// Writes a tree in each cluster, and the transfers between their roots. Requires:
@@ -50,10 +51,12 @@ class CollectiveExpansion {
   void write_all_to_all(const Telling& telling);
   /// Writes paths that end on each host, and a schedule that joins the hosts.
   void write_schedule();
-  /// Writes trees whose cluster roots send each other the newest results; one tree for one cluster.
+  /// Writes a tree for each cluster. The roots send each other their newest results. If only one
+  /// cluster has threads, writes one tree.
   void write_newest();
 
-  // Functions for transfers: tuples from the cluster `from` to the cluster `into`.
+  // Functions that the words of the setting `transfer` call. They write the paths that bring tuples
+  // from the cluster `from` to the cluster `into`.
 
   void write_prefetch(std::uint32_t into, std::uint32_t from);
   void write_push(std::uint32_t into, std::uint32_t from);
@@ -71,8 +74,8 @@ class CollectiveExpansion {
   bool checks() const;
   Entries decides() const;
   void write_cluster(std::uint32_t cluster, const Way& rest);
-  /// Wrappers from a host down to the end of its paths, keyed by host. Contains only hosts in which
-  /// the paths of other hosts meet.
+  /// Wrappers from a host down to the end of its paths, keyed by host. Contains only hosts that
+  /// combine values of several hosts.
   using Climbs = std::unordered_map<std::uint32_t, Way>;
   void climb(Way& way, const ClusterTree& tree, std::uint32_t host, const Way& rest, Climbs& known);
   base::Settings join(std::string_view part, std::uint32_t host,
@@ -82,7 +85,8 @@ class CollectiveExpansion {
   bool has_all_links();
 
   std::string name(std::string_view part) const;
-  /// Name of an object of that kind in the root of `here`, for the exchange with `other`.
+  /// Returns a name for an object at the root of the cluster `here` that serves the exchange with
+  /// the cluster `other`. `kind` is a part of the name.
   std::string between(std::string_view kind, std::uint32_t here, std::uint32_t other) const;
   std::uint32_t root_of(std::uint32_t cluster) const;
   base::Settings text(std::string words) const { return word(std::move(words), position_); }
@@ -101,7 +105,7 @@ class CollectiveExpansion {
   Routes& routes_;
   std::vector<std::uint32_t> clusters_;  ///< clusters that have threads
   Way above_joins_, below_clusters_;
-  bool skips_ = true;  ///< only the newest result matters to other clusters
+  bool skips_ = true;  ///< whether other clusters may skip all results but the newest
 };
 
 }  // namespace paths::expansion

@@ -30,7 +30,8 @@ class Passing {
     std::vector<Settings::Entry> settings{
         entry("host", word(all_.host_name(receiver.host), position)),
         entry("template", exchange_.tuple_template)};
-    // Shares only elements that another host moves into, even if the receiver shares all others.
+    // If only threads of the receiver move into an element, no other process needs to map it. It is
+    // then not shared, even if the receiver shares its other elements.
     if (!exchange_.shared.is_null() && mover.host != receiver.host)
       settings.push_back(entry("shared", exchange_.shared));
     else if (all_.hosts[receiver.host].space.text() == "shared")
@@ -41,7 +42,8 @@ class Passing {
     routes_.route(way, mover.host, receiver.host, exchange_.name);
     machines_.map_if_near(way, mover.host, exchange_, name, receiver.host);
     way.push_back(
-        marked_store(element, "true", position));  // keeps an error mark when the path ends
+        // A failed move and the end of the path leave an error mark.
+        marked_store(element, "true", position));
     writer_.path(name, mover, std::move(way), exchange_.instrumented);
     writer_.path(name, receiver, {store(element, position)}, exchange_.instrumented);
   }

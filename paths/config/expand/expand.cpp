@@ -32,8 +32,8 @@ void write_element(const MultiCluster& all, const MultiCluster::Element& element
   }
 }
 
-/// Rejects a config whose expansion would be too large. If all clusters exchange results, it grows
-/// with the square of their number.
+/// Rejects a config whose expansion would be too large. If clusters exchange results, the size of
+/// the expansion grows with the square of the number of clusters.
 void check_size(const MultiCluster& all, const base::Position& position, base::Mistakes& mistakes) {
   constexpr std::uint64_t path_bytes_least = 512;
   std::uint64_t paths = all.hosts.size();

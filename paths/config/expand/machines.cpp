@@ -18,8 +18,9 @@ bool says_so(const Settings& shared) { return shared.is_map() || shared.text() =
 
 }  // namespace
 
-/// Reads addresses without reporting mistakes, which the reader of the low level does. There may be
-/// a million hosts, so it reads them only if an element is shared.
+/// Reads addresses, but reports no mistakes, because the reader of the low-level config reports
+/// them later. A config may have a million hosts, so addresses are read only if some element is
+/// shared.
 Machines::Machines(const MultiCluster& all, const Settings& settings, const Writer& writer,
                    const Overrides& overrides)
     : all_(all) {

@@ -11,17 +11,17 @@
 
 namespace paths::expansion {
 
-/// Adds the wrapper that maps a shared element before the way to it, if mapping is possible. The
-/// hosts must be on one machine by their addresses. An emulated link between them prevents mapping,
-/// because it declares the hosts to be distant.
+/// Adds to a path the wrapper that maps a shared element, so that operations need not cross to the
+/// host of the element. The wrapper is added only if the addresses of both hosts are on one machine
+/// and no link between the hosts is emulated. An emulated link declares the hosts to be distant.
 class Machines {
  public:
-  /// All arguments outlive it. Requires: all hosts are written.
+  /// All arguments outlive this object. Requires: all hosts are written.
   Machines(const MultiCluster& all, const base::Settings& settings, const Writer& writer,
            const Overrides& overrides);
   void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Element& element,
                    std::uint32_t home) const;
-  /// Does the same for an exchange's element of that name.
+  /// Adds the same wrapper for the element `element` of an exchange.
   void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Exchange& exchange,
                    const base::Settings& element, std::uint32_t home) const;
 
@@ -32,7 +32,7 @@ class Machines {
   bool are_near(std::uint32_t host, std::uint32_t other) const;
 
   const MultiCluster& all_;
-  Plan hosts_;  // only the addresses are set
+  Plan hosts_;  // plan in which only the addresses of hosts are set
 };
 
 }  // namespace paths::expansion

@@ -63,7 +63,8 @@ bool Routes::has_links(std::uint32_t a, std::uint32_t b, const Settings& asker) 
   return link(b, a, asker) != nullptr && there;
 }
 
-/// Reports switches, because their links are on no host and so cannot have a wrapper.
+/// Reports clusters that have a switch as mistakes: links of a switch belong to no host, so no
+/// wrapper can emulate them on a path.
 void Routes::refuse_switches(std::uint32_t from, std::uint32_t to, const Settings& asker) {
   for (const std::uint32_t cluster : {from, to})
     if (all_.clusters[cluster].way.has_switch && switched_.insert(cluster).second)
@@ -73,7 +74,8 @@ void Routes::refuse_switches(std::uint32_t from, std::uint32_t to, const Setting
                                 asker.text(), all_.cluster_name(cluster)));
 }
 
-/// Adds the hop between two clusters. Messages are delayed in the cluster that they leave.
+/// Adds the hop from one cluster to another. Each link delays messages on the side of the cluster
+/// that sends them.
 void Routes::cross(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
   refuse_switches(from, to, asker);
   if (!has_links(from, to, asker)) return;

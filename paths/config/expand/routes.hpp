@@ -19,7 +19,7 @@ base::Settings write_ways(const MultiCluster& all, const base::Position& positio
 /// between clusters. Each link delays operations on the host that they leave.
 class Routes {
  public:
-  /// All arguments outlive it.
+  /// All arguments outlive this object.
   Routes(const MultiCluster& all, Writer& writer, base::Mistakes& mistakes)
       : all_(all), writer_(writer), mistakes_(mistakes) {}
 
@@ -29,7 +29,8 @@ class Routes {
   /// Returns whether two clusters have links in both directions. A missing link is a mistake at
   /// `asker`.
   bool has_links(std::uint32_t a, std::uint32_t b, const base::Settings& asker);
-  /// Returns one direction of an emulated link that other paths share, on a host.
+  /// Writes the wrapper of an emulated link once for all paths, and returns the item of a path that
+  /// uses one direction of the link.
   base::Settings link_stage(const std::string& name, std::uint32_t host,
                             const base::Settings& settings, std::string_view role);
 
@@ -47,7 +48,7 @@ class Routes {
   Writer& writer_;
   base::Mistakes& mistakes_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> missing_links_;
-  std::set<std::uint32_t> switched_;  // clusters that were rejected
+  std::set<std::uint32_t> switched_;  // clusters that were reported because they have a switch
   std::unordered_map<std::uint32_t, base::Settings> forwards_;
   std::unordered_map<std::uint64_t, Way> routes_;  // keyed by both hosts
 };

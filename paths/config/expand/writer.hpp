@@ -12,11 +12,12 @@
 #include "paths/config/instrument.hpp"
 #include "paths/config/multi_cluster.hpp"
 
-/// Internals of paths/config/expand/expand.hpp.
+/// Parts of the expansion that only this folder uses; paths/config/expand/expand.hpp is the
+/// interface.
 namespace paths::expansion {
 
 using Entries = std::vector<base::Settings::Entry>;
-/// Items of a path, from the top.
+/// Items of a path in their order from the thread to the element.
 using Way = std::vector<base::Settings>;
 
 base::Settings word(std::string text, const base::Position& position);
@@ -31,7 +32,8 @@ base::Settings marked_store(const std::string& element, std::string marks,
                             const base::Position& position);
 void append(Way& way, const Way& rest);
 
-/// Threads of a host that drive a path; none if the path drives itself.
+/// Threads of a host that begin a path. `count` is 0 if the path's first wrapper starts its
+/// operations.
 struct Threads {
   std::uint32_t host = 0;
   std::uint32_t first = 0;
@@ -41,7 +43,7 @@ struct Threads {
 /// Collects the sections of a low-level config in the order in which they are written.
 class Writer {
  public:
-  /// `all` outlives it.
+  /// `all` outlives this object.
   explicit Writer(const MultiCluster& all);
 
   void host(std::uint32_t host);
@@ -50,14 +52,16 @@ class Writer {
   /// Writes an element; `keep_newest` is 0 to keep all tuples.
   void element(const std::string& name, std::uint32_t host, const pastset::Template& tuple,
                std::uint64_t keep_newest, const base::Position& position);
-  /// Writes a wrapper that several paths share, once for each name, and returns its name.
+  /// Writes a wrapper that several paths share, and returns its name. A second call with the same
+  /// name writes nothing.
   base::Settings share(const std::string& name, std::string_view kind, std::uint32_t host,
                        const base::Settings& settings, const base::Position& position);
   /// Adds the key `lanes` even if the config lacks it, because hosts send messages without a path.
   void need_lanes() { needs_lanes_ = true; }
-  /// Writes a graph, which describes the paths of that name; `is` has its low-level settings.
+  /// Writes a graph, which describes all paths named `name`. `is` has the settings of the graph.
   void graph(const base::Settings& name, Entries is);
-  /// Writes a path. `instrumented` lists the wrappers that get event collectors, as in Collective.
+  /// Writes a path. `instrumented` has the kinds of wrapper that get event collectors, as in
+  /// Collective.
   void path(const base::Settings& graph, const Threads& threads, Way way,
             const std::vector<std::string>& instrumented);
 
