@@ -148,8 +148,8 @@ struct Result {
   std::uint64_t contributions = 0;  ///< number of threads whose values are in the payload
   base::Payload payload;
   Origin origin;
-  /// Whether the contributor that receives this result arrived last in the round. Each join on this
-  /// host sets it again.
+  /// Whether the contributor that receives this result arrived last in the round. On the way up
+  /// each join of this host sets this member again.
   bool last_arriver = false;
   /// Types of the path that returned this result; nullptr until a path has returned it.
   const PathValues* path_values = nullptr;

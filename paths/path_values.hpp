@@ -21,8 +21,9 @@ namespace paths {
 struct PathValues {
   /// Templates of a path's tuples; nullopt if the plan declares none.
   struct Templates {
-    std::optional<pastset::Template> moved;  ///< the moved tuple and its result
-    std::optional<pastset::Template> read;   ///< tuples of the element at the end of the path
+    std::optional<pastset::Template> moved;  ///< tuples that a move sends and returns
+    /// Tuples that a read of the element at the end of the path returns.
+    std::optional<pastset::Template> read;
   };
 
   std::string path;  ///< name of the path's graph

@@ -81,8 +81,8 @@ struct WrapperKind {
   /// Whether results of this kind of wrapper may cover only some of the contributions to a round.
   bool may_answer_partial_values = false;
   /// Whether wrappers of this kind access an element of another host directly. They do what the
-  /// last wrapper of the path would do. Only wrappers that pass operations to another host may be
-  /// between this wrapper and the last one.
+  /// last wrapper of the path would do. Only forwards and event collectors may be between
+  /// this wrapper and the last one.
   bool maps = false;
   /// Whether wrappers of this kind end paths and refuse operations that change the element.
   bool only_reads = false;

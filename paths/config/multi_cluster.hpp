@@ -19,8 +19,8 @@
 
 namespace paths {
 
-/// All declarations of the high-level config. Parts that are passed on unchanged are kept as
-/// Settings, so that messages about later mistakes point at their text.
+/// All declarations of the high-level config. Parts that the low-level config contains unchanged
+/// are kept as Settings, so that messages about mistakes found later point at their text.
 struct MultiCluster {
   struct Host {
     base::Settings name;

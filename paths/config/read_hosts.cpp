@@ -21,8 +21,8 @@ constexpr std::string_view default_interface = "127.0.0.1";
 constexpr std::size_t ipc_path_bytes_max = 100;
 constexpr std::uint64_t threads_max = std::numeric_limits<std::int32_t>::max();
 
-/// Returns the first port for a config that sets none. `paths run` chooses it for its processes, so
-/// that concurrent runs do not collide.
+/// Returns the first port for a config without the setting `port`. `paths run` sets the variable
+/// PATHS_FIRST_PORT for its processes, so concurrent runs use different ports.
 std::uint16_t usual_port() {
   const auto chosen = base::parse_natural(environment_variable("PATHS_FIRST_PORT"));
   return chosen && *chosen > 0 && *chosen <= port_max ? static_cast<std::uint16_t>(*chosen) : 7700;
@@ -139,7 +139,8 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   const std::string transport =
       reader.choice("transport", {words.begin(), words.end()}, std::string(words.front()));
   plan.transport = Plan::transport_named(overrides.transport.value_or(transport))
-                       .value_or(Plan::Transport::tcp);  // the reader has reported a wrong word
+                       // Reader.choice() has reported a wrong word.
+                       .value_or(Plan::Transport::tcp);
   if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
     plan.connection = Plan::Connection::shared;
   plan.security_plain = reader.choice("security", {"loopback", "plain"}, "loopback") == "plain";

@@ -48,9 +48,9 @@ bool has_least(const Plan::PlanElement& element) {
 }
 
 /// Returns default sizes. The table has an entry for each tuple that the element keeps, and two
-/// more. The arena has room for the large tuples that the element keeps, and for six more: two that
-/// wait, one that is being written, one that is being read, the next one, and a spare one. A tuple
-/// uses memory only from the time when it is written.
+/// more. The arena has room for the large tuples that the element keeps, and for six more. Of these
+/// six, two wait, and the others are one each that is being written, is being read, comes next, or
+/// is spare. A tuple uses memory only from the time when it is written.
 pastset::SharedSizes usual_sizes(const Plan::PlanElement& element) {
   constexpr std::uint64_t arena_max = std::uint64_t{64} << 20, large_tuples_min = 6;
   pastset::SharedSizes sizes;

@@ -16,8 +16,8 @@
 
 namespace paths {
 
-/// Minimum size in bytes of contributions that threads help to combine while they wait for the
-/// round. Contributions of at least this size are freed as soon as they are combined.
+/// Size in bytes from which contributions count as large. Waiting threads help to combine large
+/// contributions. A large contribution is freed as soon as it is combined.
 inline constexpr std::size_t shared_fold_bytes = 1 << 20;
 
 /// Checks the contributions of a join and combines them in the order of their slots. The fixed

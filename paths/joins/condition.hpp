@@ -59,8 +59,8 @@ std::string why_no_condition(std::string_view operation, Comparison comparison);
 /// Returns whether a complete result satisfies the condition. `value` has the bytes of one
 /// `spec.scalar`. NaN satisfies no comparison.
 bool holds(const ConditionSpec& spec, std::span<const std::byte> value);
-/// Returns whether the value of a part proves provable_outcome(); false if there is no such
-/// outcome.
+/// Returns whether `part`, a value of a part of the contributions, proves the outcome that
+/// provable_outcome() returns. Returns false if there is no such outcome.
 bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
             std::span<const std::byte> part);
 

@@ -56,8 +56,8 @@ struct Decision {
 std::optional<ConditionSpec> read_decided_condition(base::MapReader& reader,
                                                     const Reduction& reduction, bool may_prove);
 
-/// Elements in which the root of a cluster finds the values of a round. There is one element for
-/// each cluster, in the order of the clusters. `own` is that of the root's cluster.
+/// Elements in which the root of a cluster finds the values of a round. `all` has one element for
+/// each cluster, in the order of the clusters. `own` is the element of the cluster of this root.
 struct ClusterElements {
   std::string own;
   std::vector<std::string> all;

@@ -193,14 +193,15 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
       lock.unlock();
       combiner_.help(round);
       lock.lock();
-      continue;  // the round may have changed
+      continue;  // help() ran without mutex_, so the round may have changed
     }
     if (!deadline) deadline = view_.deadline();
     const runtime::Woken woken = round.waiting.wait(
         lock, round.has_leader ? runtime::Deadline::never() : *deadline,
         {round.has_leader ? "the result of round" : "contributions of round", name(), sequence});
     if (woken == runtime::Woken::notified || round.has_leader || round.is_decided()) continue;
-    fail_late(round, operation.path, wakes);  // a ready round would have a leader
+    // If all contributions were there, the round would have a leader.
+    fail_late(round, operation.path, wakes);
   }
 }
 
@@ -398,8 +399,9 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
   });
 }
 
-/// Publishes the failure of the round. Also sends it down, unless the joins below know that this
-/// join does not contribute to the round. Ignores the reply from below.
+/// Publishes the failure of the round to the contributors. Sends the failure down, too, unless the
+/// joins below know already that this join does not contribute to the round. Ignores the reply from
+/// below.
 void Join::lead_failure(Round& round, Operation&& operation, const Next& next,
                         Responder& responder) {
   const Failure failure = operation.failure;

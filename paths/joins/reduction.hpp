@@ -32,7 +32,8 @@ struct Reduction {
   base::ReduceShape shape;
   base::Sign sign = base::Sign::any;
   base::Values values = base::Values::checked;
-  /// Combination of parts of a value; nullptr if only whole values can be combined.
+  /// Function that combines a part of each of two values; nullptr if the operation can combine only
+  /// whole values.
   base::CombineElements elements = nullptr;
 
   /// Returns why the value must not be combined (wrong size, NaN, or a sign that is not allowed).

@@ -88,7 +88,7 @@ class StructureCheck {
     check_host(below, here);
   }
 
-  /// Checks that a mapping wrapper accesses the same element as the end of its path.
+  /// Checks that a wrapper of the kind `map` accesses the element at the end of its path.
   void check_mapped(StageId id) {
     const auto element_of = [this](StageId stage) {
       const base::Settings* name =

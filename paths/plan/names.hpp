@@ -20,7 +20,7 @@ bool check_name(const base::Settings& name, std::string_view what, base::Mistake
 /// of the same name.
 std::string also_at(const base::Position& first);
 
-/// Returns the names of all items that have one, to suggest similar names.
+/// Returns the names of all items of `all` that have a name. Messages suggest one of these names.
 template <class Named>
 std::vector<std::string_view> names_of(const std::vector<Named>& all) {
   std::vector<std::string_view> names;

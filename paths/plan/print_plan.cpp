@@ -147,7 +147,7 @@ class PlanPrinter {
     hand_over();
   }
 
-  /// Passes the printed text to the reader once there is enough of it.
+  /// Passes the printed text to the function `read_` if it has at least 64 KiB.
   void hand_over() {
     constexpr std::size_t read_bytes = 64 << 10;
     if (text_.size() < read_bytes) return;
@@ -161,9 +161,9 @@ class PlanPrinter {
   std::string text_;
   const WrapperKind* last_kind_ = nullptr;
   const Plan::PlanWrapper* last_in_place_ = nullptr;
-  std::string in_place_text_;     ///< text of last_in_place_
+  std::string in_place_text_;     ///< printed text of the wrapper last_in_place_
   std::vector<bool> is_meeting_;  ///< by stage: whether several paths or stages enter it
-  /// Text from a stage where paths meet, down to the end.
+  /// For each stage where paths meet: text of the wrappers from that stage to the end of the paths.
   std::unordered_map<StageId, std::string> ways_below_;
 };
 

@@ -43,8 +43,9 @@ struct Ways {
 
 /// Limits of the lanes of a host.
 struct LaneSettings {
-  std::uint64_t inbox_bytes = std::uint64_t{256} << 20;  ///< limit of unread bytes of all lanes
-  std::uint64_t frame_bytes = std::uint64_t{64} << 10;   ///< message bytes per frame; 0 = unlimited
+  /// Limit of the unread bytes of all lanes together.
+  std::uint64_t inbox_bytes = std::uint64_t{256} << 20;
+  std::uint64_t frame_bytes = std::uint64_t{64} << 10;  ///< message bytes per frame; 0 = unlimited
   std::uint32_t striping = 1;  ///< streams per pair of hosts on links with streams
   bool is_written = false;
   friend bool operator==(const LaneSettings&, const LaneSettings&) = default;

@@ -71,8 +71,8 @@ void Writer::element(const std::string& name, std::uint32_t host, const pastset:
   Entries settings = {entry("host", word(all_.host_name(host), position)),
                       entry("template", word(tuple.text(), position)),
                       entry("keep_newest", word(std::to_string(keep_newest), position))};
-  // Generated elements are not shared: programs do not look for them, and no setting gives their
-  // memory size.
+  // Generated elements are not shared. Programs do not open them by name, and no setting gives
+  // their memory size.
   if (all_.hosts[host].space.text() == "shared")
     settings.push_back(entry("shared", word("false", position)));
   elements_.push_back(entry(name, Settings::map(std::move(settings), position)));
