@@ -139,7 +139,7 @@ Generated read_network(const base::Settings& section, Plan& plan, const Override
   const std::string transport =
       reader.choice("transport", {words.begin(), words.end()}, std::string(words.front()));
   plan.transport = Plan::transport_named(overrides.transport.value_or(transport))
-                       // Reader.choice() has reported a wrong word.
+                       // A wrong word was already reported by reader.choice().
                        .value_or(Plan::Transport::tcp);
   if (reader.choice("connection", {"per_path", "shared"}, "per_path") == "shared")
     plan.connection = Plan::Connection::shared;
