@@ -35,7 +35,7 @@ class Buffer {
   /// buffer, or the last payload frozen from it, is destroyed. It runs on the thread that destroys
   /// it.
   static Buffer adopt(std::span<std::byte> bytes, std::function<void()> release);
-  /// Like adopt(), for bytes that others may read once they are frozen. thaw() therefore copies
+  /// Like adopt(), for bytes that another owner may read after freeze(). thaw() therefore copies
   /// them.
   static Buffer adopt_shared(std::span<std::byte> bytes, std::function<void()> release);
   /// Takes over the array without a copy.
@@ -56,8 +56,8 @@ class Buffer {
   std::span<const std::byte> bytes() const noexcept { return payload_.bytes(); }
   std::size_t size() const noexcept { return payload_.size(); }
   bool empty() const noexcept { return payload_.empty(); }
-  /// Returns the bytes as values of type T. The payload gets their type, or `unknown` if it already
-  /// has another one. Throws UsageError if the size or the alignment does not fit T.
+  /// Returns the bytes as values of type T. The payload gets the type T. If it already has another
+  /// type, it gets `unknown`. Throws UsageError if the size or the alignment does not fit T.
   template <class T>
   std::span<T> as() {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -74,7 +74,7 @@ class Buffer {
 
  private:
   [[noreturn]] void refuse_view(std::size_t bytes, std::size_t alignment) const;
-  Payload payload_;  // payload that is not shared
+  Payload payload_;  // no other payload shares its bytes
 };
 
 }  // namespace base

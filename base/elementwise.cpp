@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/elementwise.cpp — SIMD operations on lanes of sixteen bytes
+// base/elementwise.cpp — SIMD operations on vectors of sixteen bytes (`Lane`)
 #include "base/elementwise.hpp"
 
 #include <array>
@@ -94,8 +94,8 @@ struct Sum {
       return settle_nan<T, values>(left + right, wrong);
     } else {
       const BitsLane<T> a = bits_of<T>(left), b = bits_of<T>(right), result = a + b;
-      // Signed overflow: the result has neither operand's sign. Unsigned: a carry out of the
-      // highest bit.
+      // Overflow of signed integers: the sign of the result differs from the signs of both
+      // operands. Overflow of unsigned integers: the highest bit produces a carry.
       if (values == Values::checked)
         wrong |= std::is_signed_v<T> ? (a ^ result) & (b ^ result) : (a & b) | ((a | b) & ~result);
       return std::bit_cast<Lane<T>>(result);
@@ -136,7 +136,7 @@ struct Extreme {
       wrong |= where_nan<T>(left) | where_nan<T>(right);
       return result;
     }
-    // The comparison is false for a NaN on the right, so `result` does not have that NaN.
+    // If `right` is NaN, the comparison is false. `result` is then `left`, not the NaN.
     return with_one_nan<T>(right != right ? right : result);
   }
 };
@@ -197,7 +197,8 @@ Lane<Element<T>> load(const std::byte* from) {
   return settle_bool<T>(lane);
 }
 
-/// Loads part of a lane and fills the rest with 0, which is valid for every operation.
+/// Loads the bytes of an incomplete Lane. Fills the rest with 0, which is valid for every
+/// operation.
 template <class T>
 Lane<Element<T>> load_part(std::span<const std::byte> from) {
   Lane<Element<T>> lane{};

@@ -13,9 +13,9 @@ namespace base {
 /// Treatment of NaN and of integers beyond the range of their type.
 enum class Values : std::uint8_t {
   checked,  ///< NaN and overflow are errors
-  /// Results of IEEE 754 and two's complement. Every NaN result is the same positive, quiet NaN, so
-  /// that its bits depend neither on the machine nor on the operand. With a NaN operand, the
-  /// operations min and max return that NaN. Integers wrap around.
+  /// Results of IEEE 754 and two's complement. Every NaN result is the same positive, quiet NaN on
+  /// every machine and for every operand. The operations min and max return this NaN if an operand
+  /// is NaN. Integers wrap around.
   /// Paper: IEEE 754-2019, 9.6 (minimum and maximum).
   ieee,
 };
@@ -37,7 +37,7 @@ struct ElementwiseOperation {
 /// bitwise_and, bitwise_or and bitwise_xor.
 std::span<const ElementwiseOperation> elementwise_operations();
 
-/// Whether all elements have the sign and, if values are checked, none is NaN.
+/// Whether all elements have the sign `sign`. For Values::checked, also whether none is NaN.
 bool are_right(Scalar scalar, Sign sign, Values values, std::span<const std::byte> elements);
 
 }  // namespace base

@@ -58,7 +58,8 @@ class ConfigError : public std::runtime_error {
   std::vector<Mistake> mistakes_;
 };
 
-/// Function that describes the running context in bug reports; runtime/ sets it once.
+/// Function that describes the running thread or service context in bug reports; runtime/ sets it
+/// once.
 using ContextLine = std::string (*)();
 void set_context_line(ContextLine line);
 

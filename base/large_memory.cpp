@@ -19,7 +19,7 @@ constexpr std::size_t huge_page = 2 << 20;
 constexpr std::size_t mapped_step = 64 << 10, heap_step = 16 << 10;
 constexpr std::size_t heap_alignment = 64 << 10;
 
-/// Address of a kept block plus its size in steps of the heap; 0 = empty. The size is in the low
+/// Address of a kept block plus its size in units of heap_step; 0 = empty. The size is in the low
 /// bits, which are 0 in the address of an aligned block.
 using Kept = std::uintptr_t;
 static_assert(large_bytes_kept / heap_step < heap_alignment && huge_page % heap_alignment == 0);
@@ -91,7 +91,8 @@ bool take_out(std::atomic<Kept>& place, Kept block) {
 
 void* address_of(Kept block) { return reinterpret_cast<void*>(block - block % heap_alignment); }
 
-/// Frees one cached block of another size; the program probably no longer uses that size.
+/// Frees one cached block whose size is not `size`. The program probably no longer uses the size of
+/// that block.
 bool give_back_one_of_another_size(std::size_t size) {
   return std::any_of(places.begin(), places.end(), [size](std::atomic<Kept>& place) {
     const Kept found = place.load(std::memory_order_relaxed);

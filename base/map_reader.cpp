@@ -75,7 +75,7 @@ Settings MapReader::take(std::string_view key) {
 Settings MapReader::take_required(std::string_view key, std::string_view expectation) {
   const Settings* value = look(key);
   if (value != nullptr) return *value;
-  // If the value is no map, that is already reported, and the value has no keys to check.
+  // A value that is no map has no keys to check, and is already reported as a mistake.
   if (map_.is_map() || map_.is_null()) {
     mistakes_.add(position(),
                   fmt::format("{}: missing in {}, expected {}", key, what_, expectation));

@@ -78,8 +78,8 @@ int flush(int descriptor) {
   return second < 0 || ::close(second) != 0 ? errno : 0;
 }
 
-/// Creates a temporary file next to `target`. Processes in containers share pids, so a killed one
-/// may have left the same name.
+/// Creates a temporary file next to `target`. Processes in different containers may have the same
+/// pid. A file of a killed process may therefore already have the name.
 std::pair<std::string, Descriptor> create_beside(const std::string& target, mode_t mode) {
   static std::atomic<unsigned> next{0};
   for (int attempts = 0;; ++attempts) {

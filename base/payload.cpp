@@ -15,8 +15,8 @@
 
 namespace base {
 
-/// Reference count of shared bytes. Bytes of our own follow it in the same allocation and need no
-/// release function.
+/// Reference count of shared bytes. Bytes that the payload allocated itself follow the count in the
+/// same allocation. They need no release function.
 struct alignas(std::max_align_t) Payload::Shared {
   std::atomic<std::size_t> holders{1};
   std::size_t large = 0;  ///< size of the block from take_large(); 0 = heap memory
@@ -130,7 +130,7 @@ void Payload::check_type(ValueType wanted, bool may_be_partial) const {
     throw UsageError(
         "this value covers only some of the contributions; decide by `condition`, or call "
         "`partial<T>()` of the result");
-  // A struct or a byte may view bytes of any type.
+  // Structs and bytes (`wanted` is unknown) may be read from values of any type.
   if (!is_one_scalar(type()) || wanted == ValueType::unknown || wanted == type()) return;
   throw UsageError(fmt::format("values of type {} were read as {}; expected {}", type_name(type()),
                                type_name(wanted), type_name(type())));

@@ -133,8 +133,8 @@ class Payload {
   friend class Buffer;  // writes the bytes before they are shared
   struct Shared;        // reference count and release function
   static void drop(Shared* shared) noexcept;
-  /// Copies eight bytes (the pointer, or one inline value), or all inline bytes if there are more.
-  /// Copying exactly size() bytes would be slower.
+  /// Copies all inline bytes if there are more than eight. Otherwise copies exactly eight bytes:
+  /// the pointer, or the inline bytes. Copying exactly size() bytes would be slower.
   void take_bytes_kept_by(const Payload& other) noexcept {
     static_assert(sizeof bytes_ == sizeof(std::uint64_t));
     if (size() == 0 && shared_ == nullptr) return;
@@ -144,7 +144,7 @@ class Payload {
   }
   static Payload uninitialised(std::size_t size);
   static Payload adopt_writable(std::span<std::byte> bytes, std::function<void()> release);
-  /// Whether this is the only owner and the bytes are not lent for reading only.
+  /// Whether no other payload shares the bytes, and their owner permits writing.
   bool may_be_written() const noexcept;
   template <class T>
   T read_at(std::size_t offset) const {

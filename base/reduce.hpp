@@ -74,8 +74,8 @@ struct ReduceOperation {
   /// Combines parts of large values. It only reports that there is an error; `combine` then throws
   /// the exception with the text. nullptr for located and user-defined operations.
   CombineElements (*elements)(Scalar, Values) = nullptr;
-  /// Whether the operands may be swapped. The result may then change only by the grouping of
-  /// floating-point values and by the order of 0 and -0. True for all built-in operations; a
+  /// Whether the operands may be swapped. A swap may change the result only by another grouping of
+  /// floating-point values, and by another order of 0 and -0. True for all built-in operations; a
   /// user-defined one must declare it.
   bool is_commutative = false;
 };

@@ -155,7 +155,8 @@ class Printer {
     word(value);
   }
 
-  /// Writes the value after the cursor and ends the line. Returns false if it does not fit.
+  /// Writes the value after the cursor and ends the line. Returns false, without output, if a list
+  /// or map does not fit into the line.
   bool rest_of_line(std::span<const PrintedWord> words, const Settings& value, std::size_t column) {
     if (words.empty() && is_leaf(value)) {
       leaf(value);

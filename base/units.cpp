@@ -21,7 +21,7 @@ struct Unit {
   std::uint64_t scale;
 };
 
-// Ordered by size: of two equally short texts, printing prefers the larger unit.
+// Ordered by size. If the texts with two units are equally short, printing uses the larger unit.
 constexpr std::array<Unit, 6> time_units = {{{"h", 3'600'000'000'000},
                                              {"min", 60'000'000'000},
                                              {"s", 1'000'000'000},
@@ -189,7 +189,7 @@ std::optional<double> parse_bits_per_second(std::string_view text) {
   if (!quantity) return std::nullopt;
   for (const RateUnit& unit : rate_units) {
     if (unit.name != quantity->unit) continue;
-    // The unit becomes the exponent, so that the result is rounded only once.
+    // Appends the power of ten of the unit as an exponent. The result is then rounded only once.
     const std::string number = std::string(quantity->number) + std::string(unit.exponent);
     double rate = 0;
     const auto result = std::from_chars(number.data(), number.data() + number.size(), rate);

@@ -17,8 +17,8 @@ using Nanos = std::chrono::nanoseconds;
 inline constexpr Nanos time_max = std::chrono::seconds(1'000'000'000);
 
 /// Parse plain numbers: "12", "-5", and in parse_number() also "0.5" and "1e-3", always finite.
-/// Return nullopt for any other text: no blanks, no '+', no hexadecimal, and no 010, which could
-/// mean octal.
+/// Return nullopt for any other text, such as text with blanks or '+', hexadecimal numbers, and
+/// 010, which could mean octal.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<std::uint64_t> parse_natural(std::string_view text);
 std::optional<double> parse_number(std::string_view text);

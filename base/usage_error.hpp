@@ -7,12 +7,13 @@
 namespace base {
 
 /// A mistake in the calling program, such as a move on a released path. It is distinct from bad
-/// input, a failing environment and bugs of the library. what() begins with the running context:
-/// "thread alpha-0/3 at 12.5ms: ...". A thread that does not catch it fails, and so does its run.
+/// input, a failing environment and bugs of the library. what() begins with the running thread or
+/// service context, and the time: "thread alpha-0/3 at 12.5ms: ...". A thread that does not catch
+/// it fails, and so does its run.
 class UsageError : public std::logic_error {
  public:
   explicit UsageError(const std::string& mistake);
-  const std::string& mistake() const { return mistake_; }  ///< text without the running context
+  const std::string& mistake() const { return mistake_; }  ///< what() without that beginning
 
  private:
   std::string mistake_;

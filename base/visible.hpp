@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/visible.hpp — UTF-8 text from outside: escaping, characters, beginnings
+// base/visible.hpp — UTF-8 text from outside: escapes, single characters, prefixes
 #pragma once
 #include <cstddef>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/link_model/link_instance.cpp — timing of messages, frames and control on a link
+// base/link_model/link_instance.cpp — timing of messages, frames and control messages on a link
 #include "base/link_model/link_instance.hpp"
 
 #include <algorithm>

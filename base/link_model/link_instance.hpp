@@ -35,11 +35,12 @@ class LinkInstance {
     base::Nanos lag;         ///< delay of the tail's arrival after the head's
   };
   /// Sends a frame whose head is available at `head` and whose tail is available `lag` later.
-  /// Transmission starts at s = max(head, free). The link is free again at s + bytes / rate, even
-  /// if the tail is later: other frames fill the gap. No head overtakes an earlier one.
+  /// Transmission starts at s = max(head, free_at()). The link accepts the next frame at
+  /// s + bytes / rate, even if the tail is available only later, because other frames can use the
+  /// gap. No head overtakes an earlier one.
   Passage carry(base::Nanos head, base::Nanos lag, std::uint64_t bytes);
   /// Sends a control message at `now` and returns its arrival time. Credits, grants and goodbyes
-  /// have no bytes and do not queue. None arrives before an earlier one.
+  /// have no bytes and do not queue. No control message arrives before an earlier one.
   base::Nanos carry_control(base::Nanos now);
 
  private:

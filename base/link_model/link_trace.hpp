@@ -18,10 +18,10 @@ namespace tuning {
 ///
 /// A line `round_trip` at the start declares the latencies to be round trips, as ping reports them.
 /// This direction then gets half of each, the best estimate without a common clock.
-/// The first line must be for second 0. A line without bandwidth gets `bits_per_second`. The last
-/// line lasts as long as the line before it, or for ever if there is only one. Then the trace
-/// repeats. Each mistake has the trace's name and the line. Returns nullopt if there were any
-/// mistakes.
+/// The first line must be for second 0. A line without bandwidth gets `bits_per_second`. The values
+/// of the last line hold as long as those of the line before it, or for ever if there is only one
+/// line. Then the trace repeats. Each mistake names the trace and the line. Returns nullopt if
+/// there are any mistakes.
 std::optional<LinkModel> parse_link_trace(std::string_view text, const std::string& name,
                                           double bits_per_second, base::Mistakes& mistakes);
 

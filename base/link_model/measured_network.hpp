@@ -19,7 +19,7 @@ struct MeasuredLink {
   base::Nanos latency{0};
   double bits_per_second = 0;  ///< bandwidth of one stream; 0 = unlimited
   std::size_t streams = 1;     ///< number of streams that reach full rate at once
-  bool is_least = false;       ///< true = no more streams were tried, so there may be more
+  bool is_least = false;       ///< true = the link may have more, which were not tried
   double latency_spread = 0, bandwidth_spread = 0;  ///< relative spread of each value
   base::Position position = {};
 

@@ -23,13 +23,13 @@ struct Interference {
 struct StopRule {
   std::size_t batches_least = 5;
   std::size_t batches_most = 12;  ///< maximum number of batches, including rejected ones
-  double agreement = 0.03;        ///< largest spread that counts as agreed
+  double agreement = 0.03;        ///< largest spread() for State::agreed
 };
 
 /// A figure computed from the times of one or several actions, such as sends of few and of many
 /// bytes. The time of an action is the lowest of the medians of its batches. The figure is the
 /// weighted sum of these times. A single action has the weight 1. For the cost of additional bytes,
-/// the weights are -1 (few bytes) and 1 (many bytes), so the common part cancels.
+/// the weights are -1 (few bytes) and 1 (many bytes), so the time that both actions share cancels.
 ///
 /// Why: machines are slow for 0.1 to 2 seconds at a time. A mean is off by hundreds of percent, and
 ///   the median of any number of consecutive samples by a quarter. The lowest median of batches

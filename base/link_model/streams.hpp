@@ -15,14 +15,16 @@
 namespace tuning {
 
 /// The streams of a link that are slower than the link, like TCP with small windows. A frame first
-/// waits for a free stream of its pair of hosts, in one queue per pair. Then it waits until fewer
-/// streams send than the link allows at once, and then for the link. A waiting frame reserves
-/// nothing. The link serves frames in the order in which they became ready. A frame occupies a
-/// stream only for its own duration, so pairs take turns.
+/// waits for a free stream of its pair of hosts, in one queue per pair. Then it waits until the
+/// number of sending streams is below the limit of the link. Last, it waits for the link itself. A
+/// waiting frame reserves nothing. The link serves frames in the order in which they became ready.
+/// A frame occupies a stream only for its own duration. The next frame may be of another pair of
+/// hosts.
 ///
-/// Units: the caller has the clock, and calls start() after each arrival of a frame and each end of
-///   a stream. On a real clock these calls may be late. No frame starts before the last reported
-///   end of a stream, or before its head has arrived.
+/// Units: the caller has the clock, and calls start() after each arrival of a frame and after each
+///   end_of_stream(), with which a frame frees its stream. On a real clock these calls may be late.
+///   No frame starts before the last time that end_of_stream() reported, or before its head has
+///   arrived.
 /// Thread-safe: no.
 template <class Item>
 class Streams {
