@@ -22,8 +22,8 @@ enum class EventKind : std::uint8_t {
   /// - slot: place of the cluster among those that the check combines.
   /// - bytes: number of rounds by which the tuple was ahead of the round.
   cache_read = 17,
-  /// Prefetch. `down`: its read left. `up`: the tuple was in the cache. `sequence`: that of the
-  /// tuple.
+  /// Prefetch. `down`: the read of the tuple was sent. `up`: the tuple was in the cache.
+  /// `sequence`: that of the tuple.
   prefetch = 18,
   /// Message over an emulated link. `down`: it entered the link. `up`: it arrived. `slot`:
   /// nanoseconds that it waited for earlier messages, at most 2^32 - 1.

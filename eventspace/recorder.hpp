@@ -29,7 +29,7 @@ enum class WhenFull : std::uint8_t {
 ///              path.
 /// Owns:        The record buffers. The first add() of a thread reserves its record buffer. Only
 ///              pages that were touched use memory, so recorders that are off or idle cost nothing.
-/// Thread-safe: add() from any context of any OS thread. Concurrent take() calls wait for each
+/// Thread-safe: add() from any fiber and any OS thread. Concurrent take() calls wait for each
 ///              other.
 /// Throws:      add() itself throws only std::bad_alloc, on the first record of a thread.
 /// Paper:       Bongo et al. 2004, §III-B.

@@ -21,7 +21,7 @@ struct AnalysisOptions {
   /// Memory limit for exact distributions. Beyond it, distributions are approximate, within 1%.
   std::size_t exact_bytes = std::size_t{64} << 20;
   /// Maximum number of begins and ends of transfers between clusters in memory. When it is
-  /// exceeded, the older half is counted early.
+  /// exceeded, the older half is counted at once, not at the end of the analysis.
   std::size_t transfer_changes = 4'000'000;
   /// Whether all hosts share one clock, so that times of two hosts may be compared.
   bool has_common_clock = false;

@@ -48,8 +48,8 @@ std::string hosts_text(std::size_t count) {
   return fmt::format("{} {}", count, count == 1 ? "host" : "hosts");
 }
 
-/// Returns the hosts that lack records. For such hosts, figures that other hosts measured may
-/// cover other rounds.
+/// Returns the hosts of which records are missing. A comparison of such a host with other hosts may
+/// compare figures over different rounds.
 std::set<std::string> damaged_hosts(const TraceReport& report) {
   std::set<std::string> hosts(report.missing_hosts.begin(), report.missing_hosts.end());
   for (const TraceFile& file : report.files)
@@ -65,8 +65,8 @@ std::string died_first(const TraceReport& report) {
                      report.not_ended.front(), ms(*report.first_by_nanos));
 }
 
-/// Finds the hosts that did not end, and sorts them by their last records. The times are on the
-/// common clock, or in UTC as each host knew it.
+/// Finds the hosts whose files have no end mark, and sorts them by their last records. The times
+/// are on the common clock, or in UTC as each host knew it.
 void find_not_ended(const HostClocks& clocks,
                     const std::map<std::uint32_t, std::int64_t>& last_nanos, TraceReport& report) {
   std::vector<std::pair<std::int64_t, std::string>> ends;

@@ -17,7 +17,7 @@
 namespace eventspace {
 namespace {
 
-// Depth of records that enclose operations: lives, prefetches.
+// Depth of records that enclose operations: lives of threads, and prefetches.
 constexpr std::uint32_t whole_depth = 0;
 constexpr std::uint32_t first_lane_depth = Tracks::operation_depth + 1;
 constexpr std::uint32_t fixed_labels = 4;
@@ -397,8 +397,8 @@ class Nesting {
     const auto has_ended = [&](const Open& top) {
       if (top.interval.end_nanos != interval.begin_nanos)
         return top.interval.end_nanos < interval.begin_nanos;
-      // If the open interval ends when the new one begins, the new one may be its last, empty
-      // part.
+      // An open interval that ends when the new one begins still encloses the new one if the new
+      // one is empty and deeper.
       return top.depth >= depth || top.interval.end_nanos < interval.end_nanos;
     };
     while (!open.empty() && has_ended(open.back())) leave(row);

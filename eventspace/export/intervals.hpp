@@ -108,8 +108,8 @@ class Tracks {
   std::vector<Label> labels_;
   std::vector<std::uint32_t> label_of_stage_;
   std::map<Key, std::uint32_t> numbers_;
-  std::vector<Place> places_;                // indexed by lane
-  std::vector<std::uint32_t> crossing_out_;  // indexed by lane
+  std::vector<Place> places_;                // indexed by number of the Lane
+  std::vector<std::uint32_t> crossing_out_;  // indexed by number of the Lane
   std::vector<std::uint32_t> crossing_in_;
   std::vector<Crossing> crossings_;
   GroupTexts texts_;
@@ -124,7 +124,7 @@ struct Interval {
   std::int64_t begin_nanos = 0;
   std::int64_t end_nanos = 0;
   std::uint32_t label = 0;
-  std::uint32_t lane = none;  ///< lane of an operation that passed a collector
+  std::uint32_t lane = none;  ///< Lane of an operation that passed a collector
   std::uint32_t leaf = none;  ///< leaf of a thread's operation, and of the computation before it
   EventRecord record;  ///< record of the interval; for a computation, that of the next operation
 };
@@ -158,8 +158,8 @@ class Intervals {
   const Exported& exported() const { return exported_; }
   std::int64_t begin_nanos() const { return begin_nanos_; }
   std::int64_t end_nanos() const { return end_nanos_; }
-  /// Returns the time as formats without negative times have it. It counts from the begin if that
-  /// is negative.
+  /// Converts a time for formats without negative times. If begin_nanos() is negative, the result
+  /// counts from begin_nanos().
   std::uint64_t unsigned_time(std::int64_t nanos) const {
     const std::int64_t zero = std::min<std::int64_t>(0, begin_nanos_);
     return static_cast<std::uint64_t>(nanos) - static_cast<std::uint64_t>(zero);

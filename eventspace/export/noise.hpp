@@ -11,9 +11,9 @@
 namespace eventspace {
 
 /// Writes lines "start_ns<tab>duration_ns", one for each computation that takes longer than the
-/// median before the same collective. The duration is the excess over the median, and the start is
-/// the begin of the computation. The last line has duration 0, and the end of the last computation
-/// as its start. A replay begins again at this time.
+/// median of the thread's computations before the same collective. The duration is the excess over
+/// the median, and the start is the begin of the computation. The last line has duration 0, and the
+/// end of the last computation as its start. A replay begins again at this time.
 ///
 /// With `rank`, only that thread is written, and its first such computation begins at time 0.
 /// Otherwise all threads follow one another, so that a replay from any position in the file uses

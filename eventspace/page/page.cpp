@@ -39,8 +39,8 @@ Json json_of_head(const PageHead& head) {
           {"clock", head.clock}, {"started", head.started}, {"losses", head.losses}};
 }
 
-/// Returns a tree as JSON. Each property is one list over all lanes, so that thousands of lanes
-/// take little space.
+/// Returns a tree as JSON. Each property is one list over all Lanes (contributors at collectors),
+/// because thousands of separate objects would take more space.
 Json json_of_tree(const Shape& shape, const Tree& tree) {
   const auto place_of_lane = [&](std::uint32_t lane) {
     return lane == none ? -1 : static_cast<std::int64_t>(shape.lanes[lane].place);

@@ -115,7 +115,7 @@ struct PageTimeline::Parts {
     std::optional<std::int64_t> last_up;
   };
   std::vector<Life> lives;
-  std::vector<Apart> apart;  // indexed by Lane; only those before a `forward`
+  std::vector<Apart> apart;  // indexed by Lane; used only for Lanes before a `forward`
   std::vector<TreeState> trees;
 };
 

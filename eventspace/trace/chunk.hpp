@@ -90,7 +90,8 @@ static_assert(sizeof(ChunkHead) == 56);
 ChunkHead make_chunk_head(ChunkKind kind, std::uint32_t lane, std::uint64_t first,
                           std::size_t count, std::uint64_t dropped,
                           std::span<const std::byte> payload);
-/// Returns nothing if the bytes are no head of a chunk, or if it is damaged or contradicts itself.
+/// Returns nothing if the bytes are no head of a chunk, or if the head is damaged or contradicts
+/// itself.
 std::optional<ChunkHead> decode_chunk_head(std::span<const std::byte, sizeof(ChunkHead)> bytes);
 std::uint64_t checksum_of(std::span<const std::byte> bytes);
 

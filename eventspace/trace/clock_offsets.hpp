@@ -28,12 +28,12 @@ struct ClockLine {
 /// Converts the times of all hosts of a run to one clock. During the run, hosts read each other's
 /// clocks. Each read is called a look, and is quick if its round-trip time is short.
 ///
-/// A line between two clocks goes through two looks: the quickest one in the first part of the
-/// run, and the quickest one in the last part. The error of a look is at most half of its
-/// round-trip time. Before the first and after the second of these looks, the error grows with the
-/// uncertainty of the line's slope, but no faster than clock_drift_max. Hosts that did not look at
-/// each other's clocks are compared through other hosts, along the way with the least sum of
-/// errors.
+/// The conversion between two clocks (ClockLine) is a straight line through two looks. They are the
+/// quickest look in the first part of the run, and the quickest one in the last part. The error of
+/// a look is at most half of its round-trip time. Before the first and after the second of these
+/// looks, the error grows with the uncertainty of the line's slope, but no faster than
+/// clock_drift_max. Hosts that did not look at each other's clocks are connected through looks of
+/// other hosts, by the chain with the least sum of errors.
 ///
 /// Paper: Cristian 1989.
 inline constexpr double clock_drift_max = 1e-4;
@@ -41,8 +41,8 @@ class ClockOffsets {
  public:
   explicit ClockOffsets(const Structure& structure);
   void add(std::uint32_t host, std::span<const EventRecord> records);
-  /// Returns for each host the line to the clock of the first host that took part in a look. The
-  /// line is empty if no chain of looks connects the two hosts.
+  /// Returns for each host the conversion to the clock of the first host that took part in a look.
+  /// The conversion is empty if no chain of looks connects the two hosts.
   std::vector<std::optional<ClockLine>> lines() const;
 
  private:

@@ -29,8 +29,8 @@ class HostClocks {
   static HostClocks best(const TraceDirectory& trace);
   /// Returns `one` or `own`, which need no measurement.
   static HostClocks own(const TraceDirectory& trace);
-  /// Uses the given lines to the first host's clock. Requires: one line for each host; otherwise it
-  /// reports a bug (ENSURE).
+  /// Uses `lines`, the conversions to the first host's clock. Requires: one line for each host;
+  /// otherwise it reports a bug (ENSURE).
   static HostClocks measured(const TraceDirectory& trace, std::vector<ClockLine> lines);
 
   std::int64_t apply(std::uint32_t host, std::int64_t nanos) const;

@@ -31,7 +31,7 @@ TraceWriter::TraceWriter(const std::filesystem::path& directory, const TraceHead
     file.append(std::as_bytes(std::span(head)));
   } catch (const std::runtime_error&) {
     std::error_code ignored;
-    std::filesystem::remove(path_, ignored);  // no reader could use the file
+    std::filesystem::remove(path_, ignored);  // no reader can use a file without a head
     throw;
   }
   whole_bytes_ = head.size();
@@ -59,9 +59,9 @@ void TraceWriter::finish() {
   if (!unsaid_.empty()) throw std::runtime_error(std::exchange(unsaid_, {}));
 }
 
-/// Writes the end mark after a failed write. On a full disk, the end mark fits into the last block
-/// when the incomplete chunk is removed. Readers then know that the process ended, and how many
-/// records are missing.
+/// Removes the incomplete chunk of a failed write, then writes the end mark. On a full disk, the
+/// end mark fits into the last block, which the incomplete chunk occupied. Readers then know that
+/// the process ended, and how many records are missing.
 void TraceWriter::say_end_after_failure() {
   std::error_code ignored;
   std::filesystem::resize_file(path_, whole_bytes_, ignored);
@@ -131,7 +131,7 @@ void TraceWriter::write_end() {
   File file = File::to_append(path_);
   std::vector<LaneTotal> totals;
   for (const Lane& lane : lanes_) totals.push_back({lane.records, lane.dropped});
-  // A file without lanes gets an end mark as well.
+  // A file gets an end mark even if the recorder has no record buffers.
   constexpr std::size_t totals_max = chunk_payload_bytes_max / sizeof(LaneTotal);
   std::size_t lane = 0;
   do {

@@ -77,8 +77,8 @@ bool is_noisy(const ThreadReport& thread) {
   return thread.outliers >= noisy_outliers && thread.noise_share >= noisy_share;
 }
 
-/// Whether noise that occurs in all computations explains the excess. The excess is then a small
-/// multiple of one noise event.
+/// Whether a thread computes longer by `more` because all its computations contain noise. `more` is
+/// then a small multiple of the duration of one noise event.
 bool is_noise(std::int64_t more, const ThreadReport& thread) {
   const std::int64_t noise = thread.noise_median_nanos;
   if (!is_noisy(thread) || noise <= 0 || thread.is_noise_rare) return false;

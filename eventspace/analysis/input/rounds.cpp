@@ -118,9 +118,9 @@ void RoundTable::add(std::uint32_t lane, const EventRecord& record,
   if (shape_.trees[tree].has_periodic) hand_on_answered(tree, record.sequence);
 }
 
-/// Passes on earlier rounds to which wrappers of the kind `periodic` replied. Their replies let all
-/// threads continue. The records of each thread are in order, so no more records of these rounds
-/// follow.
+/// Passes to `done` the rounds before the sequence `before` to which wrappers of the kind
+/// `periodic` replied. Their replies let all threads continue. The records of each thread are in
+/// order, so no more records of these rounds follow.
 void RoundTable::hand_on_answered(std::uint32_t tree, std::uint64_t before) {
   std::vector<Key> answered;
   for (const auto& [key, round] : open_[tree].rounds)

@@ -183,7 +183,7 @@ class Compiler {
     }
   }
 
-  /// Marks the contributors at collectors from a `forward` down to the next join as remote.
+  /// Marks as remote all contributors at collectors (Lanes) from this one down to the next join.
   void mark_remote(std::uint32_t lane) {
     while (lane != none && !shape_.lanes[lane].is_remote) {
       shape_.lanes[lane].is_remote = true;
@@ -234,7 +234,8 @@ class Compiler {
       if (kind == HopKind::link) set_crossing(hop, shape_.link_ways[stage]);
     }
     if (stage == no_stage) {
-      // A check or join at the end of a path keeps its kind, because time is spent inside it.
+      // A hop with a check or a join keeps this kind even at the end of a path, because time is
+      // spent inside the check or join.
       if (hop.kind != HopKind::check && hop.kind != HopKind::join) hop.kind = HopKind::end;
     } else {
       if (hop.kind != HopKind::link) hop.to_host = structure_.host_of(stage);
@@ -293,7 +294,7 @@ class Compiler {
   }
 
   void make_trees() {
-    // Keyed by whether the bottom is a join, and by its number.
+    // Keyed by the join or Lane at the bottom of the tree: whether it is a join, and its number.
     std::map<std::pair<bool, std::uint32_t>, std::uint32_t> trees;
     for (std::uint32_t number = 0; number < shape_.lanes.size(); ++number) {
       std::uint32_t lane = number;

@@ -31,9 +31,9 @@ struct Lane {
   std::uint32_t tree = none;
   std::uint32_t place = 0;          ///< index in the tree; Lanes below precede those above
   std::uint32_t below = none;       ///< number of the Lane at the next collector
-  std::uint32_t above = none;       ///< Lane whose `below` is this one; none after a join
-  std::uint32_t join = none;        ///< join that operations enter after this collector
-  std::uint32_t join_above = none;  ///< join that operations have left before this one
+  std::uint32_t above = none;       ///< Lane whose `below` is this Lane; none if a join is between
+  std::uint32_t join = none;        ///< join between this collector and the next one below
+  std::uint32_t join_above = none;  ///< join between this collector and the ones above
   std::uint32_t hop = none;
   std::uint32_t leaf = none;  ///< number of the leaf, if a path begins here
   bool is_remote = false;     ///< whether operations arrive from another host
@@ -49,8 +49,8 @@ struct Hop {
   /// Host of the next collector; for a link, host where the message arrives.
   std::uint32_t to_host = 0;
   std::uint32_t role = 0;
-  bool is_wan = false;       ///< crosses from one cluster to another, or delays such messages
-  bool is_periodic = false;  ///< replies to some rounds itself
+  bool is_wan = false;       ///< hop between clusters, or link that delays messages there
+  bool is_periodic = false;  ///< contains a wrapper that replies to some rounds itself
   /// Whether the reply to a move has as many bytes as the move. The join below determines this.
   bool is_answered_in_kind = false;
   /// Whether this hop is a link that is not next to a `forward` wrapper. Such a link delays
@@ -62,7 +62,7 @@ struct Join {
   std::uint32_t wrapper = 0;
   std::uint32_t tree = none;
   std::uint32_t below = none;               ///< Lane of the collector below
-  std::vector<std::uint32_t> contributors;  ///< Lanes; fewer than slots if some have no collector
+  std::vector<std::uint32_t> contributors;  ///< Lanes; slots without a collector have none
 };
 
 /// The begin of a path: a thread on one of its paths, or a wrapper that starts operations itself.
@@ -75,7 +75,7 @@ struct Leaf {
 /// Contributors at collectors (Lanes) that share rounds, because their paths meet in joins.
 struct Tree {
   std::uint32_t graph = 0;           ///< number of the graph of its paths
-  std::vector<std::uint32_t> lanes;  ///< those below precede those above
+  std::vector<std::uint32_t> lanes;  ///< Lanes below precede Lanes above
   std::vector<std::uint32_t> joins;  ///< joins above precede those below
   std::vector<std::uint32_t> leaves;
   std::uint32_t bottom_lane = none;

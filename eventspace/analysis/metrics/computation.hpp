@@ -23,15 +23,16 @@ namespace eventspace {
 inline constexpr double outlier_share = 0.02;
 inline constexpr std::int64_t outlier_nanos = 50'000;
 inline constexpr double outlier_spreads = 4;
-/// Limits for noise that occurs in all computations. If at least this share of computations are
-/// outliers, the other computations may contain noise as well: up to this many noise events each.
+/// Limits for noise that occurs in all computations. If at least the share noise_in_all_share of
+/// computations are outliers, the other computations may contain noise as well. Each of these may
+/// contain up to noise_in_all_times noise events.
 inline constexpr double noise_in_all_share = 0.05;
 inline constexpr std::int64_t noise_in_all_times = 3;
 /// Least number of outliers for which a thread counts as noisy.
 inline constexpr std::uint64_t noisy_outliers = 5;
-/// Limits of resonance between noise and iterations. The period of the noise must be at most this
-/// many iterations. It must differ from a whole number of iterations by at most this share of an
-/// iteration.
+/// Limits of resonance between noise and iterations. The period of the noise must be at most
+/// resonance_iterations iterations. It must differ from a whole number of iterations by at most the
+/// share resonance_share of an iteration.
 inline constexpr double resonance_iterations = 20;
 inline constexpr double resonance_share = 0.02;
 

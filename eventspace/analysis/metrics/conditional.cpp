@@ -60,9 +60,9 @@ void Conditional::find_checks(std::size_t exact_max) {
 }
 
 /// Connects prefetches and pushes with the condition checks that use their values. A prefetch
-/// belongs to the check on its own host that combines the cluster at the end of its path. A push
-/// belongs to the check on the host at the end of its path that combines the cluster where it
-/// begins.
+/// belongs to a check on the host of the prefetch. The check combines the values of the cluster in
+/// which the path of the prefetch ends. A push belongs to a check on the host where the path of the
+/// push ends. The check combines the values of the cluster in which that path begins.
 void Conditional::find_prefetches() {
   const Structure& structure = shape_.structure;
   for (std::uint32_t number = 0; number < structure.paths.size(); ++number) {
@@ -79,7 +79,7 @@ void Conditional::find_prefetches() {
       const bool is_graph = checks_[check].tree == none ||
                             shape_.graphs[shape_.trees[checks_[check].tree].graph] == path.graph;
       if (wrapper.host != reader || !is_graph) continue;
-      // All other pushes between the two hosts send requests for values.
+      // A push to an element that the check does not name sends requests for values.
       const std::string_view stored = setting_of(structure.wrapper_of(last), "element");
       if (is_push && !names_element(wrapper, stored)) continue;
       const auto place = std::find(wrapper.combines.begin(), wrapper.combines.end(), source);
@@ -293,8 +293,8 @@ ConditionalReport::Remote Conditional::report_remote(const Remote& remote, std::
   one.cached = remote.cached;
   if (one.reads > 0)
     one.cached_share = static_cast<double>(one.cached) / static_cast<double>(one.reads);
-  // The limit is 5% higher, because half of the two-way time is only an estimate of the one-way
-  // time. In addition, the wait contains the time to hand over the value.
+  // The limit is 5% above the one-way time, because the one-way time is only an estimate: half of
+  // the two-way time. In addition, the wait contains the time to hand over the value.
   one.in_flight = one_way < 0 ? 0 : remote.waited.count_at_most(one_way + one_way / 20);
   one.late = one_way < 0 ? 0 : remote.waited.count() - one.in_flight;
   one.by_place = remote.by_place;

@@ -388,7 +388,8 @@ void Figures::add_critical(const Round& round) {
   tree.notes.at(round.sequence) = tree.latest;
 }
 
-/// Adds the iteration that ends with this pass of the critical thread.
+/// Adds an iteration of the critical thread: the computation before `pass`, and the operation of
+/// `pass`.
 void Figures::add_iteration(const Round& round, const Pass& pass,
                             const std::array<std::int64_t, causes>& by_cause) {
   TreeFigures& tree = trees_[round.tree];

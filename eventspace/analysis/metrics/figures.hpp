@@ -157,7 +157,7 @@ class Figures {
     std::array<std::int64_t, causes> by_cause = {};
     Notes<RoundNote> notes;
   };
-  struct OnTheWay {  // network time from a lane down
+  struct OnTheWay {  // network time from a Lane down to the end of its path
     std::int64_t network = 0;
     std::int64_t wan = 0;
   };
@@ -213,8 +213,8 @@ class Figures {
   const bool has_common_clock_;
   std::uint64_t contradictory_ = 0;
   // State of the present round.
-  std::vector<OnTheWay> on_the_way_;  // indexed by place
-  std::vector<std::uint32_t> last_;   // indexed by join: lane that arrived last, or none
+  std::vector<OnTheWay> on_the_way_;  // indexed by Lane::place
+  std::vector<std::uint32_t> last_;   // indexed by join: Lane that arrived last, or none
   // Indexed by join: time from the last arrival but one to the last.
   std::vector<std::int64_t> lead_;
 };

@@ -303,7 +303,7 @@ CriticalReport Figures::report_tree(std::uint32_t number,
   }
   for (const std::uint32_t join : tree.joins)
     add(Cause::join, place_of(shape_.structure, shape_.joins[join].wrapper), joins_[join].critical);
-  std::uint32_t last_hop = none;  // the lanes of one stage are adjacent
+  std::uint32_t last_hop = none;  // Lanes of one stage are adjacent in tree.lanes
   for (const std::uint32_t lane : tree.lanes) {
     const std::uint32_t hop_number = shape_.lanes[lane].hop;
     const Hop& hop = shape_.hops[hop_number];

@@ -189,7 +189,7 @@ GroupFigures::Pair GroupFigures::key_of(const GroupSegment& segment) const {
       segment.cause == GroupCause::sending || segment.cause == GroupCause::latency;
   if (!is_message || cluster_of(segment.from) == cluster_of(segment.to))
     return {segment.from, segment.to};
-  // In keys, the numbers of clusters follow those of the hosts.
+  // A key numbers the hosts from 0, and the clusters after the last host.
   const auto hosts = static_cast<std::uint32_t>(structure_.hosts.size());
   return {hosts + cluster_of(segment.from), hosts + cluster_of(segment.to)};
 }

@@ -65,8 +65,8 @@ class BackwardWalk {
     if (nanos > 0) segments_.push_back({cause, from, to, nanos});
   }
 
-  /// Returns the latest step that ended by the present time. If several steps have the same end,
-  /// it prefers one that is not a send, because a send only makes its link free for the next
+  /// Returns the latest step that ended at or before at_nanos_. If several steps have the same
+  /// end, prefers a step that is not a send, because a send only makes its link free for the next
   /// message.
   std::optional<std::uint32_t> latest() const {
     const auto& steps = here().steps;
@@ -134,7 +134,8 @@ class BackwardWalk {
     const std::int64_t came_in = step.end_nanos - sent_nanos;
     const std::int64_t passage = std::min(came_in, passage_between(step.peer, here().host));
     put(GroupCause::latency, step.peer, here().host, passage);
-    put(GroupCause::sending, step.peer, here().host, came_in - passage);  // links after the first
+    // The rest is time on links after the first.
+    put(GroupCause::sending, step.peer, here().host, came_in - passage);
     place_ = *sender;
     at_nanos_ = sent_nanos;
     send();

@@ -30,8 +30,9 @@ class GroupMessages {
 
  private:
   const WholeOperation& operation_;
-  std::vector<std::vector<Place>>
-      other_ends_;  // indexed by share and step; a step without a known other end has its own place
+  // Indexed by share (a host's part of the operation) and step. A step whose other end is unknown
+  // has its own place.
+  std::vector<std::vector<Place>> other_ends_;
 };
 
 /// Part of the critical path.

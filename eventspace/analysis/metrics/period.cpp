@@ -156,8 +156,8 @@ std::vector<Period> fitting_of(std::span<const Computed> computations,
   return fitting;
 }
 
-/// Returns the best period. If several agree about equally well, it returns the one nearest to the
-/// guess.
+/// Returns the best period. If several periods have about the same `agreement`, returns the one
+/// nearest to `guess`.
 std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) {
   double most = 0;
   for (const Period& one : fitting) most = std::max(most, one.agreement);
@@ -230,7 +230,8 @@ std::optional<Period> find_period(std::span<const Computed> computations) {
   const double guess = computed / static_cast<double>(times.size());
   if (guess < computed / static_cast<double>(computations.size()) * 1.02) return std::nullopt;
   // Each tick makes at most one computation late. If the period is a multiple of the iteration,
-  // ticks hit computations far more often than by chance. Therefore the guess is no upper bound.
+  // ticks hit computations far more often than by chance. Therefore the period may be longer than
+  // `guess`.
   const double elapsed = static_cast<double>(computations.back().begin_nanos) - origin;
   const double longest = std::max(guess, elapsed / static_cast<double>(times.size())) * 1.05;
   const std::size_t known = std::min(first_look, times.size());

@@ -77,8 +77,8 @@ double normal_quantile(double outside) {
   return low;
 }
 
-/// Returns the same quantile for Student's t distribution. With few rows, the standard deviation
-/// is not known well (Abramowitz and Stegun 1964, 26.7.5).
+/// Like normal_quantile(), for Student's t distribution. This is needed because few rows give only
+/// a rough standard deviation (Abramowitz and Stegun 1964, 26.7.5).
 double student_quantile(double outside, double freedom) {
   const double z = normal_quantile(outside);
   const auto power = [z](int exponent) { return std::pow(z, exponent); };

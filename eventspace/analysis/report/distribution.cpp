@@ -11,7 +11,8 @@
 namespace eventspace {
 namespace {
 
-/// Binary logarithm of the ranges per doubling. Each range is at most 1/128 of its values wide.
+/// Binary logarithm of the number of ranges from each power of two to the next one. Each range is
+/// at most 1/128 of its values wide.
 constexpr int precision_bits = 7;
 
 constexpr std::size_t blocks_max = 256;
@@ -38,7 +39,7 @@ std::uint32_t Distribution::index_of(std::int64_t value) {
 /// Returns the least number of a range.
 std::int64_t Distribution::least_of(std::uint32_t index) {
   const std::uint32_t shift =
-      std::max(1u, index >> precision_bits) - 1;  // first doubling has no shift, see index_of
+      std::max(1u, index >> precision_bits) - 1;  // no shift up to 255, see index_of
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(index - (shift << precision_bits))
                                    << shift);
 }

@@ -51,8 +51,9 @@ struct Bin {
 };
 
 /// Summarises many numbers in little memory. It keeps the numbers themselves while they are few.
-/// Beyond that it keeps the count and mean of ranges narrower than 1% of their values, so that
-/// equal numbers stay exact. Count, mean, minimum and maximum are always exact.
+/// If there are more, it keeps the count and mean of ranges narrower than 1% of their values. If
+/// all numbers of a range are equal, their mean is exact. Count, mean, minimum and maximum are
+/// always exact.
 class Distribution {
  public:
   explicit Distribution(std::size_t exact_max = 1024) : exact_max_(exact_max) {}
@@ -66,8 +67,9 @@ class Distribution {
   std::int64_t quantile(double share) const;
   std::uint64_t count_at_most(std::int64_t value) const;
   Summary summary() const;
-  /// Returns the non-empty bins of a histogram in ascending order. Each spans 1/32 of a doubling.
-  /// Bins are at the same places in all distributions, so that they can be added.
+  /// Returns the non-empty bins of a histogram in ascending order. Each spans 1/32 of the distance
+  /// from a power of two to the next one. Bins are at the same places in all distributions, so that
+  /// they can be added.
   std::vector<Bin> bins() const;
 
  private:

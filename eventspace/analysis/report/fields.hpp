@@ -94,7 +94,8 @@ struct NotEmpty {
 template <class List>
 NotEmpty(const List&) -> NotEmpty<List>;
 
-/// List whose entries are written as `entry_of(item)`: as rows, if that is a std::tuple.
+/// List whose entries are written as `entry_of(item)`. An entry that is a std::tuple is written as
+/// a row.
 template <class List, class Function>
 struct Mapped {
   const List& list;

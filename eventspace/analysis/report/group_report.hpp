@@ -21,7 +21,9 @@ enum class GroupCause : std::uint8_t {
   late_member,  ///< from the first arrival to that of the member at which the path begins
   /// Wait until the sender's link accepted the message, for example after earlier messages.
   sending,
-  latency,  ///< from acceptance by the link, or from the request for the message, until it arrived
+  /// Transit of a message, or of the request for it, up to the time of the fastest message. If the
+  /// send has no record: from the request to the arrival of the message.
+  latency,
   folding,  ///< folds and copies of schedules
   within_hosts,
 };

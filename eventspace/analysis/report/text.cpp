@@ -185,8 +185,8 @@ void Text::graphs() {
   if (graphs.size() > shown) line("  ... and {} more", graphs.size() - shown);
 }
 
-/// Describes the places of several trees. If each host has its own tree, the places are hosts,
-/// otherwise clusters.
+/// Returns how many hosts or clusters have a tree. Counts clusters if each tree is in a cluster of
+/// its own, otherwise hosts.
 std::string places_of(const std::vector<const CriticalReport*>& trees, std::size_t known) {
   std::set<std::string> clusters;
   for (const CriticalReport* tree : trees) clusters.insert(tree->cluster);

@@ -3,7 +3,7 @@
 //
 //   node build.mjs OUT_DIR
 //
-// Packages are beside this file, or in the folder that PATHS_PAGE_PACKAGES names. The same sources
+// Packages are next to this file, or in the folder that PATHS_PAGE_PACKAGES names. The same sources
 // and lock file give the same bytes.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -10,7 +10,7 @@ export interface Line {
   style: string; // a colour of style.css
   bars?: boolean;
   points?: boolean;
-  steps?: boolean; // each value is valid until the next one
+  steps?: boolean; // draws steps: a value holds until the next point
 }
 
 export interface Chart {

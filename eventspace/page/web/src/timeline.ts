@@ -218,7 +218,7 @@ class View {
   }
 
   private wheel(event: WheelEvent): void {
-    // Scrolling of the page must not stop at the timeline.
+    // Without focus on the timeline and without Ctrl, the wheel scrolls the page.
     if (document.activeElement !== this.canvas && !event.ctrlKey) return;
     event.preventDefault();
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
