@@ -32,7 +32,7 @@ Acceptor::Acceptor(std::string host, std::uint32_t number, base::Digest run,
       rejections_(host_),
       multiplexer_(std::move(transport), *this) {}
 
-// ---- calls of this host ----------------------------------------------------------------------
+// ---- functions that this host calls -----------------------------------------------------------
 
 std::shared_ptr<const DeploymentId> Acceptor::begin(const std::string& label,
                                                     const base::Digest& plan) {
@@ -125,8 +125,8 @@ Acceptor::Verdict Acceptor::judge(ConnectionId connection, Frame& frame) {
       fails_waiting(connection, frame.text);
     return {};
   }
-  // A deployment may have closed its connections on this host before it has ended on the peer. Such
-  // frames then still arrive.
+  // This host's part of a deployment may close its connections before the peer's part has ended.
+  // Credits and refusals of the peer may then still arrive.
   if (frame.kind == FrameKind::credits || frame.kind == FrameKind::refuse) return {};
   if (frame.kind == FrameKind::lane && lanes_ != nullptr) return {.share = lanes_};
   if (frame.kind != FrameKind::hello) return refused("a frame before its hello");

@@ -78,7 +78,7 @@ class Acceptor final : public Receiver {
     ConnectionId connection = 0;
     Frame hello;
     std::string source;
-    /// Why that call failed; if set, the connection is lost; "" otherwise.
+    /// Why the peer's call of deploy() failed; "" if it did not. If set, the connection is lost.
     std::string failure = {};
     std::uint64_t number() const { return hello.deployment->number; }
   };

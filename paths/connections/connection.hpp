@@ -29,7 +29,7 @@ struct Connection;
 /// A request whose caller waits for a reply.
 struct PendingCall {
   std::uint32_t path = 0;
-  base::Payload moved;  // payload of the request; set if the reply may return it
+  base::Payload moved;  // request's payload; set if the reply may refer to it
   runtime::Deadline deadline;
   Connection* connection = nullptr;
   std::uint64_t number = 0;
@@ -39,7 +39,7 @@ struct PendingCall {
   runtime::WaitList waiting;
   AsynchronousCall* asynchronous = nullptr;  // set if the caller has no context of its own
 
-  bool lacks_credits() const;  // whether only credits prevent it from leaving
+  bool lacks_credits() const;  // whether the request waits only for credits
   /// Wakes the caller after a reply or a loss, or when the request leaves.
   /// Requires: the mutex is held.
   void tell(runtime::DeferredWakes& wakes);
@@ -71,7 +71,7 @@ struct StandingCall {
   std::uint32_t slot = 0;
   bool is_known = false;  // whether the peer knows the standing call, because a request has left
   PendingCall* call = nullptr;  // the current call; nullptr if none is under way
-  bool is_given_up = false;     // whether its caller stopped waiting while a reply may still arrive
+  bool is_given_up = false;     // caller stopped waiting; the reply may still arrive
   bool is_free() const { return call == nullptr && !is_given_up; }
 };
 
@@ -202,7 +202,8 @@ struct Connection {
     const StandingCall* const of = standing_of(number);
     return of != nullptr ? of->is_given_up : given_up.contains(number);
   }
-  /// Notes that the reply to such a call has arrived. Returns false if there is no such call.
+  /// Notes the reply to a call whose caller stopped waiting. Returns false if there is no such
+  /// call.
   bool answer_given_up(std::uint64_t number) {
     StandingCall* const of = standing_of(number);
     return of != nullptr ? std::exchange(of->is_given_up, false) : given_up.erase(number) > 0;

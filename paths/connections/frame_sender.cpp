@@ -121,7 +121,8 @@ void FrameSender::take_credits(Connection& connection, std::uint32_t credits,
                                runtime::DeferredWakes& wakes) {
   if (credits == 0) return;
   connection.credits.take_back(credits);
-  // Contexts that wait for goodbyes of peers allow more time while frames still leave.
+  // Wakes the contexts that wait for goodbyes of peers. Their time limit grows while held frames
+  // still leave.
   queue_.parting().wake_all(wakes);
   post_held(connection, wakes);
 }

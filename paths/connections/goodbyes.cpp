@@ -55,7 +55,7 @@ std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
 void Goodbyes::await_answers(runtime::Deadline deadline) {
   runtime::Runtime& runtime = table_.runtime();
   const base::Nanos patience = deadline.at - runtime.now();
-  // By peer: outstanding steps; time limit of the next one.
+  // Key: peer. Value: number of outstanding steps, and time limit of the next step.
   std::map<std::uint32_t, std::pair<std::size_t, base::Nanos>> last_step;
   bool is_late = false;
   runtime::Lock lock(table_.mutex());

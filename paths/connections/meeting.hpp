@@ -36,7 +36,7 @@ class Meeting {
   void fail(const std::string& why);
   void fail(const std::string& why, runtime::DeferredWakes& wakes);
   /// Notes that another host makes a call with a higher number. Fails this call, unless the two
-  /// hosts have already reached each other in it.
+  /// hosts have already reached each other in this call.
   void note_later_call(const std::string& host, const DeploymentId& theirs);
   /// Notes that the call or its deployment was abandoned.
   void note_abandoned(const std::string& why);

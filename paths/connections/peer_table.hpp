@@ -66,9 +66,9 @@ class PeerTable {
   std::vector<std::string> given_up_;
 };
 
-/// Returns the key of the connection for `stage`. Each way out of a host has its own connection, as
-/// each path has in Bongo et al. 2004, §III-A. If the plan lets two hosts share one connection, all
-/// stages have the same key.
+/// Returns the key of the connection for `stage`. Each stage that a host enters on another host has
+/// its own connection, as each path has in Bongo et al. 2004, §III-A. If the plan lets two hosts
+/// share one connection, all stages have the same key.
 inline StageId connection_key(const Peers& peers, StageId stage) {
   return peers.shares_connections ? no_stage : stage;
 }

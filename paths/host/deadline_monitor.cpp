@@ -32,7 +32,8 @@ void DeadlineMonitor::watch() {
       changed_.wait(lock, runtime::Deadline::written_at(earliest), reason);
       continue;
     }
-    earliest_.store(base::Nanos::max());  // reset first, because look_() may miss a new deadline
+    // Must precede look_(), which may miss deadlines that are added meanwhile.
+    earliest_.store(base::Nanos::max());
     lock.unlock();
     const base::Nanos next = look_(now);
     lock.lock();

@@ -42,7 +42,7 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
           }),
       traffic_(std::make_unique<TrafficCounts>(*plan_, index, connections_)),
       dispatcher_(std::make_unique<Dispatcher>(*this, kinds)) {
-  ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // holds after finish_plan()
+  ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() makes one for each host
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::made);
   instance_ = std::make_unique<PlanInstance>(*this, *shared_elements_, kinds);
   if (!runtime_.is_virtual() || deadline().written)
@@ -60,7 +60,7 @@ Deployment::~Deployment() {
   leave(fmt::format("host {} ended without ending deployment '{}'", name(), label()));
   acceptor_.end(*call_, "it failed");  // no effect unless finish() was cancelled
   connections_.close();
-  meeting_ = {};  // the task may detect a lost peer, whose paths a service then releases
+  meeting_ = {};  // the task may start services that release a lost peer's paths
   end_services();
   ENSURE(!services_.are_running());
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::ended);

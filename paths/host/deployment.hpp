@@ -86,8 +86,9 @@ class Deployment : public HostView {
   /// has not arrived within the deadline counts as lost. For any other plan, start() blocks until
   /// all hosts that paths connect directly with this host have arrived.
   ///
-  /// Throws: TravelError if such a host did not arrive, or arrived for another call of deploy().
-  ///         The other hosts receive the failure. Only the destructor may be called afterwards.
+  /// Throws: TravelError if one of these directly connected hosts did not arrive, or arrived for
+  ///         another call of deploy(). The other hosts receive the failure. Only the destructor may
+  ///         be called afterwards.
   void start();
   /// Ends the deployment. Serves other hosts until every path through this host was released, then
   /// stops the wrappers and disconnects from peers. A lost host counts as having released its
@@ -140,8 +141,9 @@ class Deployment : public HostView {
   const std::unique_ptr<TrafficCounts> traffic_;
   RemoteCalls remote_calls_{*this};
   const std::unique_ptr<Dispatcher> dispatcher_;
-  std::unique_ptr<DeadlineMonitor> deadline_monitor_;  // nullptr on the virtual clock by default
-  runtime::Task meeting_;                              // waits for the peers
+  /// On the virtual clock nullptr, unless the plan sets a deadline.
+  std::unique_ptr<DeadlineMonitor> deadline_monitor_;
+  runtime::Task meeting_;  // task that waits for the peers
   std::function<void()> before_end_;
   EndedThreads ended_threads_;
   std::atomic<bool> is_ending_{false};

@@ -12,9 +12,9 @@ class Deployment;
 class DeploymentWatcher {
  public:
   virtual ~DeploymentWatcher() = default;
-  virtual void made(Deployment& deployment) = 0;   ///< no operation has passed it yet
+  virtual void made(Deployment& deployment) = 0;   ///< before the first operation
   virtual void wired(Deployment& deployment) = 0;  ///< peers connected; skipped after a failure
-  virtual void ended(Deployment& deployment) noexcept = 0;  ///< no operation passes it any more
+  virtual void ended(Deployment& deployment) noexcept = 0;  ///< after the last operation
 };
 
 }  // namespace paths

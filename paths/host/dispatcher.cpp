@@ -17,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Returns whether an operation may run in the thread that received it. No stage on its path may
-/// wait, and the operation must overtake no other operation of its slot.
+/// Returns whether an operation may run in the thread that received it. This requires that no stage
+/// on its path can wait, and that the operation overtakes no other operation of its slot.
 bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
   if (frame.operation.kind == OperationKind::clock) return true;
   return is_alone && entered.nonblocking.has(frame.operation);
@@ -61,7 +61,7 @@ class Dispatcher::Service final : public runtime::Work,
  private:
   bool has_context() const { return stage->needs_context; }
   void run() override {
-    const runtime::ApplicationCode inside;  // reductions and X-functions
+    const runtime::ApplicationCode inside;  // run() may call reductions and X-functions
     dispatcher_.respond(connection, frame, dispatcher_.outcome_of(frame));
   }
   void resume() noexcept override {
@@ -98,7 +98,7 @@ class Dispatcher::Service final : public runtime::Work,
 
 Dispatcher::~Dispatcher() = default;
 
-/// Returns a service, which counts as running.
+/// Returns an idle or new Service, and adds it to the running ones.
 /// Requires: mutex_ held.
 Dispatcher::Service& Dispatcher::take_service() {
   if (resting_.empty()) resting_.push_back(std::make_unique<Service>(*this));

@@ -43,7 +43,7 @@ class Dispatcher {
   void begin(const Stage& stage, Operation operation, OperationState& state);
   /// Releases a path that a wrapper of this host drives. Later calls for the same path have no
   /// effect. Deployment::finish() calls this function for the paths that are not released yet.
-  /// Blocks: as the path does.
+  /// Blocks: as the stages of the path do.
   void release_background(std::uint32_t path, Failure failure);
   /// Releases each path from `peer` that was not released yet, with `reason` as the failure.
   void release_paths_from(std::uint32_t peer, const std::string& reason);

@@ -56,7 +56,8 @@ Result noting_failure(Failure& last_failure, Operate operate) {
   }
 }
 
-/// Sets the type of a result's value, and whether the value is partial, at the end of its way up.
+/// Sets the type of a result's value, and whether the value is partial. Called when the result has
+/// returned to the beginning of the path.
 void describe(Result& result, const PathValues& values) {
   result.path_values = &values;
   const bool is_partial = !result.is_complete();
@@ -212,7 +213,8 @@ Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload pay
   return run(next_operation(kind, number, std::move(payload)));
 }
 
-/// Runs an operation after all started operations have entered, because some may not have yet.
+/// Runs an operation. If started operations are under way, some may not have entered the first
+/// stage yet. The operation then enters after them.
 Result Path::run(Operation&& operation) {
   if (has_started()) return begin(std::move(operation)).wait();
   return noting_failure(
@@ -378,7 +380,7 @@ void Path::withdraw(Failure failure) {
   const Owner::Use used = use("withdraw");
   try {
     run_stage(*deployment_, *first_stage_, farewell(OperationKind::withdraw, std::move(failure)));
-  } catch (const TravelError&) {    // failure of the argument, or a lost peer
+  } catch (const TravelError&) {    // `failure` itself, or a lost peer
   } catch (const runtime::Stop&) {  // cancelled, as are all threads of the run
   }
 }

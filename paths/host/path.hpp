@@ -74,10 +74,10 @@ class Path {
   Result move_value(const T& value) {
     return move(base::Payload::of(value));
   }
-  /// Starts a move without waiting for it, so that several can be under way. It uses a pooled
-  /// context of the host if a stage needs one. If the handle is dropped, or if the deadline of its
-  /// wait() passes, the operation continues without an observer. Only the thread that started the
-  /// operation may wait for it, and only until the thread's function returns.
+  /// Starts a move without waiting for its result. Several moves can thus be under way. A move uses
+  /// a pooled context of the host if a stage needs a context. If the handle is dropped, or if the
+  /// deadline of its wait() passes, the operation continues without an observer. Only the thread
+  /// that started the operation may wait for it, and only until the thread's function returns.
   /// Blocks: while `started_max` operations of this path are under way, even if none was waited
   ///         for.
   Started start(base::Payload payload);

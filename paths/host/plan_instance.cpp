@@ -147,7 +147,7 @@ void PlanInstance::each_element(const char* what, Act act) {
   for (const auto& element : elements_) {
     try {
       act(*element);
-    } catch (const pastset::Deleted&) {  // the program has deleted it
+    } catch (const pastset::Deleted&) {  // the program has deleted the element
     } catch (const pastset::ElementError& error) {
       spdlog::warn("host {}: element {} is not {}: {}", deployment_.name(), element->name(), what,
                    error.what());

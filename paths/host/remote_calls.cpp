@@ -70,7 +70,8 @@ void RemoteCalls::push(std::uint32_t to_host, StageId stage, Operation operation
   deployment_.connections().sender().push(to_host, stage, std::move(operation));
 }
 
-/// Refuses the peer if no host of the plan would send this result.
+/// Checks a result. If no host of the plan would send it, refuses the peer and returns the failure.
+/// Otherwise returns nullptr.
 Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const OperationHead& asked,
                                   const Result& answer) {
   const std::string wrong = deployment_.dispatcher().wrong_answer(stage, asked, answer);

@@ -72,9 +72,9 @@ class OwnedOperation final : StateRoom<128>, public OperationState {
   Next(deployment, stage, nullptr).handle(std::move(operation), std::move(responder));
 }
 
-/// Fails an operation with the exception that the wrapper threw. Stages below get a failed
-/// contribution, unless they have already received the operation (`called`). Their reply to it is
-/// ignored.
+/// Fails an operation with the exception that the wrapper threw. If the wrapper had not passed the
+/// operation on (`called` is false), the stages below get a failed contribution. Their reply to
+/// that contribution is ignored.
 [[gnu::noinline]] void fail_here(const Next& next, const OperationHead& head, bool called,
                                  const std::exception_ptr& error, Responder responder) {
   Failure failure;
@@ -128,7 +128,7 @@ void Next::in_context(std::function<void()> work) const {
     return std::make_shared<TravelError>(failure);
   } catch (const runtime::Stop&) {
     throw;
-  } catch (const pastset::Marked& mark) {  // the text of the mark names the origin
+  } catch (const pastset::Marked& mark) {  // the text already names the origin
     return std::make_shared<TravelError>("", "", "", mark.what());
   } catch (const pastset::DeadlinePassed& late) {
     return deployment_->failure(wrapper, path, late.what(), FailureCause::deadline);

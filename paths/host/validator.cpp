@@ -52,7 +52,7 @@ Validator::Verdict Validator::validate(const Frame& frame) {
     return refused(std::move(wrong));
 
   const Operation& operation = frame.operation;
-  if (operation.kind == OperationKind::clock) return {};  // the host handles it, not a stage
+  if (operation.kind == OperationKind::clock) return {};  // handled by no stage
   return let_in({operation.kind, operation.slot, operation.segment, operation.sequence,
                  operation.failure != nullptr},
                 *way, slot_of(*entrance, operation.slot));

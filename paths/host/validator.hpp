@@ -38,8 +38,8 @@ class Validator {
       wrong,   ///< invalid; no host of this plan sends it
     };
     Kind kind = Kind::enters;
-    bool is_alone = false;    ///< enters: whether no other operation of its slot is inside
-    std::string reason = {};  ///< wrong: a clause such as "slot 7, expected slot 3"
+    bool is_alone = false;    ///< if `enters`: no other operation of its slot is inside
+    std::string reason = {};  ///< if `wrong`: such as "slot 7, expected slot 3"
   };
 
   /// `plan` and `kinds` outlive this object.
@@ -51,7 +51,7 @@ class Validator {
   void complete(const Frame& frame);
   /// Common data of all requests of one standing call.
   class Standing;
-  /// Requires: `request` was not wrong.
+  /// Requires: validate() has not found `request` wrong.
   Standing standing_of(const Frame& request);
   /// Returns whether a short request enters. Nearly all short requests do. After false, validate()
   /// returns the verdict.
@@ -83,8 +83,8 @@ class Validator {
   /// Templates of results from a stage of another host, if the plan has them.
   using Tuples = PathValues::Templates;
   /// Moves of a slot that have arrived. Failed moves may overtake others and be overtaken. Other
-  /// moves arrive in order, if the way has an order. Some may be missing, because a newer push
-  /// replaced them.
+  /// moves arrive in order, unless the rounds of a join on their path may overtake each other. Some
+  /// moves may be missing, because a newer push replaced them.
   class Moves {
    public:
     /// Notes a move if its number follows that of the last one, as for most moves. Returns false

@@ -91,7 +91,7 @@ void WaitingAccesses::handle(Operation&& operation, const Next& next, Responder&
     first_ = &waiting;
   }
   element_.begin(waiting);
-  // After begin(), because end_late() skips operations that have not begun.
+  // expect() must follow begin(), because end_late() skips operations that have not begun.
   next.expect(waiting.until);
 }
 

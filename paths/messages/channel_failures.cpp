@@ -19,8 +19,9 @@ void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
   // The text needs no addition, because the peer itself gave this reason when it left. The cause of
   // the failure is not known.
   if (group.said.contains(peer)) return fail_as_said(waits, reason, FailureCause::other);
-  // If the peer has left the group, `parts` contains the operations in which it took part. If the
-  // peer is not in `over` (peers that send no more), this host itself leaves the group.
+  // True if the peer has left the group or this host is leaving it. `parts` contains the operations
+  // of each peer that has left. A peer that is not in `over` can still send, so this host itself is
+  // leaving.
   const bool has_left = group.parts.contains(peer) || !group.over.contains(peer);
   fail_as_said(
       waits,

@@ -8,7 +8,7 @@
 namespace paths {
 namespace {
 
-/// Rate that is assumed for a way of unlimited rate when its window is computed.
+/// Rate that is assumed for a route without a rate limit when the window of a lane is computed.
 constexpr double unlimited_as_bits_per_second = 10e9;
 constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
 /// Delay after which a delayed grant is sent if its message has not arrived.
@@ -28,8 +28,8 @@ InboundChannel& CreditIssuer::lane_from(GroupState& group, std::uint32_t source)
   return *lane;
 }
 
-/// Returns the number of bytes that fit on the way from the source and back. Two frames are added,
-/// because the host takes time to process a frame.
+/// Returns the number of bytes that can be under way in one round trip between the source and this
+/// host, plus two frames. The two frames cover the time in which the host processes a frame.
 std::uint64_t CreditIssuer::bytes_under_way(std::uint32_t source) const {
   const Plan& plan = *state_.plan;
   const WayCost there = cost_of(plan, source, state_.host),

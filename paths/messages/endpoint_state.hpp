@@ -81,8 +81,8 @@ class EndpointState {
   void post_to_neighbour(std::uint32_t place, LaneFrame frame) {
     link_scheduler.leaving().emplace_back(place, std::move(frame));
   }
-  /// Does all work that is due. On the steady clock this thread may be late. Earlier work is then
-  /// done first.
+  /// Does all work that is due, in the order of due times. On the steady clock, several due times
+  /// may have passed before the call.
   void catch_up();
   /// Does the work at the time `moment`, or at once if that time has passed.
   template <class Work>

@@ -93,8 +93,8 @@ void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   }
 }
 
-/// Does the work after all frames have arrived. It waits twice, because the delay on the receiving
-/// link is known only after the last frame has entered that link.
+/// Does `work` after all frames have arrived. The function queues the work twice, because the delay
+/// on the receiving link is known only after the last frame has entered that link.
 void FrameDelivery::when_all_has_come(const DueQueue::Work& work) {
   state_.due_queue.put(
       all_come_by_, [this, work] { state_.due_queue.put(all_come_by_, work, Turn::choices); },

@@ -51,7 +51,7 @@ MessageEndpoint& MessageGroup::lanes_for(std::string_view what, std::uint32_t pe
   return lanes;
 }
 
-/// A message under way. T is void if it is sent.
+/// A message under way. T is void for a message that this host sends.
 template <class T>
 class MessageGroup::StartedMessage final : public LaneWait, public runtime::Pending<T> {
  public:

@@ -65,7 +65,7 @@ struct NamedMessage {
   /// For receiving: whether the message is small and is usually sent by credit. On the steady clock
   /// the grant is then sent only if credit gets short, or after 250 ms.
   bool is_little = false;
-  bool has_name = true;  ///< if false, it is the next message of the channel
+  bool has_name = true;  ///< false: the next message of the channel
 };
 
 /// Range of channel numbers, both ends included.
@@ -200,8 +200,8 @@ class MessageGroup {
   void abandon(const std::string& why);
   /// Leaves without waiting, after this host has done its part. Hosts that exchanged messages
   /// compare the operations in which they took part. MessageEndpoint::finish() reports an error on
-  /// at least one of them if the operations differ. It also does if a host used a channel for
-  /// another purpose.
+  /// at least one of these hosts if the operations differ, or if a host used a channel for another
+  /// purpose.
   void leave_after(const Participation& part);
 
  private:

@@ -22,8 +22,9 @@ constexpr std::uint64_t lent_frame_bytes_max = std::uint64_t{1} << 20;
 
 }  // namespace
 
-/// Joins a group. Lanes that need a lost host are ended after the early frames were processed. A
-/// host that left the group before it was lost has reported its reason in those frames.
+/// Joins a group. First processes the frames that arrived before this call, then ends the lanes
+/// that need a lost host. If a lost host had left the group before, these frames contain its
+/// reason.
 std::uint64_t GroupCalls::join(std::string_view name, SharedHosts hosts,
                                const GroupOptions& options) {
   runtime::Lock lock(state_.mutex);

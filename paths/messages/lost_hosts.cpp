@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/lost_hosts.cpp — lost hosts, and the ways that are cut by their loss
+// paths/messages/lost_hosts.cpp — lost hosts, and the routes that their loss cuts
 #include "paths/messages/lost_hosts.hpp"
 
 #include <fmt/format.h>

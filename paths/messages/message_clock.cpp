@@ -147,7 +147,7 @@ bool MessageClock::go_on(int& rounds) {
 }
 
 /// Returns the time at which the service context has its next work. Queued work does not count
-/// while threads poll, because they do it.
+/// while threads poll, because the polling threads do that work.
 base::Nanos MessageClock::next_due() const {
   const bool has_work = !state_.due_queue.empty() && !lookers_->are_there();
   return has_work ? std::min(state_.due_queue.next(), parts_.credit.asks_at())

@@ -95,7 +95,7 @@ void MessageEndpoint::check_hosts(std::string_view name,
   if (twice != hosts.end()) refuse(fmt::format("host {} twice", plan.hosts[*twice].name));
   if (!std::binary_search(hosts.begin(), hosts.end(), state_.host))
     refuse(fmt::format("host {} is not in it", state_.name));
-  std::vector<bool> is_reached(plan.clusters.size());  // all hosts of a cluster have the same ways
+  std::vector<bool> is_reached(plan.clusters.size());  // hosts of one cluster have equal routes
   for (const std::uint32_t peer : hosts) {
     if (is_reached[plan.hosts[peer].cluster]) continue;
     is_reached[plan.hosts[peer].cluster] = true;

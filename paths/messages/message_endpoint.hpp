@@ -57,7 +57,7 @@ class MessageEndpoint {
   ///
   /// Throws: UsageError if `hosts` is empty, contains a host twice, contains an unknown host or
   ///         lacks this host. Also if this host is already in a group with that name, or if there
-  ///         is no way between two of the hosts.
+  ///         is no route between two of the hosts.
   std::unique_ptr<MessageGroup> group(std::string_view name, std::vector<std::uint32_t> hosts,
                                       GroupOptions options = {});
   /// Like group(). If `hosts` is sorted, the group shares it instead of copying it. That saves

@@ -130,8 +130,9 @@ void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std:
   }
 }
 
-/// Hosts whose report is missing count as lost. Such a host has replied, when asked, that it has
-/// sent its report long ago. The report has not arrived, so that neither host would ever end.
+/// Counts hosts as lost whose report of their end is overdue. Such a host has replied, when asked,
+/// that it sent the report long ago, but the report has not arrived. Without this function neither
+/// host would ever end.
 void RunPhases::lose_overdue() {
   const base::Nanos now = state_.runtime.now();
   std::map<std::uint32_t, base::Nanos> overdue;

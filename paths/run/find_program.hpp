@@ -7,8 +7,9 @@
 
 namespace paths {
 
-/// Returns the file of a program. Returns a `name` with a folder unchanged. Searches any other name
-/// in the folder of the running program, then in PATH. Returns nothing if there is no such program.
+/// Returns the file of a program. If `name` contains a folder, returns `name` unchanged. Otherwise
+/// searches the folder of the running program, then PATH. Returns nothing if there is no such
+/// program.
 std::optional<std::string> find_program(const std::string& name);
 /// Returns the programs in the folder of the running program, as suggestions for a misspelt name.
 std::vector<std::string> programs_beside();

@@ -45,7 +45,7 @@ class ProcessHosts {
 
   /// Records a failure. Ignores "" and consequences of a deadlock.
   void add_failure(std::string failure);
-  /// Complete when all hosts have ended.
+  /// Returns the recorded failures. The list is complete when all hosts have ended.
   const std::vector<std::string>& failures() const { return failures_; }
 
  private:

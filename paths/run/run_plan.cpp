@@ -39,7 +39,7 @@ class PlanRun {
     } catch (const runtime::Deadlock& deadlock) {
       std::vector<std::string> failures = hosts_.failures();
       if (failures.empty()) throw;
-      // Listed last, because earlier failures may be the cause.
+      // The deadlock is listed last, because an earlier failure may be its cause.
       failures.emplace_back(deadlock.what());
       return failures;
     }
@@ -79,7 +79,7 @@ class PlanRun {
     hosts_.add_failure(whose);
     host.deployment().connections().sender().note_failure(whose);
     if (ended.told)
-      thread.fail(*ended.told);  // other rounds fail with it, too
+      thread.fail(*ended.told);  // the thread's other rounds get the same failure
     else
       thread.fail(fmt::format("{} failed: {}", name, ended.failure));
   }

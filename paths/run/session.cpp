@@ -35,7 +35,7 @@ struct Attached::Seat {
     thread->owner_.leave();
     visit.reset();
   }
-  /// Frees the seat if the attached thread has ended without detaching.
+  /// Detaches the program thread if it has ended without detaching itself.
   void look() {
     if (is_taken() && visit->has_thread_ended()) free();
   }
@@ -230,7 +230,8 @@ void Attached::State::finish_unobserved(runtime::Lock& lock) noexcept {
   }
 }
 
-/// Returns the names of the seats that have an attached live thread. Requires: mutex_ held.
+/// Returns the names of the plan's threads to which a live program thread is attached. Requires:
+/// mutex_ held.
 std::vector<std::string> Attached::State::taken() {
   std::vector<std::string> names;
   for (std::vector<Seat>& seats : seats_)

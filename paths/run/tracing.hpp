@@ -27,13 +27,13 @@ namespace paths {
 class Tracing final : public DeploymentWatcher {
  public:
   static constexpr base::Nanos flush_every = std::chrono::milliseconds(50);
-  /// Number of consecutive readings of the clock of a peer, of which only the fastest is recorded;
-  /// and the time between two such series.
+  /// clock_looks: number of consecutive readings of a peer's clock; only the fastest is recorded.
+  /// clocks_every: time from one such series of readings to the next.
   static constexpr int clock_looks = 16;
   static constexpr base::Nanos clocks_every = std::chrono::seconds(1);
   static constexpr std::size_t lane_records = 1 << 16;
-  /// Records of all recorders together on the virtual clock, where there may be thousands of
-  /// recorders.
+  /// Capacity, in records, of all recorders together on the virtual clock, where there may be
+  /// thousands of recorders.
   static constexpr std::size_t virtual_records = 1 << 21;
 
   /// `kinds` outlives this object.

@@ -58,7 +58,7 @@ struct Frame {
   StageId stage = no_stage;  ///< stage at which the receiver continues the operation
   Operation operation;       ///< request and one_way; other kinds use its `failure` only
   Result result;             ///< reply only
-  /// Reply: whether its tuple equals that of the request and is not sent again.
+  /// Reply: whether the tuple of the result equals the tuple of the request, and is not sent again.
   bool returns_moved = false;
   std::string text;                 ///< host name (hello) or reason (refuse, goodbye)
   std::shared_ptr<LaneFrame> lane;  ///< content of a lane frame; its text is in `text`

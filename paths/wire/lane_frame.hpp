@@ -23,7 +23,7 @@ enum class LaneKind : std::uint8_t {
   failed,   ///< some channels have failed; the text is the reason
   lost,     ///< a host is lost; the text is the reason
   done,     ///< threads have ended: those of the source (bytes 0), its cluster (1), all (2)
-  look,     ///< opens the connection, whose loss later shows that the target is gone
+  look,     ///< opens a connection; its later loss shows that the target is gone
   // Control frames of a connection:
   /// First frame on a connection. The text is the host's name; the signature digest identifies its
   /// clock.

@@ -121,7 +121,7 @@ void Multiplexer::SubTransport::start(Receiver& receiver) {
 }
 
 ConnectionId Multiplexer::SubTransport::connect(std::uint32_t host) {
-  // Held so that no frame arrives before the connection is known.
+  // The mutex is held, so no frame is delivered before owners_ contains the connection.
   const runtime::Lock lock(all_.mutex_);
   const ConnectionId connection = all_.transport_->connect(number_of(host));
   all_.owners_[connection] = {this, true};

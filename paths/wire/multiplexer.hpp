@@ -45,8 +45,8 @@ class Multiplexer final : public Receiver {
 
   /// Gives a connection that a peer made to a sub-transport. Returns false if that sub-transport
   /// has stopped. Otherwise the caller must then call pass_on() with the first frame; the
-  /// sub-transport does not stop before. `source` is the peer's address, if it was read earlier,
-  /// when that frame arrived.
+  /// sub-transport does not stop before. `source` is the peer's address, if the caller read it when
+  /// the first frame arrived.
   bool give(ConnectionId connection, SubTransport& share, std::optional<std::string> source = {});
   void pass_on(ConnectionId connection, SubTransport& share, Frame&& frame);
 

@@ -29,11 +29,12 @@ struct Peers {
     std::uint32_t cluster = 0;
     std::vector<Arrival> arrivals = {};
     bool is_switch = false;  ///< whether it is an emulated switch for lanes, not a host
-    /// Hosts to which this peer connects only in order to notice their loss. Each of them has an
-    /// arrival at no_stage. Empty unless hosts are processes and the run needs all of them.
+    /// Hosts to which this peer connects only in order to notice their loss. Each of these hosts
+    /// has an Arrival with no_stage for this connection. Empty unless hosts are processes and the
+    /// run needs all of them.
     std::vector<std::uint32_t> meets = {};
   };
-  /// Hosts; if links of switches are emulated, also the switches, behind the hosts.
+  /// All hosts. If links of switches are emulated, the switches follow after the last host.
   std::vector<Peer> hosts;
   std::size_t clusters = 0;
   std::vector<std::string> graphs;

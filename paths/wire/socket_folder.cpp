@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view scheme = "ipc://";
 constexpr std::string_view run_folder_name = "paths-run-";
 constexpr std::size_t random_bytes = 6;  // letters that mkdtemp() appends
-constexpr int attempts_max = 100;        // other processes may remove the folder this many times
+constexpr int attempts_max = 100;        // limit of retries after a removal of the folder
 
 fs::path from_environment(const char* name) {
   const char* const value = std::getenv(name);

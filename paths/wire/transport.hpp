@@ -28,8 +28,9 @@ class ShortEnd {
 ///
 /// Thread-safe: calls for one connection never overlap.
 /// Blocks:      must not block.
-/// Context:     no context, on the OS thread of the service contexts or on an OS thread that polls
-///              while it waits. Between hosts of one process: the sender's context.
+/// Context:     calls come from no context, but from the OS thread of the service contexts or from
+///              an OS thread that polls while it waits. Between hosts of one process, calls come
+///              from the sender's context.
 class Receiver {
  public:
   virtual ~Receiver() = default;

@@ -109,8 +109,8 @@ void Transports::stop() {
 
 namespace {
 
-// Measured numbers of descriptors. ZeroMQ: in general, and for each outgoing socket. Shared memory:
-// in general, and for each end of a link.
+// Measured numbers of descriptors. ZeroMQ: a fixed number, and a number for each outgoing socket.
+// Shared memory: a fixed number, and a number for each end of a link.
 constexpr std::uint64_t descriptors_of_sockets = 9, descriptors_of_outgoing = 4;
 constexpr std::uint64_t descriptors_of_memory = 3, descriptors_of_link = 3;
 

@@ -65,7 +65,7 @@ class LaneConnections final : public LaneCarrier, public Receiver {
     bool is_welcome = false, has_closed = false;
     Silence silence;
     bool has_no_room = false;        ///< whether the endpoint must be notified when there is room
-    std::uint64_t used = 0;          ///< number of frames at the last use
+    std::uint64_t used = 0;          ///< value of frames_ at the last use
     std::uint64_t end_progress = 0;  ///< latest progress that the other host reported
   };
   Frame frame_of(LaneFrame lane) const;

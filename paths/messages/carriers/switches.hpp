@@ -12,8 +12,8 @@ namespace paths {
 /// The hosts of some clusters send frames to other clusters through a switch. A switch contains the
 /// queues for the links to the other clusters, one queue per link.
 ///
-/// Switches add no delay of their own, and they do not count as hosts or steps of a way. If hosts
-/// are processes, each switch is a process, too (paths/run/run_switch).
+/// Switches add no delay of their own, and they do not count as hosts or steps of a message's
+/// route. If hosts are processes, each switch is a process, too (paths/run/run_switch).
 ///
 /// Thread-safe: deliver(), after all hosts were added.
 class Switches {

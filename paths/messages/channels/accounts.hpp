@@ -46,8 +46,8 @@ class Inbox {
 class Account {
  public:
   /// `aim` is the target for issued credit. `least` is the smallest amount that is issued at once;
-  /// less is issued only if the source has less than `least` left. Otherwise there would be one
-  /// credit frame per data frame.
+  /// a smaller amount is issued only if the source can use less than `least` bytes more. Without
+  /// this minimum there would be one credit frame per data frame.
   Account(Inbox& inbox, std::uint64_t aim, std::uint64_t least)
       : inbox_(inbox), aim_(aim), least_(least) {}
   ~Account() { close(); }
@@ -87,7 +87,8 @@ class Window {
  public:
   std::uint64_t credit() const { return credit_; }
   void add(std::uint64_t bytes) { credit_ += bytes; }
-  /// Notes that a message needs no credit. The message may be sent later.
+  /// Notes that a message needs no credit. This host may not have called send() for the message
+  /// yet.
   void grant(MessageName name) { granted_.insert(name); }
   bool can_pay(std::uint64_t charge) const { return charge <= credit_; }
   void pay(std::uint64_t charge) { credit_ -= charge; }

@@ -35,8 +35,8 @@ struct OutboundChannel {
     }
   };
 
-  /// The unsent messages of a channel in the order of sending. There is one list for each thing for
-  /// which a message may wait. The next message is thus found quickly.
+  /// The unsent messages of a channel in the order of sending. Messages that need credit and
+  /// messages that need a grant are in separate lists. The next message is thus found quickly.
   class Channel {
    public:
     OutboundChannel* lane = nullptr;

@@ -17,12 +17,13 @@ namespace paths {
 /// A small message must not wait behind a large one. OutgoingLanes divides the messages of a host
 /// into frames and lets the channels take turns.
 ///
-/// Each outgoing link takes one frame at a time. A channel without earlier messages goes first, so
-/// that a small message waits for one frame only. If frames leave without a link, the carrier
-/// reports when it has room. OutgoingLanes does not handle frames that pass through this host.
+/// Each outgoing link takes one frame at a time. A channel whose earlier messages have all been
+/// sent goes first. A small message on it waits for one frame only. If frames leave without a link,
+/// the carrier reports when it has room. OutgoingLanes does not handle frames that pass through
+/// this host.
 ///
 /// Thread-safe: guarded by its owner's mutex.
-/// Requires: the address of a lane does not change while messages of the lane are here.
+/// Requires: the address of a lane does not change while this object contains messages of the lane.
 class OutgoingLanes {
  public:
   /// All arguments outlive this object. `frame_bytes` is the payload size of a frame; 0 = whole
@@ -37,8 +38,8 @@ class OutgoingLanes {
 
   void send(OutboundChannel& lane, const NamedMessage& which, base::Payload payload,
             std::shared_ptr<LaneWait> wait);
-  /// Notes that a message needs no credit. Returns false if the message is not here, because it was
-  /// sent already or will be sent later.
+  /// Notes that a message needs no credit. Returns false if this object does not contain the
+  /// message: it was sent already, or send() follows later.
   bool grant(OutboundChannel& lane, MessageName name);
   /// Continues the messages of a lane after credit or a grant has arrived at the time `moment`.
   void unblock(OutboundChannel& lane, base::Nanos moment);
@@ -75,7 +76,7 @@ class OutgoingLanes {
     bool has_link = false;
     bool is_waiting = false;
     std::uint32_t host = 0;     ///< next host; used only if there is no link
-    std::uint64_t in_hand = 0;  ///< bytes that left here and were possibly not passed on yet
+    std::uint64_t in_hand = 0;  ///< bytes that the carrier has possibly not sent yet
     bool has_no_room = false;   ///< whether the outlet is full and the carrier has no room
   };
   bool is_full(const Outlet& outlet) const;

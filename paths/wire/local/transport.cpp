@@ -58,7 +58,8 @@ class LocalNetwork::LocalTransport final : public Transport {
   }
 
  private:
-  /// Is used only for a peer that has replied. Such a peer has started, so no frame must wait.
+  /// Sends short frames on a connection to a peer that has replied. Such a peer has started, so no
+  /// frame must wait.
   class Way final : public ShortWay {
    public:
     Way(LocalTransport& transport, ConnectionId connection)

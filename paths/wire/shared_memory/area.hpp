@@ -118,8 +118,8 @@ class RingWriter {
   /// 0 = do not skip. Bytes are skipped if the ring is empty and was partly used, and if the used
   /// part can hold `wanted` bytes.
   ///
-  /// Why: Memory that small frames use again and again stays in the processor's cache. A whole ring
-  ///      does not fit, nor do the rings of several peers.
+  /// Why: Memory that small frames use again and again stays in the processor's cache. The cache
+  ///      has no room for a whole ring, nor for the rings of several peers.
   std::size_t bytes_left_out(std::size_t wanted);
 
  private:

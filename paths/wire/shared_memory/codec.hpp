@@ -60,8 +60,9 @@ class FrameWriter {
   /// Writes kept frames while there is room. Returns whether all have left. Throws LinkError if the
   /// counter of the reading peer is invalid.
   bool push();
-  /// Whether frames are kept. It is true before the peer is asked for room; the thread that gets
-  /// the peer's notification thus finds the kept frames. May be called from any context.
+  /// Whether frames are kept. The result becomes true before this host asks the peer for a
+  /// notification of free room. The thread that gets the notification therefore finds the kept
+  /// frames. May be called from any context.
   bool has_kept() const { return has_kept_.load(); }
   /// Drops the kept frames of a connection, except a frame of which a part has left.
   void forget(std::uint32_t connection);
@@ -75,7 +76,7 @@ class FrameWriter {
     std::uint32_t connection = 0;
     std::vector<std::byte> head;  // record head and frame header
     base::Payload body;
-    std::size_t done = 0;  // number of bytes of both that have left
+    std::size_t done = 0;  // number of sent bytes of head and body
   };
   void keep(Kept&& kept);
   bool write_now(const RecordHead& head, const Frame& frame, const base::Payload& body);

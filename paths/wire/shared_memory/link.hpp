@@ -85,7 +85,7 @@ class Link {
   /// Writes kept frames while there is room. Throws LinkError.
   void push();
   /// Whether the link has no connections.
-  /// Requires: this host made it.
+  /// Requires: this host made the link.
   bool is_unused();
 
   // ---- on the thread that reads ----
@@ -141,7 +141,7 @@ class Link {
   runtime::Mutex mutex_;
   bool has_ended_ = false;
   std::uint32_t next_connection_ = 0;
-  // True: open; false: closed by this host, not yet by the peer.
+  // Whether the connection is open. False: this host has closed it, and the peer has not.
   std::unordered_map<std::uint32_t, bool> connections_;
   std::vector<ConnectionId> waiters_for_room_;
   static constexpr std::uint64_t none = ~std::uint64_t{0};

@@ -20,7 +20,7 @@
 namespace paths {
 namespace {
 
-constexpr int receives_in_a_row = 256;  // maximum for one link, before other links get a turn
+constexpr int receives_in_a_row = 256;  // from one link before other links get a turn
 constexpr base::Nanos linger = std::chrono::milliseconds(500);
 constexpr base::Nanos first_pause = std::chrono::milliseconds(5);
 constexpr base::Nanos longest_pause = std::chrono::milliseconds(320);

@@ -122,8 +122,8 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   bool has_said_ = false;  // whether the detour of frames was reported
 };
 
-/// Runs `act` while no thread receives. Then receives the frames that other threads left because
-/// the lock was held.
+/// Runs `act` while no thread receives. Then receives the frames that other threads could not
+/// receive because the lock was held.
 template <class Act>
 void Links::alone(Act act) {
   {

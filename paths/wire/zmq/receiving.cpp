@@ -15,7 +15,7 @@ namespace paths {
 
 namespace {
 
-constexpr int messages_in_a_row = 256;  // maximum before fibers get a turn
+constexpr int messages_in_a_row = 256;  // messages received before fibers get a turn
 
 struct SocketEvent {
   std::uint16_t kind = 0;

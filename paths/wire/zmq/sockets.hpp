@@ -37,7 +37,8 @@ struct Outgoing : SocketPeer {
 using Acceptance = std::pair<int, std::uint64_t>;
 
 /// A connection that a peer made. ZeroMQ identifies its frames by routing id and its loss by
-/// descriptor. The acceptance also counts uses of the descriptor, because descriptors are reused.
+/// descriptor. `acceptance` tells connections with the same descriptor apart, because descriptors
+/// are reused.
 struct Incoming : SocketPeer {
   Acceptance acceptance;
   std::string source;
@@ -151,7 +152,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
 };
 
 /// Runs `receive` with exclusive use of the sockets. Then sends the frames that other contexts
-/// left.
+/// handed over meanwhile.
 template <class Receive>
 void Sockets::receiving(Receive receive) {
   {

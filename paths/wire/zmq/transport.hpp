@@ -18,8 +18,8 @@ namespace paths {
 /// run, and the old connection stays lost. All this also holds for connections that peers made; a
 /// loss is reported with the same id as their frames.
 ///
-/// Bounded: not by the transport. Credits limit the pushes under way, and callers limit the
-///          requests.
+/// Bounded: the transport itself bounds nothing. Credits limit the pushes under way, and callers
+///          limit the requests.
 /// Context: Frames arrive on the OS thread of the service contexts of `runtime` (steady clock).
 ///          `runtime` must outlive the transport. Frames leave in the sender's context, or on the
 ///          thread that uses the sockets at that time.
