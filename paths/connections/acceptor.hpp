@@ -50,8 +50,8 @@ class Acceptor final : public Receiver {
   /// `share` must outlive end().
   void open(const DeploymentId& call, Connections& connections, Multiplexer::SubTransport& share);
   /// Notes that the deployment has ended, and how. Only the first call has an effect. `arrivals`
-  /// are connections that peers made for the deployment; from now on the acceptor replies to their
-  /// frames.
+  /// are the connections that peers made for the deployment. From now on the acceptor replies to
+  /// frames on these connections.
   void end(const DeploymentId& call, const std::string& how,
            const std::vector<ConnectionId>& arrivals = {});
 
@@ -88,12 +88,13 @@ class Acceptor final : public Receiver {
     Multiplexer::SubTransport* share = nullptr;
     std::vector<Waiting> waiting;
 
-    /// Whether this host has made no call with this label and no hello waits for one.
+    /// Whether this host has never called deploy() with this label, and no hello waits for such a
+    /// call.
     bool is_unused() const {
       return waiting.empty() && deployments.number() == 0 && !deployments.is_under_way();
     }
   };
-  /// Work for a frame that must be done after the mutex is released.
+  /// What to do about a frame. The work must be done after the mutex is released.
   struct Verdict {
     /// Part of the transport that gets the frame; nullptr if none.
     Multiplexer::SubTransport* share = nullptr;

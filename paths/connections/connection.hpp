@@ -105,8 +105,8 @@ struct Connection {
   bool is_parting = false;   // whether our goodbye must follow the held frames
   bool has_said_goodbye = false;  // whether this host has sent its goodbye
   bool has_closed = false;        // whether the peer has sent its goodbye
-  bool known = false;             // whether this host made it, or has accepted the peer's hello
-  StageId key = no_stage;         // connection_key() of the stages that use it
+  bool known = false;             // this host made the connection or accepted the peer's hello
+  StageId key = no_stage;         // connection_key() of the stages that use the connection
   std::string lost;               // reason of the loss; "" while connected
   // Nullptr if the peer made the connection and no short reply was sent yet.
   std::shared_ptr<ShortWay> short_way;
@@ -229,7 +229,8 @@ struct Connection {
     });
   }
   bool holds_like(const Frame& frame) { return last_held_like(frame) != held.rend(); }
-  /// Whether a new push may replace a held one: after the peer's welcome, or if the list is full.
+  /// Whether a new push may replace a held push. It may if the peer's welcome has arrived or the
+  /// list is full.
   bool has_no_room() const { return is_welcome || held.size() >= CreditWindow::size; }
 };
 

@@ -120,7 +120,7 @@ Connections::Verdict Connections::take(Connection& connection, Frame& frame,
   return verdict;
 }
 
-/// Handles a hello. Returns whether it makes the peer count as gone.
+/// Handles a hello. Returns whether the peer counts as gone because of this hello.
 /// Requires: the mutex is held.
 bool Connections::greet(Connection& connection, const Frame& hello, runtime::DeferredWakes& wakes) {
   if (const std::string wrong = rules_.wrong_greeting(hello); !wrong.empty()) {

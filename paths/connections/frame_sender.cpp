@@ -12,8 +12,8 @@ namespace paths {
 namespace {
 
 /// Returns whether a frame waits for credits. Requests do not wait, because the peer may need a
-/// request to complete the pushes that use all credits. The number of requests is limited, because
-/// their callers wait for replies.
+/// request to complete the pushes that use all credits. The number of requests is limited in
+/// another way: their callers wait for replies.
 bool waits_for_credits(const Frame& frame) {
   return frame.kind == FrameKind::one_way && !is_farewell(frame.operation.kind);
 }
@@ -151,8 +151,8 @@ void FrameSender::leave_at_last(Connection& connection, Frame&& frame,
   leave(connection, std::move(frame));
 }
 
-/// Checks all held frames, whereas post_held() stops at the first one that may not leave. Held
-/// requests waited only for the welcome and need no credits. A request must still wait if an
+/// Posts each held frame that may leave. (post_held() stops at the first frame that may not leave.)
+/// Held requests waited only for the welcome and need no credits. A request must still wait if an
 /// earlier frame of the same thread and path is held.
 void FrameSender::post_first(Connection& connection, runtime::DeferredWakes& wakes) {
   std::list<Frame> waited = std::exchange(connection.held, {});

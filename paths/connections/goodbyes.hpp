@@ -24,10 +24,10 @@ class Goodbyes {
   Goodbyes(ConnectionTable& table, PeerTable& peers, FrameSender& sender, SendQueue& queue)
       : table_(table), peers_(peers), sender_(sender), queue_(queue) {}
 
-  /// Sends a goodbye on each connection that this host made, behind the held frames. Blocks until
-  /// the peers have replied; all earlier frames have then arrived. The time until the deadline is
-  /// granted to each step of each peer separately. If a peer takes longer, this host stops waiting
-  /// for it.
+  /// Sends a goodbye on each connection that this host made, after the held frames of the
+  /// connection. Blocks until the peers have replied. All earlier frames have arrived by then. Each
+  /// step of each peer may take the time from the call until the deadline. If a peer takes longer,
+  /// this host stops waiting for it.
   void part(runtime::Deadline deadline);
   /// Processes a peer's goodbye and replies to it. Returns whether the peer has now closed all its
   /// connections. No release of the peer can arrive later, because releases precede goodbyes.

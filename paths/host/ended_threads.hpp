@@ -24,8 +24,8 @@ class EndedThreads {
   void remove(std::uint32_t thread);  ///< called when the thread begins again
   bool empty() const { return count_.load() == 0; }
   bool has(std::uint32_t thread) const;
-  /// Returns the first thread of a list_text() that has ended; nullopt if none has. Stops reading
-  /// at text that list_text() never returns.
+  /// Returns the first thread of a list_text() that has ended; nullopt if none has. If the text
+  /// does not have the form of list_text(), ignores it from the first mistake on.
   std::optional<std::uint32_t> first_of(std::string_view list) const;
   /// Returns thread indexes in rising order as text, such as "0-3,7". Cuts a very long list after a
   /// complete index.

@@ -121,7 +121,7 @@ class Host : public HostView {
   std::atomic<DeploymentWatcher*> watcher_ = nullptr;
   mutable runtime::Mutex mutex_;
   std::map<std::string, std::shared_ptr<Deployment>> further_;  // not ended; keyed by label
-  // Declared last: it uses the other members.
+  // Declared last, because the watcher uses the other members until it is destroyed.
   std::unique_ptr<ThreadWatcher> thread_watcher_;
 };
 

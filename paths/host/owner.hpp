@@ -40,9 +40,10 @@ class Owner {
   void take();
   std::string thread() const;  ///< text such as "thread alpha-0/3"
 
-  /// Span of time in which the owner uses its paths. The constructor calls check(). It also throws
-  /// UsageError if the owner is inside another use. Otherwise an operation that a reduction or an
-  /// X-function (pastset/element.hpp) starts would wait for the operation that runs this function.
+  /// Span of time in which the owner uses its paths. The constructor calls check(). The constructor
+  /// also throws UsageError if the owner is inside another use. This prevents a deadlock: a
+  /// reduction or X-function (pastset/element.hpp) could start an operation, which would wait for
+  /// the operation that runs the reduction or X-function.
   class Use {
    public:
     Use(Owner& owner, std::string_view what, std::string_view subject, std::string_view name);

@@ -37,7 +37,7 @@ struct Path::UnderWay {
 
 namespace {
 
-/// A separate stack frame, because this work needs much stack, and many threads wait in the caller.
+/// Not inlined: this work needs much stack, and many threads wait in the calling function.
 [[gnu::noinline]] void note(Failure& last_failure, const TravelError& error) {
   last_failure = std::make_shared<TravelError>(error);
 }

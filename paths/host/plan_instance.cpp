@@ -83,7 +83,7 @@ void PlanInstance::make_stages(const Plan::HostPlan& share) {
     stage.nonblocking = OperationSet::all();
     for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
       stage.nonblocking = stage.nonblocking & passed->wrapper->nonblocking_operations();
-    const Stage* last = &stage;  // first stage that joins or needs a context
+    const Stage* last = &stage;  // first stage that joins or needs a context, or the last one
     while (!last->wrapper->needs_context() && !last->wrapper->joins() && last->below != nullptr)
       last = last->below;
     stage.needs_context = last->wrapper->needs_context();

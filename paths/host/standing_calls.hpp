@@ -16,9 +16,9 @@ class Dispatcher::Standing final : ServiceRoom, public OperationState {
   bool is_of(const Frame& request) const;
   /// Returns the request as a whole frame.
   Frame whole(ShortFrame&& frame) const;
-  /// Returns whether a request may enter, and if so marks it as under way. Nearly all requests may
-  /// enter. After false, validate() returns the verdict. If the stages need a context, admit()
-  /// always returns false, and run() validates the whole request instead.
+  /// Returns whether a request may enter. Marks such a request as under way. Nearly all requests
+  /// may enter. If the result is false, validate() must decide. If the stages need a context,
+  /// admit() always returns false, and run() validates the whole request instead.
   /// Requires: the dispatcher's mutex held.
   bool admit(const ShortFrame& frame);
   /// Requires: the dispatcher's mutex held.

@@ -107,7 +107,7 @@ class Validator {
     std::uint64_t released_from = 0;  // moves with lower numbers may still arrive
     std::uint64_t inside = 0;
     Moves moves;
-    std::map<std::uint32_t, Moves> further;  // keyed by segment, from 1; each has its own rounds
+    std::map<std::uint32_t, Moves> further;  // key: segment (from 1), which has its own rounds
     Moves& moves_of(std::uint32_t segment) { return segment == 0 ? moves : further[segment]; }
   };
   /// Stage at which paths of other hosts enter.

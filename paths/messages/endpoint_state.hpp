@@ -35,10 +35,11 @@ class LaneCarrier {
   /// Returns the hosts to which a frame was sent and which have given no sign of life.
   virtual std::set<std::uint32_t> silent() const { return {}; }
   /// Asks all connected hosts for a sign of life. Returns the hosts that gave none in
-  /// `silent_looks_max` consecutive calls. Later waits ignore those hosts. Steady clock only.
+  /// `silent_looks_max` consecutive calls. Later waits do not wait for those hosts. Steady clock
+  /// only.
   virtual std::set<std::uint32_t> look_after(std::uint32_t /*silent_looks_max*/) { return {}; }
-  /// Stops waiting for a host that is gone; the wait at the end ignores it, too. Requires: the
-  /// mutex of the endpoint is held.
+  /// Stops waiting for a host that is gone. The wait at the end of the run does not wait for that
+  /// host either. Requires: the mutex of the endpoint is held.
   virtual void forget(std::uint32_t /*host*/) {}
   /// Returns the progress towards the end of the run that a host reported in its last sign of life
   /// (MessageEndpoint::end_progress()).
@@ -65,8 +66,8 @@ class EndpointState {
   std::uint32_t cluster() const { return plan->hosts[host].cluster; }
   /// Whether frames for `target` may pass through this host.
   bool leads_to(std::uint32_t target) const;
-  /// Returns the longest time in the future that another process may name in a frame. All waits end
-  /// before.
+  /// Returns how far in the future the times in frames of other processes may be. All waits end
+  /// before that time.
   base::Nanos farthest() const;
   runtime::Deadline deadline() const;
   std::string name_of(std::uint32_t place) const;

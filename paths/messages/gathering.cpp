@@ -87,7 +87,7 @@ std::vector<std::uint32_t> Gathering::awaited() const {
   return hosts;
 }
 
-/// Silent hosts are omitted. If a host never arrived, the connections of paths report it.
+/// Silent hosts are not named, because the connections of paths report hosts that never arrived.
 std::string Gathering::awaited_text() const {
   const Plan& plan = *state_.plan;
   const std::set<std::uint32_t> silent = state_.carrier.silent();

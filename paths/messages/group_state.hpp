@@ -25,7 +25,7 @@ struct GroupState {
     std::string why;
     FailureCause cause = FailureCause::other;
     std::set<std::uint32_t> knowing;  ///< peers that reported the failure
-    bool is_notified = false;         ///< whether this host has notified the others
+    bool is_notified = false;         ///< whether this host has reported the failure
     bool is_mismatch = false;  ///< whether hosts use the first channel for different purposes
   };
   struct Meaning {

@@ -30,10 +30,10 @@ class Membership {
   };
   explicit Membership(const Parts& parts) : parts_(parts) {}
 
-  /// Notes traffic that passes between this host and `place` and comes from or goes to `end`. On a
-  /// host, the neighbour that is recorded is the next host on the way to `end`, never a switch. A
-  /// new neighbour receives all earlier losses, because they were reported to earlier neighbours
-  /// only.
+  /// Notes traffic between this host and its neighbour `place`. The traffic comes from `end` or
+  /// goes to `end`. A host records the next host on the way to `end` as its neighbour, never a
+  /// switch. A new neighbour receives all earlier losses, because they were reported to earlier
+  /// neighbours only.
   void note_neighbour(std::uint32_t place, std::uint32_t end);
   /// Opens connections to the neighbours if switches are processes. Hosts and switches notice the
   /// end of each other by these connections.

@@ -11,7 +11,7 @@
 namespace paths {
 namespace {
 
-/// Maximum number of times that sending is continued before other work gets a turn.
+/// Maximum number of consecutive sending rounds before the endpoint does other work.
 constexpr int rounds_max = 16;
 
 }  // namespace
@@ -133,9 +133,9 @@ void MessageClock::settle(runtime::Lock& lock) {
   lock.unlock();
 }
 
-/// Continues messages that waited until earlier frames were passed on. After `rounds_max` rounds,
-/// the rest is queued as due work. A receiving context thus does not send for too long. Returns
-/// whether settle() must do another round.
+/// Continues messages that waited until earlier frames were passed to the carrier. After
+/// `rounds_max` rounds, queues the remaining sending as due work, because a receiving context must
+/// not send for too long. Returns whether settle() must do another round.
 bool MessageClock::go_on(int& rounds) {
   if (!parts_.outgoing.may_go_on() || is_put_off_) return false;
   if (++rounds <= rounds_max)

@@ -112,7 +112,7 @@ class MessageEndpoint {
   /// Returns an error text; "" if there was no error. It is an error if hosts took part in
   /// different operations of a group, or if a host is gone. A host also counts as gone if it claims
   /// to have reported its end, but the report does not arrive within a deadline. If the run has
-  /// failed, waits for hosts without a sign of life end after 2 s.
+  /// failed, this host waits at most 2 s for hosts that give no sign of life.
   std::string finish(bool has_failed = false);
   /// Returns the progress of this host towards the end: Gathering::progress().
   std::uint64_t end_progress();

@@ -40,12 +40,12 @@ namespace {
 
 constexpr int seconds_to_end = 2;
 constexpr int seconds_of_silence = 5;
-constexpr int death_longest_ms = 1000;  // more than the kernel needs to end a process
+constexpr int death_longest_ms = 1000;  // longer than the kernel needs to end a process
 constexpr int stopping_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int not_started = 127;  // exit code if a program could not be started, as in shells
 constexpr int signal_code = 128;  // signal N gives exit code 128 + N, as in shells
-/// Environment variable with the descriptor for ThreadsState and the identity of its file. The
-/// identity reveals if another file has the descriptor's number by then.
+/// Environment variable with the descriptor for ThreadsState and the identity of its file. With the
+/// identity, a program notices that the descriptor's number belongs to another file by now.
 constexpr const char* state_variable = "PATHS_LAUNCHER";
 
 int checked(int result, const char* what) {
@@ -315,8 +315,8 @@ bool Launcher::is_copied(const OutputStream& to) const {
   });
 }
 
-/// Delivers the processes' output and the message about the run, as long as the readers take
-/// output.
+/// Delivers the processes' output and the message about the run. Stops when the readers take no
+/// more output.
 /// Requires: all processes have ended.
 void Launcher::deliver_output() {
   is_delivering_ = true;

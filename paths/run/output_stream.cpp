@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t line_bytes_max = 65536;  // longer lines are shown in parts
 constexpr std::size_t message_bytes_max = 2 * line_bytes_max;
-constexpr int reads_in_a_row = 16;  // enough to empty a pipe; then the next stream is read
+constexpr int reads_in_a_row = 16;  // reads from one stream before the next; enough to empty a pipe
 
 /// Returns false if something could not be written.
 bool write_all(int descriptor, const char* bytes, std::size_t size) {

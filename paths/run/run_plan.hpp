@@ -21,7 +21,7 @@ struct RunSummary {
   runtime::ClockKind clock;
   std::uint64_t seed;
   double wall_seconds;
-  std::uint64_t events;      ///< how often contexts ran on the virtual clock; otherwise 0
+  std::uint64_t events;      ///< virtual clock: how many times a context ran; otherwise 0
   std::vector<Host*> hosts;  ///< hosts of this process, ended
 };
 

@@ -27,12 +27,13 @@ using HostNumbers = std::shared_ptr<const std::vector<std::uint32_t>>;
 class Multiplexer final : public Receiver {
  public:
   /// One user's part of the transport. start() sets the receiver and must be called before
-  /// connect(). stop() drops the connections that this part made, and forgets those that peers
-  /// made. It waits until no call is inside the receiver. The receiver may then be destroyed.
+  /// connect(). stop() drops the connections that this part made, and forgets the connections that
+  /// peers made. stop() blocks until no call is inside the receiver. The receiver may be destroyed
+  /// afterwards.
   class SubTransport;
-  /// `others` receives frames of connections that no sub-transport owns. Such connections were made
-  /// by peers and not given yet, or their sub-transport has stopped. `others` may give them to a
-  /// sub-transport.
+  /// `others` receives frames of connections that no sub-transport owns. A connection has no owner
+  /// before give(), if a peer made it, and after its sub-transport has stopped. `others` may give
+  /// such connections to a sub-transport.
   Multiplexer(std::unique_ptr<Transport> transport, Receiver& others);
 
   /// As Transport::start() and stop(), for all sub-transports together.

@@ -283,7 +283,7 @@ RunFolder::RunFolder(std::size_t name_bytes) {
                       in == session_folder() ? "XDG_RUNTIME_DIR says" : "TMPDIR says, or /tmp"));
     path_ = name;
     descriptor_ = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    // Another launcher may meanwhile have removed the folder as an old one.
+    // Another launcher may meanwhile have taken the folder for an old one, and removed it.
     if (descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) == 0 &&
         is_same_file(descriptor_, path_))
       return;

@@ -69,8 +69,8 @@ class Account {
 
   /// Number of bytes that the source may still use.
   std::uint64_t unused() const { return issued_ - held_; }
-  /// Whether the source can still use at least half of the target, so that its frames need not
-  /// wait.
+  /// Whether the source can still use at least half of the target. Its frames then need not wait
+  /// for credit.
   bool is_ample() const { return unused() >= aim_ / 2 && unused() > 0; }
 
  private:
@@ -78,7 +78,7 @@ class Account {
   Inbox& inbox_;
   const std::uint64_t aim_, least_;
   std::uint64_t issued_ = 0;  // credit that was issued and not returned
-  std::uint64_t held_ = 0;    // part of issued_ that arrived frames use
+  std::uint64_t held_ = 0;    // part of issued_ that frames in the inbox use
   bool is_closed_ = false;
 };
 

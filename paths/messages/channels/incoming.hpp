@@ -77,7 +77,7 @@ class InboundChannel {
     std::uint64_t arrived = 0;          ///< bytes received
     std::vector<Piece> pieces;          ///< parts of the message that are stored in the inbox
     std::uint64_t charge = 0;           ///< credit that the stored parts use
-    /// First part of an awaited message, joined with later parts that follow it in memory.
+    /// First part of an awaited message. Later parts are joined to it if they follow it in memory.
     base::Payload begin;
     std::shared_ptr<std::byte[]> place;  ///< memory for the whole message; nullptr if not allocated
     std::shared_ptr<LaneWait> wait;      ///< nullptr until the receive call

@@ -44,7 +44,7 @@ struct OutboundChannel {
     bool is_named = false;    ///< whether it contains all named messages, whatever their channel
     bool is_listed = false;   ///< whether OutgoingLanes lists it among the channels that may send
     bool was_idle = true;     ///< whether it has sent nothing since it was listed
-    base::Nanos ready_at{0};  ///< arrival of the last credit or grant; no message leaves earlier
+    base::Nanos ready_at{0};  ///< arrival of the last credit or grant; no message is sent before
 
     bool empty() const { return paying_.empty() && granted_.empty() && waiting_.empty(); }
     /// Adds a message. The address of the stored message is valid until it is sent or dropped.
@@ -98,7 +98,7 @@ struct OutboundChannel {
   std::map<std::uint64_t, Channel> channels;  // node addresses stay valid
   Channel named;
 
-  /// Calls `see` for each channel that contains messages or contained some earlier.
+  /// Calls `see` for each channel that contains or contained messages.
   template <class See>
   void for_each(const See& see) {
     for (auto& [number, channel] : channels) see(channel);

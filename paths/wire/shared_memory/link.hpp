@@ -17,7 +17,7 @@
 
 namespace paths {
 
-/// Another transport for the connections of a shared-memory link for which there is no memory.
+/// Sends the frames of a link's connections by another transport, if the link has no shared memory.
 class LinkDetour {
  public:
   LinkDetour(std::shared_ptr<Detour> detour, std::uint32_t link, std::uint32_t host)

@@ -22,8 +22,9 @@ namespace paths {
 /// Owns:        the links. Callbacks of the runtime hold this object until the last of them has
 ///              returned, even after the transport is destroyed.
 /// Thread-safe: yes. One thread at a time receives: a waiting thread if there is one, otherwise the
-///              services' thread. The services' thread sleeps. A peer wakes it if no thread of this
-///              host polls. Only the services' thread opens and closes links.
+///              services' thread. The services' thread sleeps until a peer wakes it. Peers do so
+///              only if no thread of this host polls. Only the services' thread opens and closes
+///              links.
 /// Locks:       are taken in this order: receiving_, the receiver's lock, mutex_, a link's lock.
 class Links final : public runtime::Poller, public std::enable_shared_from_this<Links> {
  public:
@@ -100,7 +101,7 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   runtime::Mutex receiving_;
   Receiver* receiver_ = nullptr;
   std::vector<LinkPtr> begun_;
-  // Whether the holder of receiving_ must check the links again.
+  // Whether the thread that holds receiving_ must check the links again.
   std::atomic<bool> look_again_{false};
   std::atomic<bool> looks_soon_{false};  // whether the services' thread is about to check the links
 

@@ -21,7 +21,8 @@ namespace {
 // Number of threads of ZeroMQ itself. If it cannot start them, it aborts the process.
 constexpr std::size_t threads_of_zmq = 2;
 constexpr int sockets_max = 16384;
-// Messages queued per peer; if there are more, TCP makes the peer wait.
+// Maximum number of queued messages per peer. At this number ZeroMQ stops reading, and TCP makes
+// the peer wait.
 constexpr int received_ahead = 1024;
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
