@@ -40,7 +40,8 @@ struct PendingCall {
   AsynchronousCall* asynchronous = nullptr;  // set if the caller has no context of its own
 
   bool lacks_credits() const;  // whether the request waits only for credits
-  /// Wakes the caller after a reply or a loss, or when the request leaves.
+  /// Wakes the caller after the reply, after a loss of the connection, or after the request was
+  /// sent.
   /// Requires: the mutex is held.
   void tell(runtime::DeferredWakes& wakes);
 };

@@ -9,8 +9,9 @@ namespace paths {
 /// A fast sender could fill the memory of a slow peer. Credits limit the requests and pushes that
 /// are under way on one connection.
 ///
-/// Each request and each push uses one credit when it leaves. The receiver returns credits with its
-/// next frame. When it owes half of all credits, it returns them in a frame of the kind `credits`.
+/// Each request and each push uses one credit when it is sent. The receiver returns credits with
+/// its next frame. When the receiver owes half of all credits, it returns the credits at once, in a
+/// frame of the kind `credits`.
 ///
 /// Thread-safe: guarded by the mutex of the connection's table.
 class CreditWindow {

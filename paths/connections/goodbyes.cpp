@@ -39,8 +39,8 @@ void Goodbyes::close_to_remaining_peers() {
   queue_.send_posted();
 }
 
-/// Returns the number of outstanding steps for each peer. Each held frame is a step, and each
-/// goodbye that waits for its reply is one.
+/// Returns the number of outstanding steps for each peer. A step is a held frame, or a goodbye
+/// whose reply has not arrived.
 /// Requires: the mutex is held.
 std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   std::map<std::uint32_t, std::size_t> left;
@@ -55,7 +55,7 @@ std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
 void Goodbyes::await_answers(runtime::Deadline deadline) {
   runtime::Runtime& runtime = table_.runtime();
   const base::Nanos patience = deadline.at - runtime.now();
-  // Key: peer. Value: number of outstanding steps, and time limit of the next step.
+  // Maps each peer to its number of outstanding steps and the time limit of its next step.
   std::map<std::uint32_t, std::pair<std::size_t, base::Nanos>> last_step;
   bool is_late = false;
   runtime::Lock lock(table_.mutex());

@@ -36,9 +36,9 @@ Result Requests::call(std::uint32_t to_host, StageId stage, Operation&& operatio
 }
 
 /// Returns the time at which the caller stops waiting. If the operation misses the deadline on the
-/// far host, that host replies with an error that names the missing host. The limit on this host is
-/// one deadline later. It applies only if the far host does not reply at all. The loss of a host is
-/// noticed earlier.
+/// far host, that host replies with an error that names the missing host. The time limit on this
+/// host is one deadline later, and applies only if the far host does not reply at all. The loss of
+/// a host is noticed earlier.
 runtime::Deadline Requests::limit_of(const PendingCall& call) const {
   if (call.lacks_credits()) return call.deadline;
   return {call.deadline.at + table_.peers().deadline, call.deadline.written};

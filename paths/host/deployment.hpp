@@ -111,8 +111,9 @@ class Deployment : public HostView {
   void abandon(const std::string& why);
   EndedThreads& ended_threads() { return ended_threads_; }
 
-  /// Sets work that finish() calls after every thread's path through this host was released, before
-  /// it stops anything. Meant for code that sends requests to other hosts all the time.
+  /// Sets `work`, which finish() calls after every thread's path through this host was released and
+  /// before finish() stops anything. Meant for code that sends requests to other hosts all the
+  /// time.
   /// Requires: called before finish().
   void before_end(std::function<void()> work) { before_end_ = std::move(work); }
 

@@ -29,8 +29,8 @@ bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
 Dispatcher::Dispatcher(Deployment& deployment, const WrapperKinds& kinds)
     : deployment_(deployment), validator_(deployment.plan(), deployment.index(), kinds) {}
 
-/// Operation of another host that is being served. Later operations reuse the object, so that
-/// serving allocates no memory.
+/// Operation of another host that is being served. Later operations reuse the object. Serving an
+/// operation therefore allocates no memory.
 class Dispatcher::Service final : public runtime::Work,
                                   public runtime::Continuation,
                                   ServiceRoom,

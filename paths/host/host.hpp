@@ -38,7 +38,7 @@ class Host : public HostView {
   ~Host();
 
   pastset::Space& space() { return space_; }
-  /// Returns the emulated links, which delay frames that leave this host.
+  /// Returns the emulated links, which delay the frames that this host sends.
   EmulatedLinks& links() { return links_; }
   /// Returns the endpoint for messages to all other hosts of the run.
   MessageEndpoint& lanes() { return *lanes_; }

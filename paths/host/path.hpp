@@ -82,13 +82,13 @@ class Path {
   ///         for.
   Started start(base::Payload payload);
   static constexpr std::uint64_t started_max = 256;
-  /// Moves a tuple without waiting for a reply. It takes one frame from each host of the path to
-  /// the next. Meant for values of which only the newest counts: while the link is full, a newer
-  /// push of this path replaces a push that has not left yet. Use send() for tuples that must all
+  /// Moves a tuple without waiting for a reply. A push takes one frame from each host of the path
+  /// to the next. Meant for values of which only the newest counts: while the link is full, a newer
+  /// push of this path replaces a push that was not sent yet. Use send() for tuples that must all
   /// arrive, such as border rows and logs.
   void push(base::Payload payload);
-  /// Pushes a tuple that no newer push may replace. Tuples that cannot leave yet stay in memory, so
-  /// the sender must bound their number.
+  /// Pushes a tuple that no newer push may replace. Tuples that cannot be sent yet stay in memory,
+  /// so the caller must bound their number.
   void send(base::Payload payload);
 
   void enter(const pastset::Template& tuple_template);

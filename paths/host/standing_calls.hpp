@@ -6,9 +6,9 @@
 
 namespace paths {
 
-/// Standing call of another host: repeated moves of one path at one slot of one stage. It keeps the
-/// data of the first request, and memory for the request that is under way. Requests and replies
-/// that do not fit short frames travel in whole frames.
+/// Standing call of another host: repeated moves of one path at one slot of one stage. The object
+/// keeps the data of the first request, and memory for the request that is under way. Requests and
+/// replies that do not fit short frames travel in whole frames.
 class Dispatcher::Standing final : ServiceRoom, public OperationState {
  public:
   Standing(Dispatcher& dispatcher, ConnectionId connection, const Frame& first,

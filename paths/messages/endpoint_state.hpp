@@ -26,11 +26,11 @@ class LaneCarrier {
   /// Sends a frame to a host one step away, in the order of the calls. Opens a connection at first
   /// use. Never blocks.
   virtual void send(std::uint32_t host, LaneFrame frame) = 0;
-  /// Whether the carrier accepts frames to `host` only as fast as they leave. has_room() is useful
-  /// only then.
+  /// Whether the carrier accepts frames to `host` only as fast as it can send them. has_room() is
+  /// useful only if it does.
   virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
-  /// Whether another frame would leave at once. If not, MessageEndpoint::room_made() is called
-  /// later, but not from this function.
+  /// Whether the carrier would send another frame at once. If not, the carrier calls
+  /// MessageEndpoint::room_made() later, but not from this function.
   virtual bool has_room(std::uint32_t /*host*/) { return true; }
   /// Returns the hosts to which a frame was sent and which have given no sign of life.
   virtual std::set<std::uint32_t> silent() const { return {}; }

@@ -17,8 +17,8 @@
 namespace paths {
 
 /// Receives the frames that neighbours send to this host. Delivers the frames whose target is this
-/// host. Forwards all other frames to the next host on their way. Delays both as emulated links
-/// require.
+/// host. Forwards all other frames to the next host on their way. Delays delivered and forwarded
+/// frames as emulated links require.
 ///
 /// Thread-safe: deliver(). when_all_has_come() requires the mutex of the endpoint.
 class FrameDelivery {

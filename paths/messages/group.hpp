@@ -54,8 +54,8 @@ struct NamedMessage {
   /// Digest of the purpose of the channel. If the digests of two hosts differ, the channel and all
   /// higher ones fail.
   std::uint64_t signature_digest = 0;
-  /// Priority among all waiting messages of the group, whatever their channel and target. The
-  /// message with the lowest value leaves first.
+  /// Priority among all waiting messages of the group, of all channels and to all targets. The
+  /// message with the lowest value is sent first.
   std::uint64_t order = 0;
   /// For sending: whether the message always waits for a grant, even if there is credit for it.
   bool waits_for_grant = false;
@@ -108,8 +108,8 @@ struct LaneGroupName {
 struct GroupOptions {
   /// Number of channels, which are numbered from 0. Messages on higher channels are refused.
   std::uint64_t channels = std::uint64_t{1} << 32;
-  /// Target for the credit of each source, in bytes. 0 = the number of bytes that fit on the way
-  /// there and back, plus two frames.
+  /// Target for the credit of each source, in bytes. 0 = the number of bytes that can be under way
+  /// in one round trip to the source, plus two frames.
   std::uint64_t window_bytes = 0;
   /// Function that returns a text about this host's use of a channel, for error messages; "" if
   /// none is known. It is called with the mutex of the endpoint held, until this host leaves the

@@ -27,9 +27,8 @@ using HostNumbers = std::shared_ptr<const std::vector<std::uint32_t>>;
 class Multiplexer final : public Receiver {
  public:
   /// One user's part of the transport. start() sets the receiver and must be called before
-  /// connect(). stop() drops the connections that this part made, and forgets the connections that
-  /// peers made. stop() blocks until no call is inside the receiver. The receiver may be destroyed
-  /// afterwards.
+  /// connect(). stop() drops the part's own connections and forgets those of peers. Then stop()
+  /// blocks until no call is inside the receiver. The receiver may be destroyed afterwards.
   class SubTransport;
   /// `others` receives frames of connections that no sub-transport owns. A connection has no owner
   /// before give(), if a peer made it, and after its sub-transport has stopped. `others` may give

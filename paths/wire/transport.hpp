@@ -81,8 +81,8 @@ class Transport {
   /// Passes the frame to the transport and returns; never blocks. May be called from any context.
   /// Discards the frame if the connection is lost; the receiver is notified by connection_lost().
   virtual void send(ConnectionId connection, Frame&& frame) = 0;
-  /// Whether the transport accepts frames to `host` only as fast as they leave. has_room() is
-  /// useful only then. Other transports queue all frames.
+  /// Whether the transport accepts frames to `host` only as fast as it can send them. has_room() is
+  /// useful only if it does. Other transports queue all frames.
   virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
   /// Whether all accepted frames have left, so that another frame would not wait in a queue. If it
   /// returns false, room_made() is called later. The caller need not wait for that call.

@@ -121,8 +121,9 @@ ConnectionId LaneConnections::connection_to(std::uint32_t host) {
 }
 
 /// If there are too many connections, closes the one that was idle for longest. Does not close
-/// connections to switches, because a switch notices by them that a host has ended. Does not close
-/// connections on which messages wait for room either.
+/// connections to switches, because a switch notices the end of a host by the loss of its
+/// connection. Does not close connections for which the transport reported no room either, because
+/// messages wait for them.
 void LaneConnections::close_idle() {
   ConnectionId idle = 0;
   {

@@ -14,9 +14,9 @@
 
 namespace paths {
 
-/// The messages of a group that one other host sends. Bytes that arrive before their receive call
-/// are stored here and use credit. Other bytes are copied directly into the memory of their
-/// message.
+/// The messages of a group that one other host sends. Bytes that arrive before the receive call of
+/// their message are stored in this object and use credit. Other bytes are copied directly into the
+/// memory of their message.
 ///
 /// Thread-safe: guarded by its owner's mutex.
 class InboundChannel {

@@ -132,8 +132,9 @@ void OutgoingLanes::want(Outlet& outlet) {
     pump(outlet);
 }
 
-/// Continues the channels to a next host for which the carrier has room again. Frames that waited
-/// for room do not count as late, so the time of the last frame (`taken`) becomes the present time.
+/// Continues the channels whose next host can be sent frames again, because the carrier has room.
+/// Frames that waited for room do not count as late, so the time of the last frame (`taken`)
+/// becomes the present time.
 void OutgoingLanes::room_made(std::uint32_t host) {
   const auto found = by_host_.find(host);
   if (found == by_host_.end() || !std::exchange(found->second.has_no_room, false)) return;
