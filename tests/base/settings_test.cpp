@@ -212,7 +212,7 @@ TEST_CASE("settings: a tab that indents a line is reported with its position") {
              Contains("f.yaml:3:3: " + words));
   CHECK_THAT(mistakes_in("a:\n  b: 1\n\tc: 2\n"), Contains("f.yaml:3:1: " + words));
   CHECK_THAT(mistakes_in("\ta: 1\n"), Contains("f.yaml:1:1: " + words));
-  // A permitted tab must not be blamed for another mistake.
+  // A tab in a permitted place must not be reported as the cause of another mistake.
   CHECK_THAT(mistakes_in("a:\t1 # \tone\n\t\nb: [1, 2\n"), !Contains("tab"));
   CHECK_THAT(mistakes_in("a: [1,\n\t2]\nb: 1\nc: 1\nd: 'x\n"), !Contains("tab"));
 }

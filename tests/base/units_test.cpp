@@ -195,7 +195,7 @@ TEST_CASE("units: a size accepts every common unit of bytes and no other") {
     if (bytes > 1) CHECK(base::parse_bytes("1.5" + unit) == 3 * bytes / 2);
     CHECK_FALSE(base::parse_bytes(unit));
   }
-  // Many people read the first of these units as bits.
+  // These units are refused. Many people read the first five as bits.
   for (const std::string unit :
        {"b", "kb", "Kb", "mb", "kbit", "kiB", "kib", "m", "g", "T", "TiB", "bytes"}) {
     CAPTURE(unit);

@@ -109,7 +109,8 @@ TEST_CASE("fixed time: work that an interval lacks compared with the fullest one
   const Findings findings = bench::fixed_work::analyze(units(noise, milliseconds(1), seconds(10)),
                                                        options(Method::fixed_time));
   CHECK(findings.noise_share == Approx(0.05).epsilon(1e-12));
-  // Whole intervals are lost between the first and the last, so the start is known exactly.
+  // Each detour takes several intervals. The intervals between its first and its last one are lost
+  // completely, so its start is known exactly.
   CHECK(findings.detours == noise);
   CHECK(findings.work.p50 == Nanos(0));
   CHECK(findings.work.max == milliseconds(1));
@@ -129,7 +130,7 @@ TEST_CASE(
                                                 {microseconds(4700), microseconds(2900)},
                                                 {milliseconds(8), microseconds(700)}});
   Options long_ones = options(Method::fixed_time);
-  long_ones.threshold = milliseconds(2);  // longer than an interval
+  long_ones.threshold = milliseconds(2);  // the threshold is longer than an interval of 1 ms
   CHECK(bench::fixed_work::analyze(samples, long_ones).detours ==
         std::vector<Detour>{{microseconds(4700), microseconds(2900)}});
   CHECK(findings.noise_share == Approx((0.1 + 0.2 + 2.9 + 0.7 + 0.005) / 10));
@@ -209,7 +210,8 @@ TEST_CASE("periods: two simultaneous periods are both found") {
     noise.push_back(one);
   const auto found = periods_of(noise);
   REQUIRE(found.size() == 2);
-  // If a period loses time h in a share p of the bins, the variance is h h p (1 - p).
+  // In the method's bins, a noise that takes time h in a share p of the bins has the variance h h p
+  // (1 - p).
   const double first = 0.25 / 7 * 6 / 7, second = 3.0 / 130 * 127 / 130;
   CHECK(found[0].nanos == Approx(7e6).epsilon(0.01));
   CHECK(found[0].explains == Approx(first / (first + second)).margin(0.02));

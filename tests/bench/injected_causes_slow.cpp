@@ -114,7 +114,8 @@ class Drawing {
   }
 
   runtime::Random random_;
-  std::vector<std::string> clusters_;  ///< the names that are prefixes of hosts and threads
+  /// Names of clusters, which are prefixes of the names of hosts and threads.
+  std::vector<std::string> clusters_;
   std::int64_t hosts_ = 0, threads_ = 0, latency_ = 0;
   Drawn drawn_;
 };
@@ -190,8 +191,8 @@ TEST_CASE("injected causes: a report names exactly the injected causes with thei
                   seeds, wrong, wrong_figures);
   INFO(summary);
   CHECK(wrong * 100 <= seeds);
-  // Noise in phase with the iterations falls partly into waiting in every iteration. Its measured
-  // part is then as short as the other variation.
+  // If noise occurs at the same point of every iteration, a part of it may fall into a wait. The
+  // measured part of the noise can then be as short as the natural variation of computations.
   CHECK(wrong_figures * 100 <= 3 * seeds);
   if (std::getenv("PATHS_SEEDS") != nullptr) WARN(summary << '\n' << all);
 }

@@ -125,13 +125,15 @@ TEST_CASE(
                             Catch::Contains("no WAN figures of other hosts"));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // need address space
+// Sanitizers need more address space.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE(
     "noise_allreduce: a host with too little `ulimit -v` ends with an error and not by a signal") {
   const std::string folder = test_support::run_shell("mktemp -d").text;
   const std::string in = folder.substr(0, folder.find('\n'));
   int refused = 0;
-  for (const int kib : {48'000, 54'000, 60'000}) {  // not enough for the threads of ZeroMQ
+  // Too little address space for the threads of ZeroMQ.
+  for (const int kib : {48'000, 54'000, 60'000}) {
     const test_support::Said said = test_support::run_shell(fmt::format(
         "cd {0} && printf '%s\\n' 'network: {{transport: ipc}}' 'deadline: 20s' "
         "'clusters: {{a: {{hosts: 2}}}}' 'collectives: {{sum: {{template: f64}}}}' > a.yaml && "

@@ -69,7 +69,7 @@ NoiseOptions four_iterations(const std::string& values = "best") {
   return options;
 }
 
-/// Hundredths of a millisecond; all times below are multiples of it.
+/// Converts times given in hundredths of a millisecond. All times below are multiples of 0.01 ms.
 std::vector<Nanos> hundredths(const std::vector<std::int64_t>& times) {
   std::vector<Nanos> all;
   for (const std::int64_t time : times) all.push_back(Nanos(time * 10'000));
@@ -89,7 +89,7 @@ TEST_CASE("noise_allreduce: a sequential round takes the time down and up of the
   // since 30.05, so thread 0 has its first result at 48.64. The way up takes 10 to the gateway,
   // 0.07 and 0.07: 48.64 + 10.14 = 58.78. Each later iteration takes 58.78 for every thread.
   CHECK(result.iterations_of_thread_0 == hundredths({4864, 5878, 5878, 5878}));
-  // alpha-1 is 0.05 behind alpha-0. beta-0 is 0.07 ahead of beta-1.
+  // alpha-1 gets each result 0.05 ms after alpha-0. beta-0 gets it 0.07 ms before beta-1.
   const std::int64_t rounds = 3 * 5878;
   std::vector<Nanos> elapsed;
   for (const auto& thread : result.threads) elapsed.push_back(thread.elapsed);
@@ -107,15 +107,15 @@ TEST_CASE("noise_allreduce: a sequential round takes the time down and up of the
 
 TEST_CASE("noise_allreduce: a round of magpie takes the time of one direction") {
   const Run result = run("magpie", four_iterations());
-  // A and B: times at which the clusters know their own parts. a and b: times at which they know
-  // both parts.
+  // Times in ms. A and B: times at which clusters alpha and beta know their own sums. a and b:
+  // times at which they know both sums.
   //   A = previous a + 0.05 + 30 + 0.05 (result up to alpha-1, value down from there).
   //   B = previous b + 0.07 + 37.5 + 0.07.
   //   a = max(A, B + 0.07 + 11), b = max(B, A + 10 + 0.07): requests arrive before the parts.
   //
   //       A       B       a       b
   //
-  //   1   30.05   37.57   48.64   40.12   (all begin together, so 0.05 and 0.07 once only)
+  //   1   30.05   37.57   48.64   40.12   (threads begin together: 0.05 and 0.07 count once)
   //   2   78.74   77.76   88.83   88.81
   //   3  118.93  126.45  137.52  129.00
   //   4  167.62  166.64  177.71  177.69
@@ -142,8 +142,8 @@ TEST_CASE(
   // 120.35. beta: 37.57, 75.21, 112.85, and its fourth part at 150.49. Each prefetch requests the
   // next tuple when one has arrived, so the request arrives long before the next tuple.
   //
-  //   beta has alpha's fourth at 120.35 + 10.07 = 130.42, before its own: it knows at 150.49.
-  //   alpha has beta's fourth at 150.49 + 11.07 = 161.56.
+  // beta has alpha's fourth sum at 120.35 + 10.07 = 130.42, before its own at 150.49: it decides at
+  // 150.49. alpha has beta's fourth sum at 150.49 + 11.07 = 161.56.
   CHECK(result.iterations_of_thread_0 == hundredths({3005, 3010, 3010, 16156 - 9025}));
   std::vector<Nanos> elapsed;
   for (const auto& thread : result.threads) elapsed.push_back(thread.elapsed);
@@ -191,7 +191,7 @@ TEST_CASE("noise_allreduce: figures show how rounds were decided and when a stop
   CHECK(periodic["stop_iteration"]["about"] == 4);
   const auto lagged = decided("lagged:1");
   CHECK(lagged["clusters"][0]["decided"]["unchecked"] == 1);
-  CHECK(lagged["stop_iteration"]["about"] == 0);  // no iteration acted on the fourth result
+  CHECK(lagged["stop_iteration"]["about"] == 0);  // 0: no iteration receives the fourth result
 }
 
 TEST_CASE("noise_allreduce: noise at a given time occurs once") {
@@ -292,7 +292,7 @@ TEST_CASE("noise_allreduce: impossible options are refused before a thread runs"
   CHECK(with(&Options::compute_time, "1000000001s") ==
         "--compute-time: expected a time of at most 1000000000s, about 30 years, found "
         "'1000000001s'");
-  // The time is too long on beta, whose hosts have speed 0.8.
+  // On hosts of beta, which have speed 0.8, this computation takes more than 30 years.
   CHECK(with(&Options::compute_time, "900000000s") ==
         "computing that takes 250000h would take more than 30 years on a host of speed 0.8");
   CHECK(with(&Options::json, "-") == "nothing");
@@ -320,11 +320,13 @@ TEST_CASE("noise_allreduce: a single thread runs the collective under every algo
 }
 
 TEST_CASE("noise_allreduce: a late result that belongs to a warm-up round is no stop") {
-  NoiseOptions options = four_iterations();  // each value stops the program, in the warm-up too
+  // The result of every round would stop the program, also in the warm-up.
+  NoiseOptions options = four_iterations();
   options.iterations = 8;
   options.warmup = 4;
   const Run result = run("lagged:2", options);
-  CHECK(result.figures["stop_iteration"]["about"] == 0);  // no iteration acted on the eighth result
+  // 0: no iteration receives the eighth result.
+  CHECK(result.figures["stop_iteration"]["about"] == 0);
   CHECK(bench::number_of(4, 4) == 1);
   CHECK(bench::number_of(2, 4) == -1);
 }

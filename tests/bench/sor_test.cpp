@@ -178,7 +178,8 @@ TEST_CASE("sor: 1 to 6 threads in 1 to 3 clusters have the reference's cells and
       for (const std::string halo : {"plain", "hidden"}) {
         INFO(config(clusters, 0, "") << algorithm << " " << halo);
         SorOptions options = options_of("frosty", 30, halo);
-        options.cost_per_row = "10ms";  // an iteration of any block hides the link
+        // One iteration takes at least as long as the link's latency.
+        options.cost_per_row = "10ms";
         const Run result = checked_run(clusters, algorithm, options);
         CHECK(result.json["iterations"] == result.json["stop_iteration"]);
         CHECK((result.json["halo_iterations"] > 0) == (halo != "plain" && clusters.size() > 1));
@@ -238,7 +239,7 @@ TEST_CASE("sor: without links an iteration takes the time of its rows") {
   SorOptions options = options_of("random", 22, "plain");
   options.iterations = 7;
   const Run result = run(config({{2}}, 22), "sequential", options);
-  CHECK(elapsed(result, 0) == 7 * 100us);  // 10 rows of 10 us
+  CHECK(elapsed(result, 0) == 7 * 100us);  // each thread has 10 rows of 10 us
   CHECK(result.json["ms_per_iteration"]["mean"] == Approx(0.1));
   CHECK(result.json["iterations"] == 7);
   CHECK(result.json["stop_iteration"].is_null());
@@ -253,7 +254,8 @@ TEST_CASE("sor: a plain halo takes the unhidden link latency for each colour") {
   // relaxed. The black border row takes 5 us. The next iteration waits for that row too.
   CHECK(elapsed(result, 0) == 3 * (5us + 10ms + 5us) + 2 * 10ms);
   CHECK(result.parts.at(0).exchange == 3 * (10ms - 90us) + 2 * 10ms);
-  // Each side sends each colour in each iteration: 11 cells, preceded by their byte count.
+  // In each iteration, each of the two threads sends one row of each colour: 11 cells, preceded by
+  // their byte count.
   CHECK(result.json["wan"]["exchange"]["messages"] == 3 * 2 * 2);
   CHECK(result.json["wan"]["exchange"]["bytes"] == 3 * 2 * 2 * (4 + 11 * 8));
 }
@@ -262,15 +264,16 @@ TEST_CASE("sor: a deep enough halo never waits and costs only its redundant rows
   SorOptions options = options_of("random", 82, "hidden");
   options.iterations = 100;
   options.cost_per_row = "100us";
-  // 40 rows of 100 us take 4 ms, so 3 iterations hide 10 ms. One more allows for variation. Each
-  // message carries a state: the nearest 16 rows of the sender. The receiver relaxes 16 * 15 / 2
-  // half rows of each state.
+  // An iteration computes 40 rows of 100 us in 4 ms, so 3 iterations hide the latency of 10 ms. A
+  // fourth iteration is added as a reserve for variation. Each message carries a state: the 16 rows
+  // of the sender that are nearest to the receiver. From each state, the receiver computes 16 * 15
+  // / 2 half rows redundantly.
   const Run result = unwatched_run({{1}, {1}}, "latency: 10ms", options);
   CHECK(result.json["halo_iterations"] == 4);
   CHECK(result.parts.at(0).exchange == Nanos(0));
   const std::uint64_t redundant = result.parts.at(0).redundant_half_rows;
-  // States are used from iteration 8 on, each for 4 iterations. The last state, at 96, is not used
-  // up.
+  // The first state is used from iteration 8 on. Each state is used for 4 iterations, except the
+  // one sent at iteration 96, because the run ends at 100.
   CHECK(redundant > 23 * 120);
   CHECK(redundant <= 24 * 120);
   CHECK(elapsed(result, 0) == 100 * 4ms + static_cast<std::int64_t>(redundant) * 50us);
@@ -286,7 +289,8 @@ TEST_CASE("sor: the halo depth over a traced link covers its less frequent laten
   options.iterations = 100;
   options.cost_per_row = "100us";
   const Run result = unwatched_run({{1}, {1}}, "trace: " + file.path(), options);
-  // 6 iterations of 4 ms and 23 redundant rows hide 30 ms. One more allows for variation.
+  // 6 iterations of 4 ms and 23 redundant rows hide the latency of 30 ms. A seventh iteration is
+  // added as a reserve for variation.
   CHECK(result.json["halo_iterations"] == 7);
   CHECK(result.parts.at(0).exchange == Nanos(0));
 }
@@ -300,17 +304,20 @@ TEST_CASE("sor: the halo depth follows from latency and bandwidth and the time o
     return border.hiding({of_all, of_border}).latency;
   };
   CHECK(iterations(10ms, 10ms) == 2);
-  CHECK(iterations(4ms, 4ms) == 4);   // 3 * 4 ms, and one more
-  CHECK(iterations(4ms, 1ms) == 4);   // no change: another thread is slower than these two
-  CHECK(iterations(1us, 1us) == 20);  // limited by the number of rows
+  CHECK(iterations(4ms, 4ms) == 4);   // 3 iterations of 4 ms, and one as a reserve
+  CHECK(iterations(4ms, 1ms) == 4);   // the slowest thread counts, and it is as slow as before
+  CHECK(iterations(1us, 1us) == 20);  // the number of rows limits the depth of the halo
   border.rows = 40;
-  // A state of 8 rows makes 7 rows redundant in each iteration. 2 * (4.4 + 0.77) ms hides the
-  // latency, and one more iteration is added.
+  // A halo of two iterations sends 8 rows and makes 7 rows redundant in each iteration. 2 * (4.4 +
+  // 0.77) ms hide the latency, and one iteration is added as a reserve.
   CHECK(iterations(4400us, 4400us) == 3);
   border.rows = 1000;
-  border.row_passage = 1ms;  // sending 4 rows exceeds an iteration: more rows hide nothing
+  // Sending the 4 rows of one more iteration takes longer than an iteration, so more rows hide
+  // nothing.
+  border.row_passage = 1ms;
   CHECK(iterations(3ms, 3ms) == 20);
-  CHECK(iterations(5ms, 5ms) == 10);  // 9 * 5.175 ms exceed 10 ms plus 36 ms of 36 rows
+  // 9 * 5.175 ms exceed 10 ms of latency plus 36 ms for 36 rows; one more is the reserve.
+  CHECK(iterations(5ms, 5ms) == 10);
 }
 
 TEST_CASE("sor: measured computation takes time on the virtual clock") {

@@ -202,7 +202,8 @@ TEST_CASE(
   CHECK(noise.period() == Nanos(250));
   CHECK(noise.stretched(Nanos(0), Nanos(100)) == Nanos(100));  // ends when the delay begins
   CHECK(noise.stretched(Nanos(0), Nanos(101)) == Nanos(111));
-  CHECK(noise.stretched(Nanos(105), Nanos(10)) == Nanos(15));  // half of the delay remains
+  // Starts in the middle of the first delay.
+  CHECK(noise.stretched(Nanos(105), Nanos(10)) == Nanos(15));
   CHECK(noise.stretched(Nanos(110), Nanos(95)) == Nanos(145));
   // At 230, 20 of the second delay remain. A longer computation also meets the first delay of the
   // next period, which takes 10.

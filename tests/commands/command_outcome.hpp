@@ -18,7 +18,7 @@ struct Outcome {
 Outcome run(const std::vector<std::string>& arguments);
 /// Runs a command line such as "show FILE --format svg". Its words must not contain blanks.
 Outcome run_line(const std::string& command_line);
-/// Compares with tests/golden/command_line/NAME.txt.
+/// Runs a command and compares its output with tests/golden/command_line/NAME.txt.
 void check_golden(const std::string& name, const std::vector<std::string>& arguments,
                   int exit_code);
 void check_golden_line(const std::string& name, const std::string& command_line, int exit_code);

@@ -54,7 +54,8 @@ TEST_CASE("full disk: each output of paths analyze names the disk and leaves no 
 TEST_CASE(
     "full disk: a trace that does not fit records the end of hosts and the number of missing "
     "records") {
-  // The structure fits, but the records do not: 3000 iterations take 3 MiB.
+  // The disk has room for the structure file, but not for the records of 3000 iterations, which
+  // take 3 MiB.
   const std::string said = on_a_full_disk(
       "rm $DISK/filler; $bin/noise_allreduce --config configs/two-clusters.yaml --clock virtual "
       "--iterations 3000 --trace $DISK/trace; echo code $?; $bin/paths analyze $DISK/trace "

@@ -224,7 +224,7 @@ TEST_CASE("links that share no cluster are measured at the same time") {
   const Measured measured(
       "clusters: {a: {hosts: 2}, b: {hosts: 2}, c: {hosts: 2}, d: {hosts: 2}}\n"
       "links: {all: {latency: 5ms, bandwidth: 50Mbit}}\nlanes: {}\n");
-  CHECK(measured.measurement.rounds() <= 8);  // 16 measurements, at least 7 rounds
+  CHECK(measured.measurement.rounds() <= 8);  // 16 measurements need at least 7 rounds
   CHECK(measured.measurement.network().links.size() == 12);
   for (const auto& [pair, link] : measured.measurement.network().links) {
     CHECK(link.bits_per_second == Approx(50e6).epsilon(0.01));

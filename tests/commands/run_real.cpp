@@ -122,7 +122,8 @@ TEST_CASE("paths run: without shared memory frames use sockets and a warning is 
   const Folder folder;
   const std::string config = folder.write("two.yaml", two_clusters);
   const std::string words = "no shared memory: `ulimit -f` forbids shared memory";
-  // `ulimit -f 0` holds on all hosts or on some. It must not matter which host initiates a link.
+  // `ulimit -f 0` is set on all hosts or on some of them. The outcome must not depend on which host
+  // initiates a connection.
   for (const char* const of : {"a-0 a-1 b-0", "a-0", "b-0", "a-0 b-0"}) {
     const auto outcome = said(fmt::format(
         "paths run {} -- sh -c 'case \" {} \" in *\" $PATHS_HOST \"*) ulimit -f 0;; esac; exec {}'",
@@ -135,7 +136,7 @@ TEST_CASE("paths run: without shared memory frames use sockets and a warning is 
     const auto lines =
         std::distance(std::sregex_iterator(outcome.text.begin(), outcome.text.end(), line),
                       std::sregex_iterator());
-    CHECK(lines <= 3);  // at most one line per host
+    CHECK(lines <= 3);  // each of the three hosts prints the line at most once
   }
   const std::string strict =
       folder.write("strict.yaml", std::string(two_clusters) + "shared_memory: true\n");
@@ -161,7 +162,8 @@ TEST_CASE("paths run: hosts with too few descriptors for their connections fail 
                                  Contains(fmt::format("open descriptors for its connections, but "
                                                       "may have {}",
                                                       most)));
-    CHECK_THAT(outcome.text, !Contains("deadline"));  // no host has waited for another
+    // The hosts fail before any of them waits for another.
+    CHECK_THAT(outcome.text, !Contains("deadline"));
   }
 }
 

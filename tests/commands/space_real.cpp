@@ -67,7 +67,8 @@ TEST_CASE("command space: lists a space of another user that others may read") {
   const std::string name = "commands-of-" + std::to_string(getpid());
   const auto number = *pastset::Template::parse("u64");
   test_support::Forked owner([&](runtime::Runtime& runtime) {
-    // After setuid(), a process cannot see its own descriptors until it is dumpable again.
+    // After setuid(), the kernel hides a process's own descriptors in /proc until PR_SET_DUMPABLE
+    // is set again.
     if (setuid(65534) != 0 || prctl(PR_SET_DUMPABLE, 1) != 0)
       throw std::runtime_error("no other user");
     const auto space = pastset::SharedSpace::make(

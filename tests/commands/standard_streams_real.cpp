@@ -62,7 +62,8 @@ struct Line {
   int code = 0;
   bool prints = true;
   std::string lost = "standard output could not be written";
-  bool is_filter = true;  ///< if its reader has ended, SIGPIPE ends it silently
+  /// SIGPIPE ends the program silently if the reader of its output has ended.
+  bool is_filter = true;
 };
 
 int opened(const std::string& file, int flags) {
@@ -160,7 +161,7 @@ TEST_CASE("standard streams: paths ends correctly with any combination of them")
       {"paths check configs/one-host.yaml configs/broken/empty.yaml", 2},
       {"paths analyze /nowhere", 1, false},
       {"paths run configs/one-host.yaml -- /nowhere", 2, false},
-      // None of these programs joins the run, which is a failure.
+      // These programs never join the run as hosts, so `paths run` fails.
       {"paths run configs/two-clusters.yaml -- /bin/true", 1, false},
       {"paths run configs/two-clusters.yaml --clock virtual -- /bin/true", 1, false},
       {"paths run configs/two-clusters.yaml -- /bin/sh -c '[ $PATHS_HOST = alpha-0 ] || echo "
@@ -179,7 +180,7 @@ TEST_CASE("standard streams: files opened later never take the number of a close
   const Ended ended = run(
       folder, "paths run configs/one-host.yaml -- /bin/readlink /proc/self/fd/0 /proc/self/fd/2",
       {"only output", End::closed, End::good, End::closed});
-  CHECK(ended.code == 1);  // it does not join the run
+  CHECK(ended.code == 1);  // readlink does not join the run, so `paths run` fails
   CHECK(ended.out == "/dev/null\n/dev/null\n");
 }
 

@@ -186,15 +186,15 @@ TEST_CASE(
              << why);
   CHECK(wrong <= (seeds + 99) / 100);
   CHECK(wrong_figures <= (seeds + 99) / 100);
-  // The periods of some noise cannot be distinguished if a thread computes once per iteration.
+  // Some periods of noise cannot be determined, because a thread computes only once per iteration.
   CHECK(wrong_periods <= 1 + periods / 50);
 }
 
 TEST_CASE(
     "analysis: a host is slow, and a thread noisy, if the noise takes about as long as the "
     "slowness") {
-  // The slowness is 10 % of 30 ms, which is 3 ms. The noise is between a third shorter and a third
-  // longer than that.
+  // The slow host computes 10 % longer than 30 ms, which is 3 ms. The noise takes between two
+  // thirds and four thirds of 3 ms.
   for (const std::uint32_t threads : {1u, 2u, 4u}) {
     for (const std::int64_t noise : {1'000 * us, 1'500 * us, 2 * ms, 3 * ms, 4 * ms}) {
       sample::Run run({.threads = threads,
@@ -219,8 +219,8 @@ namespace {
 
 /// Returns the findings of a run in which thread alpha-0/1 is slow by 3 ms. The thread also has
 /// noise of 3 ms with this period. All its iterations take 40.306 ms, because cluster beta arrives
-/// later. A period so short that noise falls once or twice into each computation therefore predicts
-/// the late computations nearly as well.
+/// later. The analysis may therefore name a much shorter period, with which noise falls once or
+/// twice into each computation: that period explains the late computations nearly as well.
 std::set<std::string> named_with_period(std::int64_t period) {
   sample::Options options;
   options.noise = {{1, 3 * ms, period, 10 * ms}};

@@ -50,7 +50,8 @@ class Checked {
     record.bytes = ahead;
     add(0, record);
   }
-  /// Adds a prefetch. The far host has its own clock. The read blocks there for `blocks`.
+  /// Adds the records of a prefetch. The clock of the far host differs from that of this host. The
+  /// read waits at the far host for the time `blocks`.
   void prefetch(std::uint64_t sequence, std::int64_t at, std::int64_t blocks) {
     EventRecord far = operation(9, sequence, 77'000 * ms + at, 77'000 * ms + at + blocks, 0);
     EventRecord near = operation(7, sequence, at, at + blocks + 10 * ms, 0);
@@ -235,7 +236,7 @@ TEST_CASE("analysis: decision times of a long run are kept in few rows with thei
               true);
   const Report report = run.analysis->finish();
   const auto& times = report.conditionals.at(0).decision_times;
-  CHECK(times.size() == 1250);  // 16 rounds per row
+  CHECK(times.size() == 1250);  // each row stands for 16 rounds
   CHECK(times[12'345 / 16].max_nanos == 500 * us);
   CHECK(times[12'345 / 16].sequence == 12'345 / 16 * 16);
   CHECK(times[0].mean_nanos == us);

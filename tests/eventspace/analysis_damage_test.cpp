@@ -74,7 +74,8 @@ void forge(Records& records, Random& random) {
     } else if (random.chance(0.5)) {
       for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
     } else {
-      bytes[8 + random.below(7)] = static_cast<std::byte>(random.next());  // bytes of the sequence
+      // A byte of the record's sequence number.
+      bytes[8 + random.below(7)] = static_cast<std::byte>(random.next());
     }
     EventRecord record;
     std::memcpy(static_cast<void*>(&record), bytes, sizeof bytes);

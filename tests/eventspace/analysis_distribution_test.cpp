@@ -109,14 +109,15 @@ TEST_CASE("distribution: negative numbers are kept and are the smallest") {
   Distribution mixed(2);
   for (const std::int64_t value : {-500, -300, 40, 50, 60}) mixed.add(value);
   CHECK(mixed.summary().min == -500);
-  CHECK(mixed.quantile(0.4) == -400);  // both numbers share a range
+  // -500 and -300 are counted in the same range, whose middle is -400.
+  CHECK(mixed.quantile(0.4) == -400);
   CHECK(mixed.quantile(0.6) == 40);
   CHECK(mixed.mean() == Approx(-130.0));
 }
 
 TEST_CASE("period: noise that is met only during computations gives its period") {
-  // Computations of 30 ms begin every 68.6 ms, so less than half of the noise falls into them. Most
-  // noise here occurs more often than every second computation.
+  // Computations of 30 ms begin every 68.6 ms, so less than half of the noise falls into
+  // computations. In most of these cases noise occurs more often than once in two computations.
   for (const std::int64_t period : {100 * ms, 45 * ms, 333 * ms}) {
     std::vector<Computed> computed;
     for (std::int64_t begin = 0; begin < 600'000 * ms; begin += 68'634'700) {
@@ -155,7 +156,8 @@ TEST_CASE("blocks: rows are means of equally many numbers in order and few") {
   for (int number = 0; number < 256; ++number) blocks.add(number);
   REQUIRE(blocks.rows().size() == 256);
   CHECK(blocks.rows()[17] == eventspace::Blocks::Row{17, 1});
-  blocks.add(256);  // two numbers per row from now on; the last row is incomplete
+  // From 257 numbers on, a row sums up two numbers; here the last row has only one.
+  blocks.add(256);
   REQUIRE(blocks.rows().size() == 129);
   CHECK(blocks.rows()[127] == eventspace::Blocks::Row{254 + 255, 2});
   CHECK(blocks.rows()[128] == eventspace::Blocks::Row{256, 1});

@@ -42,7 +42,7 @@ class Pushes {
 
   void push_value(std::uint64_t sequence, std::int64_t one_way) { push(4, sequence, one_way); }
   void push_ask(std::uint64_t sequence, std::int64_t one_way) { push(9, sequence, one_way); }
-  /// Adds a read that waits for its result, on the path of the values.
+  /// Adds the records of a read on the path of the values. The reading thread waits for its result.
   void read(std::uint64_t sequence, std::int64_t one_way) {
     constexpr std::uint64_t observe_operation = 2;
     pass(5, sequence, observe_operation, 0, 2 * one_way, 0);
@@ -86,8 +86,8 @@ class Pushes {
   std::unique_ptr<Analysis> analysis_;
 };
 
-/// Returns the report on the values of cluster b. Before that, `values` values and `asks` requests
-/// were pushed; the requests went into element `asked`.
+/// Pushes `values` values of cluster b, and `asks` requests into element `asked`. Returns the
+/// report on the values of cluster b.
 ConditionalReport::Remote pushed(const std::string& asked, std::uint64_t values,
                                  std::uint64_t asks) {
   Pushes pushes(asked);

@@ -16,7 +16,8 @@ using sample::us;
 
 struct Fed {
   std::uint64_t iterations = 1000;
-  std::size_t rounds_at_once = 100;  ///< rounds of a host that arrive in one chunk
+  /// Number of rounds whose records arrive together in one chunk of a host.
+  std::size_t rounds_at_once = 100;
   std::uint32_t lost_host = none_lost;
   std::uint64_t lost_from = 0;  ///< first round whose records are lost
   bool has_lives = true;
@@ -114,14 +115,15 @@ TEST_CASE("analysis: the computations of a thread are the gaps between its opera
   const Report report = analyse(sample::Options{});
   CHECK(report.threads.size() == 16);
   for (const ThreadReport& thread : report.threads)
-    check_all_equal(thread.computation, 1000, 30 * ms);  // the first begins with the thread
+    // The first computation begins when the thread begins.
+    check_all_equal(thread.computation, 1000, 30 * ms);
   const Report without = analyse(sample::Options{}, {.has_lives = false});
   check_all_equal(without.threads[0].computation, 999, 30 * ms);
 }
 
 TEST_CASE("analysis: two-way network time is the near side's time minus the far side's") {
   const Report report = analyse(sample::Options{});
-  CHECK(report.crossings.size() == 8);  // 3 in each cluster, and 2 from beta to alpha
+  CHECK(report.crossings.size() == 8);  // 3 in each cluster, and 2 of beta's to alpha
   for (const CrossingReport& crossing : report.crossings) {
     check_all_equal(crossing.two_way, 1000, 100 * us);
     CHECK(crossing.one_way_half_mean == Approx(50.0 * us));
@@ -132,8 +134,8 @@ TEST_CASE("analysis: two-way network time is the near side's time minus the far 
 }
 
 TEST_CASE("analysis: waits and departures and last arrivers of a join match the run") {
-  // Beta arrives 5.1 ms + 2 us later than the slowest of alpha: two forwards of 50 us, the link,
-  // and two joins.
+  // Beta's contribution arrives 5.1 ms + 2 us after the slowest contribution of alpha. It passes
+  // two forwards of 50 us, the link of 5 ms, and two more joins.
   const Report report = analyse(sample::Options{});
   const JoinReport& root = join_of(report, "sum.join");
   CHECK(root.rounds == 1000);
@@ -195,7 +197,7 @@ TEST_CASE("analysis: of many links one that is slow in both directions is found 
                    .slow_links = {{"wan.gamma.alpha", 2.0}, {"wan.alpha.gamma", 2.0}}});
   for (Structure::Wrapper& wrapper : run.structure.wrappers)
     if (wrapper.name == "wan.gamma.alpha" || wrapper.name == "wan.alpha.gamma")
-      wrapper.settings = "latency: 10ms";  // declared as it is: slow but correct
+      wrapper.settings = "latency: 10ms";  // the declared latency is the real one: slow but correct
   const Report report = analyse(run);
   REQUIRE(report.findings.size() == 2);
   for (const Finding& finding : report.findings) {
@@ -260,7 +262,7 @@ TEST_CASE("analysis: a slow host is named with its percentage and its threads ar
 }
 
 TEST_CASE("analysis: a host or a thread is slow from 20 us on even with short computations") {
-  // Threads 12 and 13 are on beta-2. Both differences exceed 3 % of the computation.
+  // Threads 12 and 13 are on beta-2. Both 19 us and 20 us exceed 3 % of the computation.
   for (const std::uint32_t last : {12u, 13u}) {
     for (const std::int64_t more : {19 * us, 20 * us}) {
       const Report report =
@@ -405,8 +407,9 @@ TEST_CASE("analysis: noise in most computations is still noise and not a slow ho
 
 TEST_CASE(
     "analysis: iterations in which a thread was late compared with its own mean are counted") {
-  // Thread 3 is 7 ms late in every 10th iteration and thread 12 is 40 ms late in every 100th: their
-  // means are 30.7 and 30.4 ms. Thread 1 is 2 ms late in the 5th of each hundred iterations.
+  // Thread 3 is 7 ms late in every 10th iteration, so its mean is 30.7 ms. Thread 12 is 40 ms late
+  // in every 100th iteration, so its mean is 30.4 ms. Thread 1 is 2 ms late in the 5th of each
+  // hundred iterations.
   const Report report =
       analyse({.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
         if (thread == 3 && iteration % 10 == 0) return 7 * ms;
@@ -418,9 +421,9 @@ TEST_CASE(
   const LatenessReport& lateness = report.lateness[0];
   CHECK(lateness.iterations == 1000);
   CHECK(lateness.over == std::array<std::uint64_t, 4>{110, 100, 10, 10});
-  // Beta is critical, so alpha's noise is hidden. The first iteration is the exception: all threads
-  // begin at once, and 7 ms exceed beta's delay by 1.9 ms. The 15 other threads then wait for the
-  // late thread.
+  // Beta is critical, so the noise of alpha's threads costs nothing. The first iteration is the
+  // exception. All threads begin at the same time, and the 7 ms of thread 3 exceed beta's delay by
+  // 1.9 ms. The 15 other threads then wait for thread 3.
   CHECK(lateness.noise_nanos == 700 * ms + 400 * ms + 20 * ms);
   CHECK(lateness.effective_noise_nanos == 401'900 * us);
   CHECK(lateness.absorbed_noise_nanos == 718'100 * us);
@@ -455,8 +458,9 @@ TEST_CASE("analysis: a slow connection within a cluster is named by the host of 
   const Report report = analyse({.hosts = 6, .slow_forwards = {{"beta-3", 400 * us}}});
   const Finding& finding = only_finding(report, FindingKind::slow_network);
   CHECK(finding.place.host == "beta-3");
-  CHECK(finding.figure == Approx(9.0));          // 900 us compared with 100 us
-  CHECK(finding.cost_nanos == 1000 * 800 * us);  // the last thread waits for it in both directions
+  CHECK(finding.figure == Approx(9.0));  // two-way time: 900 us, and 100 us for other hosts
+  // The last thread to arrive waits 400 us in each direction.
+  CHECK(finding.cost_nanos == 1000 * 800 * us);
 }
 
 TEST_CASE("analysis: several causes at once are all named and nothing else is") {
@@ -583,7 +587,8 @@ TEST_CASE("analysis: hidden noise is absorbed and noise that all threads wait fo
 
 TEST_CASE("analysis: the first and the last to leave a join are counted") {
   sample::Options options;
-  options.late_replies = {{"sum.join.beta", 12 * ms}};  // to all contributors except the first
+  // The first contributor is on the join's host, so its reply is not late.
+  options.late_replies = {{"sum.join.beta", 12 * ms}};
   const Report late = analyse(options);
   const JoinReport& join = join_of(late, "sum.join.beta");
   CHECK(join.contributors[0].left_first == 1000);
@@ -606,7 +611,7 @@ TEST_CASE("analysis: a cluster has the totals of its hosts and threads") {
   CHECK(beta.critical_rounds == 1000);
   CHECK(alpha.critical_rounds == 0);
   CHECK(beta.wan_messages == 2000);
-  CHECK(beta.wan_payload_bytes == 16'000);  // both directions together
+  CHECK(beta.wan_payload_bytes == 16'000);  // down and up together
   CHECK(alpha.wan_messages == 0);
   CHECK(alpha.lan_messages == 3 * 2000);
   CHECK(alpha.records + beta.records == report.coverage.records);
@@ -642,7 +647,7 @@ TEST_CASE("analysis: if records of a host are lost the rest is analysed and the 
   CHECK(report.critical[0].incomplete_rounds == 400);
   CHECK(report.hosts[2].missing_rounds == 400);
   CHECK(report.hosts[1].missing_rounds == 0);
-  CHECK(join_of(report, "sum.join.alpha").rounds == 1000);  // all of them were recorded on alpha-0
+  CHECK(join_of(report, "sum.join.alpha").rounds == 1000);  // host alpha-0 recorded all rounds
   CHECK(join_of(report, "sum.join.alpha-2").rounds == 600);
   CHECK(thread_of(report, "alpha-2/0").computation.count == 600);
   CHECK(to_text(report).find("400 rounds lack records of host alpha-2") != std::string::npos);
@@ -665,7 +670,7 @@ TEST_CASE("analysis: records that match nothing are counted and otherwise ignore
   Analysis analysis(run.structure);
   std::vector<EventRecord> records(8);
   records[0].place = 1u << 30;  // unknown stage
-  records[1].place = 1;         // stage of another host
+  records[1].place = 1;         // a stage that belongs to another host
   records[2].place = 1;         // unknown slot
   records[2].slot = 77;
   records[3].kind = 99;  // unknown kind
@@ -673,7 +678,7 @@ TEST_CASE("analysis: records that match nothing are counted and otherwise ignore
   records[4].place = 123456;                                            // unknown thread
   records[5].kind = static_cast<std::uint64_t>(EventKind::cache_read);  // unknown check
   records[6].up_nanos = std::numeric_limits<std::int64_t>::min();
-  records[7].down_nanos = -1;  // a span of three hundred years
+  records[7].down_nanos = -1;  // from -1 to the largest time: about three hundred years
   records[7].up_nanos = std::numeric_limits<std::int64_t>::max();
   analysis.add(0, std::span(records).first(1));
   analysis.add(3, std::span(records).subspan(1, 1));

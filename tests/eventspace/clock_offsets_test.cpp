@@ -14,7 +14,7 @@ namespace {
 using eventspace::ClockOffsets;
 using eventspace::EventRecord;
 
-/// A clock that shows offset + t * rate at true time t.
+/// A clock that shows offset + t * (1 + drift) at true time t.
 struct Clock {
   std::int64_t offset;
   double drift;

@@ -66,7 +66,7 @@ TEST_CASE("noise: each computation longer than its thread's median is a line at 
   CHECK(noise.lines.size() == 1 + static_cast<std::size_t>(noise.sum / (5 * sample::ms)));
   REQUIRE(noise.lines.size() > 2);
   CHECK(noise.lines.front().second == 5 * sample::ms);
-  CHECK(noise.lines.back().second == 0);  // end of the recording
+  CHECK(noise.lines.back().second == 0);  // a last line marks the end of the recording
   CHECK(noise.lines.back().first > 99 * 40 * sample::ms);
 }
 

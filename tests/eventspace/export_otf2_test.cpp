@@ -19,7 +19,7 @@ struct Printed {
   std::map<std::string, int> events;
   std::map<std::string, int> regions;  // number of entries by region
   std::map<int, int> group_of_location;
-  std::map<std::string, int> messages;  // sent minus received
+  std::map<std::string, int> messages;  // number of sent messages minus number of received ones
   bool is_nested = true;
   bool is_in_order = true;
 };

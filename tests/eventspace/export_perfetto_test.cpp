@@ -78,12 +78,12 @@ struct Read {
   std::map<std::uint64_t, std::string> processes;  // by pid
   std::map<std::uint64_t, std::string> threads;    // by tid
   std::map<std::string, int> slices;               // "track: a / b"
-  std::map<std::uint64_t, int> flows;              // begun minus ended
+  std::map<std::uint64_t, int> flows;  // number of begun flows minus number of ended ones, by id
   std::size_t flow_ends = 0;
   bool is_nested = true, is_in_order = true, is_notified = true;
 };
 
-/// One packet sequence, which is one track.
+/// State of one packet sequence of the file. Each track has a sequence of its own.
 struct Sequence {
   std::string track;
   std::uint64_t uuid = 0;
@@ -176,7 +176,7 @@ TEST_CASE("perfetto: overlapping messages on a link have rows of the same name")
       EventRecord record;
       record.kind = static_cast<std::uint64_t>(EventKind::link);
       record.place = link;
-      record.down_nanos = 10 * message - 5;  // the first one begins before time 0
+      record.down_nanos = 10 * message - 5;  // the first message begins before time 0
       record.up_nanos = record.down_nanos + 25;
       writing.add(run.structure.host_of(link), record);
     }

@@ -136,7 +136,7 @@ class EveryKind {
     std::string settings = "";
     std::vector<std::uint32_t> combines = {};
   };
-  using Way = std::vector<std::uint32_t>;  // stages from the start of the path on
+  using Way = std::vector<std::uint32_t>;  // indices of stages, from the start of a path to its end
 
   std::uint32_t near() const { return 0; }
   std::uint32_t far() const { return 3; }  // first host of the second cluster
@@ -334,7 +334,7 @@ inline void change_record(Chunk& chunk, runtime::Random& random) {
   chunk.set(place, record);
 }
 
-/// Changes whole fields, so that each field still holds a number.
+/// Changes a whole field of a chunk's head, so that the field still holds a number.
 inline void change_head(Chunk& chunk, runtime::Random& random) {
   const std::uint64_t value = number_to_try(random);
   switch (random.below(8)) {

@@ -135,7 +135,7 @@ TEST_CASE("recorder: one without a flush function drops records") {
   Recorder recorder(2, WhenFull::flush);
   add(recorder, 0, 3);
   CHECK(recorder.dropped() == 1);
-  recorder.on_full([] {});  // makes no room
+  recorder.on_full([] {});  // a flush function that frees no buffer space
   add(recorder, 3, 1);
   CHECK(recorder.dropped() == 2);
 }
@@ -182,7 +182,7 @@ TEST_CASE(
   constexpr std::uint64_t each = 20'000;
   const WhenFull when_full = GENERATE(WhenFull::drop, WhenFull::flush);
   Recorder recorder(64, when_full);
-  std::map<std::uint32_t, std::uint64_t> next;  // accessed only while taking
+  std::map<std::uint32_t, std::uint64_t> next;  // accessed only in consume()
   std::uint64_t taken_count = 0;
   std::atomic<bool> in_order{true};
   const auto consume = [&](const Recorder::Taken& taken) {

@@ -36,15 +36,17 @@ struct Options {
   std::uint32_t passed_through = 0;  ///< wrappers without effect before each host's join
   std::int64_t computation = 30 * ms;
   std::int64_t lan = 50 * us;  ///< one-way
-  std::int64_t wan = 5 * ms;   ///< one-way, as declared
+  std::int64_t wan = 5 * ms;   ///< declared latency of each direction
   std::int64_t join = 1 * us;
   std::int64_t store = 3 * us;
   // Injected causes, by name.
   std::map<std::string, double> slow_hosts = {};
   std::vector<Noise> noise = {};
-  std::map<std::string, double> slow_links = {};           ///< "wan.beta.alpha": factor
-  std::map<std::string, std::int64_t> late_replies = {};   ///< by join: delay of remote replies
-  std::map<std::string, std::int64_t> slow_forwards = {};  ///< by host: additional one-way time
+  std::map<std::string, double> slow_links = {};  ///< "wan.beta.alpha": factor
+  /// Key: name of a join; delay of its replies to other hosts.
+  std::map<std::string, std::int64_t> late_replies = {};
+  /// Key: name of a host; additional time of each direction.
+  std::map<std::string, std::int64_t> slow_forwards = {};
   std::int64_t broadcast_delay = 0;  ///< delay of every result at the root by an emulated link
   /// Natural variation: time added to a computation.
   std::function<std::int64_t(std::uint32_t thread, std::uint64_t iteration)> jitter = {};
@@ -116,9 +118,10 @@ class Run {
   struct Walk {
     std::uint32_t thread = 0;
     std::vector<Step> steps;
-    std::int64_t turned = 0;            // time at the bottom
-    std::uint32_t waits_in = no_stage;  // join at which the walk stopped, if any
-    std::uint32_t slot = 0;             // slot in that join
+    std::int64_t turned = 0;  // time at which the operation turns from the way down to the way up
+    // Stage of the join in which the contribution waits, or no_stage.
+    std::uint32_t waits_in = no_stage;
+    std::uint32_t slot = 0;  // slot of the contribution in that join
   };
   struct Arrivals {
     std::uint32_t count = 0;
@@ -266,7 +269,7 @@ class Run {
   const Structure::Wrapper& wrapper(std::uint32_t stage) const {
     return structure.wrapper_of(stage);
   }
-  /// Returns the time that a wrapper takes on the way down (true) or up (false).
+  /// Returns the time that an operation spends in a wrapper on the way down (`is_down`) or up.
   std::int64_t cost(std::uint32_t stage, bool is_down) const {
     const Structure::Wrapper& one = wrapper(stage);
     if (one.kind == "store") return is_down ? options_.store : 0;
@@ -314,8 +317,8 @@ class Run {
     records_[host].push_back(record);
     return records_[host].size() - 1;
   }
-  /// Returns whether this walk continues from the join at `stage`. It does if it arrives last;
-  /// `time` is then the time of its arrival.
+  /// Records the arrival of a contribution at the join at `stage`. Returns true if it is the last
+  /// one to arrive and therefore continues down the path; `time` is then its time of arrival.
   bool arrive(Walk& walk, std::uint32_t stage, std::uint32_t slot, std::int64_t& time) {
     Arrivals& arrivals = arrived_[stage];
     const std::uint32_t host = wrapper(stage).host;

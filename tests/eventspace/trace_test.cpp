@@ -228,7 +228,8 @@ TEST_CASE("trace: a lost chunk is detected by the numbers of the others") {
   const Folder folder;
   const fs::path file = write_trace(folder.path(), 40, 10);
   std::string bytes = bytes_of(file);
-  const std::size_t lost = GENERATE(1, 2, 4);  // the last one, one in the middle, the first one
+  // Position from the end of the lost chunk: last, middle, first.
+  const std::size_t lost = GENERATE(1, 2, 4);
   bytes.erase(bytes.size() - lost * ten_records_bytes - end_mark_bytes, ten_records_bytes);
   put(file, bytes);
   const Read read = read_trace(file);
@@ -321,7 +322,8 @@ TEST_CASE("trace directory: it lists the structure and host files in order and t
   Structure structure = two_hosts();
   structure.hosts.push_back({"lost", 0, 3, 1});
   write_structure(folder.path(), structure);
-  write_structure(folder.path(), structure);  // as every host of a run may do
+  // Every host of a run may write the same structure again.
+  write_structure(folder.path(), structure);
   write_config(folder.path(), "hosts: []\n");
   TraceHeader second = header("alpha-1");
   second.host_number = 1;

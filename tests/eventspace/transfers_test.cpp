@@ -268,7 +268,8 @@ TEST_CASE(
   std::vector<Transfer> transfers;
   for (std::int64_t number = 0; number < 8; ++number)
     transfers.push_back(streamed(0, 2, 100 * number, 100 * number + 50));
-  transfers.push_back(streamed(1, 3, 0, 40));  // already summed up: not counted in the maximum
+  // Arrives after its time was summed up, so the maximum does not count it.
+  transfers.push_back(streamed(1, 3, 0, 40));
   const TransfersReport report = report_of(clusters_of_two(2), transfers, 1'000, 8);
   CHECK(report.late == 1);
   CHECK(report.all.used_nanos == 8 * 50 + 40);

@@ -83,8 +83,9 @@ TEST_CASE(
 TEST_CASE("link instance: frames and whole messages queue for the same link") {
   LinkInstance link(a_byte_a_microsecond);
   link.pass(0ns, 1000);
-  CHECK(link.carry(0ns, 0ns, 1000).head == 11ms);  // after the message, which leaves at 1 ms
-  CHECK(link.pass(0ns, 1000) == 13ms);             // after both
+  // Waits for the message before, which has entered the link after 1 ms.
+  CHECK(link.carry(0ns, 0ns, 1000).head == 11ms);
+  CHECK(link.pass(0ns, 1000) == 13ms);  // after both
 }
 
 TEST_CASE("link instance: cut-through costs the time of the slowest link once") {
@@ -92,7 +93,8 @@ TEST_CASE("link instance: cut-through costs the time of the slowest link once") 
   // 1000 bytes take 1 ms on the slow links. The head of a frame passes each link at once; the tail
   // follows 1 ms later.
   CHECK(cross({&slow, &fast, &last}, 0ns, 1000, 1000) == 22ms);
-  CHECK(fast.free_at() == 10ms + 100us);  // other messages fill the gap while it waits for the tail
+  // Frames of other messages may use the fast link before the tail arrives.
+  CHECK(fast.free_at() == 10ms + 100us);
   CHECK(last.free_at() == 12ms);
 }
 
@@ -114,7 +116,8 @@ TEST_CASE("link instance: control messages never wait and keep their order") {
   LinkInstance link(LinkModel({{0ns, 10ms, 8e6}, {5ms, 1ms, 8e6}}, 100ms));
   link.carry(0ns, 0ns, 1'000'000);
   CHECK(link.carry_control(4ms) == 14ms);
-  CHECK(link.carry_control(6ms) == 14ms);  // sent alone it would arrive at 7 ms
+  // Must not overtake the control message before, although 6 ms + 1 ms = 7 ms.
+  CHECK(link.carry_control(6ms) == 14ms);
   CHECK(link.carry_control(20ms) == 21ms);
 }
 

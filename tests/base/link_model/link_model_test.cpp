@@ -55,7 +55,7 @@ TEST_CASE("link model: a trace applies as of the departure of a message and repe
   CHECK(link.at(10ms).latency == 50ms);
   CHECK(link.at(29ms).latency == 50ms);
   CHECK(link.at(30ms).latency == 5ms);
-  CHECK(link.at(70ms).latency == 50ms);  // 70 = 2 * 30 + 10
+  CHECK(link.at(70ms).latency == 50ms);  // 70 ms is 10 ms into the third period of 30 ms
   // The message is offered at 9 ms, but the link is busy until 10 ms. From then on, 1000 bytes take
   // 1 ms.
   CHECK(link.pass(9ms, 10ms, 1000).arrives == 10ms + 1ms + 50ms);

@@ -72,7 +72,8 @@ TEST_CASE(
 TEST_CASE("a small difference of large times requires times that are close together") {
   Measurement difference({-1, 1});
   for (int i = 0; i < 5; ++i)
-    difference.add({{100ms + i * 100us}, {102ms + i * 100us}});  // 10 % of the change
+    // The samples vary by 10 % of their difference of 2 ms.
+    difference.add({{100ms + i * 100us}, {102ms + i * 100us}});
   CHECK(difference.spread() == Approx(0.1));
   CHECK(difference.state() == State::more);
   CHECK(difference.is_usable());
@@ -84,7 +85,7 @@ TEST_CASE("a measurement ends at its limit of batches including rejected ones") 
   CHECK(rejected.state() == State::more);
   rejected.add({{1ms}});
   CHECK(rejected.state() == State::over);
-  CHECK_FALSE(rejected.is_usable());  // one batch gives no measure of certainty
+  CHECK_FALSE(rejected.is_usable());  // with one batch the certainty is unknown
 }
 
 TEST_CASE("a measurement whose batches never agree has no figure") {

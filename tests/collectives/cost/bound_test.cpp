@@ -42,15 +42,17 @@ TEST_CASE("bound: all bytes cross a slow link and both of two parallel links") {
 }
 
 TEST_CASE("bound: an allreduce takes 2 (P - 1) transfers of each element") {
-  // 2 * 7/8 * 83,886,080 exceeds 10 ms + 83,886,080 at 1 MiB, but not at 64 KiB.
+  // The bound is the greater of two times: 2 * 7/8 transfers of 83,886,080 ns, or a latency of 10
+  // ms and one transfer. At 1 MiB the first one is greater, at 64 KiB the second one.
   CHECK(bound(Collective::allreduce, network_of({4, 4}), mebibyte) == 146'800'640);
   CHECK(bound(Collective::allreduce, network_of({4, 4}), 64 * 1024) == 15'242'880);
 }
 
 TEST_CASE(
     "bound: blocks of far hosts arrive after their latency and near ones fill the time before") {
-  // A host receives three blocks of its cluster and four of the other one. The bound is the greater
-  // of two times: the four after 10 ms, and all seven after 50 us.
+  // A host receives three blocks of its own cluster and four blocks of the other one. The bound is
+  // the greater of two times: the four far blocks after a latency of 10 ms, or all seven blocks
+  // after a latency of 50 us.
   const std::int64_t block = 83'886'080;
   CHECK(bound(Collective::gather, network_of({4, 4}), mebibyte) == 50'000 + 7 * block);
   CHECK(bound(Collective::scatter, network_of({4, 4}), mebibyte) == 50'000 + 7 * block);
@@ -67,7 +69,8 @@ TEST_CASE("bound: summed contributions arrive as one block") {
 TEST_CASE("bound: a barrier waits for the farthest host over the shortest route") {
   Network network = network_of({1, 1, 1});
   CHECK(bound(Collective::barrier, network, 0) == 10'000'000);
-  network.links[1].model = tuning::LinkModel(100ms, 1e9);  // now 0 to 2 to 1 is shorter
+  // The route from 0 over 2 to 1 is now shorter than the direct link.
+  network.links[1].model = tuning::LinkModel(100ms, 1e9);
   CHECK(bound(Collective::barrier, network, 0) == 20'000'000);
 }
 

@@ -63,9 +63,9 @@ TEST_CASE("evaluator: frames of two senders share the receiving side") {
 }
 
 TEST_CASE("evaluator: an older step that is ready goes before the next frame of a younger one") {
-  // Host 0 has 100 bytes of host 1 at 200 ns. Host 0 forwards them to host 2, which forwards them
-  // to host 1. Host 0 has already begun to send 1000 bytes to host 3. With one message under way at
-  // a time, the forwarded bytes wait for those.
+  // At 200 ns host 0 has received 100 bytes of host 1. It must forward them to host 2, which
+  // forwards them to host 1. At that time, host 0 is already sending 1000 bytes to host 3. If a
+  // host may have only one message under way, the forwarded bytes wait for the 1000 bytes.
   const std::vector<Part> parts{
       in_turn({receives(1, cells(0, 100)), sends(2, cells(0, 100)), sends(3, cells(1000, 1000))}),
       in_turn({sends(0, cells(0, 100)), receives(2, cells(500, 100))}),
@@ -90,8 +90,8 @@ TEST_CASE("evaluator: a message without credit waits one latency for its grant")
   const Network network = nanoseconds({2});
   CHECK(time_of(parts, network) == 1100);
   CHECK(time_of(parts, network, {.credit = 0}) == 1200);
-  // A frame of 100 bytes costs 228 bytes of credit, because its overhead is 128 bytes. With enough
-  // credit for one frame, the grant arrives when that frame has left.
+  // A frame of 100 bytes costs 228 bytes of credit, because its overhead is 128 bytes. If the
+  // credit covers one frame, the grant for the rest arrives while that frame is sent.
   CHECK(time_of(parts, network, {.credit = 227}) == 1200);
   CHECK(time_of(parts, network, {.credit = 228}) == 1100);
   CHECK(time_of(parts, network, {.credit = 100'000}) == 1100);
@@ -193,7 +193,8 @@ TEST_CASE("evaluator: a host whose folds take time folds one block after the oth
   network.fold_bytes_per_second = 10e9;
   CHECK(time_of(parts, network) == 300 + 30 + 200);
   network.fold_bytes_per_second = 1e9;
-  CHECK(time_of(parts, network) == 300 + 300 + 300);  // limited by the second fold
+  // The second fold waits for the end of the first one.
+  CHECK(time_of(parts, network) == 300 + 300 + 300);
 }
 
 TEST_CASE("evaluator: a barrier takes only latencies and stops at the time limit") {
@@ -258,8 +259,8 @@ TEST_CASE("evaluator: a receiving port grants one message at a time in the order
   CHECK(time_of(parts, network, {.ports = {.receiving = 2}}) == 900);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1000);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_grants_carried = true}}) == 1200);
-  // Host 2 grants host 1 first. Host 1 can send only when it has received 300 bytes of host 0, at
-  // 400 ns. Only then may host 0 send.
+  // Host 2 grants the message of host 1 first. Host 1 can send this message only after it has
+  // received 300 bytes of host 0, at 400 ns. Host 2 grants the message of host 0 after that.
   const std::vector<Part> late{in_turn({sends(1, cells(0, 300)), sends(2, cells(0, 100))}),
                                in_turn({receives(0, cells(0, 300)), sends(2, cells(0, 300))}),
                                in_turn({receives(1, cells(0, 300)), receives(0, cells(300, 100))})};
@@ -273,8 +274,8 @@ TEST_CASE("evaluator: receiving ports for other clusters do not affect those of 
   const Network network = nanoseconds({2, 1});
   CHECK(time_of(parts, network, {.ports = {.receiving = 1}}) == 1200 + 200);
   CHECK(time_of(parts, network, {.ports = {.receiving = 1, .are_apart = true}}) == 1200);
-  // Two messages of 400 bytes arrive from another cluster. With one receiving port they arrive one
-  // after the other, with two at once.
+  // Two messages of 400 bytes arrive from another cluster. If the host has one receiving port they
+  // arrive one after the other. If it has two ports they arrive at the same time.
   const std::vector<Part> far{in_turn({receives(1, cells(0, 400)), receives(2, cells(400, 400))}),
                               sends(0, cells(0, 400)), sends(0, cells(400, 400))};
   const Network two = nanoseconds({1, 2});
@@ -329,8 +330,8 @@ TEST_CASE("evaluator: with half duplex a host either sends or receives") {
 }
 
 TEST_CASE("evaluator: in order a step that cannot proceed holds up the later ones") {
-  // Host 2 receives the message of host 1 before that of host 0. Host 1 sends this message only
-  // after 300 bytes to host 3.
+  // Host 2 must receive the message of host 1 before that of host 0. Host 1 first sends 300 bytes
+  // to host 3, and then its message to host 2.
   const std::vector<Part> parts{
       in_turn({sends(2, cells(0, 100)), sends(3, cells(0, 100))}),
       in_turn({sends(3, cells(0, 300)), sends(2, cells(0, 300))}),

@@ -23,7 +23,7 @@ Network two_by_four() {
 struct Row {
   Collective collective;
   std::string algorithm, parameters;
-  std::int64_t microseconds_tenths;  // the table has four digits of milliseconds
+  std::int64_t microseconds_tenths;  // four digits after the point, in ms
   std::uint64_t messages, across;
   Bytes bytes_across;
 };

@@ -65,7 +65,8 @@ TEST_CASE("executed plans: times at three sites by the number of streams per pat
           executed(plan, network, in_order(with_ports(overhead, is_half_duplex)));
       INFO(row.streams << " streams" << (is_half_duplex ? ", half duplex" : ""));
       CHECK(std::chrono::duration<double>(time).count() == Approx(seconds).margin(0.0006));
-      if (row.streams >= 8) CHECK(time - plan->time() < 1us);  // plans have smaller rounding errors
+      // The tolerance covers rounding errors of plans.
+      if (row.streams >= 8) CHECK(time - plan->time() < 1us);
     };
     check(pools_by_bandwidth(costs), false, row.full);
     check(pools_by_bandwidth(costs), true, row.half);
@@ -122,7 +123,7 @@ TEST_CASE("executed plans: random networks with streams for all take the predict
     const base::Nanos time =
         executed(plan, network, in_order(with_ports(overhead, is_half_duplex)));
     INFO("seed " << seed);
-    // Links round times up, plans round to the nearest.
+    // The link model rounds times up. Plans round times to the nearest nanosecond.
     REQUIRE(time >= plan->time());
     REQUIRE(time <= plan->time() + 1us);
   }

@@ -31,8 +31,8 @@ const std::vector<std::string> generators = {"min3:pools=declared",
                                              "clustered_sa:merging=in_turn,segments=2",
                                              "clustered_sa:ports=half"};
 
-/// Returns whether this planner lets each block cross into each other cluster exactly once, for any
-/// bandwidths.
+/// Returns whether this planner's plans send each block into each other cluster exactly once,
+/// whatever the bandwidths.
 bool crosses_once(const std::string& generator) {
   return generator.starts_with("clustered_sa") ||
          (generator.starts_with("min3") && generator.find("bandwidth") == generator.npos);
@@ -74,7 +74,7 @@ std::string wrong(const std::string& generator, const pricing::Network& network,
     return "not each piece to each other host";
   if (const auto verdict = verify(one.algorithm, task, {}); !verdict.holds())
     return verdict.mistake;
-  for (const bool blocks : {false, true}) {  // a blocked schedule would throw
+  for (const bool blocks : {false, true}) {  // price() throws if the schedule cannot end
     one.execution.ports.blocks = blocks;
     const pricing::Price price =
         pricing::price(one.algorithm, task, {}, element_bytes, network, one.execution);

@@ -58,7 +58,7 @@ TEST_CASE("planners: parameters set pools and ports and segments and streams") {
   CHECK(seconds("clustered_sa", "") == 25.869);
   CHECK(seconds("min3_plus", "") == 1.658);
   CHECK(seconds("min3_plus", "segments=2,at_once=4") == 1.959);
-  network.frame = 4096;  // each frame takes a stream
+  network.frame = 4096;  // each frame occupies a stream of its own
   CHECK(seconds("min3", "streams=8") == 2.165);
 }
 

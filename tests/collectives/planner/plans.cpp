@@ -14,7 +14,7 @@ struct Interval {
   Nanos start, end;
 };
 
-/// Whether each interval begins when the previous ones have ended.
+/// Returns whether no two of the intervals overlap.
 bool are_disjoint(std::vector<Interval> taken) {
   std::sort(taken.begin(), taken.end(),
             [](const Interval& a, const Interval& b) { return a.start < b.start; });
@@ -42,7 +42,8 @@ std::string mistake_of(const Plan& plan, const PairCosts& costs) {
 
 std::string mistake_of(const Plan& plan, const PairCosts& costs, const PortModel& model) {
   if (const std::string mistake = mistake_of(plan, costs); !mistake.empty()) return mistake;
-  std::map<std::pair<Rank, bool>, std::vector<Interval>> ports;  // by host and whether it receives
+  // Key: host, and whether the port receives.
+  std::map<std::pair<Rank, bool>, std::vector<Interval>> ports;
   std::map<std::pair<Rank, Rank>, std::vector<Interval>> pairs;
   for (const Transfer& transfer : plan.transfers) {
     const Bytes bytes = plan.pieces[transfer.piece].bytes;

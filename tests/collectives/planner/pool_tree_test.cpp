@@ -79,9 +79,9 @@ TEST_CASE("pools: bandwidths up to 1.1 times the smallest of a class belong to i
   };
   CHECK(classes_of(105, 109) == std::vector<double>{100e6});
   CHECK(classes_of(105, 111) == std::vector<double>{100e6, 111e6});
-  // 119 is compared with 100, the smallest of the class, and not with 109.
+  // A bandwidth is compared with the smallest one of a class: 119 with 100, not with 109.
   CHECK(classes_of(109, 119) == std::vector<double>{100e6, 119e6});
-  // Links of one class do not split a pool.
+  // A pool is not split if its links are in the same class of bandwidth.
   CHECK(text(pools_by_bandwidth(matrix({{0, 109, 100}, {109, 0, 100}, {100, 100, 0}})),
              five_names()) == "(A0 A1 B0)");
   CHECK(text(pools_by_bandwidth(matrix({{0, 111, 100}, {111, 0, 100}, {100, 100, 0}})),

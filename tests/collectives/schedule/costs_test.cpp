@@ -22,7 +22,7 @@ struct Flow {
 
 struct Traffic {
   std::vector<Flow> sent;  // by participant
-  Flow all, across;        // in total, and between clusters
+  Flow all, across;        // `all`: total traffic; `across`: traffic between clusters
 };
 
 /// Returns what the participants send by a correct schedule.
@@ -59,7 +59,7 @@ struct Row {
   std::string algorithm;
   std::string values;
   Collective collective;
-  Count messages;  // between sites, or in total
+  Count messages;  // messages between sites in one case, messages in total in the other
 };
 
 }  // namespace
@@ -138,11 +138,11 @@ TEST_CASE("costs: composites send one message per segment in each direction") {
                            Collective collective, Count count) {
     return traffic(name, values, make_spec(collective, clustered({4}), count)).all.messages;
   };
-  // Three messages per stretch up the binomial tree of four.
+  // Along the binomial tree of four participants, each stretch needs three messages.
   CHECK(messages("gather_operate", "segment=2", Collective::reduce, 8) == 4 * 3);
   CHECK(messages("gather_operate", "segment=3,allgather=ring", Collective::allreduce, 8) == 3 * 12);
-  // Messages have at most 4 elements. The sums count those for 8, 8 and 16 elements that are
-  // gathered, and those for 8 elements that each of three participants gets.
+  // Messages have at most 4 elements. 2 + 2 + 4: messages that gather 8, 8 and 16 elements at the
+  // root. 3 * 2: messages that carry 8 elements to each of the three other participants.
   CHECK(messages("gather_scatter", "segment=4", Collective::alltoall, 2) == 2 + 2 + 4 + 3 * 2);
   CHECK(messages("gather_broadcast", "shapes=chain,segment=4", Collective::allgather, 4) ==
         1 + 2 + 3 + 3 * 4);

@@ -21,7 +21,7 @@ struct Node {
   Count tag = 0;
   std::set<std::size_t> requires_done;
 };
-using Graph = std::vector<std::vector<Node>>;  // by rank and label
+using Graph = std::vector<std::vector<Node>>;  // indexed by rank, then by label
 
 std::string next_word(std::istream& text) {
   std::string word;

@@ -34,7 +34,7 @@ class Proofs {
   base::Digest digest(const CollectiveSpec& task) const;
 
   std::shared_ptr<const Topology> topology_;
-  Schedule schedule_;  // reused for its memory
+  Schedule schedule_;  // member instead of a local variable, so that its memory is reused
   // Orders of summation of correct schedules.
   std::unordered_map<base::Digest, Order, Hash> orders_;
   std::size_t schedules_ = 0, verified_ = 0;

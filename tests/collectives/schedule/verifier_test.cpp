@@ -166,7 +166,8 @@ TEST_CASE(
   const std::uint64_t seed = 12;
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
-  std::map<Mutation, std::pair<std::size_t, std::size_t>> found;  // found and total
+  // Number of detected mutations, and of all mutations.
+  std::map<Mutation, std::pair<std::size_t, std::size_t>> found;
   const auto mutate = [&](const Algorithm& algorithm, const CollectiveSpec& task,
                           const Parameters& values) {
     if (task.size() < 2 || random() % 50 > 0) return;
