@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr int skipped_exit_code = 77;  // SKIP_RETURN_CODE in tests/CMakeLists.txt
+constexpr int skipped_exit_code = 77;  // must equal SKIP_RETURN_CODE in tests/CMakeLists.txt
 bool has_skipped = false;
 
 }  // namespace
@@ -20,7 +20,7 @@ void test_support::skip(std::string_view reason) {
 }
 
 int main(int argc, char** argv) {
-  // Catch's own result counts failures, and could be the code of a skipped case.
+  // run() returns the number of failures, which could equal skipped_exit_code.
   if (Catch::Session().run(argc, argv) != 0) return 1;
   return has_skipped ? skipped_exit_code : 0;
 }

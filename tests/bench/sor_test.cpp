@@ -308,8 +308,8 @@ TEST_CASE("sor: the halo depth follows from latency and bandwidth and the time o
   CHECK(iterations(4ms, 1ms) == 4);   // the slowest thread counts, and it is as slow as before
   CHECK(iterations(1us, 1us) == 20);  // the number of rows limits the depth of the halo
   border.rows = 40;
-  // A halo of two iterations sends 8 rows and makes 7 rows redundant in each iteration. 2 * (4.4 +
-  // 0.77) ms hide the latency, and one iteration is added as a reserve.
+  // A halo of two iterations sends 8 rows. It makes 7 rows redundant in each iteration, which then
+  // takes 4.4 + 0.77 ms. Two iterations hide the latency. A third one is the reserve.
   CHECK(iterations(4400us, 4400us) == 3);
   border.rows = 1000;
   // Sending the 4 rows of one more iteration takes longer than an iteration, so more rows hide

@@ -20,7 +20,7 @@ namespace {
 using namespace test_support;
 using namespace std::chrono_literals;
 
-/// Time far below the deadline of 60 s.
+/// Longest time in which an error must arrive. It is far below the deadline of 60 s.
 base::Nanos promptly(runtime::ClockKind clock) {
   return clock == runtime::ClockKind::virtual_time ? 1s : 30s;
 }
@@ -143,7 +143,8 @@ lanes:
     const SimResult result = Sim(config).run([&](paths::Thread& thread) {
       std::optional<groups::Group> world(thread);
       if (thread.rank() == 1) {
-        // When this host loses the other host, the values of that host are still under way.
+        // The service makes this host lose the other host while values of the other host are still
+        // on their way here.
         runtime::Task losing = thread.deployment().services().spawn("loses a host", [&] {
           thread.deployment().runtime().sleep_for(105ms);
           thread.host().lanes().host_lost(0, "the test says so");
@@ -153,7 +154,7 @@ lanes:
         if (!goes_on) world.reset();
         return thread.sleep_for(10s);
       }
-      thread.sleep_for(100ms);  // until the values of the other host are here
+      thread.sleep_for(100ms);  // by then the values of the other host have arrived
       const auto part = world->split(0);
       told = thrown<paths::TravelError>([&] { part->run(groups::barrier()); });
       end = thread.now();

@@ -101,7 +101,8 @@ void expect_unusable(Handle<T>& handle) {
   expect(!handle.cancel(), "cancel() returns false");
 }
 
-/// Calls `start` on one thread. `start` calls its second argument to let `times` operations end.
+/// Calls `start` on one thread, with a function as the second argument. When `start` calls that
+/// function, the other thread ends `times` operations.
 template <class T, class Start>
 void check_on(ClockKind clock, const Kind<T>& kind, int times, const Start& start) {
   INFO(kind.name << (clock == ClockKind::steady ? " on the steady clock" : ""));
@@ -124,7 +125,7 @@ void check_on(ClockKind clock, const Kind<T>& kind, int times, const Start& star
         may_end.wait(Deadline::never(), {"the first thread"});
         try {
           for (int i = 0; i < times; ++i) kind.end(side);
-        } catch (const paths::TravelError&) {  // the first thread has failed the operation
+        } catch (const paths::TravelError&) {  // the operation failed on the first thread
         }
         is_over.complete();
       },
@@ -244,7 +245,8 @@ TEST_CASE("handles: a wait ends at its deadline and the handle is then spent") {
 
 TEST_CASE("handles: a passed deadline of a started operation fails the group on all hosts") {
   const ClockKind clock = GENERATE(ClockKind::virtual_time, ClockKind::steady);
-  // A block of 1 MB takes a second between the hosts. The operation has begun at the deadline.
+  // A block of 1 MB takes a second between the hosts, so the operation is under way at the
+  // deadline.
   const Sim sim("clusters: {a: {hosts: 2, network: {latency: 1ms, bandwidth: 8Mbit}}}\nlanes:\n");
   const SimResult run = sim.run(
       [](paths::Thread& thread) {

@@ -130,7 +130,7 @@ TEST_CASE("groups: values of equal size and different types are an error for all
   const auto check = [&](auto operate) {
     const auto errors = errors_of<double, std::int64_t>(hosts, operate);
     REQUIRE(errors.size() == 2);
-    CHECK_THAT(errors[0], Catch::Contains("f64, 4"));  // its own call
+    CHECK_THAT(errors[0], Catch::Contains("f64, 4"));  // each error names the call of its member
     CHECK_THAT(errors[1], Catch::Contains("i64, 4"));
     CHECK(errors_of<double, double>(hosts, operate) == std::vector<std::string>(2));
   };

@@ -19,7 +19,7 @@ using namespace test_support;
 using namespace std::chrono_literals;
 using Calls = std::function<void(groups::Group&)>;
 
-/// Time far below the deadline of 60 s.
+/// Longest time in which an error must arrive. It is far below the deadline of 60 s.
 base::Nanos promptly(runtime::ClockKind clock) {
   return clock == runtime::ClockKind::virtual_time ? 3s : 30s;
 }

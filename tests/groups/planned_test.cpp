@@ -81,8 +81,8 @@ base::Nanos predicted(const Sim& sim, const std::string& algorithm) {
   return choice->planned->time;
 }
 
-/// Returns the errors with which member 0 refuses these schedules of an allgather; "nothing" = it
-/// takes one.
+/// Tries these schedules for an allgather on member 0. Returns the error for each refused schedule,
+/// and "nothing" for each accepted one.
 std::vector<std::string> refused(const Sim& sim, const std::vector<std::string>& algorithms) {
   std::vector<std::string> all;
   sim.run([&](paths::Thread& thread) {

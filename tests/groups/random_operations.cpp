@@ -169,7 +169,7 @@ groups::Call call_of(const Drawn& drawn, Arrays& arrays) {
     arrays.out = arrays.in;
     if (drawn.collective == Collective::exscan && arrays.expected.size() == arrays.in.size() &&
         !arrays.expected.empty() && arrays.expected[0] == -777)
-      arrays.expected = arrays.in;  // nothing is written
+      arrays.expected = arrays.in;  // rank 0 has no result, so `out` keeps the input
     call.in = std::as_bytes(std::span(arrays.out));
     call.out = std::as_writable_bytes(std::span(arrays.out));
   }
@@ -385,7 +385,7 @@ void test_support::try_to_kill(std::uint64_t seed) {
     CHECK_THAT(host.line("told: "), Catch::Contains(victim));
     CHECK(host.lines("went on").size() == (name.starts_with("a") ? 1 : 0));
   };
-  each_end(hosts, check, 15'000);  // before the deadline
+  each_end(hosts, check, 15'000);  // milliseconds; less than the deadline
 }
 
 void test_support::try_to_fail(std::uint64_t seed) {

@@ -202,7 +202,8 @@ TEST_CASE("groups: operations before a failed one continue and later ones fail")
       groups::Group world(thread);
       std::vector<std::vector<double>> in(5, std::vector<double>(20'000, 1.0)),
           out(5, std::vector<double>(20'000));
-      // Two members fail in different operations; the later operation fails first or last.
+      // Member 1 fails in operation `first`, which is 2 or 3. Member 2 fails in the other one of
+      // these two.
       if (world.rank() == 1) in[first][0] = std::nan("");
       if (world.rank() == 2) in[5 - first][0] = std::nan("");
       std::vector<groups::Started> started;
@@ -244,11 +245,12 @@ TEST_CASE("groups: after an error is returned the arrays are not accessed any mo
       auto in = std::make_unique<Values>(30'000), out = std::make_unique<Values>(30'000);
       if (group->rank() == 3) {
         thread.sleep_for(moment);
-        group = nullptr;  // it does not take part
+        group = nullptr;  // member 3 leaves the group before the operation
         return;
       }
       CHECK_THROWS_AS(group->run(groups::allreduce(*in, *out, "sum")), paths::TravelError);
-      in = nullptr, out = nullptr;  // the sanitizer detects later accesses
+      // The address sanitizer detects any later access to these arrays.
+      in = nullptr, out = nullptr;
       thread.sleep_for(100ms);
     });
     CHECK(result.broke == "");

@@ -56,7 +56,7 @@ std::string random_topology(std::mt19937_64& random) {
   return config + "lanes:\n";
 }
 
-/// Returns the threads of the hosts for which `is_meant` holds.
+/// Returns the threads of all hosts that `is_meant` selects.
 template <class IsMeant>
 Threads threads_of(const paths::Plan& plan, const IsMeant& is_meant) {
   Threads threads;

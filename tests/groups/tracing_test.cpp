@@ -82,7 +82,7 @@ TEST_CASE("group traces: each member and each step and each share is recorded on
     thread.sleep_for(1ms);
     started.wait();
   });
-  std::map<std::uint32_t, std::set<std::uint32_t>> members;  // threads by operation
+  std::map<std::uint32_t, std::set<std::uint32_t>> members;  // key: operation; value: its threads
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> operation_of;  // by share
   std::vector<std::pair<std::uint32_t, eventspace::GroupMember>> came;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> sent, received;

@@ -49,7 +49,7 @@ TEST_CASE("groups: the input is the newest tuple and the result is a tuple of it
     CHECK(numbers(*fixed) == std::vector<double>{2, 4, 1});
     CHECK(fixed->last() == 3);
     CHECK(std::memcmp(given.bytes().data() + 16, fixed->observe(1).payload.bytes().data() + 16,
-                      8) == 0);  // the input is unchanged
+                      8) == 0);  // the operation did not change its input tuple
     // The calls mix arrays and tuples. They are started together, and waited for in the opposite
     // order.
     std::vector<double> all(6);
@@ -151,7 +151,8 @@ TEST_CASE("groups: a failed operation moves no tuple and a full element is an er
     CHECK_THROWS_AS(world.run(groups::allreduce(mine, into(*full), "sum")),
                     pastset::DeadlinePassed);
     CHECK(thread.now() - before > 2s);
-    world.start(groups::allreduce(mine, into(*full), "sum"));  // dropped without reading the error
+    // The handle is destroyed although its operation fails.
+    world.start(groups::allreduce(mine, into(*full), "sum"));
     full->observe();
     world.run(groups::allreduce(mine, into(*full), "sum"));
     CHECK(full->last() == 2);

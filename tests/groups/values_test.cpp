@@ -144,8 +144,8 @@ TEST_CASE("groups: a NaN in a checked reduction is refused at its source and nam
                   std::vector<double> in(size, 1.0 + group.rank()), out(size);
                   if (group.rank() == contributor) in[bad] = std::nan("");
                   group.run(with_nan(collective, operation, in, out, is_in_place));
-                  // A rank 0 that neither sends nor receives values might otherwise have ended long
-                  // before.
+                  // All ranks wait here. A rank 0 that neither sends nor receives values might
+                  // otherwise end long before the failure.
                   group.run(groups::barrier());
                 },
                 order);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/groups/windows_test.cpp — windows and parameters with which schedules cannot end or begin.
+// tests/groups/windows_test.cpp — refused windows and parameters, with which a schedule could not
+// end or not begin.
 #include <catch2/catch.hpp>
 
 #include "base/usage_error.hpp"
@@ -55,7 +56,7 @@ TEST_CASE("groups: a window below the least one without credit works if inboxes 
     groups::Group world(thread);
     sum_ranks(world, 8, "recursive_doubling", 1);
     CHECK_THROWS_AS(sum_ranks(world, 8, "recursive_doubling", 1, 1),
-                    base::UsageError);  // no message is sent by credit
+                    base::UsageError);  // with one receiving port each message needs a grant
   });
 }
 

@@ -37,8 +37,8 @@ def blocks(page):
 
 
 def free_ports():
-    """Returns the first of enough consecutive ports. Other tests of this machine use the default
-    ones."""
+    """Returns the first of HOSTS_MAX free consecutive ports. Other tests on this machine may use
+    the default ports."""
     for first in range(20_000 + os.getpid() % 500 * 20, 32_000, HOSTS_MAX):
         try:
             for port in range(first, first + HOSTS_MAX):
@@ -51,7 +51,8 @@ def free_ports():
 
 
 def prelude(build):
-    """Returns shell code for a busy machine: nothing is built again, and some ports are taken."""
+    """Returns shell functions for the tutorial's commands. scripts/build builds nothing again, and
+    `paths run` uses free ports instead of the default ones."""
     return f"""set -e
 scripts/build() {{
   [[ "$*" == "release --target programs" ]] &&

@@ -18,7 +18,7 @@ TEST_CASE("accounts: an account issues its target and then returned credit") {
   CHECK(account.issue() == 1000);
   CHECK(account.issue() == 0);
   CHECK(account.take(300));
-  CHECK(account.issue() == 0);  // held, not yet returned
+  CHECK(account.issue() == 0);  // the 300 bytes in use are not given back yet
   account.give_back(300);
   CHECK(account.issue() == 300);
   CHECK(inbox.issued() == 1000);
@@ -58,7 +58,7 @@ TEST_CASE(
   CHECK(second.issue() == 500);
   CHECK_FALSE(second.is_short());
   CHECK(inbox.held() == 0);
-  first.give_back(10);  // from a message that is dropped later
+  first.give_back(10);  // bytes of a message that is dropped after the account was closed
   CHECK(inbox.issued() == 1000);
 }
 

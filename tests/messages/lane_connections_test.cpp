@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Transport whose room is set by the test.
+/// Transport that reports room for frames only while the test allows it.
 class Narrow final : public paths::Transport {
  public:
   Narrow(std::unique_ptr<paths::Transport> below, const bool& is_room)
@@ -146,7 +146,7 @@ TEST_CASE(
     send(2);
     CHECK(connections.connections() == 2);
     send(1);
-    send(3);  // the connection to 2 is idle and not known to be full
+    send(3);  // the connection to host 2 is replaced: it is idle and, as far as known, has room
     CHECK(connections.connections() == 2);
     CHECK_FALSE(connections.has_room(1));
     CHECK(t.one[0]->transport->asked_for == full);
@@ -155,7 +155,7 @@ TEST_CASE(
     send(3);
     CHECK(connections.connections() <= 2);
     t.is_room = true;
-    CHECK(connections.has_room(1));  // a new query for room opens a connection
+    CHECK(connections.has_room(1));  // the repeated query for room opens a connection
     for (std::uint32_t host = 1; host < 4; ++host)
       CHECK(groups[host]->receive(0, 0).wait().payload.read<std::uint32_t>() == host);
     for (auto& one : t.one) one->connections->part(runtime::Deadline::never());
@@ -184,6 +184,6 @@ TEST_CASE(
 
 TEST_CASE("lane connections: the due time in a frame is used if both hosts share a clock") {
   CHECK(time_of_message([](paths::LaneFrame& frame) {
-          if (frame.head != 0s) frame.late = -base::Nanos(20s);  // as if 20 s were left
+          if (frame.head != 0s) frame.late = -base::Nanos(20s);  // as if the frame were due in 20 s
         }) < 19s);
 }

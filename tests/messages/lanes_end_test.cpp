@@ -56,13 +56,13 @@ TEST_CASE("lanes: the end of a host is delivered after messages that arrive at t
     LaneHosts hosts(runtime, lane_plan({1, 1}, "", "{latency: 100ms}"));
     const auto here = hosts[0].group("all", hosts.all()),
                there = hosts[1].group("all", hosts.all());
-    // This context wakes before the context that delivers frames, because that one goes to sleep
-    // later.
+    // The context `says` goes to sleep before the context that delivers frames. When both
+    // wake at 400 ms, `says` runs first.
     runtime::Task says = runtime.spawn(runtime::ContextRole::thread, {"says", {}, 0}, [&] {
       runtime.sleep_until(400ms);
       hosts[1].host_ended(0);
     });
-    runtime.sleep_until(300ms);  // credit has arrived by then
+    runtime.sleep_until(300ms);  // the receiver's credit has arrived before 300 ms
     auto sending = here->send(1, 0, base::Payload::of(7));
     CHECK(there->receive(0, 0).wait().payload.read<int>() == 7);
     CHECK(runtime.now() == 400ms);
@@ -116,7 +116,7 @@ TEST_CASE("lanes: a host that arrives late names a host that died before") {
   plan->lanes.is_written = true;
   on_virtual_clock([&](runtime::Runtime& runtime) {
     LaneHosts hosts(runtime, plan);
-    constexpr std::uint32_t victim = 1;  // only the exit of its cluster knows it
+    constexpr std::uint32_t victim = 1;  // only the exit of its cluster receives host_lost()
     hosts[victim].begin();
     hosts.kill(victim);
     for (const std::uint32_t host : {0, 2, 3}) hosts[host].begin();
@@ -140,7 +140,7 @@ TEST_CASE("lanes: a host that joins a group late names the loss that made anothe
     auto sending = group->send(1, 0, base::Payload::of(7));
     hosts.kill(0);
     CHECK_THROWS_WITH(group->receive(0, 0).wait(), Catch::Contains("host a0 is gone: it died"));
-    group.reset();  // as in a thread that fails
+    group.reset();  // a thread that fails destroys its group in the same way
     hosts[1].host_ended(2);
     runtime.sleep_for(1ms);
     const auto late = hosts[1].group("all", hosts.all());
@@ -223,12 +223,12 @@ TEST_CASE("lanes: threads begin when all hosts of any number of clusters have ar
     plan->lanes.is_written = true;
     on_virtual_clock([&](runtime::Runtime& runtime) {
       LaneHosts hosts(runtime, plan);
-      const std::uint32_t late = clusters;  // a host in the middle
+      const std::uint32_t late = clusters;  // number of a host near the middle of all hosts
       in_threads(runtime, hosts.size(), [&](std::uint32_t host) {
         if (host == late) runtime.sleep_until(7s);
         hosts[host].begin();
         hosts[host].await_all();
-        CHECK(runtime.now() == 7s);  // emulated links do not delay it
+        CHECK(runtime.now() == 7s);  // frames that announce arrivals do not wait for emulated links
       });
     });
   }
@@ -251,7 +251,8 @@ TEST_CASE("lanes: threads begin without a host that is gone") {
             }));
       }
       runtime.sleep_until(3s);
-      for (std::uint32_t host = 0; host < 4; ++host)  // as the hosts that would connect to it do
+      // Other hosts report the loss in the same way when their connection to the victim fails.
+      for (std::uint32_t host = 0; host < 4; ++host)
         if (host != victim) hosts[host].host_lost(victim, "it did not come");
       for (auto& one : beginning) one.join();
     });

@@ -47,12 +47,12 @@ struct FourHosts {
       hosts = &made;
       in_threads(runtime, made.size(), [&](std::uint32_t host) {
         const auto group = made[host].group("all", made.all(), options);
-        runtime.sleep_until(100ms);  // credit has arrived by then
+        runtime.sleep_until(100ms);  // the receivers' credit has arrived before 100 ms
         thread(host, *group);
         try {
           group->leave();
-        } catch (const paths::TravelError&) {  // as the test intends
-        } catch (const base::UsageError&) {    // the group was left already
+        } catch (const paths::TravelError&) {  // error that the test intends
+        } catch (const base::UsageError&) {    // `thread` has already left the group
         }
       });
       for (std::uint32_t host = 0; host < made.size(); ++host)
@@ -170,7 +170,7 @@ TEST_CASE("lanes: declared paths and lanes share the rate of a link") {
       const auto link = t.hosts->links(0).named("network.a0", {50us, 800e6});
       {
         runtime::Lock lock(link->mutex);
-        link->instance.pass(100ms, 100'000);  // occupies the link for 1 ms
+        link->instance.pass(100ms, 100'000);  // another message occupies the link for 1 ms
       }
       group.send(1, 0, zeros(1000));
       // A link takes its next frame after all other events of the same virtual time.
@@ -195,7 +195,8 @@ TEST_CASE("lanes: without credit a message leaves when its receiver grants it") 
     if (host == 2) {
       t.runtime.sleep_for(20ms);
       group.receive(0, 0).wait();
-      CHECK(t.now() == 20ms + 10ms + 10ms + 10us);  // the grant one way, the message the other way
+      // The grant travels for 10 ms, then the message for 10 ms + 10 us.
+      CHECK(t.now() == 20ms + 10ms + 10ms + 10us);
       CHECK(t.hosts->operator[](2).use().inbox_held_most == 0);
     }
   });
@@ -242,7 +243,7 @@ TEST_CASE(
   };
   const double wire = messages * 80e-6 + 10e-3;
   CHECK(seconds(0) == Approx(wire).epsilon(0.001));
-  const std::uint64_t product = 282'000;  // credit that 250 messages cost
+  const std::uint64_t product = 282'000;  // bytes of credit that 250 messages need
   CHECK(seconds(product) == Approx(wire).epsilon(0.01));
   // Each round trip of 20 ms carries the messages that fit the window, plus the granted message.
   for (const std::uint64_t window : {product / 2, product / 10}) {
@@ -308,12 +309,13 @@ TEST_CASE("lanes: a host logs refused frames once for each of at most 32 senders
             frame.group = id;
             hosts[0].deliver(host, std::move(frame));
           }
-        runtime.sleep_for(1s);  // until data frames were handled
+        runtime.sleep_for(1s);  // by then all data frames were handled
       });
     });
   };
-  const std::vector<Said> logs = {log_of(LaneKind::data, 1'000'000, 0),  // no link leads there
-                                  log_of(LaneKind::data, 0, 77),         // no group
+  // In the first case, the source of the frames is a host to which no link leads.
+  const std::vector<Said> logs = {log_of(LaneKind::data, 1'000'000, 0),
+                                  log_of(LaneKind::data, 0, 77),  // no group
                                   log_of(LaneKind::refused, 0, 77)};
   for (const Said& said : logs) {
     CHECK(said.exit_code == 0);
@@ -339,7 +341,7 @@ TEST_CASE("lanes: an invalid frame fails both its sender and the receiver that w
             errors.first = thrown<paths::TravelError>([&] { group.receive(1, 0).wait(); });
             CHECK_THAT(thrown<paths::TravelError>([&] { group.send(1, 0, {}).wait(); }),
                        Catch::Contains("host a1 was sent"));
-            group.send(2, 0, numbered(1)).wait();  // other lanes still work
+            group.send(2, 0, numbered(1)).wait();  // the lane to host 2 still works
           }
           if (host == 1)
             errors.second = thrown<paths::TravelError>([&] { group.receive(0, 0).wait(); });
@@ -519,7 +521,7 @@ TEST_CASE("lanes: the named message of least order leaves first for any receiver
     CHECK(runtime.now() == 3ms);
     last.wait();
     CHECK(runtime.now() == 4ms);
-    for (const std::uint64_t name : {2, 0, 1})  // in any order
+    for (const std::uint64_t name : {2, 0, 1})  // receives need not follow the order of sends
       CHECK(groups[1]->receive(0, message(name, 0)).wait().payload.size() == 1000);
     CHECK(groups[2]->receive(0, message(1, 0)).wait().payload.size() == 1000);
     for (auto& group : groups) group->close(7);
@@ -545,7 +547,7 @@ TEST_CASE("lanes: a message that two hosts take for different ones fails at both
       CHECK_THROWS_WITH(next.wait(), Catch::Contains("for different messages"));
       a->send(1, {.channel = 0, .signature_digest = 5}, base::Payload::of(std::uint8_t{7}));
       CHECK(b->receive(0, {.channel = 0, .signature_digest = 5}).wait().payload.size() ==
-            1);  // it arrived before the failure
+            1);  // this message arrived before the failure
     });
 }
 
@@ -559,7 +561,7 @@ TEST_CASE(
     auto below = b->receive(0, {.channel = 2});
     auto above = b->receive(0, {.channel = 5});
     const auto large = base::Payload::filled(200'000, [](auto) {});
-    b->send(0, {.channel = 4}, large);  // under way when the channel fails
+    b->send(0, {.channel = 4}, large);  // this message is under way when channel 4 fails
     b->send(2, {.channel = 4}, large);
     runtime.sleep_for(3ms);
     a->fail({4, 4}, "the third thread broke");
@@ -573,7 +575,8 @@ TEST_CASE(
     CHECK(below.wait().payload.size() == above.wait().payload.size());
     for (std::uint64_t channel : {0, 1, 2, 3, 5})
       for (const auto& group : {a.get(), b.get(), c.get()}) group->close(channel);
-    // A failure of all channels from a number on does not replace earlier failures.
+    // c reports a failure of all channels from 3 on. The earlier failure of channel 4 keeps its
+    // error.
     c->fail({.first = 3}, "no more");
     CHECK_THROWS_WITH(a->receive(1, {.channel = 4}).wait(), "host a0: the third thread broke");
     runtime.sleep_for(10ms);

@@ -63,7 +63,7 @@ struct Pair {
       LaneHosts hosts(runtime, plan);
       const auto here = hosts[0].group("all", hosts.all()),
                  there = hosts[1].group("all", hosts.all());
-      runtime.sleep_until(10ms);  // credit has arrived by then
+      runtime.sleep_until(10ms);  // the receiver's credit has arrived before 10 ms
       use(*here, *there);
     });
   }
@@ -111,7 +111,8 @@ TEST_CASE("lent memory: a message between lent places arrives when a copied mess
           is_lent ? there.receive(0, named(0), lent(to, 2)) : there.receive(0, named(0));
       sending.wait();
       sent.push_back(pair.runtime.now());
-      std::fill(from.begin(), from.end(), std::byte{0xEE});  // memory of the sender again
+      // After wait(), the sender may overwrite its memory.
+      std::fill(from.begin(), from.end(), std::byte{0xEE});
       const auto [message, is_in_place] = receiving.wait();
       came.push_back(pair.runtime.now());
       CHECK(is_in_place == is_lent);
@@ -251,7 +252,7 @@ TEST_CASE(
     auto sending = here->send(1, named(0), lent(from));
     CHECK(handed_over == 64 << 10);
     CHECK_FALSE(sending.done());
-    hosts[0].room_made(1);  // stale: there is no room yet
+    hosts[0].room_made(1);  // reports room although there is none
     CHECK(handed_over == 64 << 10);
     is_room = true;
     hosts[0].room_made(1);
@@ -259,7 +260,8 @@ TEST_CASE(
     receiving.wait();
     CHECK(to == from);
     is_room = false;
-    // Small messages leave until their bytes, with overhead, reach the size of one frame.
+    // Small messages are handed over without room until their bytes, with overhead, reach the size
+    // of one frame.
     for (std::uint64_t name = 1; name < 2000; ++name) here->send(1, named(name), Payload::of(name));
     CHECK(handed_over < size + 600 * sizeof(std::uint64_t));
     is_room = true;
@@ -273,7 +275,8 @@ TEST_CASE("lent memory: messages of many concurrent senders and receivers all ar
   runtime::Runtime runtime;
   LaneHosts hosts(runtime, lane_plan({2}, "", ""));
   hosts.has_room = [](std::uint32_t, std::uint32_t) { return true; };
-  constexpr std::size_t size = 3 << 20;  // more than may leave before other contexts run
+  // More bytes than a context may send before it lets other contexts run.
+  constexpr std::size_t size = 3 << 20;
   std::atomic<std::size_t> wrong{0};
   runtime.run([&] {
     const auto groups = hosts.groups();

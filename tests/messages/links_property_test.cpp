@@ -38,7 +38,7 @@ struct LinkCase {
 
 struct ClusterCase {
   LinkCase network;
-  Time exit_byte = 0;  // 0 = as in its network
+  Time exit_byte = 0;  // time per byte at the exit; 0 = as for the other hosts of the cluster
   bool receives = false, has_switch = false;
 };
 
@@ -83,7 +83,7 @@ struct Case {
               [](const Message& left, const Message& right) { return left.ready < right.ready; });
   }
   std::uint64_t draw(std::uint64_t most) { return random() % (most + 1); }
-  Time byte_time() {  // rates of these times are whole numbers
+  Time byte_time() {  // as a rate, a whole number of bytes per second
     static constexpr Time times[] = {5, 8, 10, 16, 20, 32, 40, 64, 80, 125};
     return times[draw(9)];
   }

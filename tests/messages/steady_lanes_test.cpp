@@ -50,7 +50,7 @@ TEST_CASE(
   t.runtime.run([&] {
     const auto here = t.hosts[0].group("all", t.hosts.all()),
                there = t.hosts[1].group("all", t.hosts.all());
-    t.runtime.sleep_for(200ms);  // credit has arrived by then
+    t.runtime.sleep_for(200ms);  // the receiver's credit has arrived before 200 ms
     const auto sending = here->send(1, 0, base::Payload::of(7));
     t.hosts[1].host_ended(0);
     CHECK(there->receive(0, 0).wait().payload.read<int>() == 7);
@@ -67,7 +67,7 @@ TEST_CASE("steady lanes: messages that two hosts sent before they ended arrive o
     std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (const std::uint32_t host : {0, 1, 2})
       groups.push_back(hosts[host].group("all", hosts.all()));
-    runtime.sleep_for(50ms);  // credit has arrived by then
+    runtime.sleep_for(50ms);  // the receiver's credit has arrived before 50 ms
     const base::Payload message = base::Payload::of(std::vector<std::byte>(10'000));
     auto first = groups[0]->send(2, 0, message), second = groups[1]->send(2, 0, message);
     first.wait();
@@ -103,14 +103,14 @@ TEST_CASE("steady lanes: little messages use credit and are not requested one by
   t.runtime.run([&] {
     const auto here = t.hosts[0].group("all", t.hosts.all()),
                there = t.hosts[1].group("all", t.hosts.all());
-    for (std::uint64_t i = 0; i < 5000; ++i) {  // more than the credit covers
+    for (std::uint64_t i = 0; i < 5000; ++i) {  // one credit window covers fewer messages
       auto receiving = there->receive(0, little(i));
       here->send(1, little(i), base::Payload::of(i));
       REQUIRE(receiving.wait().payload.read<std::uint64_t>() == i);
     }
   });
   INFO(grants << " grants");
-  CHECK(grants < 500);  // only for a message that waited for long
+  CHECK(grants < 500);  // a grant is sent only if its message does not arrive for a long time
 }
 
 TEST_CASE("steady lanes: a little message that does not arrive is requested") {

@@ -129,7 +129,8 @@ TEST_CASE("switches: a host that connects after a switch has gone learns of the 
     LaneHosts hosts(runtime, plan);
     for (const std::uint32_t place : {2, 3}) hosts[place].look_at_neighbours();
     runtime.sleep_until(100ms);
-    hosts.kill(2);  // the switch of a, which the host of b has not met
+    // Kills the switch of cluster a before the host of cluster b has connected to it.
+    hosts.kill(2);
     hosts[1].look_at_neighbours();
     const auto group = hosts[1].group("late", {0, 1});
     CHECK_THAT(thrown<paths::TravelError>([&] { group->receive(0, 0).wait(); }),
@@ -159,7 +160,7 @@ TEST_CASE(
     runtime.sleep_until(6s + 1ms);
     one.host_ended(0);
     CHECK(receiver->receive(0, 0).wait().payload.read<int>() ==
-          7);  // still forwarded by the switch
+          7);  // the switch still forwards the message after the host's end
     end.join();
     CHECK(ended == 6s + 10ms + 50us);
   });

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check MODEL EXPECTED [-DNAME[=VALUE]...]: looks at every state of a model with spin.
+"""check MODEL EXPECTED [-DNAME[=VALUE]...]: searches all states of a model with spin.
 
-EXPECTED is holds, wrong (a decision that is not that of the full sum must be found) or hangs (a
-state without an end must be found). Exits with 77 where spin or a C compiler is missing.
+EXPECTED is the result that the search must have. `holds`: no error. `wrong`: a decision that
+differs from the decision by the full sum. `hangs`: a state from which the run cannot end. Exits
+with 77 if spin or a C compiler is missing.
 """
 import pathlib
 import re
@@ -13,8 +14,8 @@ import sys
 import tempfile
 
 SKIPPED = 77
-# Exhaustive: neither bit-state hashing nor hash compaction. Partial order reduction finds nothing
-# to omit, because everything is shared. Memory in MB.
+# The search is exhaustive, without bit-state hashing and hash compaction. Partial order reduction
+# is off (NOREDUCE): it could omit no state, because all variables are shared. MEMLIM is in MB.
 COMPILE = ["-w", "-DSAFETY", "-DNOFAIR", "-DNOREDUCE", "-DMEMLIM=4000"]
 DEPTH_MAX = 100_000
 FINDINGS = {"wrong": "assertion violated", "hangs": "invalid end state"}
@@ -52,7 +53,7 @@ def main():
         print("warning: no spin or no C compiler here, the model is not checked")
         return SKIPPED
     with tempfile.TemporaryDirectory() as folder:
-        # An error is found faster than the compiler could optimize the search.
+        # If an error is expected, the search finds it in less time than -O2 needs to compile.
         optimize = "-O2" if expected == "holds" else "-O0"
         text = search(pathlib.Path(model).resolve(), defines, folder, compiler, optimize)
     found = verdict(text)

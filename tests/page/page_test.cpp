@@ -81,8 +81,8 @@ TEST_CASE("page: hosts whose clocks differ by seconds are aligned within the sta
   const auto& stretch = report.stretches.front();
   CHECK(stretch.error_nanos >= 0);
   CHECK(stretch.error_nanos <= 500 * us);
-  // Threads wait only for other threads. All of them return within the time that results take from
-  // the root.
+  // Apart from the error of the stretch, the time of a collector includes the time of the next
+  // collector further down the path.
   const eventspace::Shape shape(run.structure);
   const auto& round = stretch.rounds[10];
   for (std::size_t place = 0; place < round.passes.size(); ++place) {
@@ -137,7 +137,8 @@ TEST_CASE("page: its data is deflated JSON in base64") {
                                                  {"a </script> \xff", {}, "", "", "", {}});
   const std::string data = eventspace::page_data(json);
   CHECK(data.find('<') == std::string::npos);
-  CHECK(data.starts_with("eJ"));  // zlib's first bytes; the browser test reads the rest
+  // The first bytes of zlib data in base64; page_real.cpp reads the rest in a browser.
+  CHECK(data.starts_with("eJ"));
   CHECK(data.size() % 4 == 0);
   CHECK(data.size() < json.size());
   const auto read = nlohmann::json::parse(json);

@@ -209,7 +209,7 @@ class Subject {
   virtual ~Subject() = default;
   virtual void begin(std::uint64_t id, const Model::Begun& begun) = 0;
   virtual bool cancel(std::uint64_t id) = 0;
-  /// `is_due`: whether the access has ended according to the model.
+  /// Returns whether the access is done. `is_due`: whether the model has already ended the access.
   virtual bool is_done(std::uint64_t id, bool is_due) = 0;
   virtual Outcome take(std::uint64_t id) = 0;
   enum class AtOnce : std::uint8_t { observe, newest, axe, set_delta, mark, end, numbers };
@@ -258,7 +258,7 @@ class InThisProcess final : public Subject {
   std::map<std::uint64_t, bool> is_move_;
 };
 
-/// A subject and the model that receive the same operations.
+/// An element (subject) and the model. Both receive the same operations.
 class Pair {
  public:
   Pair(Subject& subject, const ElementOptions& options, std::uint64_t seed)
@@ -355,7 +355,7 @@ class Pair {
   Subject& subject_;
   Model model_;
   runtime::Random random_;
-  std::list<Both> begun_;  // the model has pointers to them
+  std::list<Both> begun_;  // a list, because the model keeps pointers to these objects
   std::uint64_t steps_ = 0, ids_ = 0;
 };
 

@@ -143,7 +143,7 @@ TEST_CASE("element: keep_newest never blocks a move and raises first to the olde
   CHECK(element.observe().number == 3);
   CHECK(element.observe().number == 4);
   move_values(element, 1);
-  CHECK(element.first() == 5);  // not lowered to 4, the oldest kept tuple
+  CHECK(element.first() == 5);  // first() stays 5, although the oldest kept tuple is 4
   CHECK(value_of(element.observe(4)) == 104);
 }
 

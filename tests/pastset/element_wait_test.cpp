@@ -46,7 +46,8 @@ TEST_CASE("element: a move blocks while delta tuples are unobserved until one is
     });
     runtime.sleep_for(5ms);
     CHECK(element.last() == 2);
-    CHECK(value_of(element.observe(1)) == 1);  // observe(n) admits no mover
+    // Reading a tuple by its number releases no blocked mover.
+    CHECK(value_of(element.observe(1)) == 1);
     runtime.sleep_for(5ms);
     CHECK(element.last() == 2);
     element.observe();
@@ -90,7 +91,8 @@ TEST_CASE("element: raising delta releases as many movers as fit in their order"
     CHECK(element.last() == 1);
     element.set_delta(4);
     CHECK(element.last() == 4);
-    element.set_delta(2);  // below the backlog: affects only later moves
+    // 4 tuples are unobserved already, so the limit of 2 affects only later moves.
+    element.set_delta(2);
     CHECK(element.last() == 4);
     element.observe();
     element.observe();

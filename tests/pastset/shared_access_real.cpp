@@ -101,7 +101,8 @@ TEST_CASE("shared access: with read access other users read and wait but cannot 
     element->move(tuple_of(6));
     CHECK(stranger.wait() == 0);
     CHECK(element->first() == 0);
-    CHECK(space->mapping().processes().at(1).pid == 0);  // a read-only mapping has no slot
+    // A process with a read-only mapping is not in the table of processes.
+    CHECK(space->mapping().processes().at(1).pid == 0);
   });
 }
 
@@ -175,7 +176,8 @@ TEST_CASE("shared access: a space is not found before its initial elements exist
   std::vector<SharedSpace::Entered> elements;
   for (int i = 0; i < 40; ++i)
     elements.push_back({"element " + std::to_string(i), values, {.delta = 7}, {.slots = 16'000}});
-  // Clearing that many slots takes time, in which the other process may find the space.
+  // make() takes long to clear so many slots. The other process may find the space during that
+  // time.
   const auto space = SharedSpace::make(name, {.bytes = std::size_t{256} << 20}, elements);
   CHECK(finder.wait() == 0);
 }
@@ -189,7 +191,8 @@ TEST_CASE("shared access: a read-only mapping sees whole tuples during concurren
     const auto moved = space->find("e");
     for (std::uint64_t i = 0; !*is_over; ++i) {
       moved->move(tuple_of(i, count));
-      if (i % 256 == 0) runtime.sleep_for(base::Nanos(50'000));  // lets readers finish
+      // Pauses, so that readers can finish a read.
+      if (i % 256 == 0) runtime.sleep_for(base::Nanos(50'000));
     }
   });
   on_steady_clock([&](runtime::Runtime& runtime) {
@@ -258,7 +261,8 @@ TEST_CASE(
       pastset::AnyChange more({read.get()});
       bool is_notified = true;
       while (is_notified && told.empty()) {
-        const std::uint64_t before = more.count();  // the mark may be pending
+        // The notification of the mark may still be on its way.
+        const std::uint64_t before = more.count();
         if (read->is_deleted())
           told = "deleted";
         else

@@ -83,7 +83,7 @@ runtime::Task told_by(runtime::Runtime& runtime, runtime::ContextRole role, Wait
 /// error.
 base::Nanos kill_while(runtime::Runtime& runtime, Forked& process, std::vector<Waiter>& told,
                        std::vector<runtime::Task>& waits) {
-  runtime.sleep_for(5ms);  // most waits have begun by then
+  runtime.sleep_for(5ms);  // within 5 ms most of the waits have begun
   const base::Nanos killed = runtime.now();
   process.kill(SIGKILL);
   base::Nanos last{0};
@@ -110,7 +110,7 @@ TEST_CASE("shared space: when its owner dies all waiters get an error that names
   for (std::uint64_t i = 0; i < kills; ++i) {
     const std::string name = own_name();
     Between<std::atomic<int>> stage;
-    Forked owner = owner_of(name, *stage);  // before there are threads
+    Forked owner = owner_of(name, *stage);  // fork before this process starts threads
     on_steady_clock([&](runtime::Runtime& runtime) {
       await(runtime, *stage, 1);
       const auto space = SharedSpace::map(name);
@@ -252,7 +252,7 @@ TEST_CASE("shared space: after the death of the last observer movers without roo
     const auto element = space->enter("e", values, {.delta = 2});
     for (std::uint64_t i = 0; i < SequenceQueue::all; ++i) {
       Forked& consumer = consumers.begin();
-      // The previous process has died. Blocked movers get errors until the next process observes.
+      // The previous consumer has died. Blocked movers get errors until the next consumer observes.
       for (std::uint64_t moved = 0; moved < 3;) {
         try {
           element->move(tuple_of(moved), soon(runtime));
@@ -296,7 +296,8 @@ TEST_CASE("shared space: a death while a mover polls for room is also an error")
         try {
           element->move(tuple_of(1), soon(runtime));
         } catch (const ProcessDied&) {
-          runtime.sleep_for(1ms);  // until the death of the previous one is noticed
+          // Gives this process time to notice the death of the previous consumer.
+          runtime.sleep_for(1ms);
         }
       }
       consumers.await_done(runtime);

@@ -131,9 +131,10 @@ TEST_CASE("shared space: memory freed while a move joins the queue is available 
     element->observe();
     Served served([&] { others->axe(0); });
     element->begin(served);
-    runtime.sleep_for(20ms);  // all earlier notifications have arrived
-    // The count of listeners is set to 0. The move must then serve the read itself, and must
-    // afterwards notice the axe.
+    runtime.sleep_for(20ms);  // by then all earlier notifications have arrived
+    // With 0 listeners, the move of the other mapping notifies no process. The next move must then
+    // serve the waiting read itself. That read axes tuple 0, and the move must use the memory that
+    // this frees.
     space->mapping().segment().elements[0].listeners = 0;
     others->move(tuple_of(1, 1));
     CHECK(element->move(tuple_of(2, 900), soon(runtime, 5s)) == 2);
@@ -142,7 +143,8 @@ TEST_CASE("shared space: memory freed while a move joins the queue is available 
 
 TEST_CASE("shared space: an element that is held for a long time delays no other element") {
   on_steady_clock([&](runtime::Runtime& runtime) {
-    const auto space = SharedSpace::make(own_name(), {.lock_patience = 10min});  // a busy machine
+    // A patience long enough for a busy machine.
+    const auto space = SharedSpace::make(own_name(), {.lock_patience = 10min});
     const auto held = space->enter("e", values);
     const auto free = space->enter("free", values);
     const auto other = map_again(*space);
@@ -157,7 +159,7 @@ TEST_CASE("shared space: an element that is held for a long time delays no other
     auto comes = free->start_observe();
     others_free->move(tuple_of(7));
     CHECK(value_of(comes.wait(soon(runtime, 5s))) == 7);
-    CHECK(space->enter("third", values)->last() == 0);  // nor a new element
+    CHECK(space->enter("third", values)->last() == 0);  // a new element is not delayed either
     holder.let_go(true);
     asks.join();
   });
@@ -204,7 +206,7 @@ TEST_CASE("shared space: a process that dies while an element is held leaves not
     Holder holder(runtime, *other);
     victim.kill(SIGKILL);
     victim.wait();
-    runtime.sleep_for(500ms);  // longer than any lock patience
+    runtime.sleep_for(500ms);  // longer than the lock patience of all mappings
     holder.let_go(false);
     wait_until(runtime, [&] { return blocked_movers(*space) == 0; });
   });
@@ -313,7 +315,7 @@ TEST_CASE("shared space: the child of a fork can only release it and does not af
   CHECK(mapping.processes().at(mapping.me()).pid == static_cast<std::uint32_t>(getpid()));
   CHECK(element->observe().number == 0);
   element->axe(0);
-  // The pinned tuple leaves room for one more of that size.
+  // Besides the pinned tuple, the memory has room for one more tuple of 500 values.
   element->move(tuple_of(4, 500));
   CHECK_THROWS_AS(element->move(tuple_of(5, 500)), pastset::SharedSpaceFull);
   CHECK(value_of(*pinned) == 3);
@@ -325,7 +327,7 @@ TEST_CASE(
   const auto space = SharedSpace::make(own_name());
   const auto before = space->enter("e", values);
   space->delete_element("e");
-  const auto element = space->enter("e", values);  // at the same place
+  const auto element = space->enter("e", values);  // in the memory of the deleted element
   pastset::shared::Element& left = space->mapping().segment().elements[0];
   constexpr std::uint32_t nobody = (1 << 30) - 2;
   element->move(tuple_of(0, 20'000));
@@ -334,7 +336,8 @@ TEST_CASE(
   CHECK(space->show().at(0).arena_bytes_used == 0);
   CHECK(left.lock.lock(nobody, space->mapping(), 0ms) == runtime::SharedLock::Found::clean);
   left.line_count = 5;
-  // The dead process was about to move a tuple, or to free the extent for other movers.
+  // The entry is as the dead process left it before it moved a tuple (2), or before it freed the
+  // extent for other movers (~0).
   space->mapping().segment().newest[0][0] = GENERATE(2ULL, ~0ULL);
   left.lock.leave_for(nobody);
   CHECK_THROWS_AS(before->last(), pastset::Deleted);
@@ -372,7 +375,7 @@ TEST_CASE("shared space: a process without free descriptors declares no other pr
     const auto element = space->enter("e", values);
     wait_until(runtime, [&] { return *stage != 0; });
     CHECK(*stage == 1);
-    const auto other = map_again(*space);  // notifies the first mapping
+    const auto other = map_again(*space);  // mapping the space again notifies the first mapping
     *stage = 2;
     wait_until(runtime, [&] { return *stage == 3; });
     runtime.sleep_for(200ms);

@@ -161,7 +161,8 @@ inline void kill_again_and_again(int kills, std::uint64_t seed) {
     // Memory that was used once stays allocated. After half of the kills, no more may be added.
     if (const auto now = blocks_of(others[(which + 1) % others.size()].pid()); !blocks && now) {
       blocks = now;
-      tally->keeper_ends = true;  // the space must exist without the process that made it
+      // From now on, the process that made the space is gone; the space must remain.
+      tally->keeper_ends = true;
       CHECK(keeper.wait() == 0);
     } else if (now) {
       CHECK(*now <= *blocks + 64);

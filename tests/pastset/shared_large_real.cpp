@@ -97,7 +97,7 @@ TEST_CASE("shared space: a tuple written in it is moved and read without a copy"
     CHECK(used(*space) == mib);
     CHECK(mover.wait() == 0);
     element->axe(0);
-    CHECK(used(*space) == mib);  // its memory is kept while it is read
+    CHECK(used(*space) == mib);  // the axed tuple keeps its memory while `stored` refers to it
     CHECK(value_of(stored) == 7);
   });
 }
@@ -137,11 +137,11 @@ TEST_CASE("shared space: a forwarded tuple is not copied and counts where it was
       CHECK(stored.payload.bytes().data() == places[i / 2]);
     }
     to->axe(0);
-    CHECK_FALSE(third.done());  // the second tuple shares its memory
+    CHECK_FALSE(third.done());  // the third move still waits: tuples 0 and 1 share an extent
     const auto& rings = space->mapping().segment().processes[space->mapping().me()].bell.rings;
     const std::uint32_t before = rings;
     to->axe(1);
-    CHECK(rings != before);  // the waiter is woken through its bell
+    CHECK(rings != before);  // axe() rings the bell of the process that waits
     CHECK(third.wait(soon(runtime)).number == 2);
   });
 }
@@ -154,7 +154,7 @@ TEST_CASE("shared space: no other access waits while a large tuple is copied") {
     const auto space = SharedSpace::make(own_name(), {.bytes = 128 * mib, .lock_patience = 200ms});
     const auto element =
         space->enter("e", values, {.delta = 4}, {.slots = 8, .arena_bytes = 64 * mib});
-    element->move(tuple_of(0, 1000));  // so that a chunk exists
+    element->move(tuple_of(0, 1000));  // makes the arena allocate its first chunk
     runtime::Task mover = start(runtime, [&] { element->move(stopping.payload()); });
     wait_until(runtime, [&] { return state.is_reached.load(); });
     CHECK(element->move(tuple_of(1, 1), soon(runtime)) == 1);
@@ -202,7 +202,7 @@ TEST_CASE("shared space: memory of large tuples is reused and returned when it i
       CHECK(value_of(element->observe()) == i);
       element->axe(i);
     }
-    CHECK(mib_of(*space) <= 24);  // one extent of each length
+    CHECK(mib_of(*space) <= 24);  // the arena keeps a free extent of each length
     element->move(tuple_of(60, 2 * of_a_mib));
     wait_until(runtime, [&] { return mib_of(*space) <= 3; });
     CHECK(value_of(element->observe()) == 60);

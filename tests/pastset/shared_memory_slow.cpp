@@ -31,7 +31,7 @@ Taken taken_with(const SharedSpace& space) {
 void expect_flat(const char* what, const Taken& middle, const Taken& end) {
   std::printf("%s: resident %lu KiB, then %lu; the space's memory %lu KiB, then %lu\n", what,
               middle.resident_kib, end.resident_kib, middle.memory_kib, end.memory_kib);
-  CHECK(end.descriptors <= middle.descriptors);  // ended processes are no longer watched
+  CHECK(end.descriptors <= middle.descriptors);  // no descriptor of an ended process is left
   CHECK(end.memory_kib <= middle.memory_kib + 64);
   CHECK(end.resident_kib <= middle.resident_kib + 4096);
 }

@@ -137,7 +137,7 @@ TEST_CASE(
     const pastset::Stored pinned = bounded->observe();
     CHECK(pinned.number == 0);
     bounded->axe(0);
-    CHECK_FALSE(third.done());  // it is being read
+    CHECK_FALSE(third.done());  // the third move waits, because tuple 0 is still being read
     CHECK(bounded->last() == 2);
     CHECK_THROWS_AS(bounded->move(tuple_of(9), soon(runtime, 5ms)), pastset::DeadlinePassed);
     const_cast<pastset::Stored&>(pinned).payload = {};
@@ -283,7 +283,7 @@ TEST_CASE("shared space: a stopped holder of the lock is named and a dead one is
     holder.kill(SIGKILL);
     CHECK(holder.wait() == 128 + SIGKILL);
     CHECK(element->move(tuple_of(6)) == 1);
-    CHECK(value_of(element->observe()) == 5);  // the dead process had not observed it yet
+    CHECK(value_of(element->observe()) == 5);  // the killed process had not observed tuple 0
   });
 }
 

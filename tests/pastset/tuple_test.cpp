@@ -54,8 +54,8 @@ void check_scalar_round_trip() {
 std::vector<std::byte> random_bytes(runtime::Random& random, std::size_t size) {
   std::vector<std::byte> bytes(size);
   for (std::byte& byte : bytes) {
-    // Small numbers are plausible lengths. With these the reader gets further than with random
-    // bytes.
+    // Many bytes are small numbers, which are plausible lengths. The reader therefore decodes more
+    // of these bytes than of uniformly random ones.
     byte = static_cast<std::byte>(random.chance(0.6) ? random.below(3) : random.below(256));
   }
   return bytes;

@@ -21,8 +21,9 @@ struct Passage {
   const void* context;
 };
 
-/// Records the passing operations and their contexts. `at_once` lists the kinds of operations that
-/// never wait here. Moves wait here unless `at_once` contains them.
+/// Wrapper that records each operation and its context. `at_once` lists the kinds of operations
+/// that this wrapper handles without waiting. A move waits in the wrapper unless `at_once` contains
+/// moves.
 class Spy final : public BlockingWrapper {
  public:
   Spy(OperationSet at_once, std::vector<Passage>& passages)

@@ -43,7 +43,8 @@ std::string four_hosts(const std::string& more) {
 /// Counts passing operations with and without a context.
 struct Passed {
   std::atomic<int> with{0}, without{0};
-  std::array<std::atomic<int>, 100> last_arrivers{};  ///< marked results of each round
+  /// For each round, number of results with the mark `last_arriver`.
+  std::array<std::atomic<int>, 100> last_arrivers{};
 };
 class Counter final : public paths::Wrapper {
  public:
@@ -197,7 +198,8 @@ TEST_CASE("begun: an incomplete round fails at its deadline and names the missin
       thread.host().runtime().sleep_for(900ms);
       return;
     }
-    if (thread.rank() == 0) thread.host().runtime().sleep_for(600ms);  // this host is late too
+    // Rank 0 contributes late too, but before rank 2.
+    if (thread.rank() == 0) thread.host().runtime().sleep_for(600ms);
     const std::string error =
         thrown<paths::TravelError>([&] { thread.path("sum").move_value(std::uint64_t{1}); });
     wrongs.contains(error, "round 0: missing at the deadline: ");

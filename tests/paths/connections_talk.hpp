@@ -70,7 +70,8 @@ inline std::shared_ptr<const Plan> plan_of_two(std::uint64_t digest) {
     plan->paths.push_back(path);
   }
   plan->digest = {digest, 2};
-  plan->shares.resize(2);  // beta-0 opens two connections to alpha-0, one of them from two stages
+  // beta-0 opens two connections to alpha-0: one from one stage, the other from two stages.
+  plan->shares.resize(2);
   plan->shares[0].entrances = {{1, 3, 0, 1, 0}, {1, 4, 0, 1, 1}, {1, 4, 1, 1, 1}};
   return plan;
 }
@@ -122,7 +123,7 @@ struct Talk {
     return connections.requests().call(other, there, std::move(operation),
                                        runtime::Deadline::written_at(deadline));
   }
-  /// Delivers the reply to `asked` with `value`.
+  /// Delivers a reply to the request `asked`, with this value and these credits.
   void reply_to(const Frame& asked, double value = 0, std::uint32_t credits = 0) {
     Frame reply = frame(FrameKind::reply);
     reply.call = asked.call;
@@ -130,14 +131,15 @@ struct Talk {
     reply.result.payload = base::Payload::of(value);
     connections.deliver(outbound, std::move(reply));
   }
-  /// Spawns the end of alpha-0, which waits for the peer until 1 s.
+  /// Spawns a context that ends the connections of alpha-0. Until 1 s, it waits for the peer's
+  /// goodbye.
   runtime::Task stop() {
     return runtime.spawn(runtime::ContextRole::service, {"end"}, [this] {
       connections.goodbyes().part(runtime::Deadline::written_at(1s));
       ended = runtime.now();
     });
   }
-  base::Nanos ended{0};  ///< time at which stop() was done
+  base::Nanos ended{0};  ///< time at which the context of stop() ended
   void push(double value, std::uint32_t path = 0, std::uint32_t thread = 0) {
     connections.sender().push(other, there, push_of(value, path, thread));
   }
@@ -189,7 +191,7 @@ struct Talk {
     greeting.stage = on == second_inbound ? first_stage + 1 : first_stage;
     connections.deliver(on, std::move(greeting));
   }
-  /// Returns an operation for a stage to which the first connection leads.
+  /// Returns a frame of this kind with an operation for the stage of the first connection.
   Frame operation(FrameKind kind) const {
     Frame made = frame(kind);
     made.stage = first_stage;

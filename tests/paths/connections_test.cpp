@@ -54,12 +54,12 @@ TEST_CASE(
   talk.push(300);
   talk.push(400, 1);
   talk.push(301);
-  talk.push(500, 0, 1);  // another thread of the path
+  talk.push(500, 0, 1);  // another thread on the path of 300 to 302
   talk.push(302);
   CHECK(talk.values().empty());
   talk.give_credits(2);
   CHECK(talk.values() == std::vector<double>{302, 400});
-  talk.push(303);  // behind the waiting pushes
+  talk.push(303);  // queued after the pushes that wait for credits
   CHECK(talk.values().empty());
   talk.give_credits(100);
   CHECK(talk.values() == std::vector<double>{500, 303});
@@ -127,7 +127,7 @@ TEST_CASE("connections: an end is awaited as long as held pushes continue to lea
     CHECK(talk.sent_of(FrameKind::goodbye) == 1);
     CHECK(talk.values() == std::vector<double>{300, 301, 302, 303});
     const base::Nanos left = talk.runtime.now();
-    stopping.join();  // the goodbye gets no reply
+    stopping.join();  // takes 1 s, because the peer does not reply to the goodbye
     CHECK(talk.runtime.now() == left + 1s);
   });
 }
@@ -171,7 +171,8 @@ TEST_CASE("connections: credits travel in replies and alone when half of them ar
   CHECK(talk.sent.back().credits == 5);
   const bool are_requests = GENERATE(false, true);
   const FrameKind kind = are_requests ? FrameKind::request : FrameKind::one_way;
-  // A request returns its credit when it arrives, a push when it has been carried out.
+  // alpha-0 returns the credit of a request when the request arrives, and that of a push when the
+  // push has been carried out.
   auto come_in = [&] {
     talk.connections.deliver(Talk::inbound, talk.operation(kind));
     if (!are_requests) talk.connections.sender().end_push(Talk::inbound);
@@ -235,7 +236,7 @@ TEST_CASE("connections: requests beyond the credits leave in the order of their 
     }
     for (std::uint64_t sequence = 0; sequence < calls; ++sequence) call(sequence);
     talk.runtime.sleep_for(1ms);
-    call(calls);  // begins before the credits wake the calls that wait
+    call(calls);  // begins while earlier calls wait, before new credits wake them
     talk.give_credits(2);
     talk.runtime.sleep_for(1ms);
     for (const Frame& one : std::exchange(talk.sent, {})) {
@@ -261,7 +262,7 @@ TEST_CASE("connections: a request of another path does not wait behind pushes wi
     });
     talk.runtime.sleep_for(1ms);
     REQUIRE(talk.sent_of(FrameKind::request) == 1);
-    talk.reply_to(talk.sent.back(), 0, 1);  // with the credit of the request
+    talk.reply_to(talk.sent.back(), 0, 1);  // the reply returns the credit of the request
     caller.join();
     CHECK(talk.sent_of(FrameKind::one_way) == 0);
     talk.give_credits(1);
@@ -277,7 +278,7 @@ TEST_CASE("connections: a request that was cancelled while it waited for credits
     auto cancelled =
         talk.runtime.spawn(runtime::ContextRole::service, {"read"}, [&] { talk.call({}); });
     talk.runtime.sleep_for(1ms);
-    talk.release();  // behind the request
+    talk.release();  // queued after the request that waits for credits
     CHECK(talk.values().empty());
     cancelled.cancel();
     cancelled.join();
@@ -307,7 +308,8 @@ TEST_CASE("connections: no frame leaves before the peer's welcome and then all l
   talk.connections.deliver(Talk::outbound, talk.frame(FrameKind::welcome));
   talk.give_credits(9);
   const std::vector<double> values = talk.values();
-  REQUIRE(values.size() == CreditWindow::size + 1);  // the last holds the newest push
+  // One push for each credit, of which the last one is the newest push; then the release.
+  REQUIRE(values.size() == CreditWindow::size + 1);
   CHECK(values.front() == 0);
   CHECK(values[CreditWindow::size - 1] == CreditWindow::size + 1);
   CHECK(values.back() == Talk::released);
@@ -374,7 +376,8 @@ TEST_CASE("connections: a peer that is lost or has parted is reported once") {
     talk.goodbye(Talk::inbound);
     CHECK(talk.sent_of(FrameKind::goodbye) == 1);
     CHECK(talk.gone.empty());
-    talk.hello(Talk::second_inbound);  // overtaken by the goodbye of the first connection
+    // This hello arrives after the goodbye of the first connection.
+    talk.hello(Talk::second_inbound);
     talk.goodbye(Talk::second_inbound);
     CHECK(talk.sent_of(FrameKind::goodbye) == 2);
     talk.connections.connection_lost(Talk::outbound, "closed");
@@ -406,7 +409,7 @@ TEST_CASE(
   talk.welcomes = false;
   talk.connections.meet(other, there);
   base::Nanos ended{0};
-  const int come = GENERATE(0, 1, 2);  // number of connections of the peer that arrive, of two
+  const int come = GENERATE(0, 1, 2);  // number of the peer's two connections that arrive
   if (come > 0) talk.hello(Talk::inbound);
   if (come > 1) talk.hello(Talk::second_inbound);
   const bool is_met = come == 2 && GENERATE(true, false);
@@ -449,7 +452,7 @@ TEST_CASE("connections: the error about a missing peer names the refused one tha
 TEST_CASE("connections: the first loss of a peer closes its connections that were never welcomed") {
   Talk talk;
   talk.welcomes = false;
-  talk.push(1);  // on a connection without a welcome yet
+  talk.push(1);  // opens a connection for which no welcome arrives
   talk.hello();
   talk.connections.connection_lost(Talk::inbound, "it died");
   CHECK_THROWS_AS(talk.push(2), TravelError);
@@ -522,7 +525,7 @@ TEST_CASE(
     INFO(one.wrong);
     CHECK(is_refused(talk, one.wrong));
     CHECK(talk.served.empty());
-    CHECK_THROWS_AS(talk.push(2), TravelError);  // no connection is left
+    CHECK_THROWS_AS(talk.push(2), TravelError);  // the refusal closed all connections of the peer
     talk.connections.deliver(Talk::inbound, talk.operation(FrameKind::request));
     CHECK(talk.served.empty());
   }
@@ -542,7 +545,8 @@ TEST_CASE("connections: only heartbeats and credits may follow a goodbye") {
 TEST_CASE("connections: an unsolicited or second reply refuses the peer") {
   struct Case {
     std::string wrong;
-    std::function<void(Talk&, Frame)> answer;  // called with a reply to the call
+    // Called with a correct reply to the call, which it may change before delivery.
+    std::function<void(Talk&, Frame)> answer;
   };
   const std::vector<Case> cases = {
       {"reply to call 17",
@@ -621,7 +625,7 @@ TEST_CASE(
     "stays") {
   Talk talk;
   talk.hello();
-  talk.hello(Talk::third_inbound);  // to the same stage
+  talk.hello(Talk::third_inbound);  // hello for the stage to which the first connection leads
   REQUIRE(talk.sent.back().kind == FrameKind::refuse);
   CHECK(talk.sent.back().text ==
         "host beta-0 is connected to host alpha-0 already: was it started twice?");

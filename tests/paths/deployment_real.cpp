@@ -71,7 +71,7 @@ TEST_CASE(
       ++(take_part(thread, all[i]) ? worked : failed);
     }
     thread.path("sum").move_value(1.0);
-    thread.sleep_for(1s);  // until peers notice closed connections
+    thread.sleep_for(1s);  // peers notice closed connections within this time
     say("after: " + Has::now().text());
     thread.path("sum").move_value(1.0);
     say(fmt::format("worked: {}", worked));
@@ -90,8 +90,9 @@ TEST_CASE(
     // Connected hosts keep connections open; each host is in a third of the deployments.
     CHECK(after.descriptors <= before.descriptors + 2 * host_count);
     CHECK(after.threads <= before.threads);
-    CHECK(after.mappings <= before.mappings + 160);               // stacks are kept in bulk
-    CHECK(after.heap_bytes <= before.heap_bytes + count * 8192);  // labels are remembered
+    CHECK(after.mappings <= before.mappings + 160);  // the runtime allocates stacks in bulk
+    // Hosts remember the labels of deployments.
+    CHECK(after.heap_bytes <= before.heap_bytes + count * 8192);
     worked += std::stoul(process.line("worked: "));
     failed += std::stoul(process.line("failed: "));
   }

@@ -64,7 +64,7 @@ TEST_CASE(
           if (thread.rank() % 2 == 1)
             for (int again = 0; again < 3; ++again) expect(use(thread, "odd", some), 4);
           expect(path.move_value(1.0).payload.read<double>(), 4);
-          expect(elements_of(thread) > 1, false);  // only the element of the config's plan
+          expect(elements_of(thread) > 1, false);  // only the element of the config's plan is left
         },
         clock);
   }
@@ -157,7 +157,7 @@ TEST_CASE(
   std::string failure;
   const SimResult result = sim.run([&](paths::Thread& thread) {
     const auto deployment = thread.host().deploy("left", both);
-    thread.path("sum").move_value(1.0);  // both hosts have it
+    thread.path("sum").move_value(1.0);  // after this round both hosts have made the deployment
     if (thread.rank() == 1) return;
     paths::Thread member(*deployment, 0, 1);
     failure = thrown<paths::TravelError>([&] { member.path("sum").move_value(1.0); });

@@ -103,7 +103,7 @@ class Run {
     if (fate.error.find(culprit) == std::string::npos)
       return fmt::format("an error that does not name {}: {}", culprit, fate.error);
     ++counts.named;
-    // No thread progressed between `*std::prev(after)` and the error of this thread.
+    // `*std::prev(after)` is the last progress of any thread before this error.
     const auto after = std::upper_bound(got_on_.begin(), got_on_.end(), fate.told);
     const Nanos took = fate.told - (after == got_on_.begin() ? Nanos(0) : *std::prev(after));
     counts.longest = std::max(counts.longest, took);

@@ -38,8 +38,9 @@ struct Scene {
   bool is_far(std::uint32_t above) const { return cluster_of[above] != cluster_of[above + 1]; }
   /// Returns the longest time that a reply to any thread takes while no thread computes.
   Nanos round_trip() const;
-  /// Returns the same time for threads that must request what they need. A reply under way may be
-  /// too old or from another cluster. The thread then sends another request.
+  /// Returns the longest time of a reply for threads that must request values. A value that is
+  /// already on its way to the thread may be too old, or from another cluster than the one needed.
+  /// The thread then sends another request.
   Nanos longest_answer() const;
 
   std::uint64_t seed;
@@ -71,9 +72,9 @@ struct Scene {
 
 /// Result of a thread.
 struct Fate {
-  bool is_right = false;      ///< all iterations were done and right
-  std::string error;          ///< error that ended it
-  std::string wrong;          ///< mistake that a right program would not see
+  bool is_right = false;  ///< all iterations were done and right
+  std::string error;      ///< error that ended it
+  std::string wrong;      ///< first wrong value or unexpected error that the thread saw; "" = none
   std::vector<Nanos> got_on;  ///< times at which it had computed or an operation had returned
   Nanos told{0};              ///< time of the error
 };

@@ -240,7 +240,8 @@ exchanges: {rows: {template: u32}}
         send_rank(thread);
         receive(thread, from_previous(thread.rank()));
         receive(thread, from_next(thread.rank()));
-        thread.path("sum").move_value(0.001);  // all contributions are needed
+        // The condition can be decided only with the contributions of all threads.
+        thread.path("sum").move_value(0.001);
       }
     } catch (const paths::TravelError& error) {
       told[thread.rank()] = error.what();

@@ -57,8 +57,8 @@ double whole_sum(const paths::Plan& plan, std::uint64_t round, double base_value
   return sum;
 }
 
-/// Rounds in which a thread must get the error: `from` and later rounds before `until`. The results
-/// of all other rounds must be right.
+/// Rounds in which a thread must get the error: all rounds r with from <= r < until. The results of
+/// all other rounds must be correct.
 struct Expected {
   std::uint64_t from = rounds, until = rounds;
 };
@@ -127,7 +127,8 @@ std::vector<Expected> expected_when_all_are_needed(const Sim& sim, const Sim::Pl
   const auto above = sim.threads_through(place);
   const bool is_decided = up && !above.empty() && !sim.kind_above(place, "condition_check");
   if (is_decided) return expected_in_tree(sim, place, true);
-  // If a prefetch fails, its own cluster gets the error, but has moved its tuple before that.
+  // If a prefetch fails, the error reaches the cluster that prefetches. That cluster has already
+  // moved its own tuple of the round.
   const bool has_moved = above.empty() || up;
   const std::uint32_t cluster = cluster_of_place(sim, place);
   std::vector<Expected> expected(sim.plan().thread_count());
@@ -289,8 +290,8 @@ collectives:
 }  // namespace
 
 TEST_CASE("failure: integers of one sign that overflow prove the condition in every cluster") {
-  // In the first case no cluster decides alone. In the second c decides alone, and adding its value
-  // overflows at the others.
+  // With the values `all_needed` no cluster decides alone. With `one_alone` cluster c decides
+  // alone, and the sums that other clusters make with its value overflow.
   const std::vector<std::int32_t> all_needed = {1'500'000'000, 0, 1'500'000'000},
                                   one_alone = {1'000'000'000, 500'000'000, 2'100'000'000};
   for (const auto& values : {all_needed, one_alone}) {

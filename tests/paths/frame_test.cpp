@@ -192,7 +192,7 @@ TEST_CASE("frame: a lane's frame carries its source and target and its part of a
   CHECK(lane.head == frame.lane->head);
   CHECK(lane.payload == bytes_of("tail"));
   CHECK_FALSE(is_control(frame.kind));
-  frame.lane->kind = paths::LaneKind::grant;  // only data has a body
+  frame.lane->kind = paths::LaneKind::grant;  // only data frames have a body
   CHECK_FALSE(decode_frame(encode_header(frame), bytes_of("tail")));
   frame.lane->lag = base::Nanos(-1);  // a negative lag is invalid
   CHECK_FALSE(decode_frame(encode_header(frame), {}));
@@ -204,7 +204,7 @@ TEST_CASE("frame: of another version only kind and version and run and text are 
   hello.version = protocol_version + 1;
   hello.text = "beta-0";
   auto header = encode_header(hello);
-  header.resize(header.size() + 100);  // additions of that version
+  header.resize(header.size() + 100);  // fields that the later version adds
   const auto after = decode_frame(header, bytes_of("and its body"));
   REQUIRE(after);
   CHECK(after->version == protocol_version + 1);
@@ -223,9 +223,9 @@ TEST_CASE("frame: bytes are little-endian and in the documented places") {
   CHECK(at(4) == 6);
   CHECK(at(5) == 0);
   CHECK(at(6) == 0);     // kind: request
-  CHECK(at(8) == 0xef);  // the run's high half begins with its lowest byte
+  CHECK(at(8) == 0xef);  // low byte first: byte 8 is the lowest byte of the run number's high half
   CHECK(at(15) == 0x01);
-  CHECK(at(26) == 3);           // from_host, behind an empty text
+  CHECK(at(26) == 3);           // from_host, which follows an empty text
   CHECK(at(34) == 77);          // call
   CHECK(at(46) == 4);           // operation: newest
   CHECK(at(46 + 26 + 5) == 1);  // sequence 2^40
@@ -252,7 +252,7 @@ TEST_CASE("frame: truncated and longer and out-of-range bytes are not a frame") 
   CHECK_FALSE(changed(7, 1));     // the failure flag without a failure in the body
   CHECK_FALSE(changed(25, 255));  // a text of 65,280 bytes
   CHECK_FALSE(changed(46, 15));   // operation
-  CHECK_FALSE(changed(47, 4));    // flags of the operation
+  CHECK_FALSE(changed(47, 4));    // unknown flags of the operation
   CHECK_FALSE(changed(60, 6));    // segment 6 of 6
 }
 

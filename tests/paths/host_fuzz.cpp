@@ -175,7 +175,8 @@ class Split final : public Transport {
   ConnectionId fresh() { return first_of_guest + next_++; }
 
   Receiver* receiver = nullptr;
-  std::deque<std::pair<ConnectionId, ShortFrame>> received_short;  // received by the guest
+  // Short frames that the guest received.
+  std::deque<std::pair<ConnectionId, ShortFrame>> received_short;
   std::vector<ConnectionId> made;  // connections from the victim to the guest
   std::set<ConnectionId> dropped;
 
@@ -262,7 +263,7 @@ class Game {
     }
   }
 
-  // ---- the real hosts
+  // ---- the victim and the honest host
 
   void run_thread(Host& host, std::uint32_t index) {
     Thread thread(host.deployment(), index, 1);
@@ -278,7 +279,7 @@ class Game {
         }
       } catch (const TravelError& error) {
         if (sums) say(error.what());
-      } catch (const std::exception& error) {  // from a tuple that is too short
+      } catch (const std::exception& error) {  // thrown if a tuple of the guest is too short
         if (sums) say(error.what());
       }
       thread.sleep_for(1ms);
@@ -400,7 +401,8 @@ class Game {
     perhaps(result.origin.cluster);
     if (random_.chance(wrong_)) result.payload = random_payload();
     operation.segments = std::max(1u, operation.segments);
-    operation.segment %= operation.segments;  // other values are no frame
+    // A frame with segment >= segments could not be decoded.
+    operation.segment %= operation.segments;
   }
   base::Payload random_payload() {
     const std::size_t size = random_.chance(0.05) ? 70'000 : random_.below(80);
@@ -652,7 +654,8 @@ std::string which_game() { return fmt::format("again with: PATHS_SEED={}", seed_
 
 TEST_CASE("host: whatever a peer sends the run of the others continues and ends right") {
   const Sim sims[] = {Sim(config(false)), Sim(config(true))};
-  base::set_bugs_throw(false);  // otherwise a stage would turn a bug into a failure
+  // A stage would report a thrown bug as a failed operation, which hides it.
+  base::set_bugs_throw(false);
 
   const double seconds =
       static_cast<double>(test_support::from_environment("PATHS_CPU_SECONDS", 0));

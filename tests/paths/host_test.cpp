@@ -43,15 +43,15 @@ TEST_CASE(
   const Sim sim(config("sequential", "deadline: 2s"));
   Outcomes outcomes;
   sim.run_well([&](paths::Thread& thread) {
-    if (thread.rank() == 1) {  // alpha-0/1, on the root's host, is far too late
+    if (thread.rank() == 1) {  // alpha-0/1 contributes long after the deadline
       thread.sleep_for(30s);
       return;
     }
     outcomes[thread.rank()].push_back(contribute(thread, "sum", 1));
   });
   REQUIRE(outcomes.size() == 5);
-  // The failure occurs in the join of its host and continues down to the join of the cluster, where
-  // alpha-1 waits since 0s.
+  // The join of host alpha-0 passes the failure down to the cluster's join, in which the
+  // contribution of alpha-1 has waited since 0 s.
   CHECK(names(outcomes[0][0], "round 0: missing at the deadline: thread alpha-0/1"));
   CHECK(outcomes[0][0].at == 2s);
   for (const std::uint32_t rank : {2u, 3u, 4u, 5u}) {
@@ -75,7 +75,7 @@ elements:
   log: {{host: alpha-0, template: "f64[10000]", reach: all}}
 )",
                             gateway));
-  constexpr int tuples = 6;  // each occupies the link for 640 ms
+  constexpr int tuples = 6;  // each tuple occupies the link for 640 ms
   runtime::Runtime runtime({.clock = runtime::ClockKind::virtual_time, .stack_bytes = 64 * 1024});
   paths::LocalNetwork network(sim.plan().hosts.size());
   std::vector<std::string> wrong;
@@ -184,7 +184,7 @@ elements: {work: {host: alpha-0, template: f64, reach: all}}
 )");
   const SimResult run = sim.run([&](paths::Thread& thread) {
     if (thread.rank() == 1) thread.path("work").move_value(std::int32_t{1});
-    thread.path("work").observe();  // rank 1 should have moved the tuple
+    thread.path("work").observe();  // waits for the tuple that rank 1 fails to move
   });
   CHECK(run.broke == "");
   REQUIRE(run.failures.size() == 2);

@@ -73,11 +73,12 @@ TEST_CASE("lanes of processes: all hosts name a missing one a deadline after the
     const Sim sim(config_over(culprit % 2 == 0 ? "tcp" : "ipc"));
     const std::string missing = sim.plan().hosts[culprit].name;
     auto hosts = start_hosts(sim, send_around, {}, {}, missing);
-    runtime::Runtime clock;  // after the forks, since its thread may hold locks
+    // Made after the forks, because its thread might hold locks during a fork.
+    runtime::Runtime clock;
     INFO("without " << missing);
     check_others(hosts, missing, [&](const std::string& name) {
       INFO("host " << name);
-      CHECK(clock.now() < deadline * 3 / 2);  // more than one deadline, for a busy machine
+      CHECK(clock.now() < deadline * 3 / 2);  // the margin of half a deadline is for a busy machine
     });
   }
 }

@@ -38,7 +38,7 @@ void greet_all(paths::Thread& thread) {
   for (const std::uint32_t peer : group->hosts())
     if (peer != thread.host().index() &&
         group->receive(peer, 0).wait().payload.read<std::uint64_t>() != peer)
-      throw std::runtime_error("a wrong number arrived");  // CHECK is for one thread only
+      throw std::runtime_error("a wrong number arrived");  // CHECK may be used by one thread only
   group->leave();
 }
 
@@ -63,7 +63,8 @@ TEST_CASE("lanes in a program: a message passes the gateway and the links of the
     // time counts once.
     CHECK(thread.now() == 100ms + 50us + 10ms + 50us + 40ns);
   });
-  CHECK(result.failures.size() == 2);  // only the threads outside the group fail
+  // The two threads outside the group get errors, and no others.
+  CHECK(result.failures.size() == 2);
 }
 
 TEST_CASE("lanes in a program: hosts whose threads have ended forward messages of others") {

@@ -443,7 +443,8 @@ TEST_CASE("launch: with must_join a run that no program joined is an error") {
   const Launched some = outcome({hidden("a", "launched-well"), shell("b", "exit 0")});
   CHECK(some.code == 1);
   CHECK(some.err.find("paths run: host b ended with exit code 0 and never ran its threads") == 0);
-  // The launcher starts the process of a switch for any program.
+  // The launcher itself starts helper processes such as switches. A helper does not count as a
+  // program that joins the run.
   Launch helper = hidden("the switch of a", "launched-long");
   helper.is_host = false;
   const Launched with_helper = outcome({shell("a", "exit 0"), helper});

@@ -113,7 +113,7 @@ std::set<std::string> those_who_say_why(const std::vector<Ended>& all, const std
 
 struct Endings {
   std::vector<Ended> ended;
-  base::Nanos from_fault{0};  ///< until the last process had ended
+  base::Nanos from_fault{0};  ///< time from the fault to the end of the last process
 };
 
 Endings carry_out(const Start& start) {
@@ -268,14 +268,16 @@ TEST_CASE("meeting: a connected peer that gives no sign of life is lost at the e
   auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
     thread.path("sum").move_value(1.0);
     say("reduced");
-    if (thread.host().index() == stopped) thread.sleep_for(60s);  // its path is not released
+    // This thread sleeps, so its path is not released.
+    if (thread.host().index() == stopped) thread.sleep_for(60s);
   });
   HostProcess& victim = processes.at(sim.plan().hosts[stopped].name);
   REQUIRE(victim.says("reduced"));
   victim.signal_it(SIGSTOP);
   for (auto& [name, process] : processes) {
     if (&process == &victim) continue;
-    const int code = process.end(14'000);  // before the heartbeats of ZeroMQ would notice
+    // Less time than ZeroMQ's heartbeats need to notice the stopped process.
+    const int code = process.end(14'000);
     INFO(name << ": " << process.text());
     CHECK(code != -1);
     if (name == "b1")

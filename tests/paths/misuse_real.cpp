@@ -67,7 +67,7 @@ TEST_CASE("misuse: a process that a thread forked may not use its paths or retur
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
   const Sim sim(config());
   const std::vector<std::function<void()>> ways = {
-      [] {},                                             // moves along its path
+      [] {},  // the child continues with the next move on its path
       [] { throw std::runtime_error("in the child"); },  //
       [] { std::exit(0); },
   };
@@ -79,7 +79,7 @@ TEST_CASE("misuse: a process that a thread forked may not use its paths or retur
       waitpid(pid, &status, 0);
       if (!WIFEXITED(status) || WEXITSTATUS(status) != 1) throw std::runtime_error("child's end");
     });
-    CHECK(process.end() == 0);  // the run itself continues
+    CHECK(process.end() == 0);  // the parent's run continues and ends without error
     INFO(process.text());
     CHECK_THAT(process.text(), Catch::Contains("made by fork must end by _exit or exec"));
   }

@@ -15,9 +15,9 @@ using namespace test_support;
 using base::Payload;
 using paths::Condition;
 
-/// Returns a config with four threads in cluster alpha and two in cluster beta. The condition is
-/// that the sum is below 3. If each thread contributes 1, alpha's sum of 4 alone proves that the
-/// condition fails.
+/// Returns a config with four threads in cluster alpha and two in cluster beta. The condition holds
+/// if the sum is below 3. If each thread contributes 1, the sum of alpha's threads is 4, which
+/// proves without beta that the condition fails.
 std::string partial_config(const std::string& algorithm) {
   return fmt::format(R"(
 clusters:

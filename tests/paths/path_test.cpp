@@ -278,7 +278,8 @@ TEST_CASE("push: a push costs one frame over the link and no wait") {
   // With gateways each push crosses three connections: to the sender's gateway, to the other
   // gateway, and to the element's host.
   CHECK(run.all_of("work").messages == (has_gateways ? 120 : 40));
-  CHECK(run.all_of("work").control == (has_gateways ? 3 : 1));  // release of the path
+  // Control messages: the release of the path on each connection.
+  CHECK(run.all_of("work").control == (has_gateways ? 3 : 1));
 }
 
 TEST_CASE("push: a move costs two frames over the link and a push costs one") {

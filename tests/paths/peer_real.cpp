@@ -90,11 +90,11 @@ TEST_CASE("peer: a stopped host is lost at the end to hosts with lanes only") {
   });
   for (auto& [name, process] : processes) REQUIRE(process.says("is at work"));
   kill(processes.at("a-1").pid(), SIGSTOP);
-  int failed = 0;  // the first host to notice informs the other one
+  int failed = 0;  // sum of exit codes; the first host to notice informs the other one
   std::string said;
   for (const char* name : {"a-0", "a-2"}) {
     const int code = processes.at(name).end(4 * soon);
-    REQUIRE(code >= 0);  // it did not hang
+    REQUIRE(code >= 0);  // the process ended in time
     failed += code;
     said += processes.at(name).text();
   }

@@ -35,7 +35,7 @@ constexpr std::size_t sampled = 1;
 #endif
 
 struct Program {
-  std::string algorithm;  // "" = a tree with `relaxation`
+  std::string algorithm;  // "" = the default tree, with the relaxation of the field `relaxation`
   std::string relaxation;
   std::uint64_t clusters = 2;
   std::string more = {};     // top-level lines
@@ -109,9 +109,10 @@ struct Values {
   double of(std::uint64_t rank, std::uint64_t i) const {
     const double unit = 1.0 / 1024;
     if (kinds[i] == 0) return unit * static_cast<double>(rank % 3);
-    if (kinds[i] == 1) return unit * static_cast<double>(1024 / ranks + 1);  // needs all ranks
-    if (kinds[i] == 2) return rank == i % ranks ? 2.0 : 0.0;                 // one rank suffices
-    return 1.5;                                                              // any rank suffices
+    // Reaches 1 only with all ranks.
+    if (kinds[i] == 1) return unit * static_cast<double>(1024 / ranks + 1);
+    if (kinds[i] == 2) return rank == i % ranks ? 2.0 : 0.0;  // rank i % ranks alone exceeds 1
+    return 1.5;                                               // each rank alone exceeds 1
   }
   double sum(std::uint64_t i) const {
     double sum = 0;
@@ -259,8 +260,9 @@ TEST_CASE("relaxation: the expanded text is the same program") {
   }
 }
 
-// The messages in each direction are: one push per round; one request and its reply; one batch per
-// `every` rounds; one request and `count` tuples.
+// Messages in each direction, by algorithm. If clusters push: one message per round. If they
+// request: a request and its reply per round. Budget: one batch per `every` rounds. Subscribe: one
+// request for `count` tuples, and these tuples.
 TEST_CASE("relaxation: messages over the wide area match those computed by hand") {
   CHECK(cross("exact", false, 48).all == 2 * 48);
   CHECK(cross("magpie", false, 48).all == 2 * 48 * 2);
@@ -270,7 +272,8 @@ TEST_CASE("relaxation: messages over the wide area match those computed by hand"
   CHECK(cross("periodic:4", false, 48).all == cross("magpie", false, 12).all);
   CHECK(cross("lagged:3", false, 48).all == 2 * 48);
   CHECK(cross("budget:8,4", false, 48).all == 2 * 48 / 4);
-  CHECK(cross("budget:8,4", false, 50).all == 2 * 48 / 4);  // no result uses the last two
+  // The batch of the last two rounds is not sent, because no result uses it.
+  CHECK(cross("budget:8,4", false, 50).all == 2 * 48 / 4);
 }
 
 TEST_CASE("relaxation: a cluster that decides alone and pulls sends nothing before the end") {
@@ -278,7 +281,7 @@ TEST_CASE("relaxation: a cluster that decides alone and pulls sends nothing befo
     INFO(algorithm);
     const Crossed crossed = cross(algorithm, true, 48);
     CHECK(crossed.before_last == 0);
-    CHECK(crossed.all == 2);  // one push of each cluster as it ends: its newest tuple
+    CHECK(crossed.all == 2);  // at its end, each cluster pushes its newest tuple
   }
   CHECK(cross("conditional:push", true, 48).all == 2 * 48);
 }
@@ -303,8 +306,9 @@ TEST_CASE("relaxation: a late result costs no time if its rounds outlast the tra
   const auto bare = [](const char* algorithm, const char* relaxation) {
     return Program{algorithm, relaxation, 2, "", "", 1, true};
   };
-  // A message to the other cluster may take 3 iterations. A batch may take 8 - 4 + 1 iterations,
-  // counted from its last one. Over a tree, a message and its reply together may take 3 iterations.
+  // With lagged:3, a message to the other cluster may take 3 iterations. With budget:8,4, a batch
+  // may take 8 - 4 + 1 iterations from its last round on. In a tree with lagged: 3, a message and
+  // its reply may take 3 iterations together.
   const Program lagged = bare("lagged:3", "");
   const Program budget = bare("budget:8,4", "");
   const Program tree = bare("", "{lagged: 3}");
@@ -422,7 +426,8 @@ TEST_CASE(
     const Sim sim(program.text());
     for (const Sim::Place& place : sim.places()) {
       for (const char* way : {"down", "up"}) {
-        for (const double value : {0.03125, 2.0}) {  // all together; each alone
+        // With 0.03125 only all values together decide; with 2.0 each value decides alone.
+        for (const double value : {0.03125, 2.0}) {
           if (runs++ % sampled != 0) continue;
           INFO(program.name() << ", " << place.text << ", " << way << ", " << value);
           const Sim thrown = sim.with(place, "thrower", fmt::format("{{way: {}, round: 6}}", way));

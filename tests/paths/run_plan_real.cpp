@@ -57,7 +57,8 @@ TEST_CASE("run_plan: a run on the virtual clock needs no OS thread except that o
   CHECK(meanwhile == before);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these map much memory
+// Sanitizers map much memory of their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("run_plan: a lack of memory for threads ends the run with their number on both clocks") {
   for (const auto clock : {runtime::ClockKind::steady, runtime::ClockKind::virtual_time}) {
     const bool is_steady = clock == runtime::ClockKind::steady;

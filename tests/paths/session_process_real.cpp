@@ -65,7 +65,8 @@ TEST_CASE("session: a session dropped before its threads detach ends with the la
              Catch::Contains("[warning] a session was dropped while threads are attached, and ends "
                              "when they detach: thread alpha-0/0"));
   CHECK(process.lines("found: ") == std::vector<std::string>{"3"});
-  CHECK(process.lines("deleted: ") == std::vector<std::string>{"true"});  // at the end
+  // Printed at the end of the program.
+  CHECK(process.lines("deleted: ") == std::vector<std::string>{"true"});
 }
 
 TEST_CASE("session: it handles no signal and changes no handler of the program") {
@@ -78,7 +79,7 @@ TEST_CASE("session: it handles no signal and changes no handler of the program")
     }
     return all;
   };
-  HostProcess process([&](const Say& say) {  // in a process without an earlier run
+  HostProcess process([&](const Say& say) {  // a new process, in which no run has changed a handler
     const auto before = handlers();
     const Sim sim(two_hosts);
     Session session = session_of(sim);
@@ -202,7 +203,7 @@ TEST_CASE("session: a forked process gets usage errors from its session and may 
       say("move: " + mistake_of([&] { sum(*attached, 1); }));
       say("detach: " + mistake_of([&] { attached->detach(); }));
       attached.reset();
-      return 0;  // the session is destroyed, too
+      return 0;  // the destructor of the session runs too
     }
     int status = -1;
     waitpid(child, &status, 0);

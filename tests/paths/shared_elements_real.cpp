@@ -125,10 +125,10 @@ elements:
                                                      is_shared));
   const auto work = [](paths::Thread& thread, const Say& say) {
     paths::Path& large = thread.path("large");
-    large.first();  // finds the element
+    large.first();  // makes the path find the element, so that buffer() can use its memory
     base::Buffer buffer = large.buffer(1 << 20);
     std::memset(buffer.bytes().data(), 7, buffer.size());
-    const base::Payload written = std::move(buffer).freeze();  // keeps its place
+    const base::Payload written = std::move(buffer).freeze();  // freeze() does not copy the bytes
     const pastset::Stored stored = large.observe(large.move(written).number);
     const auto bytes = stored.payload.bytes();
     const bool is_there = bytes.data() == written.bytes().data();

@@ -155,7 +155,7 @@ TEST_CASE("short frames: a peer that makes standing calls is served in every rou
 TEST_CASE("short frames: a peer that breaks a standing call is refused and the host continues") {
   struct Case {
     std::string wrong;
-    std::function<void(Guest&)> act;  // after round 0
+    std::function<void(Guest&)> act;  // called after round 0
   };
   const std::vector<Case> cases = {
       {"standing call 1, which has not begun", [](Guest& guest) { guest.short_request(1, 1, 1); }},
@@ -164,7 +164,7 @@ TEST_CASE("short frames: a peer that breaks a standing call is refused and the h
       {"move 0 arrives twice", [](Guest& guest) { guest.short_request(0, 1); }},
       {"clock in a standing call",
        [](Guest& guest) {
-         Operation question;  // an operation that needs no path
+         Operation question;  // an operation of the kind `clock`, which needs no path
          question.kind = OperationKind::clock;
          guest.request(1, std::move(question));
        }},

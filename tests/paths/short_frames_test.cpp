@@ -30,7 +30,7 @@ ShortFrame reply_of(double value, std::uint32_t standing = 0) {
   return reply;
 }
 
-/// Makes a call in another context, which leaves within 1 ms, and keeps its result: "3.0", or an
+/// Makes a call in another context, which sends it within 1 ms. Keeps the result: "3.0", or the
 /// error.
 struct Caller {
   Caller(Talk& talk, Operation operation)
@@ -156,7 +156,7 @@ TEST_CASE("short frames: a call that was given up is reused after its reply has 
   talk.runtime.run([&] {
     begin(talk);
     Caller late(talk, move_of(1, 1));
-    late.task.join();  // at its deadline
+    late.task.join();  // the call ends at its deadline
     CHECK_THAT(late.came, Catch::Contains("no reply from host beta-0 in time"));
     Caller next(talk, move_of(1, 2));
     CHECK(talk.sent_short.size() == 1);
@@ -242,7 +242,8 @@ TEST_CASE("short frames: requests are passed on and get replies without credits"
 TEST_CASE("short frames: an unexpected short frame refuses the peer with the reason") {
   struct Case {
     std::string wrong;
-    std::function<void(Talk&)> act;  // called after a hello and a standing call with its reply
+    // Called after the hello, and after a standing call that got its reply.
+    std::function<void(Talk&)> act;
   };
   ShortFrame asked;
   const std::vector<Case> cases = {
@@ -308,7 +309,7 @@ TEST_CASE("short frames: the end of a closed connection refuses a frame and leav
   const auto end = talk.connections.short_end(Talk::inbound);
   REQUIRE(end != nullptr);
   CHECK(talk.connections.short_end(Talk::inbound) == end);
-  talk.connections.liveness().refuse(Talk::inbound, "enough");  // this closes the connection
+  talk.connections.liveness().refuse(Talk::inbound, "enough");  // refuse() closes the connection
   REQUIRE(talk.dropped == std::vector{Talk::inbound});
   ShortFrame asked;
   asked.result.payload = base::Payload::of(1.0);

@@ -103,7 +103,7 @@ TEST_CASE("socket folder: a symbolic link is refused even if it leads to a safe 
   fs::create_directory(folder.path() / "good");
   fs::create_symlink(folder.path() / "good", folder.path() / "link");
   CHECK_THAT(refusal(folder.address("link/host")), Catch::Contains("symbolic link"));
-  // Links in parent folders are followed once.
+  // The folder of a socket must not be a link. A link further up is resolved once.
   CHECK(safe_socket_file(folder.address("link/inner/host")) == folder.path() / "good/inner/host");
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("socket claim: only one process has it and its file and folder are rem
   CHECK(fs::is_empty(folder.path()));
   fs::create_directory(folder.path() / "made");
   CHECK(SocketClaim::take(address) != nullptr);
-  CHECK(fs::exists(folder.path() / "made"));  // it existed before
+  CHECK(fs::exists(folder.path() / "made"));  // stays, because the claim did not make this folder
 }
 
 TEST_CASE("socket claim: others may be taken and released together with the folder at any moment") {
@@ -237,7 +237,7 @@ TEST_CASE(
     fs::create_directories(of_killed.path() / "two-clusters");
     leave_socket(of_killed.path() / "two-clusters/alpha-0");
     std::ofstream lock(of_killed.path() / "two-clusters/alpha-0.lock");  // empty
-    _exit(0);                                                            // no destructor runs
+    _exit(0);  // ends without destructors, so the socket files stay
   }
   waitpid(killed, nullptr, 0);
   REQUIRE_FALSE(fs::is_empty(folder.path()));

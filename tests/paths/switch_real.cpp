@@ -129,7 +129,7 @@ TEST_CASE("switch of processes: a killed switch fails only the lanes that pass i
     if (group->receive(near, 2).wait().payload.read<std::uint32_t>() == near) say("goes on");
     try {
       group->leave();
-    } catch (const TravelError&) {  // messages to other hosts
+    } catch (const TravelError&) {  // thrown for messages to hosts behind the killed switch
     }
   });
   for (auto& [name, process] : processes)
@@ -222,7 +222,8 @@ struct Traffic {
   std::string name, config;
   std::vector<std::pair<std::string, std::string>> pairs;
   std::size_t bytes = 0;
-  double milliseconds_at_least = 0;  ///< from rates and latencies only
+  /// Lower bound of the time, computed from rates and latencies only.
+  double milliseconds_at_least = 0;
 };
 
 Nanos took(const Traffic& traffic, ClockKind clock) {
@@ -241,7 +242,8 @@ Nanos took(const Traffic& traffic, ClockKind clock) {
         for (const auto& [from, to] : traffic.pairs)
           if (self == to && group->receive(number(from), number(from)).wait().payload !=
                                 pattern(traffic.bytes, number(from)))
-            throw std::runtime_error("the message was changed on its way");  // ends in `failures`
+            // The run reports this error in `failures`.
+            throw std::runtime_error("the message was changed on its way");
         group->leave();
       },
       clock);
@@ -314,7 +316,7 @@ TEST_CASE("links of processes: a round trip takes no less than on the virtual cl
     const std::uint32_t self = thread.host().index();
     const auto group = thread.host().lanes().group("one", {1, 2});
     const std::uint32_t peer = 3 - self;
-    group->send(peer, 0, {});  // so that credit has arrived
+    group->send(peer, 0, {});  // exchanges an empty message, so that credit has arrived
     group->receive(peer, 0).wait();
     const Nanos begun = thread.now();
     if (self == 1) group->send(2, 0, pattern(250'000, 3));

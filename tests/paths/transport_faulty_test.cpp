@@ -146,7 +146,7 @@ TEST_CASE("faulty transport: frames of an earlier deployment of a label do not r
     runtime::Random random(faults.seed, host.index());
     Thread thread(host.deployment(), 0, 1);
     for (int call = 0; call < calls; ++call) {
-      if (random.chance(0.05)) continue;  // this host skips it
+      if (random.chance(0.05)) continue;  // this host skips the deployment
       try {
         const auto deployment = host.deploy("again", again.shared_plan());
         const auto number = static_cast<double>(deployment->number());

@@ -186,18 +186,19 @@ TEST_CASE("transport: a sender without room is notified each time there is some"
     const auto is_notified = [&] {
       return two.a->has_room(to_b) || two.left.wait_for_room(two.runtime, to_b, ++refused);
     };
-    two.a->send(to_b, numbered(sent++, bytes));  // the peer has not started
+    two.a->send(to_b, numbered(sent++, bytes));  // sent before the peer has started
     const bool keeps_nothing = two.a->has_room(to_b);
     CHECK(keeps_nothing == (two.scene.kind() != "memory"));
     two.b->start(two.right);
     if (!keeps_nothing) REQUIRE(two.left.wait_for_room(two.runtime, to_b, ++refused));
     while (sent < 300) {
       two.a->send(to_b, numbered(sent++, bytes));
-      two.a->send(other, numbered(0));  // other connections of its link need no room
+      // The other connection of the same link sends without asking for room.
+      two.a->send(other, numbered(0));
       if (sent % 7 == 0) REQUIRE(is_notified());
     }
     REQUIRE(two.right.wait_for_frames(two.runtime, 2 * sent - 1));
-    REQUIRE(is_notified());  // the frame that made room may not be counted yet
+    REQUIRE(is_notified());  // the notification about the last room may arrive after the frames
     CHECK(two.left.lost().empty());
   });
 }
@@ -244,7 +245,8 @@ TEST_CASE("transport: a killed peer is reported within a second on both kinds of
     a->start(inbox);
     const ConnectionId to_b = a->connect(1);
     a->send(to_b, numbered(0));
-    REQUIRE(inbox.wait_for_frames(runtime, 2));  // the peer's own frame and its reply
+    // One frame that the peer sent first, and its reply.
+    REQUIRE(inbox.wait_for_frames(runtime, 2));
     peer.kill();
     const base::Nanos killed = runtime.now();
     REQUIRE(inbox.wait_for_loss(runtime, 5s, 2));
@@ -317,7 +319,8 @@ TEST_CASE("transport: a dropped connection delivers nothing more and others stil
     two.stop();
     CHECK(came() == 500);
     CHECK(in_order(two.left.frames(), kept));
-    CHECK(two.left.lost().count(dropped) == 0);  // the dropping side gets no loss
+    // The side that drops a connection gets no connection_lost() for it.
+    CHECK(two.left.lost().count(dropped) == 0);
     CHECK_FALSE(two.left.is_late());
     CHECK_FALSE(two.right.is_late());
     for (const auto& [connection, reason] : two.right.lost())
@@ -340,7 +343,7 @@ TEST_CASE("transport: a connection dropped before the peer has started can be re
     for (std::uint64_t i = 0; i < 3; ++i) two.a->send(kept, numbered(i));
     two.b->start(two.right);
     REQUIRE(two.right.wait_for_frames(two.runtime, 3));
-    CHECK(two.right.frames().size() == 3);  // none of the dropped connection
+    CHECK(two.right.frames().size() == 3);  // no frame of the dropped connection arrived
     CHECK(in_order(two.right.frames(), two.right.frames().front().first));
   });
 }
@@ -350,7 +353,8 @@ TEST_CASE("transport: a frame that cannot be encoded loses its connection and ot
     two.start_with_echo();
     const ConnectionId broken = two.a->connect(1), sound = two.a->connect(1);
     Frame frame = numbered(0);
-    frame.operation.segments = 0;  // a bug, which throws here and aborts elsewhere
+    // An invalid frame is a bug of the sender; bugs throw in this test and abort elsewhere.
+    frame.operation.segments = 0;
     base::set_bugs_throw(true);
     two.a->send(broken, std::move(frame));
     REQUIRE(two.left.wait_for_loss(two.runtime));

@@ -92,7 +92,7 @@ TEST_CASE(
       if (met > 0) REQUIRE(inbox.wait_for_loss(runtime, 5s));
       latest = std::max(latest, runtime.now() - killed);
       CHECK(runtime.now() - killed < 1s);
-      a->stop();  // nothing arrives any more
+      a->stop();  // no frame arrives after stop()
       std::map<ConnectionId, int> came;
       for (const auto& [connection, frame] : inbox.frames()) ++came[connection];
       for (const auto& [connection, count] : came) CHECK(in_order(inbox.frames(), connection));

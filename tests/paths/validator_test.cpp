@@ -142,7 +142,8 @@ TEST_CASE("validator: each single field that does not match the plan is an error
     Frame made = entry.frame("log", OperationKind::move);
     one.change(made);
     CHECK_THAT(entry.validate(made), Catch::Contains(one.wrong));
-    CHECK(entry.validate(entry.frame("log", OperationKind::move)) == "enters");  // no move noted
+    // Accepted: the rejected move left no trace.
+    CHECK(entry.validate(entry.frame("log", OperationKind::move)) == "enters");
   }
   Entry entry;
   Frame traffic = entry.frame("log", OperationKind::traffic);
@@ -287,7 +288,8 @@ TEST_CASE("validator: a slot is released once and later operations are late") {
   CHECK(entry.validate(entry.frame("log", OperationKind::newest, 1)) == "late");
   CHECK(entry.validate(entry.frame("log", OperationKind::release)) == "slot 1 is released twice");
   const Frame sum = entry.frame("sum", OperationKind::release);
-  CHECK(entry.validator.release(sum.stage, sum.operation.slot));  // as if its host was lost
+  // Releases the slot as a host does when it loses the peer.
+  CHECK(entry.validator.release(sum.stage, sum.operation.slot));
   CHECK_FALSE(entry.validator.release(sum.stage, sum.operation.slot));
   CHECK(entry.validate(sum) == "late");
   CHECK(entry.validate(entry.frame("sum", OperationKind::move)) == "late");

@@ -83,7 +83,8 @@ TEST_CASE("value types: every call that moves refuses a value of another type an
         names_all(row_after(thread), "send",
                   mistake_of([&] { thread.path(row_after(thread)).send(value); }));
     });
-    // Rounds still match after the refused values, and the element and the rows are empty.
+    // A refused value starts no round and leaves no tuple: later rounds match, and the element and
+    // the rows are empty.
     CHECK(thread.path("sum").move_value(1.0).value<double>() == 6);
     CHECK(thread.path("work").last() == 0);
     if (thread.rank() + 1 < thread.threads()) thread.path(row_after(thread)).send(Payload::of(2.0));
@@ -133,7 +134,8 @@ TEST_CASE("value types: all waiters for a thread get its value of another type a
             errors[thread.rank()] = error.what();
           }
           CHECK(thread.now() < 250ms);
-          thread.sleep_for(1s);  // otherwise the others would also get the end of this thread
+          // Stays alive, so that other threads do not get its end as their error.
+          thread.sleep_for(1s);
         });
         INFO(collective << " of " << clusters << ", thread " << wrong << " moves an i64");
         for (std::uint32_t rank = 0; rank < sim.plan().thread_count(); ++rank) {
@@ -194,7 +196,7 @@ TEST_CASE("value types: a result can only be read as the type of its template") 
       });
     });
     CHECK(result.value<double>() == 6);
-    CHECK(result.value<double>() == 6);  // reading consumes nothing
+    CHECK(result.value<double>() == 6);  // value() can be called again
     CHECK(later.read<double>() == 12);
     CHECK(result.read<std::array<std::byte, 8>>() != later.read<std::array<std::byte, 8>>());
   });
@@ -267,7 +269,7 @@ TEST_CASE("value types: a buffer has the type of the values that were written to
     wrong.as<std::int64_t>()[0] = 1;
     for (base::Buffer* buffer : {&right, &viewed_twice})
       buffer->as<double>()[0] = buffer->as<double>()[1] = 1;
-    viewed_twice.as<std::uint64_t>();  // a look at the bits, for example
+    viewed_twice.as<std::uint64_t>();  // reads the numbers as bits
     CHECK(mistake_of([&] { thread.path("pair").move(std::move(wrong).freeze()); }) != "nothing");
     CHECK(thread.path("pair").move(std::move(right).freeze()).read<double>() == 6);
     CHECK(thread.path("pair").move(std::move(viewed_twice).freeze()).read<double>() == 6);

@@ -97,7 +97,8 @@ TEST_CASE("descriptor door: a socket of another user with the same name is not t
     const runtime::Task squatter = runtime.spawn(runtime::ContextRole::thread, {"squatter"}, [&] {
       const base::Descriptor who(accept(listening.get(), nullptr, nullptr));
       hand_out(who, memory);
-      runtime.sleep_for(std::chrono::hours(1));  // keeps the connection until it is cancelled
+      // Holds the connection until this context is cancelled.
+      runtime.sleep_for(std::chrono::hours(1));
     });
     CHECK_FALSE(DescriptorDoor::knock(4'000'000, own_name()));
   });

@@ -60,7 +60,8 @@ TEST_CASE("stack: double grid[200][200] fits on both clocks") {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which report it themselves
+// Sanitizers report stack overflows themselves.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("stack: an overflow names the context and its stack size and the option to change it") {
   struct Row {
     ContextRole role;
@@ -100,7 +101,7 @@ TEST_CASE("stack: stacks of services are reused across threads") {
     serve(10);
     const std::uint64_t before = mappings();
     serve(400);
-    CHECK(mappings() < before + 20);  // a guard and a stack each, 64 at a time
+    CHECK(mappings() < before + 20);  // 64 stacks at a time are mapped, each with a guard
   });
 }
 

@@ -205,7 +205,7 @@ TEST_CASE("task: detached work continues and a canceller still reaches it") {
     CHECK_FALSE(is_cancelled);
     canceller.cancel();
     wait_until(runtime, is_cancelled);
-    canceller.cancel();  // has no effect
+    canceller.cancel();  // a second cancel() has no effect
   });
 }
 

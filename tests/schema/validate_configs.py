@@ -17,7 +17,8 @@ TOP = Path(__file__).resolve().parents[2]
 ALGORITHMS = ["sequential", "magpie", "exact", "conditional", "conditional:push",
               "conditional:demand", "conditional:subscribe:8", "periodic:50", "lagged:2",
               "budget:32,16"]
-# Misspelt words. The schema must find them alone, because editors have nothing else.
+# Configs with misspelt words. The schema alone must find the mistakes, because an editor checks a
+# config only against the schema.
 MISSPELT = [
     "unknown_key", "misspelt_section", "misspelt_cluster_key", "misspelt_wrapper_key",
     "unknown_kind", "unknown_kind_in_place", "unknown_role", "algorithm_misspelt",

@@ -13,6 +13,7 @@ std::uint64_t allocations();
 /// `whose` is 0 or 1; -1 = for neither.
 void allocate_for(int whose);
 std::uint64_t allocations_for(int whose);
-std::uint64_t allocated_bytes_for(int whose);  ///< including freed memory
+/// Bytes of all counted allocations, even if the memory was freed later.
+std::uint64_t allocated_bytes_for(int whose);
 
 }  // namespace test_support

@@ -49,8 +49,8 @@ struct PlannedDeployment {
   std::string label;
 };
 
-/// Returns deployments of 2 to 6 hosts each. In every fourth deployment, a host throws. In one of
-/// `skipped_every` deployments, a host skips it.
+/// Returns deployments of 2 to 6 hosts each. In every fourth deployment, one host throws. In one of
+/// every `skipped_every` deployments, one host skips the deployment.
 inline std::vector<PlannedDeployment> many_deployments(std::uint32_t count,
                                                        std::uint32_t host_count,
                                                        std::uint32_t skipped_every,

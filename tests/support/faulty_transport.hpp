@@ -52,7 +52,7 @@ class FaultyNetwork {
   struct Way {
     std::deque<AnyFrame> late;
     bool is_cut = false;
-    bool is_dropped = false;  // dropped after the late frames have left
+    bool is_dropped = false;  // to be dropped when the delayed frames have been sent
   };
 
   class One final : public paths::Transport {

@@ -74,7 +74,7 @@ class Forked {
       std::fprintf(stderr, "process %d: %s\n", getpid(), error.what());
     } catch (const runtime::Stop& stop) {
       std::fprintf(stderr, "process %d: %s\n", getpid(), stop.what());
-    } catch (...) {  // a failed REQUIRE must not continue as the test
+    } catch (...) {  // after a failed REQUIRE, the child must not run the rest of the test
       std::fprintf(stderr, "process %d: a check failed\n", getpid());
     }
     return 1;

@@ -53,7 +53,8 @@ class LaneHosts {
  public:
   LaneHosts(runtime::Runtime& runtime, std::shared_ptr<const paths::Plan> plan) : plan_(plan) {
     const auto places = plan->hosts.size() + (plan->ways ? plan->clusters.size() : 0);
-    for (std::uint32_t place = 0; place < places; ++place)  // hosts and switches
+    // One place per host, then one per cluster's switch.
+    for (std::uint32_t place = 0; place < places; ++place)
       hosts_.push_back(std::make_unique<One>(*this, runtime, place));
   }
   ~LaneHosts() {
@@ -84,7 +85,8 @@ class LaneHosts {
   std::function<void(std::uint32_t from, std::uint32_t to, paths::LaneFrame&)> on_frame;
   /// Kind of the frames that never arrive.
   std::optional<paths::LaneKind> swallowed;
-  /// Returns whether the receiver has room at once. An empty function means always.
+  /// Returns whether the receiver has room for a frame now. If the function is empty, receivers
+  /// always have room.
   std::function<bool(std::uint32_t from, std::uint32_t to)> has_room;
 
  private:

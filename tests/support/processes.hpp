@@ -36,7 +36,8 @@ inline bool can_bind(int family, const sockaddr* address, socklen_t bytes, bool 
 /// process could otherwise take a port that is free now.
 inline bool claim_block(int block) {
   sockaddr_un address{};
-  address.sun_family = AF_UNIX;  // a name with a first byte of zero is in no file system
+  // Abstract address: the first byte of the name is 0, so no file is made.
+  address.sun_family = AF_UNIX;
   const std::string name = fmt::format("paths-test-ports-{}", block);
   std::copy(name.begin(), name.end(), address.sun_path + 1);
   const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
@@ -154,7 +155,8 @@ class HostProcess {
     return found;
   }
 
-  /// Returns the rest of the only line that begins so. Another number of such lines fails the case.
+  /// Returns the rest of the line that begins with `beginning`. Fails the case if there is not
+  /// exactly one such line.
   std::string line(const std::string& beginning) const {
     const auto found = lines(beginning);
     INFO("lines that begin with '" << beginning << "'");
@@ -227,7 +229,7 @@ inline void kill_host(HostProcesses& hosts, const std::string& victim) {
   hosts.erase(victim);
 }
 
-/// Waits for the end of the process, which must be without an error.
+/// Waits for the end of the process. Checks that it ended without an error.
 inline void check_ends_well(HostProcess& process, int milliseconds = 120'000) {
   const int code = process.end(milliseconds);
   INFO(process.text());

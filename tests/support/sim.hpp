@@ -64,7 +64,8 @@ struct SimResult {
   std::vector<std::string> failures;  ///< errors of threads
   std::string broke;                  ///< error of the run itself, for example a deadlock
   base::Nanos end{0};                 ///< time at which the last thread ended
-  /// Keyed by graph (name of a collective or element) and by host.
+  /// Traffic by graph (name of a collective or element) and by host: over the wide area, and in
+  /// total.
   std::map<std::string, std::map<std::string, paths::Traffic>> wan;
   std::map<std::string, std::map<std::string, paths::Traffic>> all;
 
@@ -143,7 +144,7 @@ class Sim {
   /// Position between two stages, or in front of the first stage of a path.
   struct Place {
     paths::StageId above = paths::no_stage;
-    std::uint32_t path = 0;  ///< meaningful if there is no stage above
+    std::uint32_t path = 0;  ///< index of the path; used only if `above` is no_stage
     paths::StageId below = paths::no_stage;
     std::string text;
   };
@@ -151,7 +152,8 @@ class Sim {
     std::vector<Place> all;
     for (std::uint32_t path = 0; path < plan_->paths.size(); ++path) {
       const paths::StageId first = plan_->paths[path].stage;
-      if (plan_->paths[path].threads == 0) continue;  // its first wrapper starts the operations
+      // The path has no thread: its first wrapper starts the operations.
+      if (plan_->paths[path].threads == 0) continue;
       all.push_back({paths::no_stage, path, first,
                      "above " + describe(first) + " on a path of " +
                          plan_->hosts[plan_->paths[path].host].name});

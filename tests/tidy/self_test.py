@@ -150,7 +150,7 @@ class Tidy(unittest.TestCase):
         others = ["int x_ = f();", "int y_{f()};", "std::function<void()> work_;",
                   "using F = void (*)(int);", "enum class E { a, b };", "friend void h();",
                   "struct C {\n void inner();\n };"]
-        for copies in (5, 6):  # 25 functions, and 30
+        for copies in (5, 6):  # 25 functions are permitted, 30 are not
             lines = "\n".join(members * copies + others)
             code = f"namespace a {{\n{head}{lines}\n}};\n}}\n"
             wanted = "base/a.cpp:4: B has 30 functions; at most 25: split it\n"

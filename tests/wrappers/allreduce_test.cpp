@@ -258,7 +258,7 @@ TEST_CASE("allreduce: at the deadline the round fails for all threads and names 
     CHECK_THAT(t.answers[0], Catch::Contains("missing") && Catch::Contains("thread here/1") &&
                                  Catch::Contains("round 0"));
     CHECK(t.answered_at == std::vector<Nanos>{50ms, 50ms, 70ms});
-    // The next round is complete.
+    // All three threads contribute to the next round.
     std::vector<runtime::Task> again;
     for (std::uint32_t thread = 0; thread < 3; ++thread)
       again.push_back(t.later(0ns, thread, 1, 1.0));
@@ -281,7 +281,8 @@ TEST_CASE("allreduce: an expired round still continues down so that joins below 
   here.run([&] {
     std::string below;
     runtime::Task other = here.spawn([&] {
-      here.sleep(20ms);  // without the error from above it would wait until 70 ms
+      // Its own deadline would be 70 ms; the failure of the other path ends its wait at 50 ms.
+      here.sleep(20ms);
       below = thrown<TravelError>([&] { here.move_value(1, 0, 0, 1.0); });
       CHECK(here.now() == 50ms);
     });
@@ -367,11 +368,11 @@ TEST_CASE("allreduce: a host that died is missing from the round after its last 
     paths::Operation gone = t.here->operation(0, 1, 0, OperationKind::release);
     if (says_why) gone.failure = t.here->host().failure("", 0, "host there is gone");
     thrown<TravelError>([&] { t.here->operate(gone); });
-    if (!says_why) {  // a failure does not reach the end below
+    if (!says_why) {  // a withdrawal reaches the end of the path; a failure does not
       REQUIRE(t.arrived.size() == 1);
       CHECK(t.arrived[0].sequence == 7);
     }
-    CHECK(t.move(0, 6, 2.0) == 3.0);  // its value has arrived
+    CHECK(t.move(0, 6, 2.0) == 3.0);  // thread 1's value for round 6 had arrived before its release
     waits.join();
     CHECK_THAT(thrown<TravelError>([&] { t.move(0, 7, 2.0); }),
                Catch::Contains(says_why ? "host there is gone" : "here/1 released its path"));
@@ -402,7 +403,8 @@ TEST_CASE("allreduce: a release does not affect earlier rounds") {
     runtime::Task waits = t.later(0ns, 0, 6, 1.0);
     t.here->sleep(1ms);
     t.release(1, 7);
-    CHECK(t.move(1, 6, 2.0) == 3.0);  // its own release overtook it
+    // The release of thread 1 arrived before its value for round 6.
+    CHECK(t.move(1, 6, 2.0) == 3.0);
     waits.join();
   });
 }

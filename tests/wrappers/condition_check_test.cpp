@@ -137,7 +137,7 @@ TEST_CASE("condition_check: the tuple carries the newest exact pair and none bef
     CHECK(t.element("b").try_newest()->payload == tuple(0, 1));
     t.move(1, 50);
     CHECK(t.element("b").try_newest()->payload == tuple(1, 50, {{0, 3.0}}));
-    t.move(2, 60);  // a proved value is not exact
+    t.move(2, 60);  // the result was proved, so it is not exact: the pair is still that of round 0
     CHECK(t.element("b").try_newest()->payload == tuple(2, 60, {{0, 3.0}}));
   });
 }
@@ -148,7 +148,8 @@ TEST_CASE(
   t.run([&] {
     t.cache("c", tuple(1, 2, {{0, 7.5}}));
     const Result result = t.move(0, 1);
-    // Without the pair, a tuple of round 1 would mean that the condition of round 0 fails.
+    // The tuple of round 1 alone would mean that the condition of round 0 fails. Its pair gives the
+    // exact result of round 0.
     CHECK(result.condition == Condition::holds);
     CHECK_FALSE(result.proved);
     CHECK(value_of(result) == 7.5);
@@ -166,7 +167,8 @@ TEST_CASE(
     const Result result = t.move(0, 1);
     CHECK(result.condition == Condition::fails);
     CHECK(result.proved);
-    CHECK(value_of(result) == 3);  // below 10 although the condition fails: decide by the condition
+    // The partial sum is below 10 although the condition fails, so only `condition` is valid.
+    CHECK(value_of(result) == 3);
     CHECK(result.sequence == 0);
   });
 }
@@ -249,7 +251,8 @@ TEST_CASE(
     CHECK_FALSE(t.element("b").error_mark());
     t.at(5ms, [&] { t.cache("c", tuple(2, 6)); });
     CHECK_THAT(t.error(2, 1), Catch::Contains("a is broken"));
-    CHECK(t.here->now() == 5ms);  // until then, c could have proved it
+    // Waits for c until 5 ms, because c alone could have proved the result.
+    CHECK(t.here->now() == 5ms);
     CHECK_THAT(*t.element("b").error_mark(), Catch::Contains("a is broken"));
   });
 }
@@ -350,7 +353,8 @@ TEST_CASE(
     t.cache("c", tuple(0, 6));
     t.move(0, 1);  // decided by the cached values
     t.at(5ms, [&] {
-      CHECK(t.asked() == "c1");  // c's last value is larger, and is sufficient
+      // Requests from c only: c's last value, 6, is larger than a's and would suffice.
+      CHECK(t.asked() == "c1");
       t.cache("c", tuple(1, 6));
     });
     CHECK(t.move(1, 5).proved);
@@ -405,8 +409,8 @@ TEST_CASE("condition_check: a subscription is used up before the next request") 
     });
     CHECK(t.move(1, 1).proved);
     t.at(25ms, [&] {
-      CHECK(t.asked() == "a2");   // a's last value, 9, could decide
-      t.cache("c", tuple(1, 1));  // c's second requested tuple, which is too old
+      CHECK(t.asked() == "a2");   // requests from a only: a's last value, 9, would decide
+      t.cache("c", tuple(1, 1));  // the second requested tuple of c arrives; its round is too old
     });
     t.at(27ms, [&] {
       CHECK(t.asked().empty());
@@ -498,7 +502,7 @@ TEST_CASE("condition_check: it records the tuples that it read and those that it
     CHECK(test_support::snapshot(t.here->host().recorder()).empty());
     t.cache("a", tuple(3, 1));
     t.at(5ms, [&] { t.cache("c", tuple(1, 8)); });
-    t.move(1, 3);  // a's tuple arrived before; it is two rounds ahead
+    t.move(1, 3);  // a's tuple is two rounds ahead and arrived before the wait
   });
   const auto records = test_support::snapshot(t.here->host().recorder());
   REQUIRE(records.size() == 2);

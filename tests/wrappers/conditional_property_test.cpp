@@ -26,7 +26,7 @@ struct Counts {
   std::uint64_t decisions = 0;  // results of checked iterations
   std::uint64_t remote = 0;     // decisions that the cluster's own value does not settle
   std::uint64_t proved = 0;
-  std::uint64_t waited = 0;  // remote decisions after a wait
+  std::uint64_t waited = 0;  // remote decisions for which a thread waited
   std::uint64_t wrong = 0;   // wrong conditions
   std::uint64_t failed = 0;  // iterations that ended in an error
   std::uint64_t asked = 0;   // requests sent
@@ -95,7 +95,8 @@ std::string wrong_origin(const Scene& scene, std::uint32_t c, std::uint64_t abou
   if (origin.cluster == c || origin.cluster >= scene.clusters()) return "from no other cluster";
   if (origin.sequence < about) return "from a tuple about an earlier iteration";
   if (origin.nanos < 0) return "came later than it was used";
-  if (!answer.result.last_arriver) return "";  // only the last arriver's time is the root's
+  // The times in the origin are those of the last arriver; other threads waited differently.
+  if (!answer.result.last_arriver) return "";
   if (origin.kind == Origin::Kind::cached && answer.took != Nanos(0)) return "cached, but waited";
   if (origin.kind == Origin::Kind::waited && answer.took.count() != origin.nanos)
     return "waited for another time than it says";
@@ -117,7 +118,8 @@ std::string wrong_result(const Scene& scene, std::uint32_t c, std::uint32_t thre
 
 // ---- failures --------------------------------------------------------------------------------
 
-/// Whether a failed contribution affects only its thread, because the round is not checked.
+/// Returns whether a failed contribution affects only its own thread, because no check follows in
+/// this round.
 bool fails_alone(const Scene& scene, std::uint32_t c, std::uint32_t thread,
                  std::uint64_t iteration) {
   return scene.fault == Fault::contribution && !scene.is_checked(iteration) &&

@@ -69,7 +69,7 @@ TEST_CASE("emulate_link: down delays operations on the way down and nothing else
   t.chain.run([&] {
     t.chain.operate(t.going_down, move_of(zeros(500)));
     CHECK(t.element.times == std::vector<Nanos>{10ms + 500us});
-    CHECK(t.chain.now() == 10ms + 500us);  // the result travelled up at once
+    CHECK(t.chain.now() == 10ms + 500us);  // the result took no time on the way up
   });
 }
 
@@ -273,7 +273,7 @@ TEST_CASE(
     });
     t.chain.wait_until(30ms);
     t.chain.operate(t.going_down, move_of(zeros(8), 1));
-    CHECK(t.chain.now() == 50ms);  // 35 ms without the message before it
+    CHECK(t.chain.now() == 50ms);  // would be 35 ms if it did not wait for the message before
     early.join();
     t.chain.operate(t.going_down, move_of(zeros(8), 2));
     CHECK(t.chain.now() == 55ms);

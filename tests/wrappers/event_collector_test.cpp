@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/wrappers/event_collector_test.cpp — records of one event collector.
+// tests/wrappers/event_collector_test.cpp — the records that one event collector writes.
 #include "wrappers/event_collector.hpp"
 
 #include <catch2/catch.hpp>

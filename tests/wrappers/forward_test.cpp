@@ -104,7 +104,8 @@ TEST_CASE("forward: delta also blocks moves from other hosts") {
     } else if (thread.rank() == 1) {
       work.move_value(std::uint64_t{10});
       CHECK(thread.now() == 10ms);
-      work.move_value(std::uint64_t{11});  // arrives at 13 ms; room at 50 ms
+      // The move arrives at 13 ms, and the element has room at 50 ms.
+      work.move_value(std::uint64_t{11});
       CHECK(thread.now() == 57ms);
     }
   });

@@ -116,8 +116,8 @@ TEST_CASE("lagged_check: it waits for the last value and records the cluster and
     t.here->sleep(4ms);
     result = t.move(2, 3);
     CHECK(result.origin.kind == Origin::Kind::cached);
-    CHECK(result.origin.cluster == 0);  // the value of c was found before
-    CHECK(result.origin.nanos == 0);    // found by this round
+    CHECK(result.origin.cluster == 0);  // an earlier round had found the value of c
+    CHECK(result.origin.nanos == 0);    // this round found the value of a without a wait
   });
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("lagged_check: values before a mark count and the mark then fails all 
     t.move(0, 1);
     CHECK(value_of(t.move(1, 1)) == 3);
     CHECK_THAT(t.error(2, 1), Catch::Contains("a is broken"));
-    CHECK(t.here->now() == 0ns);  // without waiting for the value of c
+    CHECK(t.here->now() == 0ns);  // fails at once, without a wait for the value of c
     CHECK_THAT(t.element("b").error_mark().value_or(""), Catch::Contains("a is broken"));
     CHECK_THAT(t.error(3, 1), Catch::Contains("a is broken"));
   });

@@ -73,7 +73,7 @@ TEST_CASE("lagged: each later round returns an earlier round's result as soon as
     CHECK(t.chain.now() == 10ms);
     t.chain.wait_until(30ms);
     const Result result = t.move(3);
-    CHECK(t.chain.now() == 30ms);  // the result arrived meanwhile
+    CHECK(t.chain.now() == 30ms);  // no wait: the result arrived before 30 ms
     CHECK(result.sequence == 1);
     CHECK(result.condition == Condition::fails);
     CHECK(result.payload.read<std::uint64_t>() == 101);
@@ -116,7 +116,7 @@ TEST_CASE("lagged: a failed contribution continues down at once and is due later
     for (const std::uint64_t sequence : {0, 1, 2}) t.move(sequence);
     CHECK_THAT(thrown<TravelError>([&] { t.fail(3); }), Catch::Contains("no value"));
     CHECK(t.below.arrived.back().failure);
-    CHECK(t.move(4).sequence == 2);  // still two rounds late, as for all others
+    CHECK(t.move(4).sequence == 2);  // results of later rounds are still two rounds late
     CHECK_THAT(thrown<TravelError>([&] { t.move(5); }), Catch::Contains("no value"));
     CHECK(t.move(6).sequence == 4);
     t.chain.wait_until(1s);

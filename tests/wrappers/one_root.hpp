@@ -41,7 +41,8 @@ struct OneRoot {
     }));
   }
   void run(const std::function<void()>& main) { here->run(main); }
-  /// Ends the thread, and checks that the result is marked at once with the reason.
+  /// Ends the thread. Checks that the result element gets an error mark with the reason at the same
+  /// time.
   void check_mark_at_end(bool has_failed) {
     run([&] {
       paths::Operation release = here->operation(0, 0, 0, paths::OperationKind::release);
@@ -57,8 +58,9 @@ struct OneRoot {
   std::vector<runtime::Task> later;
 };
 
-/// Returns the error about a check with these settings, or "nothing". The setting `key` is `value`
-/// instead, or is missing if that is null. Element `other` is of template f64.
+/// Returns the error about a check with these settings, or "nothing". The setting `key` gets
+/// `value` instead of its own value; if `value` is null, the setting is removed. Element `other`
+/// has the template f64.
 inline std::string mistakes_with(const std::string& kind, const Entries& settings,
                                  const pastset::Template& of_elements, std::string_view key,
                                  const base::Settings& value) {

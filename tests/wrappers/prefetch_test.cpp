@@ -58,7 +58,8 @@ TEST_CASE("prefetch: a request is under way before the tuple exists") {
     t.here->sleep(30ms);
     t.put(5);
     CHECK(t.near().newest(0).payload.read<std::uint64_t>() == 5);
-    CHECK(t.here->now() == 40ms);  // one way only
+    // The tuple travelled in one direction; the request arrived long before.
+    CHECK(t.here->now() == 40ms);
   });
 }
 
@@ -67,7 +68,7 @@ TEST_CASE("prefetch: only newer tuples arrive and of those only the newest") {
   t.here->run([&] {
     t.here->sleep(15ms);
     t.put(0);
-    t.here->sleep(1ms);  // the tuple is under way
+    t.here->sleep(1ms);  // now the first tuple is under way
     for (std::uint64_t value = 1; value < 5; ++value) t.put(value);
     CHECK(t.near().observe(std::uint64_t{0}).payload.read<std::uint64_t>() == 0);
     CHECK(t.here->now() == 25ms);

@@ -78,7 +78,7 @@ TEST_CASE("push: a tuple arrives one way after its move") {
     CHECK(t.here->now() == 13ms);
     t.put(6);
     t.here->sleep(1ms);
-    t.put(7);  // while the tuple before is under way
+    t.put(7);  // moved while tuple 6 is under way
     CHECK(t.far().newest(2).payload.read<std::uint64_t>() == 7);
     CHECK(t.here->now() == 24ms);
     CHECK(t.arrived() == Numbers{5, 6, 7});
@@ -103,7 +103,8 @@ TEST_CASE("push: with requests it sends nothing before one and then as many tupl
     for (const std::uint64_t value : {10, 11, 12}) t.put(value);
     CHECK(t.arrived().empty());
     t.ask(1, 1);
-    CHECK(t.arrived() == Numbers{12});  // the newest tuple, which is recent enough
+    // Only the newest tuple is pushed; it is recent enough for the request.
+    CHECK(t.arrived() == Numbers{12});
     t.put(13);
     CHECK(t.arrived().empty());
     t.ask(3, 2);
@@ -230,7 +231,7 @@ TEST_CASE("push: it records each tuple that it sends") {
     t.arrived();
   });
   const auto records = test_support::snapshot(t.here->host().recorder());
-  REQUIRE(records.size() == 2);  // one record is from the link
+  REQUIRE(records.size() == 2);  // records[0] is the record of the link
   const auto& sent = records[1];
   CHECK(sent.kind == static_cast<std::uint64_t>(eventspace::EventKind::prefetch));
   CHECK(sent.flags == eventspace::event_one_way);

@@ -246,7 +246,7 @@ class Link final : public paths::BlockingWrapper {
           rest.deployment().runtime().sleep_until(arrives);
           try {
             rest(std::move(operation));
-          } catch (const paths::TravelError&) {  // a push has no waiter
+          } catch (const paths::TravelError&) {  // a push has no waiter to notify of the error
           }
         });
     passing.detach();
@@ -454,7 +454,7 @@ void MultiCluster::run() {
       for (std::uint32_t thread = 0; thread < scene_.threads[c]; ++thread)
         tasks.push_back(here_->spawn([this, c, thread] { run_thread(c, thread); }));
     for (runtime::Task& task : tasks) task.join();
-    here_->sleep(5s);  // the last requested tuples may still be under way
+    here_->sleep(5s);  // the last requested tuples may need this time to arrive
   });
 }
 

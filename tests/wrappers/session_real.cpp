@@ -197,7 +197,7 @@ TEST_CASE("session: detaching with operations under way throws and the destructo
         pause(20ms);
         element->observe();
       });
-    }  // waits until there is room
+    }  // the destructor waits until the element has room for the move
     Attached attached = session.attach("alpha-0", 0);
     CHECK(attached->path("work").last() == 3);
     room.get();
@@ -217,8 +217,9 @@ TEST_CASE("session: a thread that ends without detaching is detached") {
   std::atomic<std::int64_t> sums{0};
   by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
   CHECK(sums == 4 * 4);
-  kept.clear();                                    // destroyed after other threads used its place
-  static std::atomic<Attached*> dropped{nullptr};  // never detached, kept reachable
+  kept.clear();  // destroyed after other threads have taken the same rank
+  // This thread never detaches; the static pointer keeps the object reachable.
+  static std::atomic<Attached*> dropped{nullptr};
   elsewhere([&] { dropped = new Attached(session.attach("alpha-1", 0)); });
   by_four(session, [&](Attached& one, int) { sums += sum(one, 1); });
   CHECK(session.end().empty());

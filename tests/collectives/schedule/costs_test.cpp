@@ -141,8 +141,8 @@ TEST_CASE("costs: composites send one message per segment in each direction") {
   // Along the binomial tree of four participants, each stretch needs three messages.
   CHECK(messages("gather_operate", "segment=2", Collective::reduce, 8) == 4 * 3);
   CHECK(messages("gather_operate", "segment=3,allgather=ring", Collective::allreduce, 8) == 3 * 12);
-  // Messages have at most 4 elements. 2 + 2 + 4: messages that gather 8, 8 and 16 elements at the
-  // root. 3 * 2: messages that carry 8 elements to each of the three other participants.
+  // Messages have at most 4 elements. To gather 8, 8 and 16 elements takes 2 + 2 + 4 messages. To
+  // send 8 elements to each of the three other participants takes 3 * 2 messages.
   CHECK(messages("gather_scatter", "segment=4", Collective::alltoall, 2) == 2 + 2 + 4 + 3 * 2);
   CHECK(messages("gather_broadcast", "shapes=chain,segment=4", Collective::allgather, 4) ==
         1 + 2 + 3 + 3 * 4);
