@@ -13,17 +13,17 @@ Program pairwise(const CollectiveSpec& task, const Parameters&, Rank me) {
           }};
 }
 
-/// Slots of Bruck's exchange. Slot j holds the block that must travel j members in total. Blocks
-/// that have made an odd number of hops are in another buffer than those with an even number.
-/// Therefore a round never receives into a slot that it sends, which would deadlock around the
-/// ring.
+/// Slots of Bruck's exchange. Slot j holds the block that must travel j members in total. There are
+/// two buffers: one for blocks that have made an odd number of hops, one for blocks with an even
+/// number. A round therefore never receives into the slot from which it sends. If it did, all
+/// members could wait for each other in a circle.
 class Slots {
  public:
   Slots(const CollectiveSpec& task, const Team& team, const std::vector<Range>& results)
       : task_(task), team_(team), results_(results) {}
 
-  /// before() returns the position of slot `distance` before the round of `bit`, and after() its
-  /// position after the round.
+  /// A round moves blocks by `bit` members. before() returns the position of slot `distance` before
+  /// that round, and after() returns its position after that round.
   Block before(std::size_t distance, std::size_t bit) const {
     const std::size_t gone = distance & (bit - 1);
     const Rank source = team_[team_.before(gone)];

@@ -6,12 +6,13 @@
 
 namespace collectives {
 
-/// Appends the steps of a member of the team for the pairwise exchange in that team: it sends to
-/// those at distance 1, 2, 3, ... `results` are the ranges of its output, indexed by source.
+/// Appends one member's steps of a pairwise exchange in a team. The member sends to the members at
+/// distance 1, 2, 3, ... `results` are the ranges of the member's output, indexed by source.
 void append_pairwise(Steps& steps, const CollectiveSpec& task, const Team& team,
                      std::span<const Range> results, Channel channel = 0);
 
-/// Pairwise: each participant sends to those at distance 1, 2, 3, ... ("circular" in the paper).
+/// Pairwise: each participant sends to the participants at distance 1, 2, 3, ... ("circular" in the
+/// paper).
 /// Paper: Vadhiyar et al. 2000.
 Algorithm pairwise_algorithm();
 /// Bruck: a block travels in hops whose lengths are powers of two and sum to its distance. This

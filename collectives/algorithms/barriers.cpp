@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/barriers.cpp — barriers as sums of a token without bytes.
+// collectives/algorithms/barriers.cpp — barriers as reductions of a token without bytes.
 #include "collectives/algorithms/barriers.hpp"
 
 #include "collectives/schedule/team.hpp"

@@ -5,8 +5,9 @@
 
 namespace collectives {
 
-/// Dissemination: each participant notifies those at distance 1, 2, 4, ... A notification means
-/// that its sender has arrived, and all participants that notified the sender.
+/// Dissemination: each participant notifies the participants at distance 1, 2, 4, ... A
+/// notification means that its sender has arrived, and that all participants that notified the
+/// sender have arrived.
 Algorithm dissemination_algorithm();
 /// Extended ring: a token travels around the ring twice.
 Algorithm ring_barrier_algorithm();

@@ -6,11 +6,12 @@
 namespace collectives {
 
 /// Reduces or gathers within clusters, exchanges between the first hosts of clusters, and
-/// broadcasts within clusters. Data are sent between clusters only once, so the time contains the
-/// latency between clusters once. Declared trees with `all_to_all` use the same schedule.
+/// broadcasts within clusters. Each datum crosses between clusters once. The total time therefore
+/// contains the latency between clusters once. Declared trees with `all_to_all` use the same
+/// schedule.
 Algorithm clusters_algorithm();
-/// The same for alltoall: one message for each ordered pair of clusters, with an exchange within
-/// clusters in the meantime.
+/// Alltoall through the first host of each cluster: one message for each ordered pair of clusters.
+/// While these messages are under way, the hosts of each cluster exchange their own blocks.
 Algorithm clusters_alltoall_algorithm();
 
 }  // namespace collectives

@@ -59,7 +59,8 @@ std::string wrong_for_operate(const CollectiveSpec& task, const Parameters& para
 
 // --- gather, then broadcast ---
 
-/// The specs of both halves. They must outlive the programs, which refer to them.
+/// The specs of the two collectives in sequence. The programs refer to the specs, so the specs must
+/// outlive the programs.
 struct Halves {
   CollectiveSpec gather, broadcast;
 };

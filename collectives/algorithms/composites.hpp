@@ -5,8 +5,9 @@
 
 namespace collectives {
 
-/// Reduce: gathers all vectors at the root, which sums them. Allreduce: gathers them everywhere.
-/// Paper: Vadhiyar et al. 2000, table 1, as for the other two algorithms.
+/// Reduce: gathers all vectors at the root, which sums them. Allreduce: gathers all vectors at
+/// every participant, which sums them.
+/// Paper: Vadhiyar et al. 2000, table 1 (also for the two algorithms below).
 Algorithm gather_operate_algorithm();
 /// Allgather: gathers at the first participant along a multilevel tree, then broadcasts.
 Algorithm gather_broadcast_algorithm();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/algorithms/exchanges.hpp — exchanges of pieces among all participants, groups
-// ignored.
+// collectives/algorithms/exchanges.hpp — exchanges of pieces, without regard to groups.
 #pragma once
 #include "collectives/schedule/algorithm.hpp"
 

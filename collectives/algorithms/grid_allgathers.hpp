@@ -11,7 +11,7 @@ namespace collectives {
 /// MPICH of 2005, which selects an algorithm by total bytes. The thresholds are from its source,
 /// because the paper has none.
 Algorithm mpich_algorithm();
-/// Spreading: each participant sends its block to the next, then to the one after that, in rounds.
+/// Spreading: in round k, each participant sends its block to the participant k positions after it.
 Algorithm spreading_algorithm();
 /// MagPIe. Members send directly to the first member of their cluster, which the paper does not
 /// specify.

@@ -6,7 +6,8 @@
 // - Clusters of different sizes are cut independently. Owners exchange the overlaps of their
 //   pieces.
 // - A forwarded piece goes directly to its owners in other clusters.
-// - The senders are every (h/n)-th member, chosen separately for each other cluster.
+// - If n of the h members of a cluster may send to another cluster, every (h/n)-th member is a
+//   sender. Senders are chosen separately for each other cluster.
 // - A piece is forwarded to each sender once, even if the sender sends it to several clusters.
 // - In each cluster, the owner of a piece sums the piece.
 #include "collectives/algorithms/matsuda.hpp"
@@ -107,7 +108,7 @@ std::vector<std::size_t> limits_of(const Parameters& parameters, std::size_t fro
                                    std::size_t clusters) {
   const std::vector<Count> numbers = parameters.numbers("senders");
   std::vector<std::size_t> limits(clusters, 0);
-  if (stops_early(parameters)) return limits;  // the number of owners is the limit
+  if (stops_early(parameters)) return limits;  // the scatter limits the senders
   for (std::size_t to = 0; to < clusters; ++to) {
     if (to == from) continue;
     const std::size_t pair = from * (clusters - 1) + (to < from ? to : to - 1);

@@ -65,7 +65,7 @@ void scan(Steps& steps, Rank me, Rank size, Range cells, bool is_exclusive) {
     } else if (is_exclusive) {
       before = theirs;
     }
-    if (is_exclusive && me + 2 * distance >= size) continue;  // no later participant needs it
+    if (is_exclusive && me + 2 * distance >= size) continue;  // no participant needs this sum
     const Block longer = scratch(Storage::folded, ++folds, cells);
     steps.reduce(longer, theirs, sum);
     sum = longer;

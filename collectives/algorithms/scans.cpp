@@ -15,9 +15,9 @@ struct Sums {
   Block with_me;
 };
 
-/// Computes prefix sums along the team: each member receives the sum of the members before it. The
-/// blocks `theirs` and `both` are for the received sum and for the sum with this member's operand.
-/// The last member computes the latter only if it `wants` it.
+/// Computes prefix sums along the team: each member receives the sum of the members before it.
+/// `theirs` is the block for the received sum. `both` is the block for that sum plus this member's
+/// operand. The last member of the team computes `both` only if `wants` is true.
 Sums chain(Steps& steps, const Team& team, Range cells, Block theirs, Block both, bool wants) {
   Sums sums{{}, {in, cells}};
   if (team.me > 0) {

@@ -10,7 +10,8 @@ namespace collectives {
 /// participants then gather the pieces.
 Algorithm van_de_geijn_algorithm();
 
-/// The same within a team whose first member has all of `whole` in `out`; other algorithms use it.
+/// Appends the steps of this broadcast within a team, as a part of other algorithms. The first
+/// member of the team has the range `whole` in its `out`.
 void van_de_geijn(Steps& steps, const Team& team, Range whole, const std::string& allgather_word);
 
 }  // namespace collectives

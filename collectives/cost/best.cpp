@@ -147,7 +147,7 @@ class Search {
   Search(const CollectiveSpec& task, Bytes element_bytes, const Network& network)
       : task_(task), element_bytes_(bytes_of(task, element_bytes)), network_(network) {}
 
-  /// Evaluates a candidate. Returns its time, or Nanos::max() if it reaches the limit.
+  /// Evaluates a candidate. Returns its time, or Nanos::max() if the time reaches the limit.
   Nanos try_out(const Candidate& candidate, Nanos limit) {
     ++best_.priced;
     const auto price = evaluate(programs_of(*candidate.algorithm, task_, candidate.parameters),
@@ -195,7 +195,7 @@ struct Prospect {
   const Family* family = nullptr;
   Nanos load{0};
   std::vector<std::size_t> members;  // indices of the candidates without too many messages
-  Nanos guess = Nanos::max();        // least time of the members priced as guesses
+  Nanos guess = Nanos::max();        // least time of the members that were priced first
   std::size_t guessed = 0;           // index in `members` of the best guess
 };
 
@@ -266,7 +266,8 @@ Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes e
   return sketch;
 }
 
-/// Returns the time for one element per block, or half of Nanos::max() if it reaches the limit.
+/// Returns the candidate's time with one element per block, or half of Nanos::max() if that time
+/// reaches the limit.
 Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Bytes element_bytes,
                      const Network& network, Nanos limit) {
   const CollectiveSpec little = make_spec(task.collective, task.topology, 1, task.root);

@@ -31,9 +31,10 @@ struct Best {
   std::size_t finished = 0;  ///< evaluations that reached the end, below the limit of time
 };
 
-/// Searches for the fastest schedule. The result is the same on every host. Candidates that make
-/// the same schedule count once. Above 2048 participants, only the most promising families are
-/// searched. Families that send too many messages are then skipped, unless all families do.
+/// Searches for the fastest schedule. The result is the same on every host. If several candidates
+/// make the same schedule, only one of them is evaluated. Above 2048 participants, only the most
+/// promising families are searched. Families that send too many messages are then skipped, unless
+/// every family sends too many.
 ///
 /// First the search prices a few members of each family, beginning with the families whose busiest
 /// host or link has the least load. Then it refines each family whose best member is close to the

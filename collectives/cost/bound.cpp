@@ -83,7 +83,8 @@ Bounds::Ends Bounds::ends_of(Rank host) const {
 }
 
 /// Computes the latencies of the shortest routes between clusters, which may pass through other
-/// clusters. Two routes between the same clusters differ only at their ends.
+/// clusters. For two pairs of hosts in the same two clusters, the routes differ only inside these
+/// two clusters.
 void Bounds::find_latencies() {
   constexpr Nanos never = Nanos::max() / 4;
   const std::size_t clusters = network_.clusters();

@@ -39,9 +39,9 @@ struct Message {
   bool can_be_received = false;
   bool is_granted = false;
   bool is_prepared = false;
-  bool has_port = false;  // whether it holds a sending port of the source
+  bool has_port = false;  // whether the message holds a sending port of the source
   bool is_sent = false, is_received = false;
-  Nanos entered = Nanos::max(), left{0};  // time on the link, first byte and last byte
+  Nanos entered = Nanos::max(), left{0};  // times on the link: first byte in, last byte out
 };
 
 /// A message that can be sent. The step's number is a copy, because comparisons in the heap need
@@ -59,23 +59,24 @@ struct Host {
   // The outgoing side and the links that a frame of this host occupies now.
   std::vector<std::size_t> busy;
   Nanos works_until{0};
-  std::vector<Slot> free;    // steps that can be done
+  std::vector<Slot> free;    // steps that can be executed
   std::vector<Ready> ready;  // heap, oldest step first
   std::vector<MessageIndex> under_way;
   std::vector<MessageIndex> parked;  // messages that lack credit, and are therefore not under way
   std::vector<Bytes> credit;         // remaining credit, indexed by target
   struct Class {
-    std::size_t sending = 0;             // sending ports taken
+    std::size_t sending = 0;             // number of sending ports in use
     std::size_t granted = 0;             // messages granted and not yet arrived
     std::deque<MessageIndex> receiving;  // receiving steps without a grant, in order
     // Steps that still wait for their turn, if ports are taken in order.
     std::deque<std::uint64_t> in_order;
   };
-  std::array<Class, 2> ports;  // [0] own cluster (or all), [1] other clusters
+  std::array<Class, 2> ports;  // [0]: own cluster, or all messages; [1]: other clusters
   bool is_touched = false;
 };
 
-/// Sides of a host to its cluster's network.
+/// The outgoing and the receiving side of a host's network interface, towards its cluster's
+/// network.
 struct Sides {
   tuning::LinkInstance outgoing, receiving;
 };
@@ -85,8 +86,8 @@ constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();
 /// A frame that waits for a stream.
 struct Streamed {
   MessageIndex message;
-  std::uint32_t number;  // number within its message
-  Bytes credit;          // credit that it has used
+  std::uint32_t number;  // position of the frame in its message
+  Bytes credit;          // credit that the frame has used
 };
 using Streams = tuning::Streams<Streamed>;
 
@@ -292,7 +293,7 @@ void Evaluation::begin_message(Rank me, Slot slot) {
   if (!is_sender && has_receiving_ports()) ports.receiving.push_back(*index);
 }
 
-/// Does a step that is free of hazards.
+/// Executes a step that is free of hazards.
 void Evaluation::do_step(Rank me, Slot slot) {
   Host& host = hosts_[me];
   const Admitted& step = host.admission[slot];

@@ -48,17 +48,19 @@ struct Price {
 /// Predicts the time of a schedule by discrete-event simulation of its steps without data, in whole
 /// nanoseconds. Returns nothing if the time reaches `limit`.
 ///
-/// Sending: A host hands over at most `under_way` messages, oldest step first. Its outgoing side
-///          serves the frames of these messages one by one, oldest message first. Later stages
-///          serve frames in the order in which the heads (first bytes) of the frames arrive. A
-///          message is sent when its last byte has left the host.
-/// Order: Among events at the same instant, ends and arrivals are handled first, then heads by
-///        (source, step, frame). Then follow steps that can be executed, and last the choice of
-///        the next frames.
-/// Credit: A frame needs either a grant of the receiving step, or credit for its bytes plus 128. A
-///         receiving step grants its message as soon as the step is free of hazards. Grants and
-///         returned credit travel with the latency of the way back. A message that has neither a
-///         grant nor credit does not count as under way.
+/// Sending: A host hands at most `under_way` messages to its outgoing side at a time, oldest step
+///          first. Its outgoing side serves the frames of these messages one by one, oldest message
+///          first. Links, exits and receiving sides serve frames in the order in which the heads
+///          (first bytes) of the frames arrive. A message counts as sent when its last byte has
+///          left the host.
+/// Order: Among events at the same instant, ends of transfers and arrivals of tails are handled
+///        first, then arrivals of heads, sorted by (source, step, frame). After that, executable
+///        steps are executed. Last, each side chooses its next frame.
+/// Credit: A frame can be sent only if the receiving step has granted its message, or if there is
+///         credit for the frame's bytes plus 128. A receiving step grants its message as soon as
+///         the step is free of hazards. Grants and returned credit arrive after the latency from
+///         the receiver to the sender. A message that has neither a grant nor credit does not count
+///         as under way.
 /// Costs: Reductions take time only if the network has `fold_bytes_per_second`; copies take none.
 /// Throws: std::invalid_argument if the schedule deadlocks, or if a message has more than 2^32
 ///         frames. A verified schedule deadlocks only if the window is smaller than the schedule's

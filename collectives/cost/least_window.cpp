@@ -25,7 +25,7 @@ struct Queue {
   std::deque<Slot> steps;  // steps without a port, in order
   std::size_t taken = 0;
 };
-using Queues = std::array<Queue, 2>;  // [0] own cluster (or all), [1] other clusters
+using Queues = std::array<Queue, 2>;  // [0]: own cluster, or all messages; [1]: others
 
 struct WindowedHost {
   explicit WindowedHost(Admission steps) : admission(std::move(steps)) {}
@@ -118,14 +118,14 @@ class Simulation {
       (is_sender ? host.sending : host.receiving)[class_of(me, step)].steps.push_back(slot);
   }
 
-  /// Does a step that is free of hazards.
+  /// Executes a step that is free of hazards.
   void do_step(Rank me, Slot slot) {
     WindowedHost& host = hosts_[me];
     const Admitted& step = host.admission[slot];
     host.is_free[slot] = true;
     if (step.action != Action::send && step.action != Action::receive) {
       host.admission.finish(slot, host.free);
-      return touch(me);  // the window has room now, even if no other step waited for this one
+      return touch(me);  // fewer steps are unfinished now, so the next step may be admitted
     }
     if (!takes_ports(step.action)) can_move(step);
   }

@@ -19,7 +19,7 @@ struct Stream {
   friend bool operator==(const Stream&, const Stream&) = default;
 };
 
-/// Unfinished messages by index. Finished messages leave their memory to later ones.
+/// Unfinished messages by index. Later messages reuse the memory of finished messages.
 template <class Message>
 class Messages {
  public:

@@ -10,10 +10,10 @@ namespace pricing {
 
 using Slot = std::uint32_t;  ///< place of an admitted step that is not done
 
-/// Accesses of steps to blocks, sorted by buffer and offset, so that a search for overlaps is
-/// short. A write hides earlier accesses to cells within its block. The writing step waits for
-/// these accesses, so that later steps need to wait only for the write. `in` is never written, so
-/// that reads of `in` are not recorded.
+/// Accesses of steps to blocks, sorted by buffer and offset to find overlaps fast. A write hides
+/// earlier accesses to cells within its block. The writing step waits for these accesses. Later
+/// steps therefore need to wait only for the write. Reads of `in` are not recorded, because no step
+/// writes to `in`.
 ///
 /// Accesses of finished steps stay until memory is needed. Callers must ignore them.
 class Uses {

@@ -13,18 +13,20 @@ struct BroadcastTree {
   std::vector<std::vector<Rank>> children;  ///< indexed by host
 };
 
-/// Builds the tree of shortest ways. A sender is busy with one message before it sends the next.
-/// Hosts are added in the order of the earliest time at which they can have the block. The tree
-/// ignores clusters, so that a block may enter a site several times.
+/// Builds a shortest-path tree, where the length of a path is the time at which the block arrives.
+/// A sender sends one message at a time. Hosts are added in the order of the earliest time at which
+/// they can have the block. The tree ignores clusters. A block may therefore enter a cluster
+/// several times.
 /// Paper: Mateescu 2005 (from its abstract).
 BroadcastTree mateescu_tree(const PairCosts& costs, Rank root, Bytes bytes);
 
-/// Builds a tree by simulated annealing. In each cluster, one host gets the block first and sends
-/// it to other clusters before its own. The search varies this host, and the cluster from which it
-/// gets the block. Inside a cluster, hosts are added as in mateescu_tree(). In the initial tree,
-/// the first host of each cluster gets the block from the root. Only a strictly better tree
-/// replaces the best one, so that blocks of several roots often enter a cluster through the same
-/// host. Random numbers are a fixed sequence, so that every machine builds the same tree.
+/// Builds a tree by simulated annealing. In each cluster, one host gets the block first. It sends
+/// the block to other clusters, then to the hosts of its own cluster. The search varies this host,
+/// and the cluster from which it gets the block. Inside a cluster, hosts are added as in
+/// mateescu_tree(). In the initial tree, the first host of each cluster gets the block from the
+/// root. A tree replaces the best tree so far only if it is strictly better. Blocks of several
+/// roots therefore often enter a cluster through the same host. The random numbers are a fixed
+/// sequence. Every machine therefore builds the same tree.
 /// Paper: Gupta and Vadhiyar 2006 (ClusteredSA), rebuilt from its name and two lines of their
 ///        paper of 2007.
 BroadcastTree clustered_tree(const PairCosts& costs, Rank root, Bytes bytes);

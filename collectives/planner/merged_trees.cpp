@@ -26,12 +26,13 @@ class Merger {
   }
 
   void begin(std::uint32_t piece) { offer(piece, trees_[piece].root); }
-  /// Plans the edges of all trees that were begun, until every host has their pieces.
+  /// Plans the edges of all trees for which begin() was called, until every host has the pieces of
+  /// these trees.
   void merge(std::vector<Transfer>& transfers) {
     while (!queue_.empty()) {
       const Edge edge = queue_.top();
       queue_.pop();
-      // Outdated: the end has become later.
+      // Outdated: by now this edge would end later than when it was queued.
       if (state_.end(edge.piece, edge.from, edge.to) != edge.end) {
         offer(edge.piece, edge.from);
         continue;

@@ -12,8 +12,8 @@ enum class Merging {
   /// Plans tree by tree. A host forwards a block as soon as it has the block, regardless of other
   /// trees. Intended for hosts without receiving ports, which accept any message.
   in_turn,
-  /// Always plans the edge that ends first in the model of ports. The candidates are the next
-  /// edges of all hosts that have the block.
+  /// Always plans next the edge of any tree that ends first in the model of ports. The candidates
+  /// are, for each block and each host that has it, the next edge of that host.
   by_end,
 };
 

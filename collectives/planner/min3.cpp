@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/min3.cpp — greedy search with a heap of least known ends.
+// collectives/planner/min3.cpp — greedy search with a heap of the earliest known end times.
 #include "collectives/planner/min3.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace planning {
 namespace {
 
-/// The least end of a transfer of a piece into a part of the pool.
+/// The transfer that brings a piece into a part of the pool at the earliest time.
 struct Least {
   Nanos end = Nanos::max();
   std::uint32_t piece = 0;
@@ -87,7 +87,7 @@ std::vector<std::vector<Rank>> Greedy::spread(const Parts& parts,
       continue;
     }
     transfers_.push_back(state_.commit(least.piece, least.from, least.to));
-    latest.end = Nanos(-1);  // mark as done
+    latest.end = Nanos(-1);  // the part has the piece now
     from.push_back(least.to);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       const Least& other = known[least.piece * parts.size() + part];

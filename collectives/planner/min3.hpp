@@ -13,11 +13,13 @@ namespace planning {
 /// to the first piece, then to the first part, then to the sender that got the piece first, then
 /// to the lowest rank of a receiver.
 ///
-/// Ports keep their state from level to level, so that transfers within a part follow the last
-/// transfer between parts. The pieces may be segments of blocks.
-/// Cost: At most 5 ms for 20 hosts and 500 ms for 80 hosts (`collectives_tests "[.times]"`).
-///       Predicted ends never decrease. The least end in the heap is therefore the minimum if it
-///       is still correct, even if other ends in the heap are outdated.
+/// The ports of a host stay occupied across levels of the pool tree. Transfers within a part
+/// therefore begin after the transfers between parts that use the same ports. The pieces may be
+/// segments of blocks.
+/// Cost: At most 5 ms for 20 hosts and 500 ms for 80 hosts (`collectives_tests "[.times]"`). The
+///       predicted end of a transfer never decreases. Outdated entries of the heap are therefore
+///       too early, never too late. If the first entry is up to date, it is the earliest end of
+///       all.
 /// Throws: std::invalid_argument if the pools and the network differ in the number of hosts.
 Plan min3(const Pool& pools, const PairCosts& costs, const collectives::Counts& counts,
           std::vector<Piece> pieces, const PortModel& model = {});

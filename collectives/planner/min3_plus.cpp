@@ -9,7 +9,8 @@
 namespace planning {
 namespace {
 
-/// Limit above which more segments are not tried, unless requested.
+/// Maximum number of transfers of a plan that is tried, unless the caller requests its number of
+/// segments.
 constexpr std::size_t transfers_most = 1 << 14;
 
 /// Returns only the requested value, or all default values if the requested one is 0.

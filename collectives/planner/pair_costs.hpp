@@ -31,9 +31,10 @@ class PairCosts {
   PairCosts(std::shared_ptr<const collectives::Topology> topology,
             std::vector<std::vector<Pair>> pairs, std::vector<double> nics,
             Nanos overhead = Nanos(0));
-  /// Derives the costs from a network. The rate of a pair is that of a stream times the striping
-  /// (which requires frames). It is at most the rate of the slowest side of a host or link on the
-  /// route. A link has a slot for each stream that may send at once, or one slot if all streams
+  /// Derives the costs from a network. The frames of one message may be spread over several streams
+  /// (striping, which requires frames). The rate of a pair is the rate of one stream, multiplied by
+  /// the number of these streams. The rate is at most that of the slowest side of a host or link on
+  /// the route. A link has a slot for each stream that may send at once, or one slot if all streams
   /// share the bandwidth. A slot carries one message at a time.
   static PairCosts of(const pricing::Network& network, Nanos overhead = Nanos(0));
 
@@ -56,10 +57,10 @@ class PairCosts {
  private:
   PairCosts() = default;
   std::shared_ptr<const collectives::Topology> topology_;
-  std::vector<Pair> pairs_;  // from * hosts + to
+  std::vector<Pair> pairs_;  // indexed by from * hosts + to
   std::vector<double> nics_;
   Nanos overhead_{0};
-  std::vector<std::size_t> slots_;  // indexed by path
+  std::vector<std::size_t> slots_;  // indexed by path(from, to), the pair of clusters
 };
 
 }  // namespace planning

@@ -33,7 +33,8 @@ struct Transfer {
 };
 
 /// An allgather as a list of transfers. Each participant does its own transfers in list order. In
-/// that order every sender already has its piece, so that no cycle is possible.
+/// that order every sender already has the piece that it sends. Participants therefore never wait
+/// for each other in a cycle.
 /// Thread-safe: immutable once made.
 struct Plan {
   Rank hosts = 0;

@@ -10,10 +10,11 @@ namespace planning {
 /// Limits on concurrent messages of a host.
 struct PortModel {
   bool is_half_duplex = false;  ///< Whether one port serves both sending and receiving.
-  /// Whether there are separate ports for other clusters.
+  /// Whether there are separate ports for messages of other clusters.
   bool are_apart = false;
   std::size_t receiving_across = 1;  ///< receiving ports for other clusters, if they are separate
-  /// Whether a message also waits for a slot of its path (PairCosts::slots).
+  /// Whether a message also waits for a free slot of the link between its clusters
+  /// (PairCosts::slots).
   bool counts_slots = false;
 };
 
@@ -26,8 +27,9 @@ struct PortModel {
 ///   here[d,r] = end
 ///
 /// The arrays have the times at which a pair or a port is free, and at which a piece is at a host.
-/// L, B, os and g are those of PairCosts. With half duplex, sending and receiving are one port. A
-/// commit never makes the end of a planned transfer earlier, but it adds a possible sender.
+/// L, B, os and g are those of PairCosts. With half duplex, sending[h] and receiving[h] are the
+/// same port of host h. commit() never makes end() of a given transfer earlier. It makes the
+/// receiver a possible sender of the piece.
 /// Owns: nothing; costs and pieces must outlive it.
 /// Thread-safe: no.
 /// Paper: Gupta and Vadhiyar 2007, §4, equations 1 to 3.
@@ -44,7 +46,8 @@ class PortState {
   Transfer commit(std::uint32_t piece, Rank from, Rank to);
 
  private:
-  /// Several slots of a kind, with the time at which each becomes free.
+  /// Several ports of one host, or several slots of one link, with the time at which each becomes
+  /// free.
   class Slots {
    public:
     explicit Slots(std::size_t count = 1) : taken_(count, Nanos(0)) {}
@@ -69,9 +72,9 @@ class PortState {
   std::vector<std::size_t> size_of_;      // index into `ways_`, by piece
   std::vector<Nanos> here_;               // arrival by piece and host; negative = absent
   std::vector<Nanos> pairs_;
-  /// Ports and path that a pair uses.
+  /// Class of ports and link that a pair of hosts uses.
   struct Takes {
-    std::uint8_t ports = 0;  // 1 = ports for other clusters
+    std::uint8_t ports = 0;  // 1 = the separate ports for other clusters
     std::uint32_t path = any;
     static constexpr std::uint32_t any = ~std::uint32_t{0};
   };

@@ -16,8 +16,9 @@ Parameter reduce_scatter_parameter();
 std::string wrong_for_all(const CollectiveSpec& task, const Parameters& parameters);
 std::string wrong_for_clusters(const CollectiveSpec& task, const Parameters& parameters);
 
-/// Returns the order of summation of the selected `reduce_scatter`, among all participants or
-/// within each cluster and then over the clusters in order.
+/// Returns the order of summation with the selected `reduce_scatter`. The order is valid for an
+/// exchange among all participants. It is also valid for an exchange within each cluster, followed
+/// by a sum over the clusters in order.
 Order order_of_sums(const CollectiveSpec& task, const Parameters& parameters);
 
 }  // namespace collectives

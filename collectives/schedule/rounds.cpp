@@ -35,9 +35,9 @@ const Ref& Rounds::passed(Block hand, const Ref& message) {
 }
 
 /// The first outgoing element is copied to the receiving `hand` buffer, which is free when the
-/// last message has arrived. It is then copied to the sending `hand` buffer, which is free when
-/// the last message has left. After that, the next incoming element is received into the receiving
-/// buffer.
+/// incoming message of the previous round has arrived. From there it is copied to the sending
+/// `hand` buffer, which is free when the outgoing message of the previous round has left. After
+/// that, the first incoming element is received into the receiving `hand` buffer.
 void Rounds::exchange(Rank to, const Ref& what, Rank from, const Ref& into) {
   if (what.count() > 0) {
     const Block first = first_of(what);

@@ -25,9 +25,9 @@ class Rounds {
   const Ref& passed(Block hand, const Ref& message);
 
   Steps& steps_;
-  // Original blocks of the elements in the receiving and the sending `hand` buffer.
+  // Blocks from which the elements in the receiving and the sending `hand` buffer were copied.
   Block came_, went_;
-  Ref message_;  // reused for its memory
+  Ref message_;  // result of passed(); a member so that its memory is reused
 };
 
 /// Data of an allgather in rounds: one bundle of blocks for each member, in any layout. Before the

@@ -30,21 +30,22 @@ class Topology {
   static Topology clustered(const std::vector<std::size_t>& sizes);
 
   Rank size() const { return static_cast<Rank>(order_.size()); }
-  /// Number of group levels, not counting the whole and the single participants.
+  /// Number of group levels. The level of all participants and the level of single participants do
+  /// not count.
   std::size_t depth() const { return levels_.size() - 2; }
   /// All participants, sorted by path and then by rank.
   std::span<const Rank> order() const { return order_; }
   std::size_t position(Rank rank) const { return positions_[rank]; }
   bool is_in_order() const;  ///< Whether every group is a range of consecutive ranks, in order.
 
-  /// Level 0 is the whole, levels 1 to depth() are groups, level depth() + 1 is single
-  /// participants.
+  /// Level 0 is one group of all participants. Levels 1 to depth() are groups. At level depth() + 1
+  /// each participant is a group of its own.
   std::size_t groups(std::size_t level) const { return levels_[level].begins.size() - 1; }
   std::size_t group_of(std::size_t level, Rank rank) const {
     return levels_[level].groups[positions_[rank]];
   }
   std::span<const Rank> members(std::size_t level, std::size_t group) const;
-  /// Range [first, last) of the groups of level `below` that a group consists of.
+  /// A group as a range [first, last) of smaller groups: those of the level `below`.
   struct Inner {
     std::size_t first, last;
   };

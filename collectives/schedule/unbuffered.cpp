@@ -10,13 +10,14 @@ namespace {
 using Node = std::uint32_t;
 constexpr Node nobody = ~Node{0};
 
-/// The last writer of each cell and its readers since then.
+/// For each cell: the last writer, and the readers since that write.
 class CellUses {
  public:
   explicit CellUses(std::size_t cells) : cells_(cells) {}
 
-  /// Calls `see` for each node that this node must wait for. It is the last writer of the cell. In
-  /// write(), it is also each reader since that write.
+  /// Records an access of `node` to the cell, and calls `see` for each node for which `node` must
+  /// wait. In read(), that is the last writer of the cell. In write(), also each reader since that
+  /// writer.
   template <class See>
   void read(std::size_t cell, Node node, const See& see) {
     Uses& uses = cells_[cell];

@@ -39,8 +39,8 @@ Verdict verify(const CollectiveSpec& task, const Schedule& schedule);
 std::string wrong_order(const Algorithm& algorithm, const CollectiveSpec& task,
                         const Parameters& parameters, Order order);
 
-/// Verifies the schedule of an algorithm and also that its order of summation is at least the
-/// declared one.
+/// Verifies the schedule of an algorithm. Also verifies that its order of summation is as good as
+/// the algorithm declares, or better.
 Verdict verify(const Algorithm& algorithm, const CollectiveSpec& task,
                const Parameters& parameters);
 
