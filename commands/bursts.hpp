@@ -24,10 +24,11 @@ struct HostPair {
 /// arrived.
 ///
 /// Units: A measured time begins when the initiator requests the messages. If the hosts share a
-///        clock, it ends when the last receiver has all messages. Otherwise it ends when the
-///        initiator has the last report. Control messages take the same time for every size. The
-///        difference between the times of two sizes therefore excludes them.
-/// Thread-safe: no. The other hosts call help() in the meantime.
+///        clock, the time ends when the last receiver has all messages. Otherwise it ends when the
+///        initiator has the last report. Control messages take the same time for every message
+///        size. The difference between the times of two sizes is therefore free of control
+///        messages.
+/// Thread-safe: no. While this host measures, the other hosts must be in help().
 /// Blocks: every call.
 /// Throws: TravelError if a host is lost.
 class Bursts {
@@ -56,7 +57,7 @@ class Bursts {
   std::uint64_t bytes_ = 0;
 };
 
-/// Serves the initiator's requests to send and receive until it calls release().
+/// Serves the initiator's requests to send and receive, until the initiator calls release().
 void help(paths::Thread& thread, paths::MessageGroup& group, std::uint32_t initiator);
 
 /// Whether these hosts, which call help(), read the same clock as this host. Equal addresses do

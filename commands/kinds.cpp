@@ -45,7 +45,8 @@ std::string character(const WrapperKind& kind) {
   return text;
 }
 
-/// Returns the settings with which the word may be combined.
+/// Returns the collectives and settings with which a value of the config key `algorithm` may be
+/// combined.
 std::string combinations(const AlgorithmWord& word) {
   std::string text;
   if (!word.collectives.empty())

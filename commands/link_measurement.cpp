@@ -23,14 +23,14 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t smallest = 4 << 10, largest = 1 << 20;
 constexpr Nanos apart = 100ms;      // time between the starts of batches
-constexpr Nanos batch_time = 60ms;  // time that all samples of a batch together take
+constexpr Nanos batch_time = 60ms;  // total time of all samples of a batch
 constexpr std::size_t samples_most = 10;
 // Times below this are distorted by one time slice of another process.
 constexpr Nanos spoilt_below = 1ms;
 constexpr tuning::StopRule streams_rule{.batches_least = 3};
 
-/// Returns the least difference between the times of a message and of one byte for which the
-/// overhead of hosts is negligible.
+/// Returns how much longer than one byte a message must take, so that the overhead of hosts is
+/// negligible in the difference.
 Nanos enough(Nanos latency) { return std::clamp(latency / 2, Nanos(5ms), Nanos(20ms)); }
 
 /// Returns the size of messages for several streams. The size is so large that the order of a
@@ -174,7 +174,7 @@ class LinkMeasurement {
     figures_.bandwidth_spread = rate.spread();
   }
 
-  /// Returns the time by which one message per pair exceeds one byte per pair.
+  /// Returns the time of one message per pair of hosts, minus the time of one byte per pair.
   double together(std::size_t streams) {
     tuning::StopRule rule = streams_rule;
     rule.agreement = 1 / static_cast<double>(4 * streams);

@@ -36,12 +36,14 @@ struct LinkFigures {
 /// - Latency: the time of one byte.
 /// - Rate: the difference between the times of two sizes that are large enough to take some
 ///   milliseconds.
-/// - Streams: the largest number of pairs of hosts that send at once with almost no delay. The
-///   delay, compared with one pair, may be at most half of one stream's share. All times are
-///   differences between a message and a byte, so that the costs of many pairs cancel.
+/// - Streams: the largest number K of pairs of hosts that can send at once with almost no delay.
+///   The delay is the additional time compared with one pair. It counts as small up to half of the
+///   delay that one stream too many would cause. All times are the time of a message minus the time
+///   of a byte. The overhead of many pairs is in both, and cancels.
 ///
-/// Why: Times are those of tuning::Measurement. If one stream fills a link, two streams take twice
-///      as long. If K streams fill the link, one more takes at least 1/K longer.
+/// Why: If one stream fills a link, two streams take twice as long. If K streams fill the link, K +
+///      1 streams take longer by a factor of at least 1 + 1/K. How samples become one time is
+///      described at tuning::Measurement.
 /// Paper: Gupta and Vadhiyar 2007 give rates of streams.
 LinkFigures measure_link(Bursts& bursts, const LinkTask& task);
 

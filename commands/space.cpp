@@ -99,8 +99,9 @@ void show_space(const std::string& name) {
   for (const SharedSpace::Shown& one : space->show()) std::cout << "  " << line_of(one) << '\n';
 }
 
-/// Returns the tuple with that number, or the first later one that still exists. If no process
-/// that moves tuples is left, waits for a new one as long as the owner lives.
+/// Returns the tuple with that number, or the first later one that still exists. Waits for the
+/// tuple as long as the owner of the space lives, even if all processes that moved tuples have
+/// ended.
 pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::uint64_t number) {
   pastset::AnyChange changes({&element});
   for (bool is_reported = false;;) {
@@ -118,7 +119,8 @@ pastset::Stored next_tuple(SharedSpace& space, pastset::Element& element, std::u
   }
 }
 
-/// Prints tuples by number, so that each one is either printed or reported as gone.
+/// Prints the tuples in the order of their numbers. If some were discarded before they could be
+/// read, it reports their numbers.
 void watch_element(const SpaceOptions& options) {
   runtime::Runtime runtime;
   runtime.run([&] {

@@ -71,10 +71,10 @@ struct Share {
 /// returns after the last step, when no borrowed memory is in use any more. One object executes
 /// operations one after the other and reuses its memory.
 ///
-/// Blocks: run(), in the calling context, which also folds and copies.
+/// Blocks: run() blocks the calling thread or fiber, which also does the folds and copies.
 /// Throws: TravelError for failures of hosts and links, base::BadValue for values that cannot be
-///         folded, and the cancellation of the context. After an exception the caller must leave
-///         the message group before it frees the borrowed memory.
+///         folded, and runtime::Stop if the calling thread or fiber is cancelled. After an
+///         exception the caller must leave the message group before it frees the borrowed memory.
 class Execution {
  public:
   /// `lanes` connects the group's hosts; nullptr if there is only one host. `hosts` gives the host
@@ -115,7 +115,7 @@ class Execution {
     std::deque<Slot> steps;
     std::size_t taken = 0;
   };
-  // [0]: peers in the own cluster, or all peers; [1]: peers in others.
+  // [0]: peers in the own cluster, or all peers; [1]: peers in other clusters.
   using PortsApart = std::array<Ports, 2>;
   Ports& ports_of(PortsApart& ports, Slot slot) { return ports[is_across(slot) ? 1 : 0]; }
   bool is_across(Slot slot) const;
@@ -140,19 +140,19 @@ class Execution {
   const runtime::Runtime& runtime_;
   paths::MessageGroup* const lanes_;
   const std::vector<std::uint32_t>& hosts_;
-  const Share* share_ = nullptr;  // null when idle
+  const Share* share_ = nullptr;  // null if no operation runs
   pricing::Admission steps_;
   std::vector<Step> kept_;   // indexed by number of an unfinished step
   std::vector<Slot> free_;   // steps that can be performed now
   std::vector<Slot> ready_;  // messages that are sent once no further step can be admitted
   PortsApart sending_, receiving_;
-  // Index in waits_ of the oldest wait that has not ended; of_.front() is the step of that wait.
+  // Index in waits_ of the oldest unfinished wait. of_.front() is the step of that wait.
   std::size_t first_wait_ = 0;
   std::deque<Slot> of_;  // steps of the waits from first_wait_ on; `none` if a wait has ended
   collectives::Numbering streams_;       // numbers of the streams (peer and channel)
   std::vector<std::uint64_t> ordinals_;  // number of the next message of each stream
   std::map<collectives::Rank, Sent> sent_;
-  base::Payload gathered_;  // copy of the message sent last; valid until memory is written
+  base::Payload gathered_;  // copy of the last message; cleared before other steps run
   std::vector<collectives::Block> gathered_blocks_;
   collectives::Block checked_;  // last part of `in` that was checked
   runtime::WaitSet waits_;

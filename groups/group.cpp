@@ -205,8 +205,8 @@ struct StartedCall final : runtime::Pending<void> {
       return runtime::keep_for_ever(std::tuple(std::move(group), std::move(running)));
     try {
       take(runtime::Deadline::never());
-    } catch (const std::exception&) {  // the owner chose not to wait for the result
-    } catch (const runtime::Stop&) {   // the context's next wait throws it again
+    } catch (const std::exception&) {  // the owner dropped the handle, and thus ignores errors
+    } catch (const runtime::Stop&) {   // the next wait of this thread or fiber throws Stop again
     }
   }
 };

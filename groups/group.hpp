@@ -260,7 +260,7 @@ class Group {
   std::shared_ptr<HostGroup> group_;
   std::uint32_t rank_ = 0, place_ = 0;  // rank in the group; place in the layout
   std::uint64_t next_ = 0;              // number of the next operation
-  std::shared_ptr<Selector> selector_;  // set if links were measured; null: that of the config
+  std::shared_ptr<Selector> selector_;  // selector for measured links, or null
   const int exceptions_;
 };
 

@@ -119,7 +119,8 @@ HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
         MachineGroup::Parts{deployment_.runtime(), *lanes_, hosts_, me_});
 }
 
-/// The lanes are left first, because until then they may ask about running operations.
+/// Leaves the message group before the other data members are destroyed. Until then, the message
+/// group may call `describe` (see the constructor), which reads running_.
 HostGroup::~HostGroup() {
   machine_.reset();
   lanes_.reset();
@@ -170,7 +171,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     runtime::Lock lock(mutex_);
     if (const paths::Failure failure = known_failure(number)) {
       fail(lock, number, failure, failing_);
-      lock.unlock();  // tell() locks HostGroups; under that lock, groups lock this mutex
+      lock.unlock();  // lock order: HostGroups first, then mutex_; tell() locks HostGroups
       tell(place, *failure);
     }
     running = open(number);
@@ -419,7 +420,8 @@ void HostGroup::execute(Running& running) {
   if (layout_.size() == 1) fold.alone(local.out());
 }
 
-/// Returns false if the group has no region.
+/// Carries out the operation in shared memory. Returns false if the group has no shared region
+/// (MachineGroup).
 bool HostGroup::execute_on_machine(const MachineGroup::Operation& operation, Running& running,
                                    Local& local) {
   try {
@@ -610,7 +612,7 @@ paths::Participation HostGroup::participation() const {
 }
 
 /// Ends the group if all members have left: notifies other hosts and frees the name. Requires:
-/// `lock` is held. The function releases it meanwhile.
+/// `lock` is held. The function unlocks it while it notifies.
 void HostGroup::end_if_over(runtime::Lock& lock) {
   if (left_.size() < layout_.members_on(me_) || !running_.empty() || is_over_) return;
   is_over_ = true;
@@ -628,8 +630,8 @@ void HostGroup::fail(std::uint64_t number, const paths::Failure& failure, Failin
 }
 
 /// Records the first failure, and fails the operations that have not begun. Operations under way
-/// end normally or fail with their lanes. Requires: `lock` is held. The function releases it
-/// meanwhile.
+/// end normally or fail with their lanes. Requires: `lock` is held. The function unlocks it while
+/// it notifies other hosts.
 void HostGroup::fail(runtime::Lock& lock, std::uint64_t number, const paths::Failure& failure,
                      Failing failing) {
   const bool is_alone = failing == Failing::alone;

@@ -30,7 +30,7 @@ struct Running {
   Calls calls;                                   ///< emptied before completion
   std::size_t come = 0;
   bool has_begun = false;  ///< all members have arrived
-  std::uint64_t turn = 0;  ///< turn in the region (MachineGroup); 0 = uses lanes
+  std::uint64_t turn = 0;  ///< turn in the shared region (MachineGroup::new_turn); 0 = uses lanes
   runtime::Completion completion;
   paths::Failure failure;             ///< written before completion
   paths::Traffic wan;                 ///< traffic to other clusters; written before completion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/machine_group.cpp — agreement about a region, operations in it, and wake-ups by messages
+// groups/machine_group.cpp — agreement on shared memory, operations in it, wake-ups by messages
 #include "groups/machine_group.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,8 @@ namespace {
 using collectives::Collective;
 using collectives::Range;
 
-/// Channel of wake-ups. It fails with every operation, because its number is higher.
+/// Channel of wake-ups. A failed operation fails all channels with higher numbers. This channel has
+/// a higher number than any operation, so it fails with any operation.
 constexpr std::uint64_t alarm_channel = std::numeric_limits<std::uint64_t>::max() - 1;
 /// Names of messages on the channel of an operation. A schedule never uses such names.
 constexpr std::uint64_t name_of_door = ~std::uint64_t{0}, name_of_mapped = ~std::uint64_t{1},
@@ -111,7 +112,8 @@ bool MachineGroup::run(const Operation& operation) {
 
 // ---- agreement ---------------------------------------------------------------------------------
 
-/// Returns whether the group has a region. The first call agrees on that.
+/// Returns whether the group has a shared region. At the first call, the hosts agree on that by
+/// messages.
 bool MachineGroup::meet() {
   if (state_ != State::unknown) return state_ == State::mapped;
   std::optional<paths::SharedRegion> region = parts_.me == 0 ? make_and_agree() : map_and_agree();
@@ -126,8 +128,9 @@ bool MachineGroup::meet() {
   return true;
 }
 
-/// The first member makes the region and tells the others how to get it. They tell it whether they
-/// have mapped it, and it tells all of them whether all have.
+/// Runs on the first member. It makes the region and sends the others the name under which they get
+/// it. Each of them replies whether it has mapped the region. The first member then sends all of
+/// them whether every member has mapped it.
 std::optional<paths::SharedRegion> MachineGroup::make_and_agree() {
   std::optional<paths::SharedRegion> region;
   std::optional<runtime::DescriptorDoor> door;

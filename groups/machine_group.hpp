@@ -27,10 +27,10 @@
 
 namespace groups {
 
-/// Hosts of one machine need no messages for small values: they fold them in shared memory. A
-/// MachineGroup is one host's part in that. The first operation agrees with the other hosts, by
-/// messages, whether all of them have mapped the region. If one of them could not, the group uses
-/// messages for all operations, with the same results.
+/// Operations of a group in shared memory (the region), for small values and hosts on one machine.
+/// A MachineGroup is the part of one host. In the first operation, the hosts agree by messages
+/// whether all of them have mapped the region. If a host could not map it, the group uses messages
+/// for all operations. The results are the same.
 ///
 /// Thread-safe: run() and end() of different operations may overlap. Operations take effect in the
 ///              order of their turns. The caller's mutex guards new_turn().
@@ -39,7 +39,7 @@ namespace groups {
 ///              other hosts, by the messages of the group.
 class MachineGroup final : public paths::Alarm {
  public:
-  /// The parts that a MachineGroup uses. All outlive it.
+  /// Objects that a MachineGroup uses. All must outlive it.
   struct Parts {
     const runtime::Runtime& runtime;
     paths::MessageGroup& lanes;
@@ -48,7 +48,8 @@ class MachineGroup final : public paths::Alarm {
   };
   explicit MachineGroup(const Parts& parts) : parts_(parts) {}
 
-  /// Returns whether the members of a group can share a region, by the plan. Equal on all hosts.
+  /// Returns whether the hosts of a group can share a region according to the plan. All hosts get
+  /// the same result.
   static bool is_possible(const paths::Deployment& deployment, const Layout& layout,
                           const collectives::Topology& topology);
   /// Returns the turn of the next operation: 1, 2, ...
@@ -65,8 +66,8 @@ class MachineGroup final : public paths::Alarm {
     Patience patience;
     ShareTrace* trace;  ///< nullptr unless the run is traced
   };
-  /// Carries out the operation. Returns false if the group has no region.
-  /// Blocks: until earlier turns have ended, and then for the other hosts.
+  /// Carries out the operation in the region. Returns false if the group has no region.
+  /// Blocks: until earlier turns have ended, and then until the other hosts have arrived.
   /// Throws: TravelError, base::BadValue.
   bool run(const Operation& operation);
   /// Ends a turn, so that later operations can run. Must be called once for each turn, also if the
@@ -98,13 +99,13 @@ class MachineGroup final : public paths::Alarm {
 
   const Parts parts_;
   std::uint64_t turns_ = 0;
-  runtime::Mutex mutex_;  // guards the members up to the next comment
+  runtime::Mutex mutex_;  // guards the data members up to has_failed_
   runtime::WaitList turn_ended_;
   std::set<std::uint64_t> ended_;  // turns that have ended before earlier ones
   std::uint64_t now_ = 1;          // first turn that has not ended
   std::uint64_t succeeded_ = 0;    // last turn in which run() has returned
   bool has_failed_ = false;
-  // Used only by the operation whose turn it is.
+  // The members below are used only by the operation whose turn it is.
   const Operation* operation_ = nullptr;
   State state_ = State::unknown;
   std::unique_ptr<paths::Member> member_;

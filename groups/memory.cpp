@@ -48,7 +48,7 @@ Memory::Chunks::iterator Memory::add_scratch(Chunks& chunks, Range range) {
     return added;
   }
   chunk.made = base::Buffer(bytes(range.count));
-  // After the move, because small buffers hold their bytes inline.
+  // Not before the assignment above: a small buffer holds its bytes inline, so they move with it.
   chunk.bytes = chunk.made.bytes();
   return added;
 }

@@ -52,7 +52,7 @@ class Memory {
   const std::size_t element_bytes_;
   const bool has_values_;
   Chunk in_, out_;
-  std::byte room_[1024];  // memory of the maps of small operations
+  std::byte room_[1024];  // memory of the maps, if they are small
   std::pmr::monotonic_buffer_resource known_{room_, sizeof room_};
   std::pmr::map<collectives::Buffer, Chunks> scratch_{&known_};
 };

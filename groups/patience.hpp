@@ -22,8 +22,9 @@ struct Patience {
   std::function<void()> ask_hosts = {};
 };
 
-/// Blocks until a member of the set has completed, and returns it. Asks the other hosts after
-/// 250 ms, and again each time when that time has doubled. Returns nullopt if the patience ends.
+/// Blocks until a member of the set has completed, and returns it. Calls ask_hosts() after 250 ms
+/// without progress, then after 500 ms, 1 s and so on. Returns nullopt after `longest` without
+/// progress.
 std::optional<std::size_t> wait_patiently(runtime::WaitSet& waits, const runtime::Runtime& runtime,
                                           const Patience& patience);
 

@@ -87,7 +87,8 @@ PreparedCall::PreparedCall(const Call& its_call, const Layout& layout, bool may_
       digest(base::digest_of(signature).low),
       question(question_of(call, counts, layout)),
       uses_shared_memory(may_share && can_use_shared_memory(call, question, layout)) {
-  // Hosts that get no region fold in the order of a region, too.
+  // The schedule must fold in the same order as operations in the shared region, because hosts that
+  // cannot map the region use the schedule.
   if (uses_shared_memory && question.worst == collectives::Order::in_order)
     question.worst = collectives::Order::canonical;
 }

@@ -234,7 +234,8 @@ std::shared_ptr<const Selection> Selector::decide(const SelectionKey& question) 
 
 namespace {
 
-/// Removes those limits from the ports of a plan that real hosts do not observe.
+/// Removes limits that exist only in the planner's model from the ports of a plan. Keeps the limits
+/// that the executor applies.
 /// Throws: std::invalid_argument for half duplex.
 void keep_to_hosts(pricing::Ports& ports) {
   if (ports.is_half_duplex)

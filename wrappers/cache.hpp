@@ -16,9 +16,9 @@ namespace wrappers {
 /// read by number if it has that tuple. It replies to newest(from) if it has tuple `from` or a
 /// later one. All other operations go down.
 ///
-/// The reply to newest may be older than the newest tuple of the element. A tuple that is read by
-/// number may have been axed already, by an operation on another path. If an axe or delete passes
-/// through this wrapper, it drops the affected tuples.
+/// The reply to newest(from) may be older than the newest tuple of the element. The reply to a read
+/// by number may be a tuple that an operation on another path has already axed. If an axe or delete
+/// passes through this wrapper, it drops the affected tuples.
 ///
 /// Context: the operation's.
 /// Blocks:  never.

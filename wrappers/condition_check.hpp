@@ -23,8 +23,8 @@ struct ConditionCheckSettings {
   paths::Decision decision;
   /// Results of all clusters; empty if one tree covers all threads.
   paths::ClusterElements elements;
-  /// Elements through which this cluster requests tuples of the other clusters, in their order.
-  /// Empty if the clusters push tuples without requests.
+  /// For each other cluster, in the order of `elements`: the element through which this cluster
+  /// requests its tuples. Empty if the clusters push tuples without requests.
   std::vector<std::string> asks;
   std::uint64_t ask_for = 1;  ///< number of tuples that one request asks for
 };
@@ -48,9 +48,9 @@ struct ConditionCheckSwitches {
 /// it, it asks all. If the replies do not decide the round, it asks the remaining clusters. It also
 /// asks again each cluster whose tuple was too old.
 ///
-/// Integers of equal sign may overflow when clusters are combined. The overflow proves the outcome
-/// that partial values can prove, such as `holds` for `greater` and non-negative values. The result
-/// is then the value of the own cluster.
+/// Integers of equal sign may overflow when clusters are combined. Each condition has one outcome
+/// that partial values can prove, such as `holds` for `greater` and non-negative values. An
+/// overflow proves this outcome. The result is then the value of the own cluster.
 ///
 /// Why:     The program may continue after an exact result. A tuple of a later round from another
 ///          root then proves nothing: that root may have completed our round with our tuple. Each
@@ -58,11 +58,11 @@ struct ConditionCheckSwitches {
 ///          combined there or adopted from another tuple. If a tuple carries such a pair for our
 ///          round, the pair is our result. Otherwise the other root passed our round without its
 ///          complete value. Our round then has the only outcome that partial values can prove.
-/// Blocks:  until the round is decided or the host's deadline passes; it sleeps between arrivals.
-///          The next round waits meanwhile.
+/// Blocks:  until the round is decided or the host's deadline passes; it sleeps between arrivals of
+///          tuples. The next round waits until this one is decided.
 /// Throws:  TravelError.
 /// Paper:   Bongo et al. 2004, §IV.
-/// Context: that of the operation, which is the last one of the whole cluster to arrive.
+/// Context: that of the last operation of the cluster to arrive in the round.
 /// Order:   Rounds must arrive in the order of their sequences and are decided one by one.
 /// Failure: If one tree covers all threads, a failure affects only its own round. With several
 ///          clusters, a failed contribution, an error or a deadline before the decision is final:

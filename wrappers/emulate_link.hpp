@@ -30,7 +30,7 @@ namespace wrappers {
 ///          push waits for no reply.
 /// Throws:  nothing of its own. A failure on its way up continues when it has arrived.
 /// Paper:   Bongo et al. 2004, §V-D, emulate wide-area networks by such wrappers.
-/// Context: the operation's. A push continues in a service context.
+/// Context: that of the operation. A push continues in a service context.
 /// Order:   Messages arrive in the order in which they were sent. Messages of one contributor also
 ///          continue in that order.
 /// Records: for each message: when it was sent, when it arrived, and how long it waited for others.

@@ -20,8 +20,8 @@ namespace wrappers {
 /// Why:     As with a nonblocking allreduce, the program iterates while the messages cross the wide
 ///          area. A solver may therefore do a few iterations too many.
 /// Blocks:  until the earlier move has returned; that move has its own deadline. A release waits
-///          until all moves have returned, whatever their results. The other contributors have
-///          started the same rounds.
+///          until all moves have returned, whatever their results. They do return, because the
+///          other contributors have started the same rounds.
 /// Throws:  the exception of the earlier move. A contribution that failed above this wrapper goes
 ///          down at once. Its contributor gets the failure at once, instead of the result that is
 ///          due. It gets the failure again `rounds` moves later, together with all other

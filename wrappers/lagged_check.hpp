@@ -36,7 +36,7 @@ struct LaggedCheckSettings {
 /// Blocks:  until every other cluster's value of the earlier round has arrived, or until the
 ///          deadline.
 /// Throws:  TravelError.
-/// Context: that of the operation, which is the last one of the whole cluster to arrive.
+/// Context: that of the last operation of the cluster to arrive in the round.
 /// Order:   Rounds must arrive one by one, from 0 on.
 /// Failure: A failure is final for the cluster, as in condition_check. The other clusters receive
 ///          the error mark after the earlier values. They fail when they need a value that was

@@ -19,8 +19,9 @@ namespace wrappers {
 ///
 /// Blocks:  as the element does, until the host's deadline.
 /// Throws:  pastset::ElementError, with the element's message. Also for rejected operations.
-/// Context: the application's thread, if it is on the element's host. For other hosts, a service
-///          context, or none if the element needs none.
+/// Context: the application thread, for operations from the element's own host. For operations from
+///          other hosts, a service context if the element runs application code or another process
+///          may hold its lock, otherwise none.
 class Observe final : public paths::Wrapper {
  public:
   explicit Observe(std::shared_ptr<pastset::Element> element)

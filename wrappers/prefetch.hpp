@@ -20,14 +20,15 @@ namespace wrappers {
 /// Its element numbers the tuples itself. Reads of a thread whose path passes through this wrapper
 /// are served from this element.
 ///
-/// Why:     The request is under way while the application computes.
-/// Blocks:  only its own context, while there is no newer tuple. A read that ends at a deadline is
-///          repeated, because the threads that read the element have their own deadline. These
-///          threads block as the element does.
+/// Why:     The request and its tuple travel while the application computes.
+/// Blocks:  only the wrapper's own service context, while there is no newer tuple. A read that ends
+///          at a deadline is repeated, because the threads that read the element have their own
+///          deadline. These threads block as the element does.
 /// Throws:  nothing of its own. If the far end fails or has an error mark, the wrapper marks its
 ///          element with that error and stops.
 /// Paper:   Bongo et al. 2004, §IV: one prefetch thread per remote cluster.
-/// Context: one service context, from start() to stop(). Threads that read the element need none.
+/// Context: one service context, from start() to stop(). Threads that read the element need no
+///          service context.
 /// Order:   that of the far element.
 /// Records: for each read: when it was sent, and when its tuple was in the element.
 class Prefetch final : public paths::Wrapper {

@@ -39,7 +39,7 @@ void Push::stop() {
 
 void Push::follow() {
   constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
-  std::string mark;  // sent below, because no context may block inside a catch block
+  std::string mark;  // sent after the try block: a fiber must not block inside a catch block
   try {
     if (!settings_.asks) return answer({0, unlimited});
     while (true) answer(next_ask());
@@ -48,12 +48,12 @@ void Push::follow() {
   } catch (const pastset::ElementError& error) {
     mark = error.what();
   }
-  // The mark is also sent if only the element of requests is marked. A host may still wait for a
-  // requested tuple.
+  // Sends the mark even if only the element of requests is marked, because a host may still wait
+  // for a requested tuple.
   end(mark);
 }
 
-/// Throws: Marked if no more requests can arrive.
+/// Throws: pastset::Marked if the element of requests has an error mark, after its last request.
 paths::Ask Push::next_ask() {
   const pastset::Stored newest = settings_.asks->newest(next_ask_);
   next_ask_ = newest.number + 1;

@@ -29,16 +29,16 @@ struct PushSettings {
 ///
 /// Why:     Pushes need no requests, as in MagPIe. With requests, tuples that no cluster needs are
 ///          not sent.
-/// Blocks:  only its own context, while there is nothing to send or no request.
+/// Blocks:  only the wrapper's own service context, while there is no tuple to send or no request.
 /// Throws:  nothing of its own.
 /// Paper:   Kielmann et al. 1999 (MagPIe sends a cluster's value to the others); Bongo et al. 2004,
 ///          note 1, mention it as an option.
 /// Context: one service context, from start() to stop().
 /// Order:   that of the element. If only the newest tuple is sent, a tuple that waits for credits
-///          may be replaced by a newer one. Requested tuples are never replaced, nor any if `every`
-///          is true.
-/// Ends:    when its element or the element of requests has an error mark. The wrapper then
-///          releases its path with the mark, behind the earlier tuples. Hosts that wait for a
+///          may be replaced by a newer one. Requested tuples are never replaced. If `every` is
+///          true, no tuple is replaced.
+/// Ends:    when its element or the element of requests has an error mark. The wrapper then sends a
+///          release with the mark down its path, after the earlier tuples. Hosts that wait for a
 ///          requested tuple then fail, too. If there is no mark, stop() sends the newest tuple, or
 ///          all remaining ones. Other hosts then find them at the far end.
 /// Records: each tuple that it sends, like a read of a prefetch.

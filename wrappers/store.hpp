@@ -12,8 +12,8 @@
 
 namespace wrappers {
 
-/// Events after which a store leaves an error mark in its element. Only for paths that a push
-/// begins.
+/// Events after which a store marks its element with an error. Only stores on paths that begin with
+/// a push may mark.
 enum class StoreMarks : std::uint8_t {
   nothing,
   failures,          ///< a failed move, or an end of the path by a failure
@@ -26,8 +26,9 @@ enum class StoreMarks : std::uint8_t {
 ///
 /// Blocks:  as the element does, until the host's deadline.
 /// Throws:  pastset::ElementError, with the element's message.
-/// Context: the application's thread, if it is on the element's host. For other hosts, a service
-///          context, or none if the element needs none.
+/// Context: the application thread, for operations from the element's own host. For operations from
+///          other hosts, a service context if the element runs application code or another process
+///          may hold its lock, otherwise none.
 /// Order:   Blocked moves continue in the order of arrival.
 class Store final : public paths::Wrapper {
  public:
