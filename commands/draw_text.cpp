@@ -103,7 +103,7 @@ std::string draw_text(const paths::Plan& plan, const Drawing& drawing) {
   for (const Drawing::Tree& tree : drawing.trees) {
     const std::string like = likeness(drawing, tree);
     const std::size_t others = like.empty() ? 0 : std::exchange(alike.at(like), 0);
-    if (!like.empty() && others == 0) continue;  // drawn together with a similar one
+    if (!like.empty() && others == 0) continue;  // drawn together with a similar tree
     if (tree.graph != graph)
       drawer.text += fmt::format("\ngraph {}{}\n", tree.graph,
                                  others > 1 ? fmt::format(", and {} more like it, {}", others - 1,

@@ -43,10 +43,10 @@ struct Call {
   bool is_canonical = false;
   /// Maximum number of unfinished schedule steps that a host considers at a time. 0 = 256, or the
   /// number of hosts if that is larger. Members may have different limits.
-  /// Throws: UsageError, naming the smallest limit, if the schedule needs a larger one. Any limit
-  ///         is accepted if messages can be sent by credit (room in the receiver's inbox) in place
-  ///         of grants. This requires an inbox of more than 0 bytes and no limit on received
-  ///         messages in `ports`.
+  /// Throws: UsageError if the schedule needs a larger limit; the text names the smallest
+  ///         sufficient one. Any limit is accepted if messages can be sent by credit (room in the
+  ///         receiver's inbox) in place of grants. This requires an inbox of more than 0 bytes and
+  ///         no limit on received messages in `ports`.
   std::size_t window = 0;
   /// Limits on simultaneous messages of a host. `receiving` limits the messages that the host
   /// receives. `sending` limits the messages that it sends, and applies only if `are_in_order`. 0 =

@@ -67,7 +67,7 @@ struct Share {
 };
 
 /// Executes a schedule's program over lanes. It considers the steps in order, up to a limit of
-/// unfinished steps. It performs a step when no earlier unfinished step conflicts with it. It
+/// unfinished steps. It performs a step when no earlier unfinished step conflicts with this one. It
 /// returns after the last step, when no borrowed memory is in use any more. One object executes
 /// operations one after the other and reuses its memory.
 ///

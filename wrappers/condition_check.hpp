@@ -54,10 +54,11 @@ struct ConditionCheckSwitches {
 ///
 /// Why:     The program may continue after an exact result. A tuple of a later round from another
 ///          root then proves nothing: that root may have completed our round with our tuple. Each
-///          tuple therefore carries the newest round whose complete value its root knows, either
-///          combined there or adopted from another tuple. If a tuple carries such a pair for our
-///          round, the pair is our result. Otherwise the other root passed our round without its
-///          complete value. Our round then has the only outcome that partial values can prove.
+///          tuple therefore carries the newest exact pair that its root knows. The root has
+///          combined the pair's value itself, or adopted the pair from another tuple. If a tuple
+///          carries an exact pair for our round, the pair is our result. Otherwise the other root
+///          passed our round without its complete value. Our round then has the only outcome that
+///          partial values can prove.
 /// Blocks:  until the round is decided or the host's deadline passes; it sleeps between arrivals of
 ///          tuples. The next round waits until this one is decided.
 /// Throws:  TravelError.
@@ -68,9 +69,9 @@ struct ConditionCheckSwitches {
 ///          clusters, a failed contribution, an error or a deadline before the decision is final:
 ///          it marks the result element, and this round and all later rounds throw it. The failure
 ///          of a thread that starts no further rounds has the same effect. A round may need a later
-///          tuple of a cluster whose element is marked. It then throws that cluster's error and
-///          marks its own element with it. Before that, it waits for clusters without a mark that
-///          may still send the proof.
+///          tuple of a cluster whose element is marked. The round then throws that cluster's error
+///          and marks its own cluster's element with this error. Before that, the round waits for
+///          clusters without a mark that may still send the proof.
 /// Records: for each round that its own value does not decide, one read of each other cluster's
 ///          cache (paths/joins/awaited_values.hpp).
 class ConditionCheck final : public paths::BlockingWrapper {
