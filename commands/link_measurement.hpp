@@ -37,9 +37,9 @@ struct LinkFigures {
 /// - Rate: the difference between the times of two sizes that are large enough to take some
 ///   milliseconds.
 /// - Streams: the largest number K of pairs of hosts that can send at once with almost no delay.
-///   The delay is the additional time compared with one pair. It counts as small up to half of the
-///   delay that one stream too many would cause. All times are the time of a message minus the time
-///   of a byte. The overhead of many pairs is in both, and cancels.
+///   The time of K pairs may exceed the time of one pair by a factor of at most 1 + 1/(2K). All
+///   times are the time of a message minus the time of a byte. The overhead of many pairs is in
+///   both, and cancels.
 ///
 /// Why: If one stream fills a link, two streams take twice as long. If K streams fill the link, K +
 ///      1 streams take longer by a factor of at least 1 + 1/K. How samples become one time is
