@@ -133,7 +133,7 @@ void print_matsuda(Bytes frame) {
   print(Collective::allreduce, allreduces);
 }
 
-/// Prints the time of an evaluation with 128 participants and 64 segments.
+/// Prints how long it takes to compute one predicted time, for 128 participants and 64 segments.
 void print_speed() {
   const Network network = network_of({64, 64}, 1e9, 10e9);
   for (const auto& [collective, algorithm, parameters] :

@@ -69,7 +69,8 @@ class Other {
   bool is_over_ = false;
 };
 
-/// Returns a tuple of zeros that is written directly in the memory of the element or path.
+/// Returns a tuple of zeros, written directly into memory that buffer() of `where`, an element or a
+/// path, returned.
 template <class Where>
 base::Payload built_in(Where& where, std::int64_t bytes) {
   base::Buffer buffer = where.buffer(static_cast<std::size_t>(bytes));
@@ -278,7 +279,7 @@ void path_of_large_tuples(benchmark::State& state) {
   be_host(plan, 0, [&](paths::Thread& thread) {
     paths::Path& large = thread.path("large");
     const base::Payload payload = payload_of(bytes);
-    large.first();  // finds the element
+    large.first();  // makes the path find its element before the measurement
     for (auto _ : state) large.move(makes == written_in_place ? built_in(large, bytes) : payload);
     large.move(base::Payload::copy_of(
         std::vector<std::byte>(static_cast<std::size_t>(bytes), std::byte{1})));

@@ -81,7 +81,7 @@ class Element {
   /// Returns memory for a tuple that the caller will write, freeze and move into this element.
   /// Elements with memory of their own, such as shared elements, then need no copy in the move.
   /// Small tuples get ordinary process memory; so do all tuples when the element's memory is
-  /// exhausted. Waits no longer than first() does.
+  /// exhausted. Blocks at most for the lock of the element, as first() does.
   virtual base::Buffer buffer(std::size_t bytes) { return base::Buffer(bytes); }
   /// Whether move() never blocks, for any delta, and runs no X-function.
   virtual bool never_keeps_movers() const = 0;

@@ -42,8 +42,8 @@ std::uint64_t LocalElement::move(const base::Payload& payload, runtime::Deadline
   return number;
 }
 
-/// Waits for room. The context that makes room appends the waiting tuple, so the log has the order
-/// of the queue. It does not have the order in which threads wake up.
+/// Waits for room. The context that makes room appends the waiting tuple. The order of tuples in
+/// the log is therefore the order of the queue, whatever the order in which movers wake up.
 std::uint64_t LocalElement::move_when_admitted(base::Payload stored, runtime::Lock& lock,
                                                runtime::Deadline deadline) {
   Waiters::Move move(waiters_, std::move(stored));
@@ -168,7 +168,8 @@ bool LocalElement::has_room() const {
   return keep_newest_ > 0 || delta_ == 0 || next_number() - first_ < delta_;
 }
 
-/// Whether there is such a tuple. axe() may have freed even the newest tuple, if it was observed.
+/// Whether a tuple exists whose number is at least `from`. axe() may have freed even the newest
+/// tuple, if it was observed.
 bool LocalElement::has_newest(std::uint64_t from) const {
   return !kept_.empty() && from < next_number();
 }

@@ -96,7 +96,7 @@ void Waiters::begin(Access& read) {
   last_read_ = &read;
 }
 
-/// A read leaves its list; a move is not in that list.
+/// Removes a read from the list of reads. A move is not in that list.
 void Waiters::leave(Access& access) {
   if (!std::exchange(access.is_waiting, false) || access.kind == Access::Kind::move) return;
   (access.previous != nullptr ? access.previous->next : first_read_) = access.next;

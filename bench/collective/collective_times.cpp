@@ -33,8 +33,8 @@ namespace {
 /// members agree on the start time.
 constexpr base::Nanos spare = std::chrono::milliseconds(20);
 
-/// Value of pricing::Execution::under_way: a host sends each message as soon as the message is
-/// ready, however many others are under way.
+/// Value of pricing::Execution::under_way: a host sends each message as soon as it is ready. The
+/// number of its messages under way is unlimited.
 constexpr std::size_t all_that_is_ready = std::numeric_limits<std::size_t>::max();
 
 std::vector<collectives::Collective> read_collectives(const std::string& text) {
@@ -53,7 +53,8 @@ std::vector<collectives::Collective> read_collectives(const std::string& text) {
   return read;
 }
 
-/// Returns sizes doubled from the first to the last, rounded to whole 8-byte values, at least one.
+/// Parses "SIZE" or "FIRST:LAST". Returns FIRST and its doubles up to LAST. Each size is rounded to
+/// whole 8-byte values, and is at least 8 bytes.
 std::vector<std::uint64_t> read_sizes(const std::string& text) {
   const std::size_t colon = text.find(':');
   const auto least = base::parse_bytes(text.substr(0, colon));
@@ -279,7 +280,7 @@ base::Nanos CollectiveTimes::time_one(paths::Thread& thread, groups::Group& grou
   return agree(group, common_clock(thread)) - begin;
 }
 
-/// Computes for that time: keeps a processor busy, or sleeps on the virtual clock.
+/// Keeps a processor busy for `time`. On the virtual clock, sleeps instead.
 void CollectiveTimes::compute(paths::Thread& thread, base::Nanos time) {
   if (thread.host().runtime().is_virtual()) return thread.sleep_for(time);
   for (const base::Nanos end = common_clock(thread) + time; common_clock(thread) < end;) {
@@ -334,7 +335,8 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
   if (is_first) show(std::move(row));
 }
 
-/// After Ctrl-C: writes the results so far as JSON and ends the process. Their rows were printed.
+/// If the user pressed Ctrl-C, writes the results so far as JSON and ends the process. The rows of
+/// the table are already printed.
 void CollectiveTimes::end_if_asked() {
   if (!interruption_ || !interruption_->is_asked()) return;
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
@@ -346,8 +348,8 @@ void CollectiveTimes::end_if_asked() {
       prints ? fmt::format("# interrupted: the figures of {} sizes so far\n", rows_.size()) : "");
 }
 
-/// Measures. If it fails after Ctrl-C, which may end other hosts first, the results are still
-/// written.
+/// Calls measure(). Ctrl-C may end other hosts first, and measure() then fails here. In that case
+/// the results so far are written.
 void CollectiveTimes::measure_or_end(paths::Thread& thread, groups::Group& group,
                                      collectives::Collective collective, std::uint64_t bytes) {
   try {
@@ -513,7 +515,7 @@ nlohmann::ordered_json CollectiveTimes::json_of(const Row& row) const {
   json["bound_ms"] = optional(row.bound);
   json["ratio"] =
       row.bound.count() > 0 ? nlohmann::ordered_json(median / milliseconds(row.bound)) : nullptr;
-  if (row.prices.empty())  // no schedule to count messages of
+  if (row.prices.empty())  // without a schedule, the number of messages is unknown
     json["wan"] = nullptr;
   else
     json["wan"] = {{"messages", row.wan(&pricing::Flow::messages)},

@@ -28,7 +28,7 @@ struct CollectiveOptions {
   bool checks = false;
   bool prices_only = false;
   bool overlaps = false;
-  bool shares_arrays = false;  ///< all threads use the same arrays; values do not matter
+  bool shares_arrays = false;  ///< all threads use the same arrays; results are undefined
   std::string schedule = "best";
   std::string links = {};  ///< file from `paths measure`
   std::string operation = "sum";
@@ -41,9 +41,10 @@ struct CollectiveOptions {
 /// All threads of a config run collectives of 64-bit integers, one size after the other, and
 /// measure the times.
 ///
-/// In each iteration the members agree on a start time, by the clock of the machine or of the run.
-/// The iteration lasts from then until the last member has ended. The size is that of the vector;
-/// for gather, scatter, allgather, reduce_scatter and alltoall it is that of a block.
+/// In each iteration the members agree on a start time, on the virtual clock of the run or on the
+/// clock of the machine. The iteration lasts from the start time until the last member has ended.
+/// The size is the size of the vector. For gather, scatter, allgather, reduce_scatter and alltoall
+/// it is the size of one block.
 ///
 /// With root "each", every thread is the root in turn, as in the program of Karonis et al. 2002,
 /// and figures cover all roots. With `prices_only` nothing is sent. With `shares_arrays` messages
@@ -64,7 +65,7 @@ class CollectiveTimes {
     collectives::Collective collective;
     std::uint64_t bytes = 0;
     std::vector<std::string> algorithms = {};  ///< indexed by root
-    std::vector<base::Nanos> times = {};       ///< equally many per root; empty with prices_only
+    std::vector<base::Nanos> times = {};       ///< same count for each root; empty with prices_only
     std::vector<double> overlapped = {};       ///< ratio of times with and without a computation
     std::vector<pricing::Price> prices = {};   ///< predicted times, by root
     base::Nanos bound{0};                      ///< lower bound; the mean over roots

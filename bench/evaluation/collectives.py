@@ -21,7 +21,7 @@ class Collective:
                 "-m", f"{first}:{last}", "-i", 1, "-x", 0, "--schedule", schedule, *more]
 
     def run(self, collective, schedule, first, last, *more):
-        """Returns rows for sizes from the first to the last, doubled each time."""
+        """Returns a row for each size: `first` and its doubles up to `last`."""
         return self.runner.json_of(self.words(collective, schedule, first, last, *more))["results"]
 
     def prices(self, collective, schedule, first, last, *more):

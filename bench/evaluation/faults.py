@@ -76,8 +76,8 @@ iterations as they are late.
             return f"all {ITERATIONS:,} iterations, all conditions right"
         told = re.search(r"(wrapper \S+: round (\d+): [^\n]*)", out + error)
         assert told, error
-        # An error names the round of a result. A relaxation may use that result in a later
-        # iteration: later by the lag.
+        # An error names the round of a result. `lagged` and `budget` use that result some
+        # iterations later. The number after the colon says how many.
         late = re.match(r"(?:lagged|budget):(\d+)", algorithm)
         iteration = int(told.group(2)) + 1 + (int(late.group(1)) if late else 0)
         return f"ends in iteration {iteration:,}: \"{told.group(1)}\""

@@ -30,8 +30,8 @@ HALF = "--half-duplex"
 # {setup: time in µs to plan Min³}, from table 3 of the paper. The paper adds this time to the
 # times of Min³.
 OVERHEADS_US = {THREE: 283010, EUROPE: 166920, ONE: 108990}
-# {setup: part of that time, in µs, for the pools}: to sort bandwidths, choose thresholds between
-# classes of bandwidth, and form pools of hosts with similar bandwidth.
+# {setup: time in µs for the pools, a part of OVERHEADS_US}. In this time Min³ sorts bandwidths,
+# chooses thresholds between classes of bandwidth, and forms pools of hosts with similar bandwidth.
 POOLS_US = {THREE: 734.86, EUROPE: 145.8, ONE: 65}
 
 
@@ -183,8 +183,8 @@ are busy from the first moment on.
     # ---- averages
 
     def mean_gain(self, rows, others, overhead_us):
-        """Returns the average over all sizes and the four strategies. `others`: rows of the rivals
-        that do not plan."""
+        """Returns the mean gain of Min³ over all sizes and all strategies of GRID. `others`: rows
+        of the strategies that make no plan."""
         return statistics.mean(
             1 - (ms(row, MIN3) + overhead_us / 1e3) / ms(other if name in UNPLANNED else row, name)
             for row, other in zip(rows, others) for name in GRID)

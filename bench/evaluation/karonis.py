@@ -59,14 +59,14 @@ class Tree:
         return sum(1 for *_, found in self.edges() if found == level)
 
     def hops(self, level, rank=None):
-        """Returns the largest number of hops on one way down."""
+        """Returns the largest number of hops of this level on the way from the root to one leaf."""
         rank = self.root if rank is None else rank
         return max((self.hops(level, child) + (self.places.level(rank, child) == level)
                     for child in self.children.get(rank, [])), default=0)
 
     def seconds(self, size):
-        """Returns the time of a broadcast. A host sends one message at a time, and so does each
-        direction between sites."""
+        """Returns the time of a broadcast. A host sends one message at a time. Each direction
+        between two sites carries one message at a time."""
         events, free, last, count = [(0.0, 0, self.root, 0)], {}, 0.0, 0
         while events:
             ready, _, rank, at = heapq.heappop(events)

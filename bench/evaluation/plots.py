@@ -47,7 +47,7 @@ def frontier(points, file):
     for name, messages, above in points:
         axis.scatter([messages], [above], s=18, color="#4c72b0")
         if name in UNNAMED:
-            continue  # lies between its neighbours
+            continue  # no room for the name: the point is between two others
         axis.annotate(name, (messages, above), textcoords="offset points", xytext=(4, 4),
                       fontsize=7)
     axis.scatter([4, 1], [3, 11], s=30, marker="x", color="#c44e52")
@@ -95,7 +95,7 @@ def bytes_text(size):
 
 
 def draw_against_others(axis, title, series, sizes_per_tick):
-    """`series`: {name: [(bytes, y)]}; the last one is ours."""
+    """`series`: {name: [(bytes, y)]}; the last series is that of this project."""
     for name, points in series.items():
         is_ours = name == list(series)[-1]
         axis.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=2.5,
@@ -108,8 +108,8 @@ def draw_against_others(axis, title, series, sizes_per_tick):
 
 
 def throughput(panels, file):
-    """`panels`: {title: {name: [(bytes, MB/s)]}}. Drawn next to each other; the last series is
-    ours."""
+    """`panels`: {title: {name: [(bytes, MB/s)]}}. Drawn next to each other; the last series is that
+    of this project."""
     figure, axes = plt.subplots(1, len(panels), figsize=(9, 4))
     for axis, (title, series) in zip(axes, panels.items()):
         draw_against_others(axis, title, series, 5)
@@ -136,7 +136,7 @@ def by_size(curves, y_label, file):
 
 def times_by_size(panels, y_label, file):
     """`panels`: {title: {name: [(bytes, y)]}}. Drawn next to each other with logarithmic axes; the
-    last series is ours."""
+    last series is that of this project."""
     figure, axes = plt.subplots(1, len(panels), figsize=(5 * len(panels), 3.8), squeeze=False,
                                 sharey=True)
     for axis, (title, series) in zip(axes[0], panels.items()):
@@ -148,7 +148,8 @@ def times_by_size(panels, y_label, file):
 
 
 def steps(panels, x_label, y_label, file):
-    """`panels`: {title: {name: [(x, y)]}}. Drawn one below the other; y holds from its x on."""
+    """`panels`: {title: {name: [(x, y)]}}. Drawn one below the other; y is the value from x up to
+    the x of the next point."""
     figure, axes = plt.subplots(len(panels), 1, figsize=(7, 2.2 * len(panels)), squeeze=False)
     for axis, (title, series) in zip(axes[:, 0], panels.items()):
         for name, points in series.items():

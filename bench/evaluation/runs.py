@@ -30,8 +30,8 @@ class Runner:
         return self.work / f"{digest}.{ending}"
 
     def config(self, name, text):
-        """Writes a config for a run. A config with the same name and another text has another file,
-        and therefore other figures."""
+        """Writes a config for a run. Configs with the same name but different texts get different
+        files, so their figures are not confused."""
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         file = self.work / f"{name}_{digest}.yaml"
         file.write_text(text)
@@ -50,7 +50,7 @@ class Runner:
                 sys.stderr.flush()
 
     def stop(self):
-        """Prevents runs that have not begun."""
+        """Cancels the runs that have not begun."""
         self.pool.shutdown(wait=False, cancel_futures=True)
         if sys.stderr.isatty():
             sys.stderr.write("\r\033[K")
@@ -62,7 +62,8 @@ class Runner:
         return done.returncode, done.stdout, done.stderr
 
     def json_of(self, words):
-        """Returns the JSON of the command, or the kept one of an earlier evaluation."""
+        """Returns the JSON that the command writes. If an earlier evaluation stored that JSON, does
+        not run the command."""
         file = self.path_of(words, "json")
         was_kept = file.exists()
         if not was_kept:

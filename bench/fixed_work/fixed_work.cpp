@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t samples_max = 50'000'000;
 constexpr int units_by_interval = 1000, shortest_looks_of_a_detour = 9;
-/// Shortest unit, so that reading the clock after each unit is a small part of it.
+/// Shortest unit. It is much longer than the clock reading that follows each unit.
 constexpr Nanos shortest_unit{200};
 
 double ratio(Nanos part, Nanos of) {

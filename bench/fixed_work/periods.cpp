@@ -129,7 +129,7 @@ double fundamental(const Spectrum& spectrum, std::size_t first, std::size_t stro
 }
 
 /// Subtracts the mean course of lost time over one period. Returns the share of the variation that
-/// this removes. The share that any course of that many bins would remove is subtracted.
+/// this removes, less the share that subtracting any course of as many bins removes by chance.
 double take_off(std::vector<double>& lost, double period) {
   const auto places = static_cast<std::size_t>(std::max(2.0, std::round(period)));
   const auto place_of = [&](std::size_t i) {

@@ -18,8 +18,8 @@ namespace bench {
 /// - relax_border(black), after the neighbours' red cells have arrived.
 class Block {
  public:
-  /// `above` and `below`: whether a neighbour is on that side; otherwise the fixed edge of the grid
-  /// is.
+  /// `above` and `below`: whether a neighbour's block is on that side. If not, the fixed edge of
+  /// the grid is on that side.
   Block(const DataSet& data, RowRange rows, double omega, bool above, bool below);
 
   RowRange rows() const { return rows_; }

@@ -85,8 +85,8 @@ template <std::size_t width, class Vector = typename Wide<width>::Vector>
   std::memcpy(upper.own + at, &upper_own, sizeof upper_own);
 }
 
-/// Sums of all lanes. They are named members, because the compiler may keep an array in memory
-/// instead of in registers. Wide vectors need only some of the members.
+/// The partial sums of changes, in vectors. The vectors are named members, because the compiler may
+/// keep an array in memory instead of in registers. With wide vectors, fewer members are used.
 template <std::size_t width>
 struct Sums {
   typename Wide<width>::Vector first = {}, second = {}, third = {}, fourth = {};

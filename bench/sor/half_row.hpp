@@ -24,8 +24,9 @@ inline constexpr std::size_t change_lanes = 8;
 enum class Vectors : std::uint8_t { widest, narrowest };
 
 /// Sets each point to old + omega * ((((above + below) + left) + right) / 4 - old). Returns the sum
-/// of all |new - old|. Each lane is summed in order of k; the total is ((0 + 4) + (2 + 6)) + ((1 +
-/// 5) + (3 + 7)). The result has the same bits on every machine and with all vectors.
+/// of all |new - old|. Each of the partial sums 0 to 7 adds its points in order of k. The total is
+/// ((0 + 4) + (2 + 6)) + ((1 + 5) + (3 + 7)). The result has the same bits on every machine and
+/// with all vectors.
 double relax(const HalfRow& points, double omega, Vectors vectors = Vectors::widest);
 
 /// Relaxes two half rows at once. Values and sums are the same as if `lower` was relaxed first and

@@ -27,8 +27,8 @@ struct FarBorder {
   struct Pace {
     base::Nanos of_all{0}, of_border{0};
   };
-  /// Returns whether border rows arrive within `depth.latency` iterations. The time includes the
-  /// relaxation of redundant rows and the transfer of all rows of a message.
+  /// Returns whether border rows arrive within `depth.latency` iterations. Takes into account the
+  /// time to relax redundant rows and the time to transfer all rows of a message.
   bool hides(HaloDepth depth, Pace pace) const;
   /// Returns the smallest depth that hides the latency, plus one iteration of reserve. The depth is
   /// limited by the available rows. Its period equals its latency, which minimizes the redundant

@@ -92,7 +92,8 @@ void FarNeighbour::tell(std::uint64_t sweep, std::span<const double> border) {
 }
 
 void FarNeighbour::ask(std::uint64_t sweep, std::span<double> border) {
-  // The black half-sweep of an iteration is requested at the start of the next iteration.
+  // This function is called for the black half-sweep of an iteration when the next iteration
+  // starts.
   const std::uint64_t begun = sweep / 2 + 1;
   const bool is_black = colour_of(sweep) == Colour::black;
   const bool is_due = begun > depth_.latency && (begun - depth_.latency) % depth_.period == 0;
@@ -125,7 +126,7 @@ RowRange FarNeighbour::right_after(std::uint64_t sweep) const {
 std::size_t FarNeighbour::relax_until(std::uint64_t sweep) {
   std::size_t half_rows = 0;
   for (; next_ <= sweep; ++next_) {
-    if (next_ > 0) {  // until then, our row has its initial cells
+    if (next_ > 0) {  // before half-sweep 0, our row has its initial cells
       const std::vector<double>& ours = told(next_ - 1);
       std::copy(ours.begin(), ours.end(), cells_.half(our_border_, colour_of(next_ - 1)).begin());
     }

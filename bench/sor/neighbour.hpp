@@ -64,9 +64,9 @@ class PlainNeighbour final : public Neighbour {
 /// iterations later.
 struct HaloDepth {
   std::uint64_t latency = 1, period = 1;
-  /// Returns the number of rows in a state. Each half-sweep makes one more row of it incorrect,
-  /// because the neighbours of the outermost row are missing. Two half-sweeps in each of `latency +
-  /// period` iterations pass until the next state replaces this one.
+  /// Returns the number of rows in a state. Each half-sweep makes one more row of the state
+  /// incorrect, because the row beyond its outermost row is missing. Two half-sweeps in each of
+  /// `latency + period` iterations pass until the next state replaces this one.
   std::size_t rows() const { return static_cast<std::size_t>(2 * (latency + period)); }
   /// Returns the mean number of rows per iteration that both sides relax. The number shrinks by one
   /// in each half-sweep until the next state is used.

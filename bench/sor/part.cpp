@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/sor/part.cpp — results of a thread as CBOR, which keeps all bits of numbers
+// bench/sor/part.cpp — results of a thread as CBOR, which stores numbers exactly
 #include "bench/sor/part.hpp"
 
 #include <cstring>

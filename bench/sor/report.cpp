@@ -36,13 +36,14 @@ void keep_most(paths::Traffic& known, const paths::Traffic& other) {
   known.bytes = std::max(known.bytes, other.bytes);
 }
 
-/// Traffic between clusters. A process with all hosts reads its own counts. Otherwise threads have
-/// queried the other hosts. Each count for the exchange covers one border, so these counts are
-/// added. Counts for the collective overlap, so they are not added.
+/// Traffic between clusters. If one process runs all hosts, it reads its own counts. Otherwise
+/// threads have queried the other hosts during the run. Each count of the exchange covers one
+/// border, so these counts are added. Counts of the collective may cover the same messages, so they
+/// are not added.
 struct WanTraffic {
   std::map<std::uint32_t, paths::Traffic> collective;
   paths::Traffic exchange;
-  std::vector<std::uint32_t> collective_unknown, exchange_unknown;  ///< hosts not known
+  std::vector<std::uint32_t> collective_unknown, exchange_unknown;  ///< hosts without known counts
 
   WanTraffic(const SorRun& run, const Parts& parts, const paths::RunSummary& summary) {
     for (const paths::Host* host : summary.hosts)

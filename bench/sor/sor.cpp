@@ -24,7 +24,7 @@
 namespace bench {
 namespace {
 
-constexpr base::Nanos cost_max = std::chrono::hours(1);  // keeps the time of all rows within Nanos
+constexpr base::Nanos cost_max = std::chrono::hours(1);  // the time of all rows then fits Nanos
 constexpr double epsilon_may_differ_by = 1e-3;
 
 void check_collective(const Collective& collective) {

@@ -210,9 +210,10 @@ void Compute::sort() {
   std::sort(integers_.begin(), integers_.end());
 }
 
-/// Finds the number of integers. Sort time is nearly proportional to this number, so two
-/// corrections suffice. Each try is repeated; the shortest time counts, because it is disturbed
-/// least. Only processor time is measured, because all threads of a machine do this at once.
+/// Finds how many integers can be sorted in the configured time. The sort time is nearly
+/// proportional to their number, so two corrections suffice. Each try is repeated. The shortest
+/// time counts, because other programs disturbed it least. Only processor time is measured, because
+/// all threads of a machine tune at the same time.
 void Compute::tune() {
   const auto measured = [this](std::size_t count) {
     integers_.resize(std::clamp(count, integers_min, integers_max));

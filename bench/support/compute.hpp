@@ -74,11 +74,11 @@ class ComputationTimes {
 /// Kind, length and disturbance of the computation; equal for all threads.
 struct ComputeOptions {
   enum class Kind : std::uint8_t {
-    sort,      ///< sorts integers; as many as take the time on an idle processor
+    sort,      ///< sorts as many integers as an idle processor sorts in the time
     spin,      ///< calculates until the time has passed
     sleep,     ///< sleeps for the time
     declared,  ///< sleeps like `sleep`; the name fits the virtual clock
-    replay,    ///< sleeps, with the delays of `noise` or for the times of `times`
+    replay,    ///< sleeps: the time plus delays of `noise`, or the times of `times`
   };
   Kind kind = Kind::declared;
   Nanos time{0};

@@ -50,7 +50,7 @@ std::vector<std::string> computing_clusters(const paths::Plan& plan);
 /// The result of one round, for a CSV file of lines "cluster,round,about,origin,from,nanos".
 struct Decided {
   std::uint64_t round = 0;
-  std::int64_t about = 0;  ///< round that the result is about; below 1: before round 1
+  std::int64_t about = 0;  ///< round to which the result belongs; below 1 = before round 1
   bool is_unchecked = false;
   paths::Origin origin;
 };

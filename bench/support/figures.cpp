@@ -68,7 +68,7 @@ std::uint32_t host_of(const paths::Plan& plan, std::uint32_t rank) {
   const auto after = std::upper_bound(
       plan.hosts.begin(), plan.hosts.end(), rank,
       [](std::uint32_t number, const auto& host) { return number < host.first_thread; });
-  // The last of these hosts has the thread. Hosts before it that begin at the same rank have no
+  // The last host before `after` has the thread. Earlier hosts with the same first_thread have no
   // threads.
   return static_cast<std::uint32_t>(after - plan.hosts.begin()) - 1;
 }
@@ -96,7 +96,7 @@ Json decided_to_json(const Decisions& decisions, const std::vector<std::string>&
           {"waits", std::move(waits)}};
 }
 
-/// Requires: hosts are processes; otherwise the result is empty.
+/// Requires: each host is a process. Otherwise the result is empty.
 Json cpu_to_json(const Figures& figures) {
   Json hosts = Json::object();
   for (const auto& [host, seconds] : figures.cpu_seconds)

@@ -43,20 +43,22 @@ struct ThreadFigures {
 
 /// Results of one run. The JSON and the table define their figures as follows:
 ///
-/// - ms_per_iteration: mean is of the thread with the longest total time. p50 and p99 are of the
-///   thread with the longest p50, max is over all threads. Under a relaxation a cluster may run
+/// - ms_per_iteration: `mean` is that of the thread with the longest total time. `p50` and `p99`
+/// are those of the thread with the longest p50. `max` is the maximum of all threads. Under a
+/// relaxation a cluster may run
 ///   ahead of others until it must wait for them, so the slowest thread sets the pace.
 /// - compute, allreduce: means over threads and iterations.
 /// - wan: frames between clusters and bytes of their payloads, without control frames. They cover
-///   all rounds, including the warm-up. A cluster's figures are those that it sent. All are null,
-///   with the hosts in `unknown_hosts`, if a process does not know what others sent.
+/// all rounds, including the warm-up. A cluster's figures count the frames that it sent. If a
+/// process does not know the counts of some hosts, all figures are null, and `unknown_hosts` lists
+/// these hosts.
 /// - proved_share: share of iterations whose result a part of the contributions proved; mean over
 ///   the cluster's threads.
 /// - decided: iterations by how the cluster's result was decided. `remote` counts those that its
 ///   own values did not decide. `waits` holds count, mean and maximum of the waits for each
 ///   cluster.
-/// - stop_iteration: `about` is the first iteration whose condition held, `known` the iteration
-///   that brought this result.
+/// - stop_iteration: `about` is the first iteration whose condition held. `known` is the iteration
+/// in which the threads received this result.
 /// - cpu_ms: CPU time per round of each host that is a process, computation included.
 /// - hosts: number of hosts with threads.
 struct Figures {

@@ -21,8 +21,8 @@ struct Sites {
 };
 
 /// Returns a network in which each host sends and receives at its site's rate. Two sites are
-/// connected by `streams` streams in each direction; 0 = unlimited. Each stream has the rate of
-/// that connection and carries a whole message.
+/// connected by `streams` streams in each direction; 0 = unlimited. Each stream has the rate of the
+/// connection, and each message uses one stream.
 inline pricing::Network network_of(const Sites& sites, std::size_t streams) {
   pricing::Network network;
   network.topology =

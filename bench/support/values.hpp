@@ -13,9 +13,10 @@ namespace bench {
 
 /// Contributions of each thread in each iteration (counted from 0).
 ///
-/// best:  each contribution alone proves the condition, so a cluster decides without the others. In
-/// the last iteration the condition changes, which needs every contribution.
-/// worst: the condition changes in every iteration, so a part never proves anything.
+/// best: each contribution alone proves the outcome of the condition, so a cluster decides without
+/// the others. In the last iteration the outcome changes. That can only be decided with all
+/// contributions.
+/// worst: the outcome changes in every iteration, so some of the contributions never prove it.
 ///
 /// Both are derived from the declared condition, and do not depend on the algorithm. Without a
 /// condition that a part can prove, all contributions are zero.
@@ -32,7 +33,8 @@ class Values {
 
   base::Payload of(std::uint32_t rank, std::uint64_t iteration) const;
   /// Returns the contribution to warm-up rounds. It makes all clusters wait for each other, so that
-  /// they begin the first iteration together. With a file, it is the first row.
+  /// they begin the first iteration together. If the contributions come from a file, returns those
+  /// of its first row.
   base::Payload warming_up(std::uint32_t rank) const;
 
  private:

@@ -64,8 +64,8 @@ SharedArena::Range SharedArena::range_of(std::uint32_t index) const {
 
 /// A new user of an extent registers before the old one unregisters. A reading process registers
 /// before its element drops the tuple. An element registers before the moving process drops its
-/// hold. The two loads below therefore see one of the users, unless the use changed hands between
-/// them. `turns` detects that.
+/// hold. The two loads below therefore see one of the two users, unless a new user replaces the old
+/// one between the loads. A change of `turns` shows that.
 bool SharedArena::is_free(std::uint32_t index) const {
   const Extent& it = extent(index);
   const std::uint32_t turns = it.turns;
@@ -119,7 +119,7 @@ std::optional<SharedArena::Room> SharedArena::find(std::span<const std::byte> by
     if (!is_most || bytes.size() > range.bytes - (place - range.place)) return std::nullopt;
     Room room{hold(i), place};
     const runtime::Lock lock(mutex_);
-    if (holds_[i] > 1) return room;  // a second hold keeps the bytes unchanged
+    if (holds_[i] > 1) return room;  // another hold existed already, so the bytes are unchanged
   }
   return std::nullopt;
 }
@@ -175,8 +175,8 @@ void SharedArena::notify_waiting_writers() const {
 
 // ---- taking ----------------------------------------------------------------------------------
 
-/// The result may be outdated: extents may become free meanwhile. None can be taken, because the
-/// arena is locked.
+/// More extents may become free after they were counted. No extent can be taken meanwhile, because
+/// the arena is locked.
 SharedArena::Survey SharedArena::survey(std::uint64_t charge) const {
   Survey it;
   const std::uint32_t known_now = known();

@@ -55,7 +55,7 @@ class SharedArena {
       if (arena_ != nullptr) arena_->let_go(extent_);
     }
     std::uint32_t extent() const { return extent_; }
-    void keep() { arena_ = nullptr; }  ///< keeps the extent held until a later let_go() by number
+    void keep() { arena_ = nullptr; }  ///< the hold now lasts until let_go(extent)
 
    private:
     SharedArena* arena_;
@@ -89,8 +89,8 @@ class SharedArena {
   /// Records that the element keeps tuple `number` in the extent.
   /// Requires: the caller holds both the element and the extent.
   void note_tuple(std::uint32_t element, std::uint32_t extent, std::uint64_t number);
-  /// Marks the extent as used by all future tuples of the element. close() ends that: afterwards
-  /// the newest of its tuples in the extent is number `beyond - 1`.
+  /// Marks the extent as used by all future tuples of the element. close() ends this: it records
+  /// that the element's newest tuple in the extent has the number `beyond - 1`.
   void open(std::uint32_t element, std::uint32_t extent);
   void close(std::uint32_t element, std::uint32_t extent, std::uint64_t beyond);
   /// For an element whose lock was held by a process that died: drops tuples that this process

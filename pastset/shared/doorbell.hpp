@@ -19,7 +19,7 @@ class Doorbell {
   class Listener {
    public:
     virtual ~Listener() = default;
-    /// Handles a possible change. Returns whether its waiters need further polling.
+    /// Handles a possible change. Returns whether waiters of this element still depend on polling.
     virtual bool on_ring(runtime::DeferredWakes& wakes) = 0;
   };
   explicit Doorbell(std::shared_ptr<SharedMapping> mapping);
@@ -27,7 +27,7 @@ class Doorbell {
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
   void add(Listener& element);
-  void remove(Listener& element);  ///< waits until the element is not in on_ring()
+  void remove(Listener& element);  ///< waits until no on_ring() of the element runs
   void look();                     ///< starts polling for a waiter; read-only spaces only
 
  private:

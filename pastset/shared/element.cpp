@@ -27,7 +27,7 @@ SharedElement::SharedElement(std::shared_ptr<SharedMapping> mapping,
 }
 
 SharedElement::~SharedElement() {
-  if (!mapping_->is_ours()) return;  // no context waits in the child of a fork
+  if (!mapping_->is_ours()) return;  // child of a fork: no context waits in it
   listener_->remove(*this);
   runtime::DeferredWakes wakes;
   Hold hold(*this, Hold::Of::ours);

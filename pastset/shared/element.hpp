@@ -133,7 +133,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
   mutable std::vector<std::uint32_t> orphans_;  // places in line whose moves were withdrawn
-  std::optional<base::Nanos> held_since_;       // first time at which on_ring() found it held
+  std::optional<base::Nanos> held_since_;       // when on_ring() first found the lock taken
   Waiters waiters_{*this};
 };
 

@@ -20,8 +20,8 @@ std::optional<ElementArena::Room> ElementArena::spare_room(std::size_t bytes,
 std::optional<ElementArena::Room> ElementArena::room_ahead(std::size_t bytes,
                                                            std::uint64_t to_keep) {
   if (has_own_extent(bytes, bytes_)) return spare_room(bytes, to_keep);
-  // A mover that pauses after this call would keep others from reusing the chunk. With keep_newest,
-  // moves never block, so they cannot wait for that mover.
+  // With keep_newest, moves must not block. A process that pauses after this call would keep the
+  // chunk in use, and other moves would have to wait for it.
   if (element_.keep_newest.load(std::memory_order_relaxed) > 0) return std::nullopt;
   const std::uint64_t lines = in_lines(bytes);
   if (arena_.wants_memory(index_) || !has_chunk_for(2 * lines)) return std::nullopt;
@@ -55,7 +55,7 @@ bool ElementArena::note_tuple(std::uint32_t extent, std::uint64_t number) {
   return true;
 }
 
-/// Does not ring for movers of this element, because they retry anyway.
+/// Wakes only movers of other elements. Movers of this element retry anyway.
 void ElementArena::note_gone() const {
   if (element_.is_guest.load(std::memory_order_relaxed) == 0) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);

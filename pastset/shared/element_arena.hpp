@@ -40,7 +40,7 @@ class ElementArena {
 
   /// Returns an extent in which to write a tuple before it is moved. Returns nullopt if the tuple
   /// is too small for an extent of its own, or if movers wait for memory. Also returns nullopt if
-  /// less than the memory of one more tuple of that size and of `to_keep` others would be left.
+  /// the memory that remains would not suffice for `to_keep + 1` further tuples of that size.
   std::optional<Room> spare_room(std::size_t bytes, std::uint64_t to_keep) const;
   /// Returns memory for an existing tuple that takes a while to copy. Unlike spare_room(), it also
   /// uses the chunk.

@@ -44,7 +44,8 @@ base::Buffer SharedElement::buffer(std::size_t bytes) {
   return buffer;
 }
 
-/// Does all slow work before the element is held, because other processes then have to wait.
+/// Runs before the element is held and does all slow work of a move. Other processes have to wait
+/// while the element is held.
 SharedElement::Incoming SharedElement::bring_in(base::Payload stored) const {
   Incoming incoming{std::move(stored), std::nullopt};
   const std::span<const std::byte> tuple = incoming.tuple.bytes();
@@ -108,7 +109,7 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
       settle(wakes);
       hold.let_go();  // before the wake-ups in `wakes` are carried out
     } else if (is_late) {
-      throw DeadlinePassed(no_room());  // while it is locked, no process can admit the move
+      throw DeadlinePassed(no_room());  // the element is held, so no process can admit the move now
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
     } else if (const auto error = log_.why_no_room_comes()) {
@@ -178,8 +179,8 @@ void SharedElement::begin_move(Access& access, Incoming incoming, runtime::Defer
   settle(wakes);
 }
 
-/// Ends the wait of moves that were admitted or overwritten. Returns whether one of the other moves
-/// just got memory and now waits for room.
+/// Ends the wait of moves that were admitted or overwritten. Returns whether one of the moves that
+/// still wait has just got memory, and now waits only for room.
 bool SharedElement::answer_moves(runtime::DeferredWakes& wakes) {
   bool is_one_ready = false;
   for (std::size_t i = 0; i < waiters_.moves().size();) {

@@ -19,7 +19,7 @@ namespace pastset::shared {
 using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
 
-inline constexpr std::size_t processes_max = 32;  ///< each has a bit of a 32-bit Word
+inline constexpr std::size_t processes_max = 32;  ///< each process has one bit of a 32-bit Word
 /// Number of extents in the arena. It suffices for shared_elements_max elements that are full of
 /// tuples with extents of their own, unless an element has more than 16 MiB (chunk_bytes()).
 inline constexpr std::size_t extents_max = 64 * shared_elements_max;
@@ -60,7 +60,7 @@ struct alignas(line_bytes) Extent {
   Long bytes;      ///< length; 0 = no memory
   Long counted;    ///< bytes that count towards the limit of one element
   Long charge;     ///< the element whose limit counts: SharedArena::charge_of()
-  Long elements;   ///< bit per element that may have a tuple here; see Newest
+  Long elements;   ///< bit per element that may have a tuple here; `newest` has its number
   Word processes;  ///< bit per process that writes or reads here
   Word turns;      ///< incremented after an element takes or uses the extent
 };
@@ -86,8 +86,9 @@ struct Element {
   Long next_ticket;
   Word chunk;       ///< extent for the next smaller tuple, plus 1; 0 = none
   Long chunk_used;  ///< bytes used in the chunk
-  /// Number of the newest tuple in the chunk, plus 1. The chunk's entry in Segment::newest is
-  /// infinite while the chunk is open; it gets this number when the chunk is closed.
+  /// Number of the newest tuple in the chunk, plus 1. While the chunk is open, its entry in
+  /// Segment::newest is the greatest integer. When the chunk is closed, the entry is set to this
+  /// number.
   Long chunk_newest;
   /// Bit per process: `movers` have moved a tuple, `takers` have observed or axed.
   Word movers, takers;

@@ -17,12 +17,13 @@ using shared::Waiting;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-/// Indexes into Slot::inside for a larger tuple.
+/// Index of each field that Slot::inside holds for a tuple in the arena.
 enum Inside : std::size_t { its_place, its_extent };
 
 bool is_large(const Slot& slot) { return slot.bytes.load(relaxed) > base::Payload::inline_bytes; }
 
-/// Returns the extent of the entry's tuple, at most extents_max. It need not exist.
+/// Returns the extent of the entry's tuple, at most extents_max. The index may be invalid if the
+/// memory was overwritten.
 std::uint32_t extent_of(const Slot& slot) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(slot.inside[its_extent].load(relaxed), shared::extents_max));
@@ -109,8 +110,8 @@ SharedLog::Numbers SharedLog::numbers() const {
   return it;
 }
 
-/// Repairs the element that has this index now, which may be newer than the one of this view. Only
-/// this view detects that the holder died.
+/// Repairs the element that has this index now. It may be newer than the element of this view. The
+/// call is needed because only this view learned that the holder died.
 void SharedLog::mend_present() {
   if (!is_deleted()) return mend();
   SharedLog present(mapping_, index_);
@@ -377,7 +378,7 @@ void SharedLog::remove_from_line(Waiting& one) {
   const std::uint32_t was = one.state.exchange(Waiting::nobody);
   if (was == Waiting::nobody || was == Waiting::admitted || element_.line_count == 0) return;
   --element_.line_count;
-  note_change();  // this place may have blocked the next mover
+  note_change();  // the next mover may have waited for this place
 }
 
 bool SharedLog::find_memory(std::uint32_t place, std::span<const std::byte> tuple) {
@@ -458,7 +459,8 @@ void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
 }
 
 void SharedLog::forget(std::uint32_t process, const std::string& who) {
-  // The process never used a newer element; the memory of a deleted one may be in use again.
+  // If the generations differ, this view's element was deleted and its index reused. The process
+  // never used the newer element.
   if (element_.generation != generation_) return;
   if (is_deleted()) return;
   const auto leave = [&](shared::Word& all, shared::Who& lost) {

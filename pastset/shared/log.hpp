@@ -75,7 +75,7 @@ class SharedLog {
   // ---- tuples
 
   bool has_room() const;
-  /// Whether a move without room waits; otherwise it must fail.
+  /// Whether a move that finds no room may wait. If not, the move fails.
   bool may_wait() const;
   using Room = SharedArena::Room;
   /// Appends a tuple. Copies it, unless `room` is set because the tuple is in the space already.
@@ -97,7 +97,7 @@ class SharedLog {
   /// line. Throws SharedSpaceFull if the line is full.
   std::uint32_t join_line(std::span<const std::byte> tuple, std::optional<Room>& room);
   void leave_line(std::uint32_t place);  ///< frees a place that this process has in the line
-  /// Releases the tuple's memory of a place in the line, after the element was deleted.
+  /// After the element was deleted: releases the memory of the tuple at a place in the line.
   void forget_line(std::uint32_t place) { held_in_line_.erase(place); }
   shared::Waiting& in_line(std::uint32_t place) const { return line_[place]; }
   bool is_line_empty() const { return element_.line_count == 0; }

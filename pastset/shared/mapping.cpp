@@ -228,7 +228,7 @@ void SharedMapping::join() {
         name(), pid_));
   const Directory held(*this);
   const auto all = processes();
-  // The ends of some processes may be undetected so far.
+  // Some processes may have ended without being cleared so far.
   for (const runtime::ProcessIdentity& one : all)
     if (one.pid != 0 && !one.is_alive()) clear_all_of(one);
   me_ = free_place();
@@ -254,7 +254,8 @@ std::uint32_t SharedMapping::free_place() const {
 }
 
 bool SharedMapping::lives(std::uint32_t pid) const {
-  // Read before the entries, because the process may be about to unlock it.
+  // The lock is read before the entries: a process that attaches writes its entry before it
+  // unlocks.
   const bool holds_directory = segment().lock.holder() == pid;
   bool has_place = false;
   for (const runtime::ProcessIdentity& one : processes()) {
@@ -368,7 +369,7 @@ void SharedMapping::leave() {
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < shared_elements_max; ++i) {
     const auto view = [&]() -> std::optional<SharedLog> {
-      const Directory held(*this);  // ensures that all sizes belong to one element
+      const Directory held(*this);  // no other process changes the sizes meanwhile
       if (segment().elements[i].state == shared::Element::nothing) return std::nullopt;
       return SharedLog(*this, i);
     };

@@ -28,8 +28,8 @@ std::vector<Found> find_spaces();
 base::Descriptor open_found(const Found& found, int how);
 /// Whether the space is complete: its initial elements are present, so other processes may map it.
 bool is_open(const Found& found);
-/// Whether a new space may take its name. It may if the owner is dead, even if no process has
-/// noticed that. It also may if the owner left no element in it.
+/// Whether a new space may take the name of this space. That is so if the owner is dead, even if no
+/// process has noticed that. It is also so if the owner detached and the space has no element.
 bool is_orphan(const Found& found);
 /// Returns the open spaces of that name. If there is none, returns those whose names begin with
 /// that name and a dot.

@@ -60,7 +60,8 @@ constexpr std::uint64_t tuples_in(std::uint64_t arena_bytes, std::uint64_t bytes
 /// Returns the arena bytes that suffice for that many tuples of that size.
 constexpr std::uint64_t arena_bytes_for(std::uint64_t tuples, std::uint64_t bytes) {
   const std::uint64_t alone = tuples * extent_bytes(bytes);
-  // Each chunk wastes a remainder, and the first and the last chunk are not full.
+  // Half as much again is added if needed: the end of each chunk is unused, and the first and last
+  // chunk are not full.
   return tuples_in(alone, bytes) >= tuples ? alone : extent_bytes(alone + alone / 2);
 }
 

@@ -202,8 +202,8 @@ Region free_region(std::vector<Region> taken, std::uint64_t bytes) {
   return {begin, begin + bytes};
 }
 
-/// Writes all fields except name, template, generation and state. Even if the process dies in this
-/// function, the sizes fit the region.
+/// Writes all fields except name, template, generation and state. If the process dies in this
+/// function, the sizes written so far still fit the region.
 void describe(shared::Element& one, const Region& region, const ElementOptions& options,
               const SharedSizes& sizes) {
   const std::uint32_t changes = one.changes;
@@ -269,7 +269,7 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
         "slots and places in line and {} for larger tuples, and it has at most {} elements",
         mapping_->name(), mapping_->bytes(), name, end, arena_bytes, shared_elements_max));
   shared::Element& one = segment.elements[chosen];
-  // Old handles of a deleted element may read it.
+  // Locked, because handles of a deleted element with this index may still read the entry.
   const SharedMapping::Locked locked(*mapping_, one.lock, name);
   segment.regions_end = end;
   describe(one, region, options, whole);
