@@ -103,8 +103,8 @@ void WaitSet::remove(std::size_t member) {
 void WaitSet::let_go(Members::iterator at) {
   Watch& watch = *at->second;
   {
-    // The completing thread has already unlocked this mutex when the last reference is dropped
-    // here.
+    // The reference dropped here may be the last one. The mutex is then destroyed, but the
+    // completing thread has already unlocked it.
     Lock lock(watch.completion->mutex_);
     Lock own_lock(mutex_);
     if (!watch.has_happened) --pending_;
@@ -147,7 +147,8 @@ bool WaitSet::all(Deadline deadline) {
   return true;
 }
 
-/// While it exists, a thread that the runtime did not start can wait on the runtime's clock.
+/// While this object exists, a thread that the runtime did not start can wait on the runtime's
+/// clock.
 class WaitSet::OnClock {
  public:
   explicit OnClock(Executor& executor) : self_(Context::current()) {

@@ -54,8 +54,8 @@ class Completion {
   Watch* first_ = nullptr;
 };
 
-/// A set of completions that one context waits for together: for any of them as they happen, or for
-/// all. The cost of completing a member, and of any(), does not depend on the size of the set.
+/// A set of completions for which one context waits together, until any or until all of them have
+/// happened. The cost of any() and of completing a member does not depend on the size of the set.
 ///
 /// Usage: add() each started operation. any() returns each member once, in the order in which they
 ///   happened.

@@ -23,7 +23,7 @@ class Pending {
   virtual T take(Deadline deadline) = 0;
   /// Implements Handle::cancel().
   virtual bool cancel() { return false; }
-  /// Called once, when the handle is destroyed, even after take() or cancel().
+  /// Called once, when the handle is destroyed, whether or not take() or cancel() was called.
   virtual void drop() noexcept {}
 
  protected:
@@ -42,7 +42,8 @@ class Pending {
 ///   is used until the handle is destroyed.
 ///
 /// Owns: a share of the state of the operation.
-/// Thread-safe: no, one context at a time; some operations restrict it further. Any thread may use
+/// Thread-safe: no, one context at a time; some operations have further restrictions. Any thread
+/// may use
 ///   the completion.
 /// Blocks: wait(), and the destructor of an operation of a group.
 /// Throws: UsageError if the handle is empty, if wait() was called before, or if the operation was
@@ -95,7 +96,7 @@ class Handle {
     return *operation_;
   }
   std::shared_ptr<Pending<T>> operation_;
-  const char* spent_ = nullptr;  // what ended the use of the handle; nullptr: nothing
+  const char* spent_ = nullptr;  // why the handle is unusable; nullptr = it is usable
 };
 
 }  // namespace runtime

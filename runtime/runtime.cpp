@@ -168,7 +168,7 @@ void Task::join() {
   if (!error) return;
   try {
     std::rethrow_exception(error);
-  } catch (const Cancelled&) {  // by cancel() or by the end of the run
+  } catch (const Cancelled&) {  // cancelled by cancel() or by the end of the run: not an error
   }
 }
 
@@ -209,7 +209,7 @@ void say_unowned(const std::exception_ptr& thrown) {
 
 void Task::State::ended(std::exception_ptr thrown) {
   const auto held = std::move(self);
-  work = nullptr;  // destroys the captures, which may use objects of the joining context
+  work = nullptr;  // the captures may use objects of the joining context, so they go first
   if (thrown && held.use_count() == 1) say_unowned(thrown);
   DeferredWakes wakes;
   Lock lock(mutex);

@@ -37,7 +37,7 @@ class TaskCanceller;
 ///   before them, and its destructor waits for the work.
 /// Blocks: the destructor and the assignment. Both wait even if the calling context is cancelled,
 ///   and discard the exception of the work.
-/// Bugs: destroying the Task in a callback, or in the work itself, before the work has ended.
+/// Bugs: destroying the Task before the work has ended, if a callback or the work itself does so.
 class [[nodiscard]] Task {
  public:
   Task() = default;
@@ -207,9 +207,9 @@ class Runtime {
   /// nothing, unless more services run at once than ever before.
   void begin(ContextName name, Work& work);
 
-  /// Runs `work` soon on the services' OS thread, in no context, so it must not block. A thread
-  /// outside the runtime can start code in it only by this function. Any thread may call it, but no
-  /// signal handler may. On the virtual clock only the thread that called run() may call it.
+  /// Runs `work` soon on the services' OS thread, in no context, so it must not block. For a thread
+  /// outside the runtime this is the only way to start code in the runtime. Any thread may call it,
+  /// but no signal handler may. On the virtual clock only the thread that called run() may call it.
   void wake_from_outside(std::function<void()> work);
 
   /// Calls `on_readable` on the services' OS thread, in no context, whenever `descriptor` may be
@@ -244,7 +244,7 @@ class ThreadAttachment {
   ~ThreadAttachment();
   ThreadAttachment(const ThreadAttachment&) = delete;
   ThreadAttachment& operator=(const ThreadAttachment&) = delete;
-  // Any thread may call the next two functions.
+  // Any thread may call is_of_caller() and has_thread_ended().
   bool is_of_caller() const;
   bool has_thread_ended() const;
 

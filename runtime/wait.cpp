@@ -34,7 +34,7 @@ void WaitList::remove(Place& place) {
 
 Woken WaitList::wait(Lock& lock, Deadline deadline, const Reason& reason) {
   Context* self = Context::current();
-  ENSURE(self != nullptr);  // callbacks must not block
+  ENSURE(self != nullptr);  // fails in a callback, which must not block
   self->throw_if_cancelled();
   const Nanos until = self->executor == nullptr ? deadline.at : self->executor->end_of(deadline);
   if (until != Nanos::max() && self->executor == nullptr)
@@ -149,7 +149,7 @@ std::vector<Context*> DeferredWakes::take_services() {
 
 void DeferredWakes::carry_out() {
   notify_all();
-  // A woken context may be destroyed before the next one is woken.
+  // A woken context may be destroyed before the next one is woken, so `is_service` is a copy.
   for (const One& one : others_)
     if (one.is_service) one.wake();
   if (futex_ != nullptr) futex_->change();

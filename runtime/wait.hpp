@@ -22,12 +22,12 @@ using base::Nanos;
 /// instructions and then sleeps.
 ///
 /// Why: unlock() is a plain store, because an atomic exchange would wait until all earlier stores
-///   are visible. Therefore unlock() may miss a thread that falls asleep at the same time; a
-///   sleeper retries after 1 ms. See also show_unlocked().
+/// are visible. Therefore unlock() may not wake a thread that falls asleep at the same time. A
+/// sleeping thread retries after 1 ms. See also show_unlocked().
 class Mutex {
  public:
   Mutex() = default;
-#ifdef PATHS_TSAN  // static mutexes of other builds thus need no destructor
+#ifdef PATHS_TSAN  // without it, static mutexes need no destructor
   ~Mutex() { thread_sanitizer::forget_mutex(this); }
 #endif
   Mutex(const Mutex&) = delete;
@@ -185,7 +185,7 @@ class DeferredWakes {
   std::vector<Context*> take_services();
   Waiter* first_waiter_ = nullptr;
   Waiter* last_waiter_ = nullptr;
-  Futex* futex_ = nullptr;  // first OS thread futex; there is rarely a second one
+  Futex* futex_ = nullptr;  // first futex of OS threads; a second one is rare
   std::vector<One> others_;
 };
 

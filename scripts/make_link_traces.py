@@ -16,7 +16,7 @@ import sys
 
 SEED = 2004
 SAMPLES = 300
-PERSISTENCE = 0.6  # fraction of an excess over the minimum that remains one second later
+PERSISTENCE = 0.6  # share of an excess over the minimum that is still present one second later
 SKEW = 0.8         # skewness of the log-normal excess
 
 # from, to: average round trip and its standard deviation in ms. Both directions were recorded.
@@ -48,7 +48,7 @@ def excesses(chance):
 
 
 def round_trips(chance, average, deviation):
-    """Returns values scaled and shifted to the average and the deviation."""
+    """Returns round trips with exactly this average and standard deviation."""
     values = excesses(chance)
     mean = sum(values) / SAMPLES
     spread = math.sqrt(sum((value - mean)**2 for value in values) / SAMPLES)

@@ -93,7 +93,7 @@ def main():
         print(trace(kept), end="", flush=True)
     except OSError as error:
         print(f"ping_to_trace: standard output: {error}", file=sys.stderr)
-        os._exit(1)  # otherwise Python retries and reports the error again
+        os._exit(1)  # ends without a flush, which would fail and report the error again
     return 0
 
 

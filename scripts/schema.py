@@ -79,7 +79,8 @@ def item(kinds):
 
 
 def pattern(words, transfers):
-    """Returns the pattern of words with an optional suffix: numbers, or a value of `transfer`."""
+    """Returns the regular expression of `words`, each with an optional suffix after a colon:
+    numbers, or a value of `transfer`."""
     def form(name, word):
         if word["schedules"]:
             return f"{name}|({'|'.join(word['schedules'])})(:.+)?"
@@ -140,7 +141,7 @@ def generated(schema, described):
         "wrapper": named_wrapper(kinds), "item": item(kinds), "graph": graph(described)}
     definitions |= {f"settings_of_{name}": in_place(kind) for name, kind in kinds.items()}
     definitions["network"]["properties"]["transport"] = {"enum": described["transports"]}
-    # Properties that `paths kinds` does not describe keep their order.
+    # Properties that `paths kinds` does not describe are kept from the file, in their order.
     properties = definitions["collective"]["properties"]
     definitions["collective"]["properties"] = collective(described) | {
         key: value for key, value in properties.items() if key not in collective(described)}

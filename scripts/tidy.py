@@ -18,11 +18,11 @@ TEXT = CODE | {".txt", ".md", ".yaml", ".yml", ".json", ".in", ""}
 # Folders to check. .ci is always included.
 SKIPPED = re.compile(r"^(build|\..*|__pycache__|node_modules)$")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-# Exceptions for tests, examples and benchmarks, on lines that declare them.
+# A line of a test, example or benchmark may break these rules if it ends with this marker.
 EXCUSED = {"steady_clock": "// tidy: real time", "thread": "// tidy: own thread"}
 
-# Banned outside runtime/: the pattern, and what to use instead. A member of that name, such as
-# runtime.sleep_for(), is fine.
+# Banned outside runtime/: the pattern, and what to use instead. A member function of a banned name,
+# such as runtime.sleep_for(), is allowed.
 BANNED = [
     (r"\b(steady_clock|system_clock|high_resolution_clock)\b", "Runtime::now()"),
     (r"(?<!\.)(?<!->)(?<!void )(?<!Thread::)\b(sleep_for|sleep_until|usleep|nanosleep)\b",
@@ -33,10 +33,11 @@ BANNED = [
     (r"\bstd::(recursive_|timed_|shared_)*mutex\b", "runtime::Mutex"),
     (r"\bstd::condition_variable(_any)?\b", "runtime::WaitList"),
 ]
-# fmt::print throws if standard error is full, even in destructors and catch blocks.
+# Banned outside base/say.cpp and tests/: fmt::print throws if standard error is full, even in
+# destructors and catch blocks.
 TO_STANDARD_ERROR = re.compile(r"\bprint\s*\(\s*stderr\b|\bstd::cerr\b")
 SAYS = "base/say.cpp"
-# Split, so that this file passes its own rules.
+# The words are split into two literals, because this file must pass its own rules.
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.*/])/(home|root|work|Users)/\w")
 
@@ -185,7 +186,7 @@ def cpp_mistakes(file, lines, code):
                 yield number, "may fail to be written; use base::say()"
     text = "\n".join(lines)
     for case in TEST_CASE.finditer(text):
-        if ";" in case.group():  # CMake would make two names of it, and ctest would run neither
+        if ";" in case.group():  # CMake would split the name in two, and ctest would run neither
             yield text.count("\n", 0, case.start()) + 1, "no ';' in the name of a test case"
     if file.startswith("runtime/"):
         return
@@ -236,7 +237,7 @@ class Ratchet:
                     yield first, f"{name} has {size} {self.unit}; at most {allowed}: split it"
 
     def stale(self):
-        """Yields entries that must shrink or be removed."""
+        """Yields a message for each entry whose limit is higher than the present size."""
         for key, size in self.tolerated.items():
             if self.now.get(key, 0) < size:
                 yield f"{self.path.name}: {' '.join(key)} shrank: run scripts/tidy.py --shrink"

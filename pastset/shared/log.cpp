@@ -402,7 +402,7 @@ bool SharedLog::admit() {
     Waiting& one = line_[*head];
     if (one.state != Waiting::ready) break;
     if (is_large(one.slot) && !arena().holds(one.process, extent_of(one.slot))) {
-      remove_from_line(one);  // its process died, and its memory may be in use by another tuple
+      remove_from_line(one);  // the mover's process died; another tuple may use the memory
       continue;
     }
     const std::uint64_t last = numbers().last;

@@ -48,7 +48,8 @@ std::uint64_t start_of(std::uint32_t pid) {
   const std::size_t bytes = std::fread(text, 1, sizeof text - 1, file);
   std::fclose(file);
   text[bytes] = '\0';
-  // The process name ends here; it may contain any characters.
+  // Finds the end of the process name by the last parenthesis, because the name may contain any
+  // characters.
   const char* at = std::strrchr(text, ')');
   unsigned long long started = 0;
   constexpr const char* format =
@@ -59,7 +60,7 @@ std::uint64_t start_of(std::uint32_t pid) {
 /// Result of opening a process: a descriptor that is readable once the process has ended.
 struct Opened {
   base::Descriptor descriptor;
-  bool is_gone = false;  // ended, or its pid is reused; without a descriptor, false means unknown
+  bool is_gone = false;  // ended, or its pid is reused; false without a descriptor = unknown
 };
 
 /// Opens a process. A process counts as ended only if that is certain. It does not count as ended
@@ -77,7 +78,7 @@ constexpr std::uint32_t sleepers = std::uint32_t{1} << 31, died = std::uint32_t{
 // A waiter sleeps for this long before it checks whether the holder is alive. BellThreads usually
 // detects a death earlier.
 constexpr Nanos doubt{20'000'000};
-// Interval before a retry for a process that could not be opened or cleared.
+// Interval before another attempt to open a process, or to clear a dead one.
 constexpr int again_ms = 200;
 // Maximum sleep of the thread that handles a bell. It then calls `rung` even without a ring.
 constexpr Nanos at_least_every{1'000'000'000};
@@ -118,8 +119,8 @@ bool ProcessIdentity::is_alive() const {
   return ::poll(&one, 1, 0) != 1;
 }
 
-/// Either ring() sees that the thread is about to sleep, or the sleep sees the new value of
-/// `rings`.
+/// Either ring() sees `is_asleep` and wakes the thread, or the thread sees the new value of `rings`
+/// and does not sleep.
 void SharedBell::ring() {
   rings.fetch_add(1, std::memory_order_seq_cst);
   if (is_asleep.load(std::memory_order_seq_cst) != 0) wake_at(rings, INT_MAX);
@@ -142,8 +143,8 @@ SharedLock::Found SharedLock::lock_slowly(std::uint32_t me, const Holders& holde
   for (int looks = 0;; ++looks) {
     std::uint32_t seen = futex_.load(std::memory_order_relaxed);
     if ((seen & ~sleepers) == 0 || (seen & died) != 0) {
-      // Other processes may sleep, so the bit `sleepers` is set. One superfluous wake-up does no
-      // harm.
+      // Sets the bit `sleepers` after 64 polls, because other processes may sleep by then. A
+      // superfluous wake-up does no harm.
       const std::uint32_t mine = (me + 1) | (looks > 64 ? sleepers : seen & sleepers);
       if (futex_.compare_exchange_strong(seen, mine, std::memory_order_acquire))
         return (seen & died) != 0 ? Found::holder_died : Found::clean;
@@ -282,8 +283,9 @@ BellThreads::BellThreads(SharedBell& bell, std::function<void()> rung,
                          std::function<bool(ProcessIdentity)> ended)
     : state_(std::make_unique<State>(bell, std::move(rung), std::move(ended))) {
   State* const state = state_.get();
-  // The thread that does not call `rung` at its start is created first. The caller of the
-  // constructor may hold a lock that `rung` needs.
+  // If the second thread cannot be created, the first one is joined. The first one must therefore
+  // not be `answering`, which calls `rung` at its start: the caller of the constructor may hold a
+  // lock that `rung` needs.
   state->hearing = OsThread(service_stack_bytes, [state] { state->hear(); });
   try {
     state->answering = OsThread(service_stack_bytes, [state] { state->answer(); });

@@ -55,9 +55,9 @@ class SharedLock {
  public:
   class Holders {
    public:
-    /// Whether the process with this number is alive. Called if a process holds a lock for long.
-    /// The number of a dead process must not be reused soon. Otherwise the new process would seem
-    /// to hold the locks of the dead one.
+    /// Whether the process with this number is alive. The lock calls this function if a process
+    /// holds it for long. The number of a dead process must not be reused soon, because the new
+    /// process would seem to hold the locks of the dead one.
     virtual bool lives(std::uint32_t holder) const = 0;
 
    protected:
@@ -66,7 +66,7 @@ class SharedLock {
   enum class Found : std::uint8_t {
     clean,
     holder_died,  ///< the dead holder may have left the memory half-changed
-    stuck,        ///< not locked: a live process holds it
+    stuck,        ///< not locked by this call: a live process holds the lock
   };
   /// Locks. `me` is the caller's number, below 2^30. With a patience of 0 the call polls briefly
   /// and never sleeps.
@@ -107,8 +107,8 @@ class BellThreads {
   const std::unique_ptr<State> state_;
 };
 
-/// An OS thread that polls for changes of which no process notifies it. It polls only while a
-/// caller needs that.
+/// An OS thread that polls for changes that no process reports to it. It polls only while a caller
+/// has asked for polling.
 class LookingThread {
  public:
   /// Calls `look` on the thread, in no context of a runtime. `look` must not throw, and returns

@@ -47,8 +47,8 @@ struct ExitWatch {
                             describe_current_context()));
   }
 };
-/// Creates the watch at its first use. A compiler might create a plain thread_local together with
-/// others, and thus too early.
+/// Returns the watch, and creates it at the first call. A thread_local outside of a function might
+/// be created earlier, together with others, and thus before the fibers.
 ExitWatch& exit_watch() {
   thread_local ExitWatch watch;
   return watch;

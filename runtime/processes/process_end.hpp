@@ -12,8 +12,8 @@ namespace runtime {
 /// process and its forked child have different numbers.
 std::uint32_t forks_until_here();
 void count_forks();
-/// Keeps an object for ever instead of destroying it. For the child of a fork, which cannot destroy
-/// objects with threads, because those threads exist only in the parent.
+/// Keeps an object for ever instead of destroying it. The child of a fork uses it for objects that
+/// own threads. It cannot destroy them, because their threads exist only in the parent.
 template <class Kept>
 void keep_for_ever(Kept kept) {
   [[maybe_unused]] const auto* const leaked = new Kept(std::move(kept));

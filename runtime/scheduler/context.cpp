@@ -41,8 +41,8 @@ ForeignThread::~ForeignThread() {
 thread_local ForeignThread foreign_thread;
 thread_local bool in_callbacks = false;
 
-/// Ends the process. A context that keeps waiting cannot be ended otherwise, and its objects must
-/// exist until it ends.
+/// Ends the process, because a cancelled context keeps waiting. The context cannot be ended in
+/// another way, and its objects must exist until it ends.
 [[noreturn]] void end_process(const ContextName& name, const std::exception_ptr& reason) {
   std::string why = "cancelled";
   try {
@@ -109,8 +109,8 @@ void Context::give_back_of_ended(Context& context) {
 
 void Context::set_current(Context* context) {
   current_context = context;
-  // An executor sets nullptr for a callback. A thread that the runtime did not start has nullptr
-  // too, so callbacks have a flag of their own.
+  // An executor passes nullptr before it runs a callback. The current context is also nullptr in a
+  // thread that the runtime did not start. `in_callbacks` distinguishes the two.
   in_callbacks = context == nullptr;
 }
 
@@ -144,7 +144,7 @@ bool Context::park_fiber(Nanos until, const Reason& reason) {
 /// and the executor handles descriptors only when none is.
 void Context::yield() {
   if (cancelled_.load(std::memory_order_acquire)) return;
-  token_ = false;  // discards a wake-up for a wait that has already ended
+  token_ = false;  // discards a wake-up that came after the end of its wait
   executor->post_unpark(*this);
   const Reason reason{"its turn behind other services"};
   park_fiber(Nanos::max(), reason);
@@ -156,8 +156,8 @@ bool Context::park_thread(Nanos until, const Reason& reason, bool may_poll) {
   return in_time;
 }
 
-/// The store is sequentially consistent and pairs with cancel(). Either this thread sees the
-/// cancel, or cancel() sees where this thread waits.
+/// The store is sequentially consistent and pairs with cancel(). Either this thread sees
+/// `cancelled_`, or cancel() sees `waits_at_` and wakes the thread there.
 bool Context::park_at(Futex& futex, std::uint32_t seen, Nanos until, const Reason& reason) {
   waits_at_.store(&futex, std::memory_order_seq_cst);
   const bool in_time = wait_at(futex, seen, until, reason, true);
@@ -228,7 +228,8 @@ void Context::cancel(std::exception_ptr reason) {
   unpark();
 }
 
-/// The load is sequentially consistent because of the store before it in park_at().
+/// The load is sequentially consistent, because it must not be reordered before the store to
+/// `waits_at_` in park_at().
 bool Context::sees_cancel() const {
   return cancelled_.load(std::memory_order_seq_cst) && shields_ == 0;
 }

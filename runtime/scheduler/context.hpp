@@ -42,8 +42,8 @@ class Context {
   static Context* current();
   static void set_current(Context* context);
   static Executor& executor_of(const Runtime& runtime) { return *runtime.executor_; }
-  /// Returns a context for a new OS thread. The creator of the thread calls it, so the thread needs
-  /// no allocation to begin.
+  /// Returns a context for a new OS thread. The thread that creates the new thread calls this
+  /// function. The new thread then needs no allocation at its start.
   static Context* take_for_thread();
   /// Frees the context for reuse. The OS thread that has the context calls it.
   static void give_back_of_thread(Context& context);
@@ -123,7 +123,7 @@ class Context {
   const Reason* reason_ = nullptr;
   Work* work_ = nullptr;       // nullptr = the fiber must end
   bool from_outside_ = false;  // started by another thread, and therefore never reused when idle
-  std::uint64_t instant_ = 0;  // VirtualClock::instant() in which `runs_` was counted
+  std::uint64_t instant_ = 0;  // VirtualClock::instant() to which `runs_` belongs
   std::uint64_t runs_ = 0;
   Context* previous_ = nullptr;  // neighbours in LiveContexts
   Context* next_ = nullptr;
@@ -132,7 +132,7 @@ class Context {
   Futex* futex_ = nullptr;                 // its value changes with each unpark()
   std::uint32_t seen_ = 0;                 // value of `*futex_` at the last park()
   std::atomic<Futex*> waits_at_{nullptr};  // futex of a park_at() in progress
-  std::atomic<bool> has_ended_{false};     // the thread ended while it was attached
+  std::atomic<bool> has_ended_{false};     // the thread ended while attached to a runtime
   int attentions_ = 0;
   std::optional<Pollers::Looking>
       looking_;  // set in a BusyPollScope, except while the thread sleeps

@@ -46,7 +46,7 @@ Nanos Executor::now() const {
 Nanos Executor::roughly_now() const {
   if (is_virtual()) return clock_.now();
   timespec last_tick{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &last_tick);  // value of steady_clock at the last tick
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &last_tick);  // steady_clock at the kernel's last tick
   return std::chrono::seconds(last_tick.tv_sec) + Nanos(last_tick.tv_nsec) -
          origin_.time_since_epoch();
 }
@@ -107,15 +107,16 @@ void Executor::begin_fiber(ContextRole role, ContextName name, std::size_t stack
   notify();
 }
 
-/// Launches the contexts that other threads have begun. Contexts that this thread begins later are
-/// launched after them. If different threads receive frames one after the other, the frames are
-/// therefore processed in that order.
+/// Launches the contexts that other threads have begun. Is called before this thread begins a
+/// context, so that contexts are launched in the order of their begin. Frames that different
+/// threads receive are therefore processed in the order of arrival.
 void Executor::launch_begun() {
   if (!inbox_.has_begun() || !on_own_thread()) return;
   inbox_.take_begun([this](Context& context) { scheduler_.launch(context); });
 }
 
-/// Runs the work in a fiber whose service has ended. Returns false if there is none.
+/// Runs the work in an idle fiber, whose previous service has ended. Returns false if there is no
+/// idle fiber.
 bool Executor::begin_again(ContextName name, Work& work) {
   Context* const context = on_own_thread() ? scheduler_.take_idle() : nullptr;
   if (context == nullptr) return false;
@@ -145,7 +146,7 @@ std::exception_ptr Executor::run(Work& work) {
 }
 
 void Executor::begin_os_thread(ContextName name, Work& work) {
-  os_threads_.join_ended();  // so that their contexts can be reused
+  os_threads_.join_ended();  // makes the contexts of ended threads available
   Context& context = *Context::take_for_thread();
   context.executor = this;
   context.name = name;
@@ -200,7 +201,7 @@ void Executor::wake_in_order(std::vector<Context*> services, DeferredWakes::Thre
     });
     return;
   }
-  // An application thread completed the round. It also waits until the services have run. Otherwise
+  // An application thread completed the round. It waits until the services have run too, because
   // its computation would delay their replies on a busy machine.
   std::atomic<bool> my_turn{false};
   post([this, &my_turn, self, services = std::move(services), threads = std::move(threads)] {
@@ -266,8 +267,8 @@ void Executor::poll() {
         cancel_as_deadlock(scheduler_.live.standstill_report(clock_));
     } else {
       timers_.fire(now());
-      // Otherwise fibers that are always ready would starve the sockets, because idle() would not
-      // run.
+      // idle(), which serves the sockets, does not run while fibers are ready. This call serves
+      // them in that case.
       if (scheduler_.has_ready()) reactor_->look();
     }
     wake_later();
@@ -291,7 +292,7 @@ void Executor::jump_to_next_timer() {
   }
   if (scheduler_.live.empty()) return;
   const std::string report = scheduler_.live.deadlock_report(clock_);
-  if (deadlock_ || ending_.load())  // possible if Tasks destroy each other
+  if (deadlock_ || ending_.load())  // happens if Tasks wait for each other's destructor
     base::report_bug(__FILE__, __LINE__, "contexts that were cancelled wait: " + report);
   cancel_as_deadlock(report);
 }
@@ -310,7 +311,7 @@ void Executor::count_run(Context& context) {
 // ---- the two loops -------------------------------------------------------------------------
 
 void Executor::run_virtual(const std::function<void()>& main) {
-  ENSURE(own_thread_.load() == std::thread::id());  // one run() at a time
+  ENSURE(own_thread_.load() == std::thread::id());  // no other run() is active
   Context* caller = Context::current();
   const AlternateStack for_signals;
   ending_ = false;

@@ -103,9 +103,9 @@ class Executor final : private SchedulerOwner {
   Scheduler scheduler_{*this};
   TimerQueue timers_;
   VirtualClock clock_;                        // unused on the steady clock
-  std::vector<std::function<void()>> later_;  // work to run once no fiber is ready
+  std::vector<std::function<void()>> later_;  // wake-ups that wait until no fiber is ready
   std::exception_ptr deadlock_;
-  std::atomic<bool> ending_{false};  // contexts that have not started must not start any more
+  std::atomic<bool> ending_{false};  // the run ends: contexts that have not started never start
   Inbox inbox_;
 
   std::chrono::steady_clock::time_point origin_;

@@ -11,9 +11,9 @@ namespace runtime {
 /// `work` when it is scheduled. At its end it returns the stack to the pool. Throws std::bad_alloc.
 /// Private to runtime/.
 ///
-/// This file is compiled without the thread sanitizer. The frames below `work` return twice: once
-/// in the ending fiber, and once in the fiber that removes it. The sanitizer would record the
-/// second return for the wrong fiber.
+/// This file is compiled without the thread sanitizer. The functions that call `work` return twice:
+/// once in the ending fiber, and once in the fiber that removes the ended one. The sanitizer would
+/// record the second return for the wrong fiber.
 void launch_fiber(const StackBounds& stack, std::function<void()> work);
 
 }  // namespace runtime

@@ -16,8 +16,9 @@ constexpr timespec timespec_of(base::Nanos span) {
 }
 
 /// Calls `still` repeatedly, for about the time that a polling thread needs from the end of one
-/// wait to its next. A caller that finds a thread not polling uses it: if the thread polls again in
-/// that time, it need not be woken. Returns whether `still` was true until the end.
+/// wait to its next. A caller uses this function when a thread is not polling at the moment: if the
+/// thread polls again within that time, the caller need not wake it. Returns whether `still` was
+/// true until the end.
 /// Thread-safe: yes.
 template <class Still>
 bool for_a_moment(const Still& still) {

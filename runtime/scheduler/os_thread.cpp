@@ -37,8 +37,8 @@ void* run(void* given) {
   return nullptr;
 }
 
-/// Address space that must stay free for running threads. If a thread cannot start, that is
-/// reported as an error. A failed allocation would instead stop every thread.
+/// Address space that must stay free for running threads. A thread that cannot start is only an
+/// error. A failed allocation in a running thread would stop all threads.
 constexpr std::size_t left_bytes = std::size_t{16} << 20;
 
 bool is_room_for(std::size_t stack_bytes) {

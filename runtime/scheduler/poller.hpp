@@ -21,8 +21,8 @@ class Poller {
   /// Receives what has arrived, unless another thread is doing so. Returns whether there was
   /// anything.
   virtual bool poll() = 0;
-  /// Unregisters the caller. The last caller also receives messages that arrived without a wake-up,
-  /// because a thread was still registered.
+  /// Unregisters the caller. While a thread is registered, messages arrive without a wake-up. The
+  /// last thread that unregisters therefore receives such messages in this call.
   virtual void end_polling() = 0;
 };
 

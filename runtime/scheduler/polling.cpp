@@ -19,8 +19,8 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 
 constexpr Nanos pausing{1'000}, pausing_for_processes{3'000};
-// Time for polling with yields. It must cover one round in which every thread has to be woken;
-// otherwise polling would never succeed.
+// Time for polling with yields. It must exceed the time of a round in which every thread has to be
+// woken, because polling would never succeed with less.
 constexpr Nanos yielding{100'000}, yielding_for_each{8'000};
 // Additional time if messages arrive from other processes, whose number is unknown.
 constexpr Nanos yielding_for_processes{300'000};
@@ -59,7 +59,7 @@ void pause_core() {
 Nanos steady_now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 SpinHistory& SpinHistory::of(const Reason& reason) {
-  static std::array<SpinHistory, 256> sites;  // reasons that collide by chance share an entry
+  static std::array<SpinHistory, 256> sites;  // reasons with the same index share an entry
   const std::hash<const char*> hash;
   return sites[(hash(reason.what.data()) / 8 + hash(reason.subject.data()) / 32) % sites.size()];
 }
@@ -92,8 +92,8 @@ void CoreContention::note_yield(Nanos began, Nanos ended) {
   if (ended - began <= long_yield) return;
   const Nanos::rep until = rest_until_.load(relaxed);
   if (ended.count() < until) return;  // another thread has seen the same yield
-  // Another program uses the core. If it is seen soon after the last time without yields, it has
-  // run on. The next time without yields is then twice as long.
+  // Another program uses the core. If the previous rest (time without yields) ended only a short
+  // time ago, the program has run all the time. The next rest is then twice as long.
   const Nanos::rep rest = rest_.load(relaxed);
   const bool again = rest != 0 && began.count() - until < rest;
   const Nanos::rep now = again ? std::min(2 * rest, longest_rest.count()) : first_rest.count();
@@ -125,7 +125,7 @@ Pollers::Looking::Looking(Pollers* pollers) {
   for (std::size_t i = 0; i < used; ++i) {
     Place& place = pollers->places_[i];
     if (place.poller.load(relaxed) == nullptr) continue;
-    place.lookers.fetch_add(1);  // either remove() sees the count, or this thread sees nullptr
+    place.lookers.fetch_add(1);  // remove() sees the count, or this thread sees nullptr
     Poller* const poller = place.poller.load();
     if (poller != nullptr)
       looked_at_[count_++] = {poller, &place.lookers};

@@ -44,8 +44,8 @@ class CoreContention {
  public:
   /// A yield that lasts this long shows that another program uses the core.
   static constexpr Nanos long_yield{1'000'000};
-  /// After such a yield, threads do not yield for `first_rest`. Each time the program is seen again
-  /// this span doubles, up to `longest_rest`.
+  /// After a yield of at least `long_yield`, threads do not yield for the span `first_rest`. If the
+  /// next yield is long again, the span doubles, up to `longest_rest`.
   static constexpr Nanos first_rest{5'000'000};
   static constexpr Nanos longest_rest{160'000'000};
 
@@ -69,8 +69,8 @@ class Context;
 /// The pollers of a runtime, which its threads poll while they wait.
 class Pollers {
  public:
-  /// Adds a poller. Only the first Looking::most pollers are polled; the others work without
-  /// polling.
+  /// Adds a poller. Threads poll only the first Looking::most pollers. Messages of the others
+  /// arrive by wake-ups.
   void add(Poller& poller);
   /// Removes a poller, and waits until no thread polls it.
   void remove(Poller& poller);
@@ -83,7 +83,7 @@ class Pollers {
     ~Looking();
     Looking(const Looking&) = delete;
     Looking& operator=(const Looking&) = delete;
-    bool poll();  ///< whether anything has arrived
+    bool poll();  ///< returns whether a message has arrived
     bool at_any() const { return count_ > 0; }
 
    private:

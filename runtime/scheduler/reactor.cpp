@@ -107,7 +107,7 @@ void Reactor::handle(const timespec* limit) {
     }
     const auto watched = watched_.find(descriptor);
     if (watched == watched_.end()) continue;
-    const auto on_readable = watched->second;  // copy, because the call may unwatch it
+    const auto on_readable = watched->second;  // a copy, because the callback may call unwatch()
     run_callback(on_readable);
   }
 }

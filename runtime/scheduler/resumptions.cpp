@@ -23,7 +23,7 @@ class Resumptions::Resumption final : public Work {
   void run() override { std::exchange(continuation_, nullptr)->resume(); }
   void ended(std::exception_ptr) override {
     let_go();
-    if (continuation_ != nullptr) run();  // the run is ending, and the context never started
+    if (continuation_ != nullptr) run();  // the run ends, and run() was never called
     all_.idle_.emplace_back(this);
   }
 
@@ -36,14 +36,13 @@ Resumptions::~Resumptions() = default;
 
 void Resumptions::resume(Continuation& continuation) {
   const bool may_run_here = !executor_.is_virtual() || !executor_.on_own_thread();
-  if (may_run_here)
-    return continuation.resume();  // on the virtual clock only after the end of the run
+  if (may_run_here) return continuation.resume();  // virtual clock: only after the end of the run
   if (idle_.empty()) idle_.push_back(std::make_unique<Resumption>(*this));
   std::unique_ptr<Resumption> resumption = std::move(idle_.back());
   idle_.pop_back();
   try {
     resumption->begin(continuation);
-    resumption.release();            // its context owns it until it has ended
+    resumption.release();            // owned by its context until ended()
   } catch (const std::exception&) {  // there is no stack for another context
     continuation.resume();
   }

@@ -147,8 +147,9 @@ void Scheduler::run_fiber(Context& context) {
   } while (wait_for_work(context));
 }
 
-/// Waits for other work for the calling fiber. Returns false if the fiber must end. A fiber that
-/// another thread started ends at once; otherwise each such start would add an idle fiber.
+/// Suspends the calling fiber until it gets other work. Returns false if the fiber must end. A
+/// fiber that another thread started must end at once: starts by other threads never reuse idle
+/// fibers, so each one would add an idle fiber.
 bool Scheduler::wait_for_work(Context& context) {
   const bool may_wait = !context.from_outside_ && context.role == ContextRole::service;
   if (!may_wait || is_stopped_ || idle_.size() >= idle_max) return false;
@@ -159,7 +160,7 @@ bool Scheduler::wait_for_work(Context& context) {
   return false;
 }
 
-// ---- the OS thread -------------------------------------------------------------------------
+// ---- attachment to the OS thread -----------------------------------------------------------
 
 void Scheduler::attach() {
   switch_.begin();
@@ -199,8 +200,8 @@ void Scheduler::stop() {
 
 void Scheduler::suspend_current() {
   boost::fibers::context* self = boost::fibers::context::active();
-  // The C++ runtime keeps the exceptions being handled per OS thread. They belong to the fiber, so
-  // each fiber saves its own.
+  // The C++ runtime stores the exceptions that are being handled once per OS thread, but each fiber
+  // handles its own. A fiber therefore saves them here and restores them when it continues.
   struct Handled {
     void* caught;
     unsigned int uncaught;

@@ -69,7 +69,7 @@ class Scheduler {
   void dismiss_idle();
   void make_home_ready();
 
-  static constexpr std::size_t idle_max = 256;  // idle fibers beyond it return their stacks
+  static constexpr std::size_t idle_max = 256;  // maximum of idle fibers; further ones end
   SchedulerOwner& owner_;
   std::vector<Context*> idle_;
   std::size_t leaving_ = 0;  // number of idle fibers that must end

@@ -64,7 +64,7 @@ void say_overflow(const Context& context) {
 }
 
 void on_fault(int signal, siginfo_t* fault, void* machine_state) {
-  const bool is_sent = fault->si_code <= 0;  // sent by a process, not caused by an access
+  const bool is_sent = fault->si_code <= 0;  // a process sent the signal; no access caused it
   const Context* context = Context::running();
   if (!is_sent && context != nullptr && is_overflow(context->stack, *fault, machine_state))
     say_overflow(*context);
@@ -72,7 +72,8 @@ void on_fault(int signal, siginfo_t* fault, void* machine_state) {
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(signal, fault, machine_state);
   if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
     return before.sa_handler(signal);
-  // The access is repeated with the default action, which ends the process and leaves a core file.
+  // Restores the default action. After the return the processor repeats the access, and the default
+  // action ends the process with a core file.
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
   sigaction(signal, &usual, nullptr);

@@ -14,8 +14,8 @@ struct StackBounds {
   std::size_t guard_bytes = 0;  ///< 0 = no guard, so an overflow is not detected
 };
 
-/// Returns the stack of the calling OS thread. Not for the first thread of a process, whose stack
-/// grows.
+/// Returns the stack of the calling OS thread. Must not be called by the first thread of a process,
+/// whose stack grows.
 StackBounds stack_of_this_thread();
 
 /// Returns the size of the unmapped guard below a stack; it costs address space only. A stack frame

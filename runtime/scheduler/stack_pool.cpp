@@ -60,7 +60,7 @@ char* map(std::size_t bytes) {
   void* mapping = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;
-  // With huge pages each stack would use memory for its whole address space.
+  // Huge pages are turned off: with them, each stack would use memory for its whole address space.
   madvise(mapping, bytes, MADV_NOHUGEPAGE);
   return static_cast<char*>(mapping);
 }

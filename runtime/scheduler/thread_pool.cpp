@@ -8,8 +8,8 @@
 
 namespace runtime {
 
-/// Allocates everything that the thread needs to begin and to end. Only here an exception from an
-/// allocation can reach the caller.
+/// Starts the thread, and first allocates everything that the thread needs to begin and to end. If
+/// an allocation fails here, the caller gets the exception; in the thread no caller would get it.
 void ThreadPool::begin(Context& context, std::function<void()> body) {
   try {
     std::list<Worker> made(1);

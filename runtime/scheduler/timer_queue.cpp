@@ -11,8 +11,8 @@ namespace runtime {
 
 bool TimerQueue::Timer::is_awaited() const { return context->waits_.value() == wait; }
 
-/// Adds a timer. If a wait ends early, its timer stays in the queue until its time. Timers of ended
-/// waits are removed whenever the queue has grown to `size_most_`.
+/// Adds a timer. If a wait ends before its timer fires, the timer stays in the queue. Timers of
+/// ended waits are removed whenever the queue has grown to `size_most_`.
 void TimerQueue::add(Nanos at, Context& context, std::uint64_t wait) {
   if (timers_.size() >= size_most_) {
     std::erase_if(timers_, [](const Timer& timer) { return !timer.is_awaited(); });

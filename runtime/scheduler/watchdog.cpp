@@ -85,7 +85,7 @@ Watchdog::Progress Watchdog::progress() const {
 }
 
 void Watchdog::look() {
-  if (!has_timer_) return;  // the signal belongs to the outer run
+  if (!has_timer_) return;  // the signal comes from the timer of the enclosing run
   constexpr std::uint64_t looks_before_a_long_run = 6;
   const Progress now = progress();
   const bool is_long = ++looks_ % looks_before_a_long_run == 0;
