@@ -87,7 +87,8 @@ class Element {
   virtual bool never_keeps_movers() const = 0;
   /// Whether operations run X-functions, which are code of the program.
   virtual bool runs_x_functions() const = 0;
-  /// Whether another process may hold the element's lock, so that every operation has to wait.
+  /// Whether another process may hold the element's lock, for whose release every operation then
+  /// has to wait.
   virtual bool may_be_held() const { return false; }
   /// Returns the oldest unobserved tuple and advances `first` by one. Blocks until there is such a
   /// tuple. Throws Marked if there is none and the element has an error mark.

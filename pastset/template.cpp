@@ -116,8 +116,8 @@ bool has_bad_bool(const Field& field, std::span<const std::byte> bytes) {
                      [](std::byte byte) { return byte > std::byte{1}; });
 }
 
-/// Returns the type that all values have. A variable array counts as `several`, because its length
-/// prefix is not a value.
+/// Returns the value type that all fields have in common. A variable array counts as `several`,
+/// because its length prefix is not a value.
 base::ValueType type_of(const std::vector<Field>& fields) {
   base::ValueType all = base::ValueType::unknown;
   for (const Field& field : fields) {

@@ -24,9 +24,8 @@ namespace pastset {
 /// Requires: the element's mutex is held in every call.
 class Waiters {
  public:
-  /// A move that waits for room, from its constructor to its destructor. The Move of a blocked
-  /// context is a variable of that context. The Move of an Access is destroyed when the access is
-  /// notified.
+  /// A move that waits for room while this object exists. The Move of a blocked context is a
+  /// variable of that context. The Move of an Access is destroyed when the access is notified.
   struct Move {
     Move(Waiters& all, base::Payload to_store, std::uint32_t at = 0);
     ~Move();
@@ -52,7 +51,8 @@ class Waiters {
 
   // ---- contexts
 
-  /// Counts one waiting context until it continues to run, not only until it is woken.
+  /// While this object exists, counts one waiting context. A woken context is counted until it runs
+  /// again.
   class Blocked {
    public:
     explicit Blocked(Waiters& all) : count_(++all.blocked_) {}
@@ -79,8 +79,8 @@ class Waiters {
 
   /// Returns the waiting moves in order of arrival.
   const std::deque<Move*>& moves() const { return moves_; }
-  /// Starts the wait of an access without a context. `move` then owns itself until the
-  /// notification.
+  /// Starts the wait of an access without a context. `move` then exists until the access is
+  /// notified.
   void begin(std::unique_ptr<Move> move, Access& access);
   /// Ends the wait of a move whose number or error is set.
   void end(Move& move, runtime::DeferredWakes& wakes);

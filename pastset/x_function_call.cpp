@@ -15,8 +15,8 @@ namespace {
 
 thread_local const void* in_x_function = nullptr;
 
-/// Declares, while it exists, that the calling context runs an X-function. X-functions run in the
-/// context that moves or observes, usually under the element's mutex.
+/// While this object exists, the calling context counts as running an X-function. X-functions run
+/// in the context that moves or observes, usually under the element's mutex.
 struct XFunctionCall {
   const void* const before = std::exchange(in_x_function, runtime::calling_context());
   ~XFunctionCall() { in_x_function = before; }

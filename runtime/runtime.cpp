@@ -191,7 +191,8 @@ void TaskCanceller::cancel(std::exception_ptr reason) { state_->stop(std::move(r
 
 namespace {
 
-/// Prints the exception of work that has no owner, because no thread will ever join it.
+/// Prints the exception of work that has no owner. No thread joins such work, so no caller gets the
+/// exception.
 void say_unowned(const std::exception_ptr& thrown) {
   std::string what = "an exception that is not a std::exception";
   try {

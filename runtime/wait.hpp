@@ -127,8 +127,8 @@ class Deadlock : public Stop {
 /// An object that is notified of an event, so that no context has to block. The context that caused
 /// the event calls notify() after it has unlocked its mutex.
 ///
-/// Owns: nothing. The memory of a Waiter must stay valid until its notify() is called. That happens
-///   once for each time that the Waiter was passed to DeferredWakes::notify().
+/// Owns: nothing. The memory of a Waiter must stay valid until its notify() is called. Each call of
+/// DeferredWakes::notify() with a Waiter leads to one call of its notify().
 class Waiter {
  protected:
   ~Waiter() = default;
@@ -156,8 +156,8 @@ class DeferredWakes {
   void notify(Waiter& one);
   /// Notifies the waiters, then wakes the service contexts, which reply to other hosts. Wakes the
   /// application threads after the services have run. If the caller is an application thread, it
-  /// blocks until then. (Bongo et al. 2004, §VI-A: a local thread woken first delayed the last
-  /// reply by up to 30 ms.)
+  /// blocks until the services have run. (Bongo et al. 2004, §VI-A: a local thread woken first
+  /// delayed the last reply by up to 30 ms.)
   /// Requires: the mutex is unlocked.
   void services_first();
   DeferredWakes(const DeferredWakes&) = delete;

@@ -29,8 +29,8 @@ class SharedMapping;
 ///              writes before a move, that it reads, or that wait in the line of movers. The holds
 ///              end with the process.
 /// Thread-safe: yes, from any thread.
-/// Blocks:      for the arena's lock, at most for the space's lock patience (then
-///              SharedSpaceError).
+/// Blocks: for the arena's lock, at most for the space's lock patience. Throws SharedSpaceError
+/// after that.
 class SharedArena {
  public:
   explicit SharedArena(const SharedMapping& mapping);
@@ -79,7 +79,8 @@ class SharedArena {
   void let_go(std::uint32_t extent);  ///< drops a hold; the last one wakes waiters for memory
   bool holds(std::uint32_t process, std::uint32_t extent) const;
   bool is_held(std::uint32_t extent) const;
-  /// Finds the extent with these bytes, if this process holds it and they fill most of it.
+  /// Finds the extent that contains `bytes`. Returns nullopt unless this process holds the extent
+  /// and `bytes` fill most of it.
   std::optional<Room> find(std::span<const std::byte> bytes);
   /// Returns the address range; an empty one if the extent has no memory or invalid fields.
   Range range_of(std::uint32_t extent) const;

@@ -239,8 +239,8 @@ bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t s
   return has_changed;
 }
 
-/// Completes all waits that a change has made possible, whether by this process or another. If the
-/// memory was overwritten, the waiters receive the error, not the caller.
+/// Completes all waits of this process that can end now, after a change by this process or another.
+/// If the memory was overwritten, the waiters receive the error, not the caller.
 /// Requires: both locks are held.
 void SharedElement::settle(runtime::DeferredWakes& wakes) {
   try {

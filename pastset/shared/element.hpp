@@ -30,9 +30,9 @@ namespace pastset {
 ///   before the element is held. It copies nothing if the tuple was written there (buffer()) or
 ///   read from there. Readers use the tuple in place. Its memory is free once all readers have
 ///   released it.
-/// Bounded:      A move without a free entry (`slots`) or memory blocks until some is freed, if
-///               delta > 0 and keep_newest is 0. Otherwise it throws SharedSpaceFull. A move also
-///               throws it if the tuple can never fit or if the line is full.
+/// Bounded: If no entry (`slots`) or no memory is free, a move blocks until some is freed, provided
+/// that delta > 0 and keep_newest is 0. With other settings the move throws SharedSpaceFull. A move
+/// also throws SharedSpaceFull if the tuple can never fit or if the line is full.
 /// X-functions:  belong to a process and run while the element is held. Each operation runs the
 ///               functions of the process that moves or reads.
 /// Marks:        Error marks are cut to 255 bytes.

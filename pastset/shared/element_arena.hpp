@@ -51,8 +51,8 @@ class ElementArena {
   std::optional<Place> place(std::size_t bytes, std::optional<Room>& room);
   /// Records tuple `number` in the extent. Returns false if there is no such extent.
   bool note_tuple(std::uint32_t extent, std::uint64_t number);
-  /// Called after tuples were dropped. If they may have used extents of other elements, rings the
-  /// movers that wait for memory.
+  /// Called after tuples were dropped. If these tuples may have used extents charged to other
+  /// elements, wakes the movers that wait for memory.
   void note_gone() const;
   /// Repairs the records of the element in the arena after a holder of the element died.
   void mend(std::uint64_t last);

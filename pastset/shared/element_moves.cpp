@@ -76,8 +76,8 @@ std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
   if (const auto error = log_.why_no_room_comes()) std::rethrow_exception(error);
   const std::uint32_t place = log_.join_line(incoming.tuple.bytes(), incoming.room);
   Waiters::Move move(waiters_, std::move(incoming.tuple), place);
-  // Only this process can copy its tuple into shared memory, so other processes must wake it after
-  // a change.
+  // Only this process can copy its tuple into shared memory, so other processes must wake this
+  // process after a change.
   if (log_.in_line(move.place).state == Waiting::needs_memory) log_.listen();
   try {
     wait_for_admission(move, hold, deadline);
@@ -113,15 +113,15 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
     } else if (const auto error = log_.why_no_room_comes()) {
-      std::rethrow_exception(error);  // polling may have found the error before a wake-up
+      std::rethrow_exception(error);  // a poll may find the error before a wake-up arrives
     } else {
       is_late = wait(move.waiting, hold, deadline, reason) == runtime::Woken::expired;
     }
   }
 }
 
-/// Takes the lock of the log if possible; a failure is not an error here. May unlock the mutex
-/// meanwhile.
+/// Takes the lock of the log if possible; the caller checks whether it was taken. May unlock the
+/// mutex while it waits for the log.
 void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
   try {
     if (!hold.has_log()) hold.try_take(patience);
@@ -141,7 +141,7 @@ void SharedElement::withdraw(std::uint32_t place, const Hold& hold) {
     come_back();
 }
 
-/// Frees the places of withdrawn moves and admits the movers behind them.
+/// Frees the places of withdrawn moves and admits the movers behind them in the line.
 /// Requires: both locks are held.
 void SharedElement::drop_orphans() const {
   const std::vector<std::uint32_t> orphans = std::exchange(orphans_, {});

@@ -81,7 +81,7 @@ struct Element {
   Word listeners;  ///< bit per process to wake after a change
   Word changes;    ///< change counter for polling processes
   Word is_marked;
-  Word is_guest;  ///< 1 = has tuples in extents that are charged to other elements
+  Word is_guest;  ///< 1 = some tuples are in extents charged to other elements
   Long oldest, first, last, delta, keep_newest;
   Long next_ticket;
   Word chunk;       ///< extent for the next smaller tuple, plus 1; 0 = none
@@ -92,7 +92,7 @@ struct Element {
   Long chunk_newest;
   /// Bit per process: `movers` have moved a tuple, `takers` have observed or axed.
   Word movers, takers;
-  /// The process that died as the last one of `movers` or of `takers`; empty while one is left.
+  /// The last process of `movers` or of `takers`, if it died; empty while such a process is alive.
   Who lost_mover, lost_taker;
   std::array<std::atomic<char>, mark_bytes> mark;
 };

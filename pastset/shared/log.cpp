@@ -176,7 +176,7 @@ bool SharedLog::append(std::span<const std::byte> tuple, std::optional<Room>& ro
   element_.next_ticket.store(ticket, relaxed);
   slot.ticket.store(ticket, relaxed);
   element_.last.store(last + 1, std::memory_order_release);
-  room.reset();  // dropped before others check for memory
+  room.reset();  // frees the hold before other processes check for memory
   drop_beyond_newest();
   note_change();
   return true;
@@ -300,7 +300,7 @@ std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
     std::atomic_thread_fence(std::memory_order_acquire);
     if (is_there()) return copy;
   } catch (const SharedSpaceError&) {
-    if (is_there()) throw;  // otherwise the entry already belonged to another tuple
+    if (is_there()) throw;  // the error is ignored if another tuple already used the entry
   }
   return std::nullopt;
 }

@@ -128,7 +128,8 @@ std::shared_ptr<SharedMapping> SharedMapping::map_own(const std::string& name,
                                          found[1].name, found[1].path));
     base::Descriptor memory = shared::open_found(found[0], O_RDWR);
     if (memory) return map(std::move(memory), options);
-    // The process to which the path belongs may have just ended. Others may still map the space.
+    // Tries again, because the process whose /proc path was found may have just ended. Other
+    // processes may still map the space.
     if (tried == 20) fail_with(fmt::format("shared space '{}', {}", name, found[0].path));
   }
 }
@@ -348,7 +349,7 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] != process || i == me_) continue;
-    if (!lives(process.pid)) {  // neither the dead process nor another one uses its pid
+    if (!lives(process.pid)) {  // no process of the space uses the pid now
       segment().arena_lock.leave_for(process.pid);
       for (shared::Element& element : segment().elements) element.lock.leave_for(process.pid);
     }

@@ -102,7 +102,7 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   /// Wakes the processes whose bits are set.
   void ring(std::uint32_t processes) const;
 
-  /// Holds a lock of the space. `of` names what it guards, for errors.
+  /// Holds a lock of the space. `of` is the name of the guarded object in error messages.
   class Locked {
    public:
     Locked(const SharedMapping& mapping, runtime::SharedLock& lock, std::string_view of);
@@ -132,8 +132,8 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   static constexpr base::Nanos brief_patience{20'000'000};
 
   /// Clears the locks, waiting moves, holds and entry of a dead process. Does nothing if that was
-  /// done before. Returns false if another process holds a lock that it needs. The entry then
-  /// stays, and another call must clear it.
+  /// done before. Returns false if another process holds a lock that this call needs. The entry
+  /// then stays, and a later call must clear it.
   bool clear(const runtime::ProcessIdentity& process);
 
  private:

@@ -18,7 +18,8 @@ namespace pastset {
 /// A space (pastset/space.hpp) in shared memory: one process observes tuples that another moves,
 /// without a message. Its elements are SharedElements. See docs/reference/shared-space.md.
 ///
-/// Owns:        this process's slot in the memory, and two OS threads that sleep. Payloads that
+/// Owns: this process's entry in the shared memory, and two OS threads that mostly sleep. Payloads
+/// that
 ///              were read keep the memory mapped after the space is destroyed.
 /// Thread-safe: yes, from any context at any time. The child of a fork must map the space itself.
 /// Blocks:      for a few instructions while another process enters.

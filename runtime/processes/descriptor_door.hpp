@@ -25,7 +25,8 @@ class DescriptorDoor {
   static constexpr std::size_t name_bytes_max = 85;
   DescriptorDoor(const std::string& name, base::Descriptor handed_out);
   ~DescriptorDoor();
-  /// For the child of a fork: gives up the door, which the parent keeps open.
+  /// For the child of a fork, before it destroys this object: the destructor then does nothing, and
+  /// the parent keeps the door.
   void leave_to_parent();
   DescriptorDoor(const DescriptorDoor&) = delete;
   DescriptorDoor& operator=(const DescriptorDoor&) = delete;

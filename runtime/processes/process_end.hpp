@@ -19,9 +19,9 @@ void keep_for_ever(Kept kept) {
   [[maybe_unused]] const auto* const leaked = new Kept(std::move(kept));
 }
 
-/// Declares, while it exists, that a run is active in this process. Meanwhile exit(), quick_exit()
-/// and a return from main() print an error and end the process with code 1, regardless of the given
-/// code. Other hosts detect this end like any death of a process.
+/// While this object exists, a run is active in this process. Meanwhile exit(), quick_exit() and a
+/// return from main() print an error and end the process with code 1, regardless of the given code.
+/// Other hosts detect this end like any death of a process.
 class RunInProcess {
  public:
   RunInProcess();
@@ -38,9 +38,9 @@ void do_outside_of_runs(const std::function<void()>& work);
 /// the first.
 void refuse_run_inside_run();
 
-/// Declares, while it exists, that application code runs in the calling context. Without it, exit()
-/// would first destroy the thread_locals of the OS thread, and with them fibers. RunInProcess would
-/// react too late.
+/// While this object exists, application code runs in the calling context, and exit() is detected
+/// at once. Without this object, exit() would first destroy the thread_locals of the OS thread, and
+/// fibers with them. RunInProcess would detect exit() only after that.
 class ApplicationCode {
  public:
   ApplicationCode();

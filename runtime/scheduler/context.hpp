@@ -73,7 +73,7 @@ class Context {
   /// Makes every wait from now on throw `reason` (nullptr = Cancelled).
   void cancel(std::exception_ptr reason);
   void throw_if_cancelled();
-  /// While it exists, the waits of the calling context ignore a cancel.
+  /// While this object exists, the waits of the calling context ignore a cancel.
   ///
   /// Why: a destructor may wait until another context no longer uses the object. A cancel must not
   ///   end that wait early.
@@ -93,7 +93,7 @@ class Context {
   /// Returns the polling registration of a thread in a BusyPollScope; nullptr outside of one. Only
   /// the thread itself calls it.
   Pollers::Looking* attention();
-  /// Ends the registration until the thread's next wait.
+  /// Ends the polling registration. The thread's next wait registers it again.
   void lapse() { looking_.reset(); }
 
   Executor* executor = nullptr;  ///< executor that runs the fiber or gives the thread its clock

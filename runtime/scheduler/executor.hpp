@@ -65,7 +65,7 @@ class Executor final : private SchedulerOwner {
   void unwatch(int descriptor);
   bool on_own_thread() const;
   /// Wakes `services`. Wakes `threads` after the services have run on this executor. If the caller
-  /// is an application thread, it blocks until then.
+  /// is an application thread, it blocks until the services have run.
   void wake_in_order(std::vector<Context*> services, DeferredWakes::Threads threads);
 
   /// Begin and end a run: contexts may start in between. end_run() cancels and joins those that

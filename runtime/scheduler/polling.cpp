@@ -22,7 +22,8 @@ constexpr Nanos pausing{1'000}, pausing_for_processes{3'000};
 // Time for polling with yields. It must exceed the time of a round in which every thread has to be
 // woken, because polling would never succeed with less.
 constexpr Nanos yielding{100'000}, yielding_for_each{8'000};
-// Additional time if messages arrive from other processes, whose number is unknown.
+// Additional time if messages arrive from other processes. It is a constant, because their number
+// is unknown.
 constexpr Nanos yielding_for_processes{300'000};
 
 // Number of polls without a yield after a message has arrived. Messages of several processes arrive

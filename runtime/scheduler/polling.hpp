@@ -28,7 +28,8 @@ class SpinHistory {
   bool skips();
   void note_hit();  ///< polling has shortened a wait
   /// Records that polling did not shorten a wait. After two misses in a row, each of `threads`
-  /// threads skips polling at its next 4 waits. Each further miss doubles the 4, up to 64.
+  /// threads skips polling at its next 4 waits. Each further miss doubles the number of skipped
+  /// waits, up to 64.
   void note_miss(int threads);
 
  private:

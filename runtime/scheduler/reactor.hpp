@@ -12,7 +12,8 @@ namespace runtime {
 
 using base::Nanos;
 
-/// Runs `callback`. Ends the process if it throws or waits, because no caller could handle that.
+/// Runs `callback`. Ends the process if the callback throws or waits, because no caller could
+/// handle that.
 void run_callback(const std::function<void()>& callback);
 
 /// Watches descriptors for an executor on the steady clock. Private to runtime/.
@@ -25,7 +26,7 @@ class Reactor {
   /// Calls `on_readable` from look() and sleep() whenever `descriptor` is readable.
   void watch(int descriptor, std::function<void()> on_readable);
   void unwatch(int descriptor);
-  /// Ends the current sleep(), or the next one.
+  /// Ends the current sleep(). If there is none, the next sleep() ends at once.
   void notify();
   /// Handles the descriptors that are readable now. Does not block.
   void look();

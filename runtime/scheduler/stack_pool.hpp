@@ -19,7 +19,7 @@ class StackPool {
   /// Throws std::runtime_error, which names the limits to check, if there is no stack.
   static StackBounds allocate(std::size_t bytes);
   static void deallocate(const StackBounds& stack);
-  /// Returns the stack that contains `address`; an empty one if it is on no fiber's stack.
+  /// Returns the stack that contains `address`; empty bounds if no fiber's stack contains it.
   static StackBounds containing(const void* address);
 };
 

@@ -71,8 +71,8 @@ class StackSwitch {
 
   /// Declares that the calling OS thread runs the fibers from now on.
   void begin() { home_ = __tsan_get_current_fiber(); }
-  /// Not instrumented by the sanitizer, like its caller: it returns in another fiber than it was
-  /// called in.
+  /// Not instrumented by the sanitizer, like its caller: leave_for() is called in one fiber and
+  /// returns in another.
   __attribute__((no_sanitize("thread"))) void leave_for(const void* next, bool next_is_home) {
     __tsan_switch_to_fiber(seen_as(next, next_is_home), 0);
   }
