@@ -339,7 +339,7 @@ def markdown_units(text):
                 if re.search(r"[a-z]", cell):
                     units.append(Unit("m", [(number, cell.strip())], labelled=True))
             continue
-        if not stripped or stripped.startswith("#"):
+        if not stripped or stripped.startswith(("#", "<!--")):
             flush()
             if stripped.startswith("#"):
                 units.append(Unit("m", [(number, stripped.lstrip("# "))], labelled=True))

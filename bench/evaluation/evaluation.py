@@ -84,6 +84,7 @@ This page repeats the measurements of four papers, and measures improvements bey
 
 These commands write this file and its pictures:
 
+<!-- not run: takes too long for a test -->
     bench/evaluation/run                           # virtual clock: quarter of an hour, 2 cores
     bench/evaluation/run --papers matsuda,karonis  # a part: two minutes
     bench/evaluation/run --real                    # also real processes; nothing else may run

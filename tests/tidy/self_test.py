@@ -15,14 +15,18 @@ def header(path, body=""):
     return {path: f"{SPDX}// {path} — a job.\n#pragma once\n{body}"}
 
 
+def write(root, files):
+    for path, text in files.items():
+        file = pathlib.Path(root, path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+
+
 def run(script, files, *flags):
     """Returns the output of a script for a tree with these files, and the tree's
     long_functions.txt."""
     with tempfile.TemporaryDirectory() as root:
-        for path, text in files.items():
-            file = pathlib.Path(root, path)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, "utf-8")
+        write(root, files)
         done = subprocess.run([sys.executable, SCRIPTS / script, *flags, root],
                               capture_output=True, text=True, check=False)
         assert not done.stderr, done.stderr
@@ -166,6 +170,65 @@ class Tidy(unittest.TestCase):
         longer = {**files, tolerated: "# head\nbase/a.cpp f 90\nbase/b.cpp g 90\n"}
         self.assertIn("base/a.cpp f shrank", run("tidy.py", longer)[0])
         self.assertEqual(("", "# head\nbase/a.cpp f 80\n"), run("tidy.py", longer, "--shrink"))
+
+
+class CheckCommands(unittest.TestCase):
+    # A program `paths` with two sub-commands. `paths check` fails if the config has no word `good`.
+    PATHS = """#!/bin/sh
+case "$*" in
+--help) printf 'Programs.\nSubcommands:\n  check    x\n  run      x\n' ;;
+*--help) echo '-o,--output FILE  --clock NAME' ;;
+check*) grep -q good $2 ;;
+esac
+"""
+
+    def says(self, page):
+        """Returns the output for a README.md, with (error) in front if the script failed."""
+        with tempfile.TemporaryDirectory() as root:
+            write(root, {"README.md": page, "bin/paths": self.PATHS,
+                         "bin/solver": "#!/bin/sh\necho -o,--output\n", "bench/solver.cpp": "",
+                         "bench/other.cpp": "", "configs/a.yaml": "good",
+                         "scripts/build": "--fast"})
+            for program in pathlib.Path(root, "bin").iterdir():
+                program.chmod(0o755)
+            done = subprocess.run([sys.executable, SCRIPTS / "check_commands.py", f"{root}/bin",
+                                   root], capture_output=True, text=True, check=False)
+            assert not done.stderr, done.stderr
+            return ("(error) " if done.returncode else "") + done.stdout
+
+    def test_clean(self):
+        for page, count in (
+                ("    paths check configs/a.yaml\n\n    its output\n", "1 run"),
+                ("```sh\npaths run configs/a.yaml --clock virtual -- \\\n  solver -o x\n```",
+                 "1 run"),
+                ("    for a in b; do\n      paths check configs/a.yaml\n    done", "1 run"),
+                ("This is `b.yaml`:\n\n```yaml\ngood\n```\n\n`paths check b.yaml`", "1 run"),
+                ("    paths check FILE # what it does", "1 checked only"),
+                ("`paths run FILE --clock\nvirtual -- PROGRAM`, `solver`", "1 checked only"),
+                ("<!-- not run: slow -->\n    sudo scripts/build --fast | x", "1 not run, slow"),
+                ("```cpp\npaths nothing\n```", "0 commands"),
+                ("    paths run configs/a.yaml --clock virtual -- other", "1 skipped")):
+            self.assertRegex(self.says(page), rf"^[^(]*\b{count}", page)
+
+    def test_names(self):
+        for page, mistake in (
+                ("`paths chekc FILE`", "README.md:1: no such sub-command: paths chekc"),
+                ("a\n\n    paths check FILE --ouput x", "README.md:3: no such option: --ouput"),
+                ("`paths run FILE -- solver -p`", "no such option: -p"),
+                ("`paths run FILE -- sovler`", "no such program: sovler"),
+                ("`scripts/bulid`", "no such script: scripts/bulid"),
+                ("`scripts/build --slow`", "no such option: --slow"),
+                ("`paths check configs/b.yaml`", "no such file: configs/b.yaml")):
+            self.assertRegex(self.says(page), rf"^\(error\) .*{mistake}", page)
+
+    def test_runs(self):
+        wrong = "In `b.yaml`:\n\n```yaml\nbad\n```\n\n"
+        for command in ("`paths check b.yaml`", "    paths check b.yaml"):
+            self.assertIn("README.md:7: exit status 1", self.says(wrong + command))
+        for command in ("paths run configs/a.yaml -- solver", "scripts/build",
+                        "ping x | paths check configs/a.yaml"):
+            self.assertIn("README.md:1: may not run", self.says("    " + command))
+            self.assertNotIn("(error)", self.says("<!-- not run: slow -->\n    " + command))
 
 
 if __name__ == "__main__":
