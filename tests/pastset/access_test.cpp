@@ -85,7 +85,7 @@ TEST_CASE("access: started observes are served in order of their start with diff
 TEST_CASE("access: started moves and blocked moves share one queue") {
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number, {.delta = 1});
-    StartedAccess first = element.start_move(tuple(0)), second = element.start_move(tuple(1));
+    Started first = element.start_move(tuple(0)), second = element.start_move(tuple(1));
     Task third = start(runtime, 1, [&] { element.move(tuple(2)); });
     runtime.sleep_for(1ms);
     Started fourth = element.start_move(tuple(3));
@@ -157,7 +157,7 @@ TEST_CASE("access: a cancelled context leaves its started access until the handl
   on_virtual_clock([](Runtime& runtime) {
     LocalElement element("e", number);
     Task reader = start(runtime, 1, [&] {
-      StartedAccess read = element.start_observe();
+      Started read = element.start_observe();
       read.wait();
     });
     runtime.sleep_for(1ms);
