@@ -70,7 +70,7 @@ TEST_CASE("large memory: kept memory is bounded and no larger block is kept") {
 }
 
 TEST_CASE("large memory: a large payload begins at a cache line") {
-  const Payload one = of_bytes(GENERATE(base::large_bytes, 3 * mib), 0);
+  const Payload one = of_bytes(GENERATE(as<std::size_t>(), base::large_bytes, 3 * mib), 0);
   CHECK(reinterpret_cast<std::uintptr_t>(one.bytes().data()) % 64 == 0);
 }
 
