@@ -105,8 +105,8 @@ bool give_back_one_of_another_size(std::size_t size) {
 }  // namespace
 
 void* take_large(std::size_t bytes) {
-  taken.fetch_add(1, std::memory_order_relaxed);
   const std::size_t size = size_for(bytes);
+  if (is_mapped(size)) taken.fetch_add(1, std::memory_order_relaxed);
   for (std::atomic<Kept>& place : places) {
     const Kept found = place.load(std::memory_order_relaxed);
     if (found != 0 && size_of(found) == size && take_out(place, found)) return address_of(found);

@@ -25,7 +25,7 @@ void give_large(void* memory, std::size_t bytes) noexcept;
 
 /// Counters since the start of the process, for tests and metrics.
 struct LargeMemory {
-  std::size_t taken = 0;       ///< number of requests for a block
+  std::size_t taken = 0;       ///< number of requests for mapped_bytes or more
   std::size_t mapped = 0;      ///< number of blocks that were allocated or mapped anew
   std::size_t bytes_kept = 0;  ///< bytes in unused blocks
 };

@@ -23,7 +23,8 @@ constexpr std::size_t inline_bytes = Payload::inline_bytes;
 
 /// One size just above what a payload stores in place, one medium size, and one large enough for
 /// the reused memory of large values.
-const std::vector<std::size_t> sizes = {inline_bytes + 1, 1000, base::large_bytes + 3};
+const std::vector<std::size_t> sizes = {inline_bytes + 1, 1000, base::large_bytes + 3,
+                                        base::mapped_bytes + 3};
 
 void fill(Buffer& buffer, int seed) {
   for (std::size_t i = 0; i < buffer.size(); ++i)
