@@ -257,8 +257,10 @@ void HostGroup::carry_out(const std::shared_ptr<Running>& running) {
   if (running->trace) running->trace->end(running->calls, failure != nullptr);
   runtime::DeferredWakes wakes;
   if (!failure && lanes_ != nullptr)
-    lanes_->close(running->name.number, std::shared_ptr<const std::string>(
-                                            running->prepared, &running->prepared->signature));
+    lanes_->close(
+        running->name.number,
+        std::shared_ptr<const std::string>(running->prepared, &running->prepared->signature),
+        running->shared_digest);
   {
     runtime::Lock lock(mutex_);
     running_.erase(running->name.number);
@@ -375,13 +377,15 @@ void HostGroup::execute(Running& running) {
   if (running.turn > 0 && execute_on_machine({.turn = running.turn,
                                               .name = name,
                                               .task = choice->task,
+                                              .digest = running.name.signature_digest,
                                               .text = running.prepared->signature,
                                               .element_bytes = element_bytes,
                                               .in = local.in(),
                                               .out = local.out(),
                                               .fold = fold,
                                               .patience = patience,
-                                              .trace = running.trace.get()},
+                                              .trace = running.trace.get(),
+                                              .is_abandoned = running.is_abandoned},
                                              running, local))
     return;
   chose(running, choice->text());
@@ -431,7 +435,12 @@ bool HostGroup::execute_on_machine(const MachineGroup::Operation& operation, Run
     local.name_contributor();
     throw;
   }
+  running.shared_digest = operation.name.signature_digest;
   chose(running, "shared_memory");
+  if (running.is_abandoned)
+    throw paths::TravelError("", "", "",
+                             fmt::format("{}: a member was stopped", running.name.text()),
+                             paths::FailureCause::ended);
   local.distribute();
   return true;
 }
@@ -493,8 +502,9 @@ void HostGroup::wait(Running& running, std::uint32_t place, runtime::Deadline de
 
 /// Fails the operation of a stopped member. The arrays of that member are freed while other members
 /// and hosts may still use them.
-void HostGroup::take_memory_back(const Running& running, std::uint32_t place) const {
+void HostGroup::take_memory_back(Running& running, std::uint32_t place) const {
   if (lanes_ == nullptr || running.completion.done()) return;
+  running.is_abandoned = true;
   lanes_->fail({running.name.number, running.name.number},
                fmt::format("{}: {} was stopped", running.name.text(), thread_text(place)),
                paths::FailureCause::ended);

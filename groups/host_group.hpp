@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // groups/host_group.hpp — members of a group on one host, and their joint operations.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -30,6 +31,9 @@ struct Running {
   Calls calls;                                   ///< emptied before completion
   std::size_t come = 0;
   bool has_begun = false;  ///< all members have arrived
+  /// Digest by which hosts compare the operation, if it was done in shared memory; otherwise 0.
+  std::uint64_t shared_digest = 0;
+  std::atomic<bool> is_abandoned{false};  ///< a member was stopped; its arrays are freed
   std::uint64_t turn = 0;  ///< turn in the shared region (MachineGroup::new_turn); 0 = uses lanes
   runtime::Completion completion;
   paths::Failure failure;             ///< written before completion
@@ -132,7 +136,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   std::string overlap_text(const Running& running) const;
   void carry_out(const std::shared_ptr<Running>& running);
   void wait_for_end(Running& running, std::uint32_t place, runtime::Deadline given);
-  void take_memory_back(const Running& running, std::uint32_t place) const;
+  void take_memory_back(Running& running, std::uint32_t place) const;
   void execute(Running& running);
   bool execute_on_machine(const MachineGroup::Operation& operation, Running& running, Local& local);
   void chose(Running& running, std::string algorithm);

@@ -67,16 +67,20 @@ void MachineGroup::await_turn(const Operation& operation) {
   while (now_ != operation.turn)
     turn_ended_.wait(lock, runtime::Deadline::never(),
                      {"an earlier operation", operation.name.group, operation.name.number});
-  if (has_failed_)
+  if (first_failed_ < operation.turn)
     throw paths::TravelError(
         "", "", "",
         fmt::format("{}: an earlier operation of the group has failed", operation.name.text()));
+  if (operation.is_abandoned)
+    throw paths::TravelError("", "", "",
+                             fmt::format("{}: a member was stopped", operation.name.text()),
+                             paths::FailureCause::ended);
 }
 
 void MachineGroup::end(std::uint64_t turn) {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
-  has_failed_ |= succeeded_ != turn;
+  if (succeeded_ != turn) first_failed_ = std::min(first_failed_, turn);
   ended_.insert(turn);
   for (; ended_.erase(now_) > 0; ++now_) {
   }
@@ -170,11 +174,9 @@ std::optional<paths::SharedRegion> MachineGroup::map_and_agree() {
 
 void MachineGroup::send(std::uint32_t member, std::uint64_t name, const std::string& text) {
   const OperationName& of = operation_->name;
-  parts_.lanes
-      .send(parts_.hosts[member],
-            paths::NamedMessage{of.number, name, of.signature_digest, of.number << 32},
-            base::Payload::copy_of(std::as_bytes(std::span(text))))
-      .wait();
+  parts_.lanes.send(parts_.hosts[member],
+                    paths::NamedMessage{of.number, name, of.signature_digest, of.number << 32},
+                    base::Payload::copy_of(std::as_bytes(std::span(text))));
 }
 
 std::string MachineGroup::receive(std::uint32_t member, std::uint64_t name) {
@@ -199,11 +201,9 @@ void MachineGroup::listen(std::uint32_t member) {
   entries_[waits_->add(alarms_[member])] = {member, true};
 }
 
+/// The message is sent even though the handle is dropped. A member that has left needs none.
 void MachineGroup::wake(std::uint32_t member) {
-  try {
-    parts_.lanes.send(parts_.hosts[member], alarm_channel, {}).wait();
-  } catch (const paths::TravelError&) {  // it has passed without this wake-up and left, or is lost
-  }
+  parts_.lanes.send(parts_.hosts[member], alarm_channel, {});
 }
 
 /// Waits for a message of each other host on the channel of the operation. No host sends such a
@@ -239,6 +239,10 @@ std::optional<std::size_t> MachineGroup::wait_for_entry() {
   if (!are_alarms_lost_) return wait_patiently(*waits_, parts_.runtime, operation_->patience);
   const base::Nanos now = parts_.runtime.now();
   if (now > slept_since_ + operation_->patience.longest) return std::nullopt;
+  if (now >= asks_at_ && operation_->patience.ask_hosts) {
+    operation_->patience.ask_hosts();
+    asks_at_ = now + std::chrono::milliseconds(250);
+  }
   const auto entry = waits_->any(runtime::Deadline::written_at(now + std::chrono::milliseconds(1)));
   return entry ? entry : std::optional(no_entry);
 }
@@ -289,8 +293,9 @@ std::span<const std::byte> MachineGroup::given(std::uint32_t member, Range range
 }
 
 void MachineGroup::carry_out() {
-  const auto& [turn, name, task, text, element_bytes, in, out, fold, patience, trace] = *operation_;
-  const paths::Member::Call call{name.signature_digest, text};
+  const auto& [turn, name, task, digest, text, element_bytes, in, out, fold, patience, trace,
+               is_abandoned] = *operation_;
+  const paths::Member::Call call{digest, text};
   const std::uint32_t me = parts_.me, members = member_->members();
   const bool is_root = me == task.root;
   switch (task.collective) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // groups/machine_group.hpp — operations of a group whose hosts are on one machine
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -59,12 +61,15 @@ class MachineGroup final : public paths::Alarm {
     std::uint64_t turn;
     const OperationName& name;
     const collectives::CollectiveSpec& task;
+    std::uint64_t digest;   ///< digest of this call and all calls before it
     std::string_view text;  ///< the call, for error messages of other hosts
     std::size_t element_bytes;
     std::span<std::byte> in, out;
     Fold& fold;
     Patience patience;
     ShareTrace* trace;  ///< nullptr unless the run is traced
+    /// Whether the arrays are no longer valid, because their thread was stopped.
+    const std::atomic<bool>& is_abandoned;
   };
   /// Carries out the operation in the region. Returns false if the group has no region.
   /// Blocks: until earlier turns have ended, and then until the other hosts have arrived.
@@ -104,7 +109,7 @@ class MachineGroup final : public paths::Alarm {
   std::set<std::uint64_t> ended_;  // turns that have ended before earlier ones
   std::uint64_t now_ = 1;          // first turn that has not ended
   std::uint64_t succeeded_ = 0;    // last turn in which run() has returned
-  bool has_failed_ = false;
+  std::uint64_t first_failed_ = std::numeric_limits<std::uint64_t>::max();  // a turn
   // The members below are used only by the operation whose turn it is.
   const Operation* operation_ = nullptr;
   State state_ = State::unknown;
@@ -118,6 +123,7 @@ class MachineGroup final : public paths::Alarm {
   std::unique_ptr<runtime::WaitSet> waits_;
   std::map<std::size_t, Entry> entries_;  // what each member of waits_ is
   bool are_alarms_lost_ = false;
+  base::Nanos asks_at_{0};      // next time to ask the other hosts, if wake-ups are lost
   base::Nanos slept_since_{0};  // begin of the first sleep of the operation
 };
 

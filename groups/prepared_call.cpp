@@ -46,9 +46,7 @@ std::uint64_t largest_count(const SelectionKey& question, std::size_t participan
 }
 
 bool can_use_shared_memory(const Call& call, const SelectionKey& question, const Layout& layout) {
-  if (!call.has_values || call.algorithm != "best" || call.selector != nullptr || call.window > 0 ||
-      call.ports.receiving > 0)
-    return false;
+  if (!call.has_values || call.algorithm != "best" || call.selector != nullptr) return false;
   const std::uint64_t most =
       paths::SharedRegion::value_bytes_max / std::max<std::size_t>(question.element_bytes, 1);
   return largest_count(question, layout.hosts().size()) <= most;
@@ -96,9 +94,9 @@ PreparedCall::PreparedCall(const Call& its_call, const Layout& layout, bool may_
 bool PreparedCall::is_of(const Call& other) const {
   return call.collective == other.collective && call.scalar == other.scalar &&
          call.values == other.values && call.root == other.root &&
-         call.is_canonical == other.is_canonical && call.selector == other.selector &&
-         call.operation == other.operation && call.algorithm == other.algorithm &&
-         call.counts == other.counts;
+         call.has_values == other.has_values && call.is_canonical == other.is_canonical &&
+         call.selector == other.selector && call.operation == other.operation &&
+         call.algorithm == other.algorithm && call.counts == other.counts;
 }
 
 std::shared_ptr<const PreparedCall> PreparedCallCache::of(const Call& call, const Layout& layout,

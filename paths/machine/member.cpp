@@ -139,6 +139,7 @@ void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32
       throw CallsDiffer(root, text_of(root));
     copy(value.data(), {place, value.size()});
     taken.store(broadcasts_, std::memory_order_seq_cst);
+    if (has_reached(broadcast, room_)) room_ = broadcast;
   }
   wake_sleepers();
 }
@@ -156,7 +157,7 @@ void Member::await_room(std::uint32_t broadcast) {
         [&](std::uint32_t other) {
           return !has_reached(region_.seat(other).taken.load(std::memory_order_relaxed), needed);
         });
-    const std::uint32_t now = taken.load(std::memory_order_relaxed);
+    const std::uint32_t now = taken.load(std::memory_order_acquire);
     if (!has_reached(now, least)) least = now;
   }
   room_ = least + SharedRegion::slots;

@@ -130,8 +130,10 @@ bool MessageGroup::is_paced(std::uint32_t to) const {
   return lanes_for("send", to, 0).calls_.is_paced(to);
 }
 
-void MessageGroup::close(std::uint64_t channel, std::shared_ptr<const std::string> what) {
-  if (const auto lanes = lanes_here(lanes_)) lanes->calls_.close(id_, channel, std::move(what));
+void MessageGroup::close(std::uint64_t channel, std::shared_ptr<const std::string> what,
+                         std::uint64_t signature_digest) {
+  if (const auto lanes = lanes_here(lanes_))
+    lanes->calls_.close(id_, channel, std::move(what), signature_digest);
 }
 
 void MessageGroup::fail(const Channels& which, const std::string& why, FailureCause cause) {

@@ -182,7 +182,10 @@ class MessageGroup {
   /// channel is removed. If a message of the channel still arrives, the lane of the message ends
   /// with an error. Closing costs least in the order of channel numbers, without gaps. `what` is
   /// the purpose of the channel. The error contains it, unless another channel was closed later.
-  void close(std::uint64_t channel, std::shared_ptr<const std::string> what = nullptr);
+  /// If this host did its part without messages, `signature_digest` is the digest of the purpose.
+  /// Hosts that then ask with the same digest get no error.
+  void close(std::uint64_t channel, std::shared_ptr<const std::string> what = nullptr,
+             std::uint64_t signature_digest = 0);
   /// Fails channels. Their unsent messages are dropped. On every host of the group, later sends and
   /// receives on them fail with the reason. Other channels continue.
   void fail(const Channels& which, const std::string& why,

@@ -44,7 +44,8 @@ class GroupCalls {
                const std::shared_ptr<LaneWait>& wait);
   bool is_paced(std::uint32_t to);
   void let_go(LaneWait& wait);
-  void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what);
+  void close(std::uint64_t group, std::uint64_t channel, std::shared_ptr<const std::string> what,
+             std::uint64_t signature_digest);
   void fail(std::uint64_t group, const Channels& which, const std::string& why, FailureCause cause);
   void ask(std::uint64_t group, const LaneQuestion& question);
   EndpointState::Waits unsent(std::uint64_t group);

@@ -139,6 +139,9 @@ void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
   if (!group.is_closed(frame.channel)) {
     parts_.failures.compare_signatures(group, frame.channel,
                                        {frame.signature_digest, frame.source});
+  } else if (const auto known = group.closed_purposes.find(frame.channel);
+             known != group.closed_purposes.end() && known->second == frame.signature_digest) {
+    return;  // this host has done its part without messages
   } else if (group.failure_of(frame.channel) == nullptr &&
              frame.bytes >= group.lane_to(frame.source).messages_sent) {
     const auto& [last, what] = group.last_closed;
