@@ -43,6 +43,10 @@ std::string new_door_name() {
   return fmt::format("region-{:016x}{:016x}", words[0], words[1]);
 }
 
+void put(std::span<std::byte> to, std::span<const std::byte> from) {
+  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
+
 }  // namespace
 
 bool MachineGroup::is_possible(const paths::Deployment& deployment, const Layout& layout,
@@ -273,10 +277,6 @@ void MachineGroup::sleep(const std::function<std::vector<std::uint32_t>()>& late
 }
 
 // ---- operations --------------------------------------------------------------------------------
-
-void MachineGroup::put(std::span<std::byte> to, std::span<const std::byte> from) const {
-  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
-}
 
 /// Returns the part of an array that a range of elements takes.
 std::span<std::byte> MachineGroup::part(std::span<std::byte> bytes, Range range) const {

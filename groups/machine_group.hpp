@@ -36,9 +36,8 @@ namespace groups {
 ///
 /// Thread-safe: run() and end() of different operations may overlap. Operations take effect in the
 ///              order of their turns. The caller's mutex guards new_turn().
-/// Failure:     After an exception of run(), all later operations fail, and so does the group on
-/// the
-///              other hosts, by the messages of the group.
+/// Failure:     After an exception of run(), all later operations fail. The messages of the group
+///              fail the group on the other hosts.
 class MachineGroup final : public paths::Alarm {
  public:
   /// Objects that a MachineGroup uses. All must outlive it.
@@ -100,11 +99,10 @@ class MachineGroup final : public paths::Alarm {
   void fold_given(std::uint32_t members, collectives::Range range);
   std::span<const std::byte> given(std::uint32_t member, collectives::Range range) const;
   std::span<std::byte> part(std::span<std::byte> bytes, collectives::Range range) const;
-  void put(std::span<std::byte> to, std::span<const std::byte> from) const;
 
   const Parts parts_;
   std::uint64_t turns_ = 0;
-  runtime::Mutex mutex_;  // guards the data members up to has_failed_
+  runtime::Mutex mutex_;  // guards the data members up to first_failed_
   runtime::WaitList turn_ended_;
   std::set<std::uint64_t> ended_;  // turns that have ended before earlier ones
   std::uint64_t now_ = 1;          // first turn that has not ended

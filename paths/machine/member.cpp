@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/copy_few.hpp"
 #include "base/errors.hpp"
 #include "runtime/processes/between_processes.hpp"
 

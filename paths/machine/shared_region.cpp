@@ -2,21 +2,18 @@
 // paths/machine/shared_region.cpp — layout and mapping of a region
 #include "paths/machine/shared_region.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <system_error>
 #include <utility>
 
 #include "base/errors.hpp"
-#include "base/file_size.hpp"
+#include "base/sealed_memory.hpp"
 
 namespace paths {
 namespace {
 
-constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW;
 constexpr std::uint64_t magic_number = 0x5041'5448'5331'0001;  // changes with the layout
 constexpr std::size_t page_bytes = 4096;
 
@@ -56,12 +53,7 @@ SharedRegion::SharedRegion(base::Descriptor descriptor, std::uint32_t members)
 
 SharedRegion SharedRegion::make(std::uint32_t members) {
   ENSURE(members > 0 && members <= members_max);
-  base::Descriptor made(memfd_create("paths-region", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!made) fail(errno, "no shared memory");
-  if (!base::set_file_size(made.get(), bytes_of(members)))
-    fail(errno, "no shared memory of that size");
-  if (fcntl(made.get(), F_ADD_SEALS, seals) != 0) fail(errno, "shared memory cannot be sealed");
-  SharedRegion region(std::move(made), members);
+  SharedRegion region(base::make_sealed_memory("paths-region", bytes_of(members)), members);
   region.head().magic = magic_number;
   return region;
 }
@@ -69,10 +61,7 @@ SharedRegion SharedRegion::make(std::uint32_t members) {
 SharedRegion SharedRegion::map(base::Descriptor descriptor, std::uint32_t members) {
   ENSURE(members > 0 && members <= members_max);
   // If another process could shrink the memory, a read beyond its end would kill this process.
-  struct stat status {};
-  const int found = fcntl(descriptor.get(), F_GET_SEALS);
-  if (found < 0 || (found & seals) != seals || fstat(descriptor.get(), &status) != 0 ||
-      static_cast<std::size_t>(status.st_size) != bytes_of(members))
+  if (!base::is_sealed_memory(descriptor, bytes_of(members)))
     fail(EINVAL, "the memory is not a region of this group");
   SharedRegion region(std::move(descriptor), members);
   if (region.head().magic != magic_number) fail(EINVAL, "the memory is not a region");

@@ -15,9 +15,9 @@ namespace paths {
 /// member, one Gate, and slots for broadcasts. It has no name in any file system. The kernel frees
 /// it when the last member has unmapped it or has ended.
 ///
-/// At any time only one member writes to a cache line. Any member may write wrong values
-/// anywhere in the region at any time. Readers therefore use values and digests from the region as
-/// they are, but check each length, position and member number.
+/// Any member may write wrong values anywhere in the region at any time. Readers therefore use
+/// values and digests from the region as they are, but they take no length and no position from it,
+/// and they check each member number.
 ///
 /// Owns: the mapping.
 class SharedRegion {

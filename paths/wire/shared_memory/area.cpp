@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,13 +11,12 @@
 #include <new>
 #include <system_error>
 
-#include "base/file_size.hpp"
+#include "base/sealed_memory.hpp"
 
 namespace paths {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
-constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW;
 constexpr std::size_t area_bytes = page_bytes + 2 * RingArea::ring_bytes;
 constexpr std::size_t mapped_bytes = page_bytes + 4 * RingArea::ring_bytes;
 
@@ -30,24 +28,9 @@ constexpr std::uint64_t lookers = one_sleep - 1;
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-Descriptor new_memory(std::size_t bytes) {
-  Descriptor made(memfd_create("paths", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!made) fail("no shared memory");
-  if (!base::set_file_size(made.get(), bytes))
-    fail(errno == EFBIG ? "`ulimit -f` forbids shared memory" : "no shared memory of that size");
-  if (fcntl(made.get(), F_ADD_SEALS, seals) != 0) fail("shared memory cannot be sealed");
-  return made;
-}
-
-/// Throws unless the memory has that size and cannot shrink. If it shrank, the kernel would kill
-/// processes that read it.
 void check(const Descriptor& descriptor, std::size_t bytes) {
-  struct stat status {};
-  const int found = fcntl(descriptor.get(), F_GET_SEALS);
-  const bool is_right = found >= 0 && (found & seals) == seals &&
-                        fstat(descriptor.get(), &status) == 0 &&
-                        status.st_size == static_cast<off_t>(bytes);
-  if (!is_right) throw LinkError("the descriptor that it sent is not memory of a link");
+  if (!base::is_sealed_memory(descriptor, bytes))
+    throw LinkError("the descriptor that it sent is not memory of a link");
 }
 
 std::byte* map_at(std::byte* place, std::size_t bytes, int descriptor, std::size_t offset) {
@@ -63,7 +46,7 @@ std::byte* map_at(std::byte* place, std::size_t bytes, int descriptor, std::size
 
 RingArea RingArea::make() {
   RingArea area;
-  area.descriptor_ = new_memory(area_bytes);
+  area.descriptor_ = base::make_sealed_memory("paths", area_bytes);
   area.map();
   new (area.base_) RingControl[2];
   return area;
@@ -105,7 +88,7 @@ std::byte* RingArea::bytes(int direction) const {
 
 PollingFlag PollingFlag::make() {
   PollingFlag sign;
-  sign.descriptor_ = new_memory(page_bytes);
+  sign.descriptor_ = base::make_sealed_memory("paths", page_bytes);
   void* const mapped =
       mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, sign.descriptor(), 0);
   if (mapped == MAP_FAILED) fail("shared memory cannot be mapped");
