@@ -47,8 +47,8 @@ struct GroupState {
   std::set<std::uint64_t> closed;   ///< closed channels with numbers of at least `closed_before`
   /// The last closed channel and its purpose; nullptr if not known.
   std::pair<std::uint64_t, std::shared_ptr<const std::string>> last_closed;
-  /// Digests of the purposes of channels that were closed without the last message of each peer, by
-  /// channel. At most closed_purposes_max; the lowest channels are forgotten.
+  /// Closed channels on which this host did its part without messages, each with the digest of its
+  /// purpose. At most closed_purposes_max; the lowest channel is forgotten first.
   std::map<std::uint64_t, std::uint64_t> closed_purposes;
   static constexpr std::size_t closed_purposes_max = 128;
   /// Failed ranges of channels, keyed by first channel; ranges do not overlap.
