@@ -40,9 +40,9 @@ Sim two_clusters(const std::string& element_options = "") {
 /// Runs two_clusters(), and returns the messages to the other cluster of each host.
 std::map<std::string, std::uint64_t> messages_of(
     const std::function<void(paths::Thread&)>& thread) {
+  const auto report = two_clusters().run_well(thread);
   std::map<std::string, std::uint64_t> messages;
-  for (const auto& [host, traffic] : two_clusters().run_well(thread).wan.at("work"))
-    messages[host] = traffic.messages;
+  for (const auto& [host, traffic] : report.wan.at("work")) messages[host] = traffic.messages;
   return messages;
 }
 
