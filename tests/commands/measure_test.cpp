@@ -97,7 +97,8 @@ void prepare(const std::string& config) {
 
 }  // namespace
 
-TEST_CASE("random networks of three sites are measured within 5 % and their streams exactly") {
+TEST_CASE("random networks of three sites are measured within 5 % and their streams exactly",
+          "[without_asan]") {
   const std::uint64_t seed = GENERATE(range(1, 11));
   CAPTURE(seed);
   const RandomSites sites(seed);

@@ -146,7 +146,7 @@ void check_lines(const std::vector<Line>& lines) {
 
 }  // namespace
 
-TEST_CASE("standard streams: paths ends correctly with any combination of them") {
+TEST_CASE("standard streams: paths ends correctly with any combination of them", "[without_asan]") {
   std::vector<Line> lines = {
       {"paths --help"},
       {"paths --version"},
@@ -175,7 +175,8 @@ TEST_CASE("standard streams: paths ends correctly with any combination of them")
   check_lines(lines);
 }
 
-TEST_CASE("standard streams: files opened later never take the number of a closed stream") {
+TEST_CASE("standard streams: files opened later never take the number of a closed stream",
+          "[without_asan]") {
   const Folder folder;
   const Ended ended = run(
       folder, "paths run configs/one-host.yaml -- /bin/readlink /proc/self/fd/0 /proc/self/fd/2",
@@ -184,7 +185,8 @@ TEST_CASE("standard streams: files opened later never take the number of a close
   CHECK(ended.out == "/dev/null\n/dev/null\n");
 }
 
-TEST_CASE("standard streams: a program started by paths inherits the signal handling of paths") {
+TEST_CASE("standard streams: a program started by paths inherits the signal handling of paths",
+          "[without_asan]") {
   const Folder folder;
   const std::string line = "paths run configs/one-host.yaml -- /bin/grep ^SigIgn /proc/self/status";
   Ends ends = {"good", End::good, End::good, End::good};
@@ -236,7 +238,8 @@ const std::vector<std::string> programs = {"noise_allreduce", "sor",       "sor_
 
 }  // namespace
 
-TEST_CASE("standard streams: programs end correctly with any combination of them") {
+TEST_CASE("standard streams: programs end correctly with any combination of them",
+          "[without_asan]") {
   std::vector<Line> lines = program_lines();
   for (const std::string& program : programs) {
     lines.push_back({program + " --help"});

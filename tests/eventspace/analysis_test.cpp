@@ -376,7 +376,8 @@ TEST_CASE("analysis: the summary is one screen and tables and all findings need 
   CHECK(tables.find("--rows 20") == std::string::npos);
 }
 
-TEST_CASE("analysis: periodic noise is found with amount and period and only on its thread") {
+TEST_CASE("analysis: periodic noise is found with amount and period and only on its thread",
+          "[without_asan]") {
   for (const std::int64_t period : {100 * ms, 61 * ms, 250 * ms, 1234 * ms}) {
     const Report report = analyse(
         {.noise = {{.thread = 11, .nanos = 5 * ms, .period_nanos = period, .first_nanos = 3 * ms}}},

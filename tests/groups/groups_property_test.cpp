@@ -5,7 +5,7 @@
 #include "tests/groups/random_operations.hpp"
 #include "tests/support/environment.hpp"
 
-TEST_CASE("groups: random operations, several at a time, have correct results") {
+TEST_CASE("groups: random operations, several at a time, have correct results", "[without_tsan]") {
   using test_support::from_environment;
   const std::uint64_t first = from_environment("PATHS_SEED", 1);
   const std::uint64_t end = first + from_environment("PATHS_SEEDS", test_support::or_fewer(60));

@@ -453,6 +453,7 @@ TEST_CASE("groups: a non-commutative operation is folded in the order of ranks")
   });
 }
 
-TEST_CASE("groups: a member that fails at any moment leaves no other member waiting") {
+TEST_CASE("groups: a member that fails at any moment leaves no other member waiting",
+          "[without_tsan]") {
   for (std::uint64_t seed = 1; seed <= or_fewer(100); ++seed) try_to_fail(seed);
 }

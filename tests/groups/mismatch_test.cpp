@@ -180,7 +180,8 @@ void check_all_told(const std::string& config, const Difference& difference, std
 
 }  // namespace
 
-TEST_CASE("groups: every difference between calls reaches all members long before the deadline") {
+TEST_CASE("groups: every difference between calls reaches all members long before the deadline",
+          "[without_tsan]") {
   for (const std::string& config : {three_hosts, without_credit, two_clusters})
     for (const Difference& difference : differences())
       for (std::uint32_t one = 0; one < or_fewer(Sim(config).plan().thread_count()); ++one)

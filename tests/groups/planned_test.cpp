@@ -101,7 +101,7 @@ std::vector<std::string> refused(const Sim& sim, const std::vector<std::string>&
 
 }  // namespace
 
-TEST_CASE("planned groups: hosts follow the plan and take its predicted time") {
+TEST_CASE("planned groups: hosts follow the plan and take its predicted time", "[without_tsan]") {
   for (const int streams : {1, 2, 8})
     for (const std::string algorithm :
          {"min3", "min3:pools=bandwidth", "min3_plus", "mateescu", "clustered_sa"}) {
@@ -113,7 +113,8 @@ TEST_CASE("planned groups: hosts follow the plan and take its predicted time") {
     }
 }
 
-TEST_CASE("planned groups: calls without a suitable plan are refused with the reason") {
+TEST_CASE("planned groups: calls without a suitable plan are refused with the reason",
+          "[without_tsan]") {
   const Sim sim(sites(2));
   std::string of_alltoall;
   sim.run([&](paths::Thread& thread) {
@@ -131,7 +132,8 @@ TEST_CASE("planned groups: calls without a suitable plan are refused with the re
   CHECK_THAT(told[2], Catch::Contains("can be priced, not run"));
 }
 
-TEST_CASE("planned groups: a planner with limits in bytes receives the size of an element") {
+TEST_CASE("planned groups: a planner with limits in bytes receives the size of an element",
+          "[without_tsan]") {
   const Sim sim(sites(2));
   CHECK(selected(sim, "mpich")->text() == "mpich:element=8");
   CHECK(selected(sim, "mpich:element=2")->text() == "mpich:element=2");
@@ -152,7 +154,8 @@ std::string near_sites(const std::string& last_cluster) {
 
 }  // namespace
 
-TEST_CASE("planned groups: a schedule from a file runs like the one from which it was written") {
+TEST_CASE("planned groups: a schedule from a file runs like the one from which it was written",
+          "[without_tsan]") {
   const Sim sim(sites(2));
   const std::vector<std::uint32_t> all = groups::participants_of(sim.plan());
   std::vector<std::string> names;
@@ -165,7 +168,8 @@ TEST_CASE("planned groups: a schedule from a file runs like the one from which i
   }
 }
 
-TEST_CASE("planned groups: a file for another allgather is refused with its place") {
+TEST_CASE("planned groups: a file for another allgather is refused with its place",
+          "[without_tsan]") {
   const Sim sim(sites(2));
   const WrittenFile file("name: x\nblocks: {a-0: 4}\nschedule: ring\n");
   const auto told = refused(sim, {"file:" + file.path(), "file:/nowhere", "min_3"});

@@ -101,9 +101,13 @@ void compare(std::uint64_t seed, bool has_ports) {
 
 }  // namespace
 
-TEST_CASE("groups: on the virtual clock operations take the predicted time") { compare(5, false); }
+TEST_CASE("groups: on the virtual clock operations take the predicted time",
+          "[without_asan][without_tsan]") {
+  compare(5, false);
+}
 
-TEST_CASE("groups: with ports messages arrive in the planned order and take the predicted time") {
+TEST_CASE("groups: with ports messages arrive in the planned order and take the predicted time",
+          "[without_asan][without_tsan]") {
   compare(6, true);
 }
 

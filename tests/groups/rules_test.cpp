@@ -38,7 +38,8 @@ std::size_t least_window(const paths::Plan& plan, const collectives::Algorithm& 
 
 }  // namespace
 
-TEST_CASE("groups: every schedule of allreduce ends in its least window without any inbox") {
+TEST_CASE("groups: every schedule of allreduce ends in its least window without any inbox",
+          "[without_tsan]") {
   for (const auto& [clusters, hosts] : {std::pair(1, 5), std::pair(2, 3), std::pair(4, 1)}) {
     const Sim sim(without_inbox(clusters, hosts));
     const auto topology = std::make_shared<const collectives::Topology>(
@@ -59,7 +60,8 @@ TEST_CASE("groups: every schedule of allreduce ends in its least window without 
   }
 }
 
-TEST_CASE("groups: an exchange of 66 clusters with all others ends without any inbox") {
+TEST_CASE("groups: an exchange of 66 clusters with all others ends without any inbox",
+          "[without_tsan]") {
   const Sim sim(without_inbox(66, 1));
   CHECK(least_window(sim.plan(), collectives::algorithm_named("stretched"), "exchange=all") == 66);
   sim.run_well([&](paths::Thread& thread) {

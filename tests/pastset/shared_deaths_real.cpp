@@ -31,7 +31,7 @@ void await(runtime::Runtime& runtime, const std::atomic<int>& stage, int wanted)
 }
 
 /// Processes that run one after the other, each after the previous one was killed. All are forked
-/// before this process has threads.
+/// while this process has no other thread.
 class SequenceQueue {
  public:
   static constexpr std::uint64_t all = 8;

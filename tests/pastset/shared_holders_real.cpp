@@ -292,7 +292,10 @@ TEST_CASE(
 }
 
 #ifndef PATHS_TSAN  // the thread sanitizer does not follow forks of threaded processes
-TEST_CASE("shared space: the child of a fork can only release it and does not affect its parent") {
+// The child allocates. The allocator of the address sanitizer keeps no lock across a fork of
+// several threads.
+TEST_CASE("shared space: the child of a fork can only release it and does not affect its parent",
+          "[without_asan]") {
   auto space = SharedSpace::make(own_name());
   auto element = space->enter("e", values, {}, small);
   element->move(tuple_of(3, 500));

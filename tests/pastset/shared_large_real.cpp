@@ -209,7 +209,9 @@ TEST_CASE("shared space: memory of large tuples is reused and returned when it i
   });
 }
 
-TEST_CASE("shared space: it costs no more than its limit for any sequence of sizes") {
+// Uses one OS thread, and takes minutes under the thread sanitizer.
+TEST_CASE("shared space: it costs no more than its limit for any sequence of sizes",
+          "[without_tsan]") {
   const auto space =
       SharedSpace::make(own_name(), {.bytes = SharedSpace::bytes_of(std::vector(1, eight))});
   const auto element = space->enter("e", values, {}, eight);

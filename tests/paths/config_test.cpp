@@ -80,7 +80,8 @@ TEST_CASE("config: a printed plan reads back with the same digest and prints the
   CHECK(low_level_of(again) == low_level);
 }
 
-TEST_CASE("config: every config that ships and its expansion can be read with every algorithm") {
+TEST_CASE("config: every config that ships and its expansion can be read with every algorithm",
+          "[without_asan]") {
   const std::filesystem::path folder = std::string(PATHS_SOURCE_DIR) + "/configs";
   const std::vector<std::string> algorithms = {
       "sequential", "magpie",   "conditional",        "exact",

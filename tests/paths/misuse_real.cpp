@@ -45,7 +45,9 @@ HostProcess all_hosts(const Sim& sim, runtime::ClockKind clock,
 
 }  // namespace
 
-TEST_CASE("misuse: a thread that ends the process gets an error and the exit code is 1") {
+// A thread calls pthread_exit, so the case does not run under the thread sanitizer.
+TEST_CASE("misuse: a thread that ends the process gets an error and the exit code is 1",
+          "[without_tsan]") {
   const auto clock = GENERATE(runtime::ClockKind::virtual_time, runtime::ClockKind::steady);
   const Sim sim(config());
   const std::string exited = "exit was called before the threads of the process had ended";

@@ -155,7 +155,9 @@ TEST_CASE("stack: an overflow report of the address sanitizer has its frames on 
 }
 #endif
 
-TEST_CASE("stack: more contexts than the limit of guards run and a message reports it") {
+// The thread sanitizer needs too much memory for tens of thousands of contexts.
+TEST_CASE("stack: more contexts than the limit of guards run and a message reports it",
+          "[without_tsan]") {
   const auto said = as_child("many", [] {
     Runtime runtime({.clock = ClockKind::virtual_time, .stack_bytes = 32 * 1024});
     std::uint32_t ran = 0;

@@ -57,7 +57,9 @@ TEST_CASE("standstill: services that run a million times without time passing ar
   CHECK(unwound == 2);
 }
 
-TEST_CASE("standstill: each of many contexts may run a few times without time passing") {
+// The thread sanitizer needs too much memory for tens of thousands of contexts.
+TEST_CASE("standstill: each of many contexts may run a few times without time passing",
+          "[without_tsan]") {
   constexpr std::uint64_t contexts = 75'000, times = 15;
   Runtime runtime({.clock = ClockKind::virtual_time, .stack_bytes = 32 * 1024});
   Mutex mutex;

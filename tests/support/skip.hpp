@@ -5,8 +5,9 @@
 
 namespace test_support {
 
-/// Marks the current case, or the rest of it, as skipped; the caller must then return. If nothing
-/// failed, the test program exits with 77. `scripts/test` counts skipped cases by reason.
+/// Marks the current case, or the rest of it, as skipped; the caller must then return. The test
+/// program exits with 77 if nothing failed and it skipped all cases that it ran. `scripts/test`
+/// counts skipped cases by reason.
 void skip(std::string_view reason);
 
 }  // namespace test_support

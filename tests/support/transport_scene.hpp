@@ -219,7 +219,7 @@ inline void check_reconnections(const std::string& kind, std::uint64_t count) {
 }
 
 /// A host in another process, until it is killed.
-/// Requires: this process has not started a thread.
+/// Requires: this process has no other thread.
 class PeerProcess {
  public:
   using Act = std::function<void(runtime::Runtime&, paths::Transport&)>;

@@ -349,11 +349,13 @@ TEST_CASE("relaxations: every cluster gets in every iteration what its relaxatio
   if (seeds.last - seeds.first >= 1'000) CHECK(families.size() == 11);
 }
 
-TEST_CASE("conditional: without the last exact pair the property finds wrong decisions") {
+TEST_CASE("conditional: without the last exact pair the property finds wrong decisions",
+          "[without_asan]") {
   CHECK(judge_switched({.use_exact_pair = false}, 300).wrong > 0);
 }
 
-TEST_CASE("conditional: without recording adopted pairs the property finds wrong decisions") {
+TEST_CASE("conditional: without recording adopted pairs the property finds wrong decisions",
+          "[without_asan]") {
   CHECK(judge_switched({.record_adoption = false}, 1000).wrong > 0);
 }
 
