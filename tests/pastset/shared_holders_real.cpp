@@ -351,13 +351,13 @@ TEST_CASE(
 TEST_CASE("shared space: a process without free descriptors declares no other process dead") {
   const std::string name = own_name();
   Between<std::atomic<int>> stage;
+  const auto gone = [] {
+    Forked one([](runtime::Runtime&) {});
+    const auto pid = static_cast<std::uint32_t>(one.pid());
+    one.wait();
+    return runtime::ProcessIdentity{pid, 1};
+  }();
   Forked poor([&](runtime::Runtime& runtime) {
-    const auto gone = [] {
-      Forked one([](runtime::Runtime&) {});
-      const auto pid = static_cast<std::uint32_t>(one.pid());
-      one.wait();
-      return runtime::ProcessIdentity{pid, 1};
-    }();
     const auto space = map_when_there(runtime, name);
     const auto parent = runtime::ProcessIdentity::of(static_cast<std::uint32_t>(getppid()));
     rlimit limit{};
