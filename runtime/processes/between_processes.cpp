@@ -94,7 +94,7 @@ bool look_at(const std::atomic<std::uint32_t>& futex, std::uint32_t seen, Deadli
     if (executor->options.waiting != Waiting::adaptive) return false;
     until = executor->on_steady_clock(until);
   }
-  return poll(futex, seen, until, SpinHistory::of(reason));
+  return poll(futex, seen, until, SpinHistory::of(reason), {.for_processes = true});
 }
 
 bool rest_fiber(Nanos span) {

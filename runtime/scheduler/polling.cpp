@@ -18,7 +18,8 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-constexpr Nanos pausing{1'000}, pausing_for_processes{3'000};
+// A thread that waits for its own process polls with pauses for as long as an empty yield may last.
+constexpr Nanos pausing_for_processes{3'000};
 // Time for polling with yields. It must exceed the time of a round in which every thread has to be
 // woken, because polling would never succeed with less.
 constexpr Nanos yielding{100'000}, yielding_for_each{8'000};
@@ -33,7 +34,7 @@ constexpr int looks_after_some = 40;
 constexpr std::uint32_t misses_max = 2, skip_min = 4, skip_max = 64;
 
 CoreContention& core_contention() {
-  static CoreContention all;
+  static CoreContention all(CoreContention::measure_empty_yield());
   return all;
 }
 
@@ -87,8 +88,19 @@ void SpinHistory::note_miss(int threads) {
   skip_next_.store(2 * skip, relaxed);
 }
 
+Nanos CoreContention::measure_empty_yield() {
+  constexpr int yields = 8;
+  Nanos shortest = Nanos::max();
+  for (int i = 0; i < yields; ++i) {
+    const Nanos began = steady_now();
+    sched_yield();
+    shortest = std::min(shortest, steady_now() - began);
+  }
+  return std::clamp(2 * shortest, Nanos{1'000}, Nanos{5'000});
+}
+
 void CoreContention::note_yield(Nanos began, Nanos ended) {
-  const bool let_run = ended - began > empty_yield;
+  const bool let_run = ended - began > empty_yield_;
   if (let_run != share_our_cores()) share_our_cores_.store(let_run, relaxed);
   if (ended - began <= long_yield) return;
   const Nanos::rep until = rest_until_.load(relaxed);
@@ -186,7 +198,8 @@ bool poll(const std::atomic<std::uint32_t>& value, std::uint32_t seen, Nanos unt
   };
   const bool yields_first =
       core_contention().share_our_cores() && core_contention().may_yield(began);
-  const Nanos span = looking.at_any() ? pausing_for_processes : pausing;
+  const Nanos span = looking.at_any() || looks.for_processes ? pausing_for_processes
+                                                             : core_contention().empty_yield();
   const Nanos paused = yields_first ? began : began + span;
   for (; KnownThreads::awake() <= usable_cores() && now < paused; now = steady_now()) {
     pause_core();

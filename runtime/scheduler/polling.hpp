@@ -50,16 +50,21 @@ class CoreContention {
   static constexpr Nanos first_rest{5'000'000};
   static constexpr Nanos longest_rest{160'000'000};
 
+  /// A yield that lasts longer than `empty_yield` has run another thread.
+  explicit CoreContention(Nanos empty_yield) : empty_yield_(empty_yield) {}
+  Nanos empty_yield() const { return empty_yield_; }
+  /// Returns a value for `empty_yield`: twice the shortest of several yields, 1 us to 5 us. On some
+  /// virtual machines even an empty yield takes more than 1 us.
+  static Nanos measure_empty_yield();
   bool may_yield(Nanos now) const { return now.count() >= rest_until_.load(relaxed); }
   void note_yield(Nanos began, Nanos ended);
   /// Whether the last yield ran another thread. If so, a thread that polls without yielding may
   /// keep the core from the very thread for which it waits.
   bool share_our_cores() const { return share_our_cores_.load(relaxed); }
-  /// Longest duration of a yield that found no other thread to run.
-  static constexpr Nanos empty_yield{1'000};
 
  private:
   static constexpr auto relaxed = std::memory_order_relaxed;
+  const Nanos empty_yield_;
   std::atomic<Nanos::rep> rest_until_{0};
   std::atomic<Nanos::rep> rest_{0};
   std::atomic<bool> share_our_cores_{false};
@@ -114,6 +119,7 @@ struct Looks {
   bool may = false;
   Pollers* pollers = nullptr;
   Context* context = nullptr;  ///< context of the thread; it may be in a BusyPollScope
+  bool for_processes = false;  ///< whether another process changes the value
 };
 
 /// Polls until `value` differs from `seen`, until the time `until` on the steady clock, or until a

@@ -62,7 +62,7 @@ TEST_CASE("polling: waits with the same description share a history") {
 }
 
 TEST_CASE("polling: a yield longer than 1 ms shows a foreign program and stops yielding") {
-  CoreContention strangers;
+  CoreContention strangers(1us);
   CHECK(strangers.may_yield(10s));
   strangers.note_yield(10s, 10s + 1ms);
   CHECK(strangers.may_yield(10s + 1ms));
@@ -74,7 +74,7 @@ TEST_CASE("polling: a yield longer than 1 ms shows a foreign program and stops y
 
 TEST_CASE(
     "polling: yielding pauses twice as long each time if the foreign program is still there") {
-  CoreContention strangers;
+  CoreContention strangers(1us);
   Nanos now = 10s;
   for (const Nanos rest : {5ms, 10ms, 20ms, 40ms, 80ms, 160ms, 160ms}) {
     strangers.note_yield(now, now + 3ms);
@@ -89,8 +89,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("polling: a yield longer than 1 us shows that other programs share our cores") {
-  CoreContention strangers;
+TEST_CASE("polling: a yield longer than an empty one shows that others share our cores") {
+  CoreContention strangers(1us);
   CHECK_FALSE(strangers.share_our_cores());
   strangers.note_yield(10s, 10s + 1us);
   CHECK_FALSE(strangers.share_our_cores());
@@ -101,8 +101,14 @@ TEST_CASE("polling: a yield longer than 1 us shows that other programs share our
   CHECK_FALSE(strangers.share_our_cores());
 }
 
+TEST_CASE("polling: an empty yield is measured as 1 us to 5 us") {
+  const auto yield = CoreContention::measure_empty_yield();
+  CHECK(yield >= 1us);
+  CHECK(yield <= 5us);
+}
+
 TEST_CASE("polling: several threads that notice one foreign program count it once") {
-  CoreContention strangers;
+  CoreContention strangers(1us);
   strangers.note_yield(10s, 10s + 3ms);
   strangers.note_yield(10s, 10s + 4ms);
   CHECK(strangers.may_yield(10s + 8ms));
