@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/buffer.hpp"
@@ -21,6 +22,10 @@ class Element;
 namespace groups {
 
 class Selector;
+
+/// Name of an operation in the memory that hosts of one machine share, in place of the name of an
+/// algorithm.
+inline constexpr std::string_view shared_memory_name = "shared_memory";
 
 /// Arguments that one member passes to an operation of its group. One element of an array is a
 /// scalar, or a pair of a scalar and a location.

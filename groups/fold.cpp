@@ -63,6 +63,33 @@ void Fold::operator()(std::span<std::byte> into, std::span<const std::byte> left
   }
 }
 
+void Fold::fold_all(std::span<std::byte> into, std::span<const std::span<const std::byte>> values) {
+  if (elements_ == nullptr) {
+    (*this)(into, values[0], values[1]);
+    for (const auto& value : values.subspan(2)) (*this)(into, into, value);
+    return;
+  }
+  // Intermediate results of a block stay in the nearest cache.
+  std::array<std::array<std::byte, block_bytes>, 2> between;
+  const std::size_t block = whole_elements(block_bytes);
+  for (std::size_t at = 0; at < into.size(); at += block) {
+    const std::size_t bytes = std::min(block, into.size() - at);
+    std::span<const std::byte> left = values[0].subspan(at, bytes);
+    try {
+      for (std::size_t next = 1; next < values.size(); ++next) {
+        const std::span<std::byte> to = next + 1 == values.size()
+                                            ? into.subspan(at, bytes)
+                                            : std::span(between[next % 2]).first(bytes);
+        (*this)(to, left, values[next].subspan(at, bytes));
+        left = to;
+      }
+    } catch (const base::BadValue& bad) {
+      if (at == 0 || !bad.index()) throw;
+      throw base::BadValue(std::string(bad.wrong()), at / element_bytes_ + *bad.index());
+    }
+  }
+}
+
 /// Yields to other service contexts each time after `yield_bytes` were folded, in one call or in
 /// several.
 void Fold::yield_after(std::size_t bytes) {

@@ -40,6 +40,10 @@ class Fold {
   ///         from the failing block on are unchanged.
   void operator()(std::span<std::byte> into, std::span<const std::byte> left,
                   std::span<const std::byte> right);
+  /// Stores values[0] op values[1] op ..., from the left, in `into`. There are at least two values.
+  /// All have the size of `into`, and none overlaps it.
+  /// Throws: base::BadValue with the index of the element. `into` is then undefined.
+  void fold_all(std::span<std::byte> into, std::span<const std::span<const std::byte>> values);
   /// Checks values that have not been combined with others. Folding with a built-in operation needs
   /// no such check, because it checks both operands.
   /// Throws: base::BadValue for a NaN, unless values are Values::ieee.

@@ -247,7 +247,8 @@ class Group {
   /// Paper:  Gupta and Vadhiyar 2007, whose plans use measured bandwidths.
   void take_links(const std::string& file, std::uint32_t root = 0);
 
-  /// Returns the schedule of this host's last operation, such as "stretched:stretch=65536".
+  /// Returns the schedule of this host's last operation, such as "stretched:stretch=65536", or
+  /// shared_memory_name if it used no schedule.
   std::string last_algorithm() const;
 
  private:

@@ -370,6 +370,8 @@ void HostGroup::execute(Running& running) {
   }
   const std::size_t element_bytes = running.prepared->question.element_bytes;
   Local local(layout_, me_, running.calls, running.prepared->counts, fold, element_bytes);
+  if (running.turn == 0 || !RegionExecution::can_work_in_place(choice->task.collective))
+    local.separate_in();
   const OperationName name = with_schedule(running.name, *choice);
   const Patience patience{.longest = deployment_.plan().deadline,
                           .is_written = deployment_.plan().deadline_written,
@@ -382,12 +384,14 @@ void HostGroup::execute(Running& running) {
                                               .element_bytes = element_bytes,
                                               .in = local.in(),
                                               .out = local.out(),
+                                              .is_in_unchecked = local.is_in_unchecked(),
                                               .fold = fold,
                                               .patience = patience,
                                               .trace = running.trace.get(),
                                               .is_abandoned = running.is_abandoned},
                                              running, local))
     return;
+  local.separate_in();
   chose(running, choice->text());
   Memory memory(element_bytes, call.has_values);
   const auto lend = [&](collectives::Buffer buffer, collectives::Range range,
@@ -426,17 +430,16 @@ void HostGroup::execute(Running& running) {
 
 /// Carries out the operation in shared memory. Returns false if the group has no shared region
 /// (MachineGroup).
-bool HostGroup::execute_on_machine(const MachineGroup::Operation& operation, Running& running,
+bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& running,
                                    Local& local) {
   try {
-    if (local.is_in_unchecked()) operation.fold.check(operation.in);
     if (!machine_->run(operation)) return false;
   } catch (const base::BadValue&) {
     local.name_contributor();
     throw;
   }
   running.shared_digest = operation.name.signature_digest;
-  chose(running, "shared_memory");
+  chose(running, std::string(shared_memory_name));
   if (running.is_abandoned)
     throw paths::TravelError("", "", "",
                              fmt::format("{}: a member was stopped", running.name.text()),

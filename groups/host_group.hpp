@@ -138,7 +138,7 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   void wait_for_end(Running& running, std::uint32_t place, runtime::Deadline given);
   void take_memory_back(Running& running, std::uint32_t place) const;
   void execute(Running& running);
-  bool execute_on_machine(const MachineGroup::Operation& operation, Running& running, Local& local);
+  bool execute_on_machine(const RegionOperation& operation, Running& running, Local& local);
   void chose(Running& running, std::string algorithm);
   void ask_hosts(const OperationName& name) const;
   std::string threads_text(std::uint32_t host) const;

@@ -81,12 +81,6 @@ bool Local::is_in_unchecked() const {
          calls_.size() == 1 && is_checked_later();
 }
 
-void Local::check_given() const {
-  if (!is_reduction(first().collective) || !has_values()) return;
-  for (std::size_t member = 0; member < calls_.size(); ++member)
-    check(member, calls_[member]->in, 0);
-}
-
 /// Checks a part of a member's contribution. `begin` is the position of its first byte.
 void Local::check(std::size_t member, std::span<const std::byte> values, std::size_t begin) const {
   try {
@@ -110,7 +104,9 @@ void Local::lend_in() {
   }
   if (collective == Collective::alltoall && (calls_.size() > 1 || !layout_.is_in_order()))
     return line_up_pairs();
-  if (!is_checked_later()) check_given();
+  if (!is_checked_later() && is_reduction(collective) && has_values())
+    for (std::size_t member = 0; member < calls_.size(); ++member)
+      check(member, calls_[member]->in, 0);
   if (calls_.size() > 1) {
     if (!is_reduction(collective) || gathers_values())
       line_up_in();
@@ -120,14 +116,18 @@ void Local::lend_in() {
       fold_in();
   } else {
     in_ = as_lent(first().in);
-    if (!in_.empty() && in_.data() == first().out.data() && !gathers_values()) {
-      const std::span<std::byte> copy = made(in_made_, in_.size());
-      put(copy, in_);
-      in_ = copy;
-    }
     given_ = in_;
   }
   if (collective == Collective::reduce_scatter && !gathers_values()) order_by_host();
+}
+
+void Local::separate_in() {
+  if (calls_.size() > 1 || in_.empty() || in_.data() != first().out.data() || gathers_values())
+    return;
+  const std::span<std::byte> copy = made(in_made_, in_.size());
+  put(copy, in_);
+  in_ = copy;
+  given_ = copy;
 }
 
 /// Calls `copy(by_rank, by_host, bytes)` for each run of blocks. `by_rank` is the byte offset of

@@ -13,8 +13,7 @@ namespace groups {
 
 /// The `in` and `out` arrays that a schedule uses on one host, built from the arrays of the host's
 /// members. Values are folded in the order of threads; blocks are concatenated. If a host has one
-/// member, the schedule uses that member's arrays directly. It uses a copy if the member's `in` and
-/// `out` are the same array.
+/// member, the schedule uses that member's arrays directly.
 ///
 /// Owns:        the arrays that it had to build; borrows everything else.
 /// Thread-safe: no; one context at a time.
@@ -33,6 +32,9 @@ class Local {
   /// members, a scan becomes an exclusive scan over the preceding hosts. If values must be folded
   /// in rank order, they are gathered instead.
   static collectives::Collective between_hosts(const Call& call, const Layout& layout);
+  /// Copies `in` if it is the same array as `out`, for schedules that write `out` before they have
+  /// read all of `in`.
+  void separate_in();
   std::span<std::byte> in() { return in_; }
   std::span<std::byte> out() { return out_; }
   /// Returns whether the schedule must check the values of `in` that it sends or copies. It must if
@@ -64,7 +66,6 @@ class Local {
   void fold_one(std::uint32_t place, std::span<std::byte> to, std::span<const std::byte> left,
                 std::span<const std::byte> given);
   bool is_checked_later() const;
-  void check_given() const;
   void check(std::size_t member, std::span<const std::byte> values, std::size_t begin) const;
   [[noreturn]] void throw_not_combined(std::uint32_t place, const base::BadValue& bad,
                                        std::size_t begin) const;

@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <functional>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -22,9 +20,6 @@
 
 namespace groups {
 namespace {
-
-using collectives::Collective;
-using collectives::Range;
 
 /// Channel of wake-ups. A failed operation fails all channels with higher numbers. This channel has
 /// a higher number than any operation, so it fails with any operation.
@@ -41,10 +36,6 @@ std::string new_door_name() {
   if (getentropy(words.data(), sizeof words) != 0)
     throw std::system_error(errno, std::generic_category(), "no random numbers");
   return fmt::format("region-{:016x}{:016x}", words[0], words[1]);
-}
-
-void put(std::span<std::byte> to, std::span<const std::byte> from) {
-  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
 }
 
 }  // namespace
@@ -66,7 +57,7 @@ bool MachineGroup::is_possible(const paths::Deployment& deployment, const Layout
 
 // ---- turns -------------------------------------------------------------------------------------
 
-void MachineGroup::await_turn(const Operation& operation) {
+void MachineGroup::await_turn(const RegionOperation& operation) {
   runtime::Lock lock(mutex_);
   while (now_ != operation.turn)
     turn_ended_.wait(lock, runtime::Deadline::never(),
@@ -75,10 +66,6 @@ void MachineGroup::await_turn(const Operation& operation) {
     throw paths::TravelError(
         "", "", "",
         fmt::format("{}: an earlier operation of the group has failed", operation.name.text()));
-  if (operation.is_abandoned)
-    throw paths::TravelError("", "", "",
-                             fmt::format("{}: a member was stopped", operation.name.text()),
-                             paths::FailureCause::ended);
 }
 
 void MachineGroup::end(std::uint64_t turn) {
@@ -91,14 +78,13 @@ void MachineGroup::end(std::uint64_t turn) {
   turn_ended_.wake_all(wakes);
 }
 
-bool MachineGroup::run(const Operation& operation) {
+bool MachineGroup::run(const RegionOperation& operation) {
   await_turn(operation);
   operation_ = &operation;
+  throw_if_abandoned(operation);
   const bool has_region = meet();
   try {
-    const std::int64_t begin_nanos = operation.trace != nullptr ? operation.trace->now() : 0;
-    if (has_region) carry_out();
-    if (has_region && operation.trace != nullptr) record(begin_nanos);
+    if (has_region) RegionExecution(operation, *member_, parts_.me).run();
   } catch (const paths::CallsDiffer& differ) {
     member_->fail();
     throw paths::TravelError(
@@ -274,95 +260,6 @@ void MachineGroup::sleep(const std::function<std::vector<std::uint32_t>()>& late
     const auto members = late();
     if (members.empty() || std::ranges::find(members, found.member) != members.end()) throw;
   }
-}
-
-// ---- operations --------------------------------------------------------------------------------
-
-/// Returns the part of an array that a range of elements takes.
-std::span<std::byte> MachineGroup::part(std::span<std::byte> bytes, Range range) const {
-  return bytes.subspan(range.offset * operation_->element_bytes,
-                       range.count * operation_->element_bytes);
-}
-
-/// Returns a range of the elements that a member gave.
-std::span<const std::byte> MachineGroup::given(std::uint32_t member, Range range) const {
-  const std::size_t element_bytes = operation_->element_bytes;
-  const Range all = collectives::in_range(operation_->task, member);
-  return member_->given(member, all.count * element_bytes)
-      .subspan(range.offset * element_bytes, range.count * element_bytes);
-}
-
-void MachineGroup::carry_out() {
-  const auto& [turn, name, task, digest, text, element_bytes, in, out, fold, patience, trace,
-               is_abandoned] = *operation_;
-  const paths::Member::Call call{digest, text};
-  const std::uint32_t me = parts_.me, members = member_->members();
-  const bool is_root = me == task.root;
-  switch (task.collective) {
-    case Collective::broadcast: return member_->broadcast(call, out, task.root);
-    case Collective::reduce:
-    case Collective::allreduce:
-      return member_->reduce(
-          call, in,
-          is_root || task.collective == Collective::allreduce ? out : std::span<std::byte>(),
-          std::ref(fold));
-    default: break;
-  }
-  member_->exchange(call, in);
-  switch (task.collective) {
-    case Collective::gather:
-    case Collective::allgather:
-      if (is_root || task.collective == Collective::allgather)
-        for (std::uint32_t member = 0; member < members; ++member) {
-          const Range block = task.counts.block(member);
-          put(part(out, block), given(member, {0, block.count}));
-        }
-      return;
-    case Collective::scatter: return put(out, given(task.root, task.counts.block(me)));
-    case Collective::alltoall: {
-      const std::vector<Range> places = collectives::taken(task, me);
-      for (std::uint32_t member = 0; member < members; ++member)
-        put(part(out, places[member]), given(member, collectives::given(task, member, me)));
-      return;
-    }
-    case Collective::reduce_scatter: return fold_given(members, task.counts.block(me));
-    case Collective::scan: return fold_given(me + 1, task.vector());
-    case Collective::exscan: return fold_given(me, task.vector());
-    default: return;  // a barrier
-  }
-}
-
-/// Records the wait of this host like a message. Its source is the host that arrived last, or the
-/// root of a broadcast.
-void MachineGroup::record(std::int64_t begin_nanos) const {
-  const collectives::CollectiveSpec& task = operation_->task;
-  const std::uint32_t source =
-      task.collective == Collective::broadcast ? task.root : member_->last_to_arrive();
-  ShareTrace& trace = *operation_->trace;
-  eventspace::GroupStep step;
-  step.bytes = std::max(operation_->in.size(), operation_->out.size());
-  step.begin_nanos = begin_nanos;
-  if (source != parts_.me) {
-    step.action = eventspace::GroupAction::receive;
-    step.peer = trace.host(source);
-    return trace.add(step);
-  }
-  for (std::uint32_t member = 0; member < parts_.hosts.size(); ++member) {
-    if (member == parts_.me) continue;
-    step.peer = trace.host(member);
-    trace.add(step);
-    ++step.number;
-  }
-}
-
-/// Combines a range of the values of the first members into `out`, from the left.
-void MachineGroup::fold_given(std::uint32_t members, Range range) {
-  const std::span<std::byte> out = operation_->out;
-  if (members == 0) return;
-  if (members == 1) return put(out, given(0, range));
-  operation_->fold(out, given(0, range), given(1, range));
-  for (std::uint32_t member = 2; member < members; ++member)
-    operation_->fold(out, out, given(member, range));
 }
 
 }  // namespace groups

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // groups/machine_group.hpp — operations of a group whose hosts are on one machine
 #pragma once
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -10,17 +8,13 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "collectives/schedule/collective_spec.hpp"
-#include "groups/execution.hpp"
-#include "groups/fold.hpp"
+#include "collectives/schedule/topology.hpp"
 #include "groups/layout.hpp"
 #include "groups/patience.hpp"
-#include "groups/tracing.hpp"
+#include "groups/region_execution.hpp"
 #include "paths/host/deployment.hpp"
 #include "paths/machine/member.hpp"
 #include "paths/messages/group.hpp"
@@ -29,10 +23,10 @@
 
 namespace groups {
 
-/// Operations of a group in shared memory (the region), for small values and hosts on one machine.
-/// A MachineGroup is the part of one host. In the first operation, the hosts agree by messages
-/// whether all of them have mapped the region. If a host could not map it, the group uses messages
-/// for all operations. The results are the same.
+/// Operations of a group in shared memory (the region), for hosts on one machine. Large values pass
+/// through the region in chunks. A MachineGroup is the part of one host. In the first operation,
+/// the hosts agree by messages whether all of them have mapped the region. If a host could not map
+/// it, the group uses messages for all operations. The results are the same.
 ///
 /// Thread-safe: run() and end() of different operations may overlap. Operations take effect in the
 ///              order of their turns. The caller's mutex guards new_turn().
@@ -56,24 +50,10 @@ class MachineGroup final : public paths::Alarm {
   /// Returns the turn of the next operation: 1, 2, ...
   std::uint64_t new_turn() { return ++turns_; }
 
-  struct Operation {
-    std::uint64_t turn;
-    const OperationName& name;
-    const collectives::CollectiveSpec& task;
-    std::uint64_t digest;   ///< digest of this call and all calls before it
-    std::string_view text;  ///< the call, for error messages of other hosts
-    std::size_t element_bytes;
-    std::span<std::byte> in, out;
-    Fold& fold;
-    Patience patience;
-    ShareTrace* trace;  ///< nullptr unless the run is traced
-    /// Whether the arrays are no longer valid, because their thread was stopped.
-    const std::atomic<bool>& is_abandoned;
-  };
   /// Carries out the operation in the region. Returns false if the group has no region.
   /// Blocks: until earlier turns have ended, and then until the other hosts have arrived.
   /// Throws: TravelError, base::BadValue.
-  bool run(const Operation& operation);
+  bool run(const RegionOperation& operation);
   /// Ends a turn, so that later operations can run. Must be called once for each turn, also if the
   /// operation failed before run(). All later operations then fail, too.
   void end(std::uint64_t turn);
@@ -84,7 +64,7 @@ class MachineGroup final : public paths::Alarm {
 
  private:
   enum class State : std::uint8_t { unknown, mapped, refused };
-  void await_turn(const Operation& operation);
+  void await_turn(const RegionOperation& operation);
   bool meet();
   std::optional<paths::SharedRegion> make_and_agree();
   std::optional<paths::SharedRegion> map_and_agree();
@@ -94,11 +74,6 @@ class MachineGroup final : public paths::Alarm {
   void expect_failures();
   void forget_failures();
   std::optional<std::size_t> wait_for_entry();
-  void carry_out();
-  void record(std::int64_t begin_nanos) const;
-  void fold_given(std::uint32_t members, collectives::Range range);
-  std::span<const std::byte> given(std::uint32_t member, collectives::Range range) const;
-  std::span<std::byte> part(std::span<std::byte> bytes, collectives::Range range) const;
 
   const Parts parts_;
   std::uint64_t turns_ = 0;
@@ -109,7 +84,7 @@ class MachineGroup final : public paths::Alarm {
   std::uint64_t succeeded_ = 0;    // last turn in which run() has returned
   std::uint64_t first_failed_ = std::numeric_limits<std::uint64_t>::max();  // a turn
   // The members below are used only by the operation whose turn it is.
-  const Operation* operation_ = nullptr;
+  const RegionOperation* operation_ = nullptr;
   State state_ = State::unknown;
   std::unique_ptr<paths::Member> member_;
   /// The next wake-up of each member, and the failure of the operation as seen from each member.

@@ -4,11 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/digest.hpp"
 #include "groups/local.hpp"
-#include "paths/machine/shared_region.hpp"
 
 namespace groups {
 namespace {
@@ -30,26 +27,6 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
       call.values == base::Values::ieee ? " as they are" : "",
       has_root(call.collective) ? fmt::format(" from {}", call.root) : "", counts.text(),
       call.algorithm, call.selector ? " for links measured as " + call.selector->belief() : "");
-}
-
-/// Returns the largest number of elements that one of the participants gives.
-std::uint64_t largest_count(const SelectionKey& question, std::size_t participants) {
-  using collectives::Collective;
-  if (question.collective == Collective::gather || question.collective == Collective::allgather)
-    return question.counts.largest();
-  if (question.collective != Collective::alltoall) return question.counts.total();
-  std::uint64_t most = 0;
-  for (std::size_t row = 0; row < participants * participants; row += participants)
-    most = std::max(most, question.counts.block(row + participants - 1).end() -
-                              question.counts.block(row).offset);
-  return most;
-}
-
-bool can_use_shared_memory(const Call& call, const SelectionKey& question, const Layout& layout) {
-  if (!call.has_values || call.algorithm != "best" || call.selector != nullptr) return false;
-  const std::uint64_t most =
-      paths::SharedRegion::value_bytes_max / std::max<std::size_t>(question.element_bytes, 1);
-  return largest_count(question, layout.hosts().size()) <= most;
 }
 
 SelectionKey question_of(const Call& call, const CallCounts& counts, const Layout& layout) {
@@ -84,7 +61,8 @@ PreparedCall::PreparedCall(const Call& its_call, const Layout& layout, bool may_
       signature(signature_of(call, counts)),
       digest(base::digest_of(signature).low),
       question(question_of(call, counts, layout)),
-      uses_shared_memory(may_share && can_use_shared_memory(call, question, layout)) {
+      uses_shared_memory(may_share && call.has_values && call.algorithm == "best" &&
+                         call.selector == nullptr) {
   // The schedule must fold in the same order as operations in the shared region, because hosts that
   // cannot map the region use the schedule.
   if (uses_shared_memory && question.worst == collectives::Order::in_order)

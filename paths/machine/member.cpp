@@ -39,50 +39,63 @@ Member::Member(SharedRegion region, std::uint32_t me, Alarm& alarm)
 
 void Member::reduce(const Call& call, std::span<const std::byte> in, std::span<std::byte> out,
                     const Combine& combine) {
-  SharedRegion::Gate& gate = region_.gate();
-  std::byte* const place = place_of(gate.result, region_.far_result(), in.size());
-  if (arrive(call, in)) {
+  copy(next_value(in.size()).data(), in);
+  const bool is_last = arrive(call);
+  const std::span<std::byte> its = result(0, in.size());
+  if (is_last) {
     check_digests(call);
-    const std::span<std::byte> result(place, in.size());
-    std::span<const std::byte> left = given(0, in.size());
-    for (std::uint32_t member = 1; member < members(); ++member) {
-      combine(result, left, given(member, in.size()));
-      left = result;
-    }
-    copy(out.data(), std::span<const std::byte>(result).first(out.size()));
+    std::array<std::span<const std::byte>, SharedRegion::members_max> values;
+    for (std::uint32_t member = 0; member < members(); ++member)
+      values[member] = given(member, in.size());
+    combine(its, std::span(values).first(members()));
+    copy(out.data(), its.first(out.size()));
     open_gate();
   } else {
     wait_for_gate();
-    copy(out.data(), {place, out.size()});
+    copy(out.data(), its.first(out.size()));
   }
 }
 
-void Member::exchange(const Call& call, std::span<const std::byte> in) {
-  if (arrive(call, in)) {
+void Member::exchange(const Call& call) {
+  if (arrive(call)) {
     check_digests(call);
     open_gate();
   } else {
     wait_for_gate();
   }
+}
+
+std::span<std::byte> Member::next_value(std::size_t bytes) const {
+  return value(me_, rounds_, bytes);
 }
 
 std::span<const std::byte> Member::given(std::uint32_t member, std::size_t bytes) const {
   // This context is between rounds or has arrived in a round. In both cases rounds_ - 1 is the
   // number of the round in which this member arrived most recently.
-  const std::uint32_t round = rounds_ - 1;
+  return value(member, rounds_ - 1, bytes);
+}
+
+/// Returns the memory for a member's value in a round.
+std::span<std::byte> Member::value(std::uint32_t member, std::uint32_t round,
+                                   std::size_t bytes) const {
+  ENSURE(bytes <= SharedRegion::chunk_bytes);
   return {
       place_of(region_.seat(member).given[round % 2].near, region_.far_given(member, round), bytes),
       bytes};
 }
 
-/// Stores this member's value in the region. Returns whether all members have arrived.
-bool Member::arrive(const Call& call, std::span<const std::byte> in) {
-  ENSURE(in.size() <= SharedRegion::value_bytes_max);
+std::span<std::byte> Member::result(std::uint32_t rounds_ago, std::size_t bytes) const {
+  ENSURE(bytes <= SharedRegion::chunk_bytes && rounds_ago < 2);
+  return {place_of(region_.gate().near, region_.far_result(rounds_ - 1 - rounds_ago), bytes),
+          bytes};
+}
+
+/// Notes that this member has given its value. Returns whether all members have arrived.
+bool Member::arrive(const Call& call) {
   await_failure();
   tell_text(call);
   const std::uint32_t round = rounds_++;
   SharedRegion::Announced& given = region_.seat(me_).given[round % 2];
-  copy(place_of(given.near, region_.far_given(me_, round), in.size()), in);
   given.digest.store(call.digest, std::memory_order_relaxed);
   given.number.store(round + 1, std::memory_order_relaxed);
   return region_.gate().arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == members();
@@ -117,7 +130,7 @@ void Member::check_digests(const Call& call) const {
 // ---- broadcasts --------------------------------------------------------------------------------
 
 void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root) {
-  ENSURE(value.size() <= SharedRegion::value_bytes_max);
+  ENSURE(value.size() <= SharedRegion::slot_bytes);
   await_failure();
   const std::uint32_t broadcast = broadcasts_++;
   SharedRegion::Announced& slot = region_.slot(broadcast);

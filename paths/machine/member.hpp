@@ -42,8 +42,9 @@ class CallsDiffer : public std::runtime_error {
 };
 
 /// One member's part in the operations of a region. All members call the same operations in the
-/// same order. A value has at most SharedRegion::value_bytes_max bytes. If members call with equal
-/// digests, their values must have equal sizes.
+/// same order. A value has at most SharedRegion::chunk_bytes bytes, and in a broadcast at most
+/// SharedRegion::slot_bytes. If members call with equal digests, their values must have equal
+/// sizes. For a larger value, callers call operations for one chunk after the other.
 ///
 /// Members poll, then yield, and sleep only after that (runtime/wait.hpp), because a sleep takes
 /// longer than an operation.
@@ -60,10 +61,10 @@ class Member {
     std::uint64_t digest = 0;  ///< digest of this call and all calls before it
     std::string_view text;     ///< text of the call, for errors on other hosts
   };
-  /// Combines `left` and `right`, in this order, and stores the result in `into`. `into` may be the
-  /// same memory as `left` or `right`.
-  using Combine = std::function<void(std::span<std::byte> into, std::span<const std::byte> left,
-                                     std::span<const std::byte> right)>;
+  /// Combines two or more values from the left, and stores the result in `into`, which is apart
+  /// from all values.
+  using Combine = std::function<void(std::span<std::byte> into,
+                                     std::span<const std::span<const std::byte>> values)>;
 
   Member(SharedRegion region, std::uint32_t me, Alarm& alarm);
 
@@ -71,11 +72,17 @@ class Member {
   /// member to arrive combines. Copies the result to `out`, unless `out` is empty.
   void reduce(const Call& call, std::span<const std::byte> in, std::span<std::byte> out,
               const Combine& combine);
-  /// Gives the value `in` to all members, and waits until all members have given their values.
-  /// After that, given() returns the value of a member, until the next operation begins. `bytes` is
-  /// the size of that value.
-  void exchange(const Call& call, std::span<const std::byte> in);
+  /// Returns the memory for the value that this member gives in the next round. The caller writes
+  /// that value, or a part that other members read, before it calls exchange().
+  std::span<std::byte> next_value(std::size_t bytes) const;
+  /// Gives that value to all members, and waits until all members have given theirs. After that,
+  /// given() returns the value of a member, until the next operation begins. `bytes` is the size of
+  /// that value.
+  void exchange(const Call& call);
   std::span<const std::byte> given(std::uint32_t member, std::size_t bytes) const;
+  /// Returns memory that all members share. After a round, each member may write to a part of
+  /// result(0). After the next round, all members can read what was written, as result(1).
+  std::span<std::byte> result(std::uint32_t rounds_ago, std::size_t bytes) const;
   /// Copies the value of `root` to all other members. The root waits only if one of them has not
   /// yet copied the value of SharedRegion::slots broadcasts before.
   void broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root);
@@ -91,10 +98,11 @@ class Member {
   }
 
  private:
+  std::span<std::byte> value(std::uint32_t member, std::uint32_t round, std::size_t bytes) const;
   void await_failure();
   void tell_text(const Call& call);
   std::string text_of(std::uint32_t member) const;
-  bool arrive(const Call& call, std::span<const std::byte> in);
+  bool arrive(const Call& call);
   void open_gate();
   void wait_for_gate();
   void check_digests(const Call& call) const;

@@ -14,8 +14,11 @@
 namespace paths {
 namespace {
 
-constexpr std::uint64_t magic_number = 0x5041'5448'5331'0001;  // changes with the layout
+constexpr std::uint64_t magic_number = 0x5041'5448'5331'0002;  // changes with the layout
 constexpr std::size_t page_bytes = 4096;
+/// Distance of chunks in memory. If it was a power of two, equal positions in all chunks would
+/// compete for the same lines of a cache.
+constexpr std::size_t chunk_stride_bytes = SharedRegion::chunk_bytes + page_bytes;
 
 [[noreturn]] void fail(int error, const char* what) {
   throw std::system_error(error, std::generic_category(), what);
@@ -40,7 +43,7 @@ struct SharedRegion::Head {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 std::size_t SharedRegion::bytes_of(std::uint32_t members) {
-  return Head::bytes() + (1 + slots + 2 * std::size_t{members}) * value_bytes_max;
+  return Head::bytes() + slots * slot_bytes + 2 * (1 + std::size_t{members}) * chunk_stride_bytes;
 }
 
 SharedRegion::SharedRegion(base::Descriptor descriptor, std::uint32_t members)
@@ -93,14 +96,18 @@ SharedRegion::Announced& SharedRegion::slot(std::uint32_t broadcast) const {
   return head().broadcasts[broadcast % slots];
 }
 
-std::byte* SharedRegion::far_result() const { return base_ + Head::bytes(); }
-
 std::byte* SharedRegion::far_slot(std::uint32_t broadcast) const {
-  return far_result() + (1 + std::size_t{broadcast % slots}) * value_bytes_max;
+  return base_ + Head::bytes() + std::size_t{broadcast % slots} * slot_bytes;
 }
 
+std::byte* SharedRegion::chunk(std::size_t number) const {
+  return base_ + Head::bytes() + slots * slot_bytes + number * chunk_stride_bytes;
+}
+
+std::byte* SharedRegion::far_result(std::uint32_t round) const { return chunk(round % 2); }
+
 std::byte* SharedRegion::far_given(std::uint32_t member, std::uint32_t round) const {
-  return far_result() + (1 + slots + 2 * std::size_t{member} + round % 2) * value_bytes_max;
+  return chunk(2 * (1 + std::size_t{member}) + round % 2);
 }
 
 }  // namespace paths

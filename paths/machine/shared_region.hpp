@@ -12,8 +12,8 @@
 namespace paths {
 
 /// Memory in which processes of one machine fold values without messages. It has a Seat for each
-/// member, one Gate, and slots for broadcasts. It has no name in any file system. The kernel frees
-/// it when the last member has unmapped it or has ended.
+/// member, one Gate, and slots for broadcasts. Larger values pass through it in chunks. It has no
+/// name in any file system. The kernel frees it when the last member has unmapped it or has ended.
 ///
 /// Any member may write wrong values anywhere in the region at any time. Readers therefore use
 /// values and digests from the region as they are, but they take no length and no position from it,
@@ -23,9 +23,12 @@ namespace paths {
 class SharedRegion {
  public:
   static constexpr std::uint32_t members_max = 64;
-  /// Largest size of a value, and largest size of a small value. A small value is in the same cache
-  /// line as the digest and number that announce it.
-  static constexpr std::size_t value_bytes_max = std::size_t{16} << 10, near_bytes = 48;
+  /// Largest size of a near value. It is in the same cache line as the digest and number that
+  /// announce it.
+  static constexpr std::size_t near_bytes = 48;
+  /// Largest size of a value in a round, and of a value in a slot.
+  static constexpr std::size_t chunk_bytes = std::size_t{128} << 10,
+                               slot_bytes = std::size_t{16} << 10;
   static constexpr std::uint32_t slots = 64;
   static constexpr std::size_t text_bytes = 256;
 
@@ -35,7 +38,7 @@ class SharedRegion {
     alignas(64) std::atomic<std::uint32_t> arrived;  ///< members that have arrived in this round
     alignas(64) std::atomic<std::uint32_t> round;    ///< rounds that have ended
     std::atomic<std::uint32_t> last;  ///< member that arrived last in the round that ended last
-    alignas(16) std::array<std::byte, near_bytes> result;
+    alignas(16) std::array<std::byte, near_bytes> near;  ///< result of the round
   };
   /// A value, with the digest and number that announce it.
   struct Announced {
@@ -74,8 +77,9 @@ class SharedRegion {
   std::atomic<std::uint32_t>& failed() const;
   Seat& seat(std::uint32_t member) const;
   Announced& slot(std::uint32_t broadcast) const;
-  /// Return the memory for values larger than near_bytes. Each has room for value_bytes_max bytes.
-  std::byte* far_result() const;
+  /// Return the memory for values larger than near_bytes. Results and values of successive rounds
+  /// alternate between two places.
+  std::byte* far_result(std::uint32_t round) const;
   std::byte* far_given(std::uint32_t member, std::uint32_t round) const;
   std::byte* far_slot(std::uint32_t broadcast) const;
 
@@ -83,6 +87,7 @@ class SharedRegion {
   struct Head;
   SharedRegion(base::Descriptor descriptor, std::uint32_t members);
   static std::size_t bytes_of(std::uint32_t members);
+  std::byte* chunk(std::size_t number) const;
   Head& head() const;
   base::Descriptor descriptor_;
   std::uint32_t members_ = 0;

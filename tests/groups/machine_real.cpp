@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "groups/group.hpp"
+#include "tests/groups/random_operations.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {
@@ -46,6 +47,34 @@ TEST_CASE("groups: processes of a machine use shared memory, and lanes give the 
     }
   }
   for (const std::string& sum : sums) CHECK(sum == sums.front());
+}
+
+TEST_CASE("groups: large values pass through shared memory in chunks and results are correct") {
+  test_support::add_composition();
+  // The first three counts need one chunk, the others several: 16384 numbers fill one.
+  const auto hosts_number = GENERATE(2, 3, 5);
+  const test_support::Sim sim = hosts_of_a_machine(hosts_number);
+  auto hosts =
+      test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        test_support::RandomGroup all;
+        for (const std::uint64_t count : {2048, 2049, 16384, 16385, 70001})
+          for (const collectives::Collective collective : collectives::all_collectives)
+            for (const char* const operation : {"sum", test_support::composition})
+              all.drawn.push_back({.collective = collective,
+                                   .operation = operation,
+                                   .root = world.size() - 1,
+                                   .counts = {count},
+                                   .is_in_place = count % 2 == 0,
+                                   .salt = count});
+        const std::uint64_t wrong = test_support::wrong_operations_of(world, thread, all, 1);
+        say(fmt::format("wrong {} by {}", wrong, world.last_algorithm()));
+      });
+  for (auto& [name, host] : hosts) {
+    CHECK(host.end(60'000) == 0);
+    INFO(host.text());
+    CHECK(host.lines("wrong 0 by shared_memory").size() == 1);
+  }
 }
 
 TEST_CASE("groups: started operations of processes use shared memory in their order") {

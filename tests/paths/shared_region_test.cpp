@@ -122,15 +122,41 @@ void require(bool condition, const char* what) {
 
 std::span<std::byte> bytes_of(Values& values) { return std::as_writable_bytes(std::span(values)); }
 
-void add(std::span<std::byte> into, std::span<const std::byte> left,
-         std::span<const std::byte> right) {
+double number_at(std::span<const std::byte> bytes, std::size_t at) {
+  double number = 0;
+  std::memcpy(&number, &bytes[at], sizeof number);
+  return number;
+}
+
+void add(std::span<std::byte> into, std::span<const std::span<const std::byte>> values) {
   for (std::size_t at = 0; at < into.size(); at += sizeof(double)) {
-    double a = 0, b = 0;
-    std::memcpy(&a, &left[at], sizeof a);
-    std::memcpy(&b, &right[at], sizeof b);
-    const double sum = a + b;
+    double sum = number_at(values[0], at);
+    for (const auto& value : values.subspan(1)) sum += number_at(value, at);
     std::memcpy(&into[at], &sum, sizeof sum);
   }
+}
+
+void give(Member& member, std::span<const std::byte> value) {
+  if (!value.empty())
+    std::memcpy(member.next_value(value.size()).data(), value.data(), value.size());
+}
+
+/// Sums the values of all members. Each member sums a share, and all read all shares.
+void add_in_shares(Member& member, std::uint32_t me, const Member::Call& call, const Values& in,
+                   Values& out) {
+  const auto bytes = std::as_bytes(std::span(in));
+  give(member, bytes);
+  member.exchange(call);
+  const auto begin = [&](std::uint32_t number) {
+    return in.size() * number / member.members() * sizeof(double);
+  };
+  const std::size_t at = begin(me), size = begin(me + 1) - at;
+  std::vector<std::span<const std::byte>> values;
+  for (std::uint32_t other = 0; other < member.members(); ++other)
+    values.push_back(member.given(other, bytes.size()).subspan(at, size));
+  add(member.result(0, bytes.size()).subspan(at, size), values);
+  member.exchange(call);
+  if (!bytes.empty()) std::memcpy(out.data(), member.result(1, bytes.size()).data(), bytes.size());
 }
 
 /// Value of a member at an index of an operation. Sums of such values depend on their order.
@@ -151,10 +177,11 @@ std::uint64_t do_random_operations(runtime::Runtime& runtime, Member& member, st
   std::mt19937_64 same(seed), own(seed * 1000 + me);
   std::uint64_t wrong = 0;
   for (std::uint64_t operation = 0; operation < operations; ++operation) {
-    constexpr std::size_t counts[] = {0, 1, 6, 7, 100, 2048};
-    const std::size_t count = counts[same() % std::size(counts)];
+    constexpr std::size_t counts[] = {0, 1, 6, 7, 100, 2048}, a_whole_chunk = 16384;
     const auto root = static_cast<std::uint32_t>(same() % member.members());
-    const std::uint64_t kind = same() % 4;
+    const std::uint64_t kind = same() % 5;
+    const bool is_large = kind != 2 && same() % 50 == 0;  // a slot is smaller than a chunk
+    const std::size_t count = is_large ? a_whole_chunk : counts[same() % std::size(counts)];
     const std::string text = fmt::format("kind {}", kind);
     const Member::Call call{operation, text};
     if (own() % 64 == 0) runtime.sleep_for(std::chrono::microseconds(own() % 2000));
@@ -177,8 +204,13 @@ std::uint64_t do_random_operations(runtime::Runtime& runtime, Member& member, st
         member.broadcast(call, bytes_of(in), root);
         wrong += in != values_of(operation, root, count);
         break;
+      case 3:
+        add_in_shares(member, me, call, in, out);
+        wrong += out != sum;
+        break;
       default:
-        member.exchange(call, bytes_of(in));
+        give(member, bytes_of(in));
+        member.exchange(call);
         if (own() % 64 == 0) runtime.sleep_for(std::chrono::microseconds(own() % 200));
         for (std::uint32_t other = 0; other < member.members(); ++other) {
           const Values wanted = values_of(operation, other, count);
@@ -209,7 +241,7 @@ TEST_CASE("shared region: members that sleep are woken by the last one to arrive
       4, runtime::Waiting::sleep, [](runtime::Runtime& runtime, Member& member, std::uint32_t me) {
         for (std::uint64_t round = 0; round < 20; ++round) {
           if (me == round % 4) runtime.sleep_for(1ms);
-          member.exchange({round, "a barrier"}, {});
+          member.exchange({round, "a barrier"});
           require(member.last_to_arrive() < 4, "a member that does not exist");
         }
       });
@@ -244,7 +276,7 @@ TEST_CASE("shared region: a member that calls another operation is named with it
     const Member::Call call{me, me == 0 ? "the call of 0" : "the call of 1"};
     try {
       if (is_broadcast) return member.broadcast(call, bytes_of(value), 0);
-      member.exchange(call, {});
+      member.exchange(call);
       require(false, "the calls differ, but the member passed");
     } catch (const paths::CallsDiffer& differ) {
       require(differ.member() == 1 - me, "the wrong member is named");

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/region_execution.cpp — folds and copies of an operation in shared memory
+#include "groups/region_execution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace groups {
+
+using collectives::Collective;
+using collectives::Count;
+using collectives::Range;
+
+namespace {
+
+/// Largest vector that one member folds for all.
+constexpr std::size_t folded_at_once_bytes_max = std::size_t{16} << 10;
+
+void put(std::span<std::byte> to, std::span<const std::byte> from) {
+  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
+
+}  // namespace
+
+void throw_if_abandoned(const RegionOperation& operation) {
+  if (operation.is_abandoned)
+    throw paths::TravelError("", "", "",
+                             fmt::format("{}: a member was stopped", operation.name.text()),
+                             paths::FailureCause::ended);
+}
+
+/// Returns the part of an array that a range of elements takes.
+template <class Byte>
+std::span<Byte> RegionExecution::part(std::span<Byte> bytes, Range range) const {
+  return bytes.subspan(range.offset * operation_.element_bytes,
+                       range.count * operation_.element_bytes);
+}
+
+bool RegionExecution::can_work_in_place(Collective collective) {
+  // Such an operation writes a chunk of `out` after it has read the same chunk of `in`.
+  return collective == Collective::reduce || collective == Collective::allreduce ||
+         collective == Collective::scan || collective == Collective::exscan;
+}
+
+void RegionExecution::run() {
+  if (operation_.trace != nullptr) begin_nanos_ = operation_.trace->now();
+  const collectives::CollectiveSpec& task = operation_.task;
+  const bool has_result = me_ == task.root || task.collective == Collective::allreduce;
+  switch (task.collective) {
+    case Collective::broadcast: return broadcast();
+    case Collective::reduce:
+    case Collective::allreduce: return reduce(has_result ? operation_.out : std::span<std::byte>());
+    default: return exchange();
+  }
+}
+
+/// Gives a part of `in` to the other members, as a part of this member's next value.
+void RegionExecution::give(std::span<std::byte> next_value, const Chunks::Piece& piece) const {
+  const std::span<const std::byte> values =
+      part(std::span<const std::byte>(operation_.in), piece.from);
+  if (operation_.is_in_unchecked) operation_.fold.check(values);
+  put(part(next_value, {piece.to, piece.from.count}), values);
+}
+
+/// Ends a round. Records the wait for it, if it is the first one of the operation.
+void RegionExecution::exchange_values() {
+  throw_if_abandoned(operation_);
+  member_.exchange(call());
+  record_wait();
+}
+
+void RegionExecution::broadcast() {
+  const std::span<std::byte> out = operation_.out;
+  std::size_t at = 0;
+  do {
+    throw_if_abandoned(operation_);
+    const std::size_t bytes = std::min(paths::SharedRegion::slot_bytes, out.size() - at);
+    member_.broadcast(call(), out.subspan(at, bytes), operation_.task.root);
+    record_wait();
+    at += bytes;
+  } while (at < out.size());
+}
+
+/// Folds a vector into `out`, which is empty at a member that gets no result. The last member to
+/// arrive folds a small vector.
+void RegionExecution::reduce(std::span<std::byte> out) {
+  const std::span<const std::byte> in = operation_.in;
+  if (in.size() > folded_at_once_bytes_max) return reduce_in_chunks(out);
+  Fold& fold = operation_.fold;
+  if (operation_.is_in_unchecked) fold.check(in);
+  member_.reduce(call(), in, out, [&fold](auto into, auto values) { fold.fold_all(into, values); });
+  record_wait();
+}
+
+/// Folds a large vector chunk by chunk. Each member folds its share of each chunk. Between the
+/// rounds k and k + 1, a member copies the result of chunk k - 1, folds its share of chunk k and
+/// gives chunk k + 1.
+void RegionExecution::reduce_in_chunks(std::span<std::byte> out) {
+  const std::size_t element_bytes = operation_.element_bytes;
+  const Count all = operation_.task.vector().count,
+              most = paths::SharedRegion::chunk_bytes / element_bytes;
+  const auto chunk_at = [&](Count begin) { return Range{begin, std::min(most, all - begin)}; };
+  const auto share_of = [this](Range chunk) {
+    const Count members = member_.members(), begin = chunk.count * me_ / members;
+    return Range{begin, chunk.count * (me_ + 1) / members - begin};
+  };
+  Range before;  // the chunk that was folded last
+  for (Count begin = 0; begin < all; begin += before.count) {
+    const Range chunk = chunk_at(begin), share = share_of(chunk);
+    const std::span<std::byte> value = member_.next_value(chunk.count * element_bytes);
+    give(value, {{chunk.offset, share.offset}, 0});
+    give(value, {{chunk.offset + share.end(), chunk.count - share.end()}, share.end()});
+    exchange_values();
+    take_result(before, out);
+    fold_share(chunk, share);
+    before = chunk;
+  }
+  exchange_values();
+  take_result(before, out);
+}
+
+/// Copies the result of a chunk to `out`, after the round that followed the fold.
+void RegionExecution::take_result(Range chunk, std::span<std::byte> out) const {
+  if (!out.empty())
+    put(part(out, chunk), member_.result(1, chunk.count * operation_.element_bytes));
+}
+
+/// Folds a part of a chunk that all members have given, except that this member takes its own
+/// values from `in`.
+void RegionExecution::fold_share(Range chunk, Range share) {
+  const std::size_t bytes = chunk.count * operation_.element_bytes;
+  std::array<std::span<const std::byte>, paths::SharedRegion::members_max> values;
+  for (std::uint32_t member = 0; member < member_.members(); ++member)
+    values[member] = part(member_.given(member, bytes), share);
+  values[me_] =
+      part(std::span<const std::byte>(operation_.in), {chunk.offset + share.offset, share.count});
+  operation_.fold.fold_all(part(member_.result(0, bytes), share),
+                           std::span(values).first(member_.members()));
+}
+
+/// Carries out a collective in which each member takes blocks of others. Reductions fold them.
+void RegionExecution::exchange() {
+  const collectives::CollectiveSpec& task = operation_.task;
+  const std::size_t element_bytes = operation_.element_bytes;
+  const Chunks chunks(task, me_,
+                      paths::SharedRegion::chunk_bytes / std::max<std::size_t>(1, element_bytes));
+  const Blocks blocks = blocks_of(task, me_);
+  for (Count round = 0; round < chunks.rounds(); ++round) {
+    const std::span<std::byte> value = member_.next_value(chunks.chunk(me_) * element_bytes);
+    chunks.each_given(round, [&](const Chunks::Piece& piece) { give(value, piece); });
+    exchange_values();
+    std::array<std::span<const std::byte>, paths::SharedRegion::members_max> values;
+    Chunks::Piece piece;
+    for (std::uint32_t source = blocks.first; source < blocks.last; ++source) {
+      piece = chunks.taken(source, round);
+      values[source] =
+          part(member_.given(source, chunks.chunk(source) * element_bytes), piece.from);
+      if (blocks.are_folded) continue;
+      const Count begin = blocks.begins.empty() ? 0 : blocks.begins[source];
+      put(part(operation_.out, {begin + piece.to, piece.from.count}), values[source]);
+    }
+    if (!blocks.are_folded) continue;
+    const std::span<std::byte> into = part(operation_.out, {piece.to, piece.from.count});
+    if (blocks.last == 1)
+      put(into, values[0]);
+    else if (blocks.last > 1)
+      operation_.fold.fold_all(into, std::span(values).first(blocks.last));
+  }
+}
+
+/// Returns what a member does with the blocks that it takes.
+RegionExecution::Blocks RegionExecution::blocks_of(const collectives::CollectiveSpec& task,
+                                                   std::uint32_t me) {
+  const std::uint32_t members = task.size();
+  Blocks all{.first = 0, .last = members};
+  switch (task.collective) {
+    case Collective::gather:
+      if (me != task.root) return {};
+      [[fallthrough]];
+    case Collective::allgather:
+      for (std::uint32_t source = 0; source < members; ++source)
+        all.begins.push_back(task.counts.block(source).offset);
+      return all;
+    case Collective::alltoall:
+      for (const Range& range : collectives::taken(task, me)) all.begins.push_back(range.offset);
+      return all;
+    case Collective::scatter: return {.first = task.root, .last = task.root + 1};
+    case Collective::reduce_scatter: return {.last = members, .are_folded = true};
+    case Collective::scan: return {.last = me + 1, .are_folded = true};
+    case Collective::exscan: return {.last = me, .are_folded = true};
+    default: return {};  // a barrier
+  }
+}
+
+// ---- traces ------------------------------------------------------------------------------------
+
+/// Records the wait of this host for the first round like a message. Its source is the host that
+/// arrived last, or the root of a broadcast. Does nothing in later rounds.
+void RegionExecution::record_wait() {
+  if (operation_.trace == nullptr || is_wait_recorded_) return;
+  is_wait_recorded_ = true;
+  const collectives::CollectiveSpec& task = operation_.task;
+  const std::uint32_t source =
+      task.collective == Collective::broadcast ? task.root : member_.last_to_arrive();
+  ShareTrace& trace = *operation_.trace;
+  eventspace::GroupStep step;
+  step.bytes = std::max(operation_.in.size(), operation_.out.size());
+  step.begin_nanos = begin_nanos_;
+  if (source != me_) {
+    step.action = eventspace::GroupAction::receive;
+    step.peer = trace.host(source);
+    trace.add(step);
+  } else {
+    for (std::uint32_t member = 0; member < member_.members(); ++member) {
+      if (member == me_) continue;
+      step.peer = trace.host(member);
+      trace.add(step);
+      ++step.number;
+    }
+  }
+  begin_nanos_ = trace.now();
+}
+
+}  // namespace groups

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// groups/region_execution.hpp — one operation of a group in shared memory
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "collectives/schedule/collective_spec.hpp"
+#include "groups/chunks.hpp"
+#include "groups/execution.hpp"
+#include "groups/fold.hpp"
+#include "groups/patience.hpp"
+#include "groups/tracing.hpp"
+#include "paths/machine/member.hpp"
+
+namespace groups {
+
+/// One host's part of an operation in shared memory (the region).
+struct RegionOperation {
+  std::uint64_t turn;
+  const OperationName& name;
+  const collectives::CollectiveSpec& task;
+  std::uint64_t digest;   ///< digest of this call and all calls before it
+  std::string_view text;  ///< the call, for error messages of other hosts
+  std::size_t element_bytes;
+  std::span<std::byte> in, out;
+  bool is_in_unchecked;  ///< whether this object must check the values of `in`
+  Fold& fold;
+  Patience patience;
+  ShareTrace* trace;  ///< nullptr unless the run is traced
+  /// Whether the arrays are no longer valid, because their thread was stopped.
+  const std::atomic<bool>& is_abandoned;
+};
+
+/// Throws: TravelError if the arrays of the operation are no longer valid.
+void throw_if_abandoned(const RegionOperation& operation);
+
+/// Carries out one operation in the region. A large value passes through it in chunks.
+///
+/// Thread-safe: no; one context at a time. Borrows its arguments.
+class RegionExecution {
+ public:
+  RegionExecution(const RegionOperation& operation, paths::Member& member, std::uint32_t me)
+      : operation_(operation), member_(member), me_(me) {}
+  /// Returns whether `in` and `out` may be the same array.
+  static bool can_work_in_place(collectives::Collective collective);
+  /// Blocks: until the other members have done their part.
+  /// Throws: TravelError, paths::CallsDiffer, base::BadValue.
+  void run();
+
+ private:
+  /// What a member does with the blocks that it takes from others.
+  struct Blocks {
+    std::uint32_t first = 0, last = 0;  ///< members that give it blocks: first to last - 1
+    bool are_folded = false;
+    /// Begin of each block in `out`; empty if all begin at 0.
+    std::vector<collectives::Count> begins = {};
+  };
+  static Blocks blocks_of(const collectives::CollectiveSpec& task, std::uint32_t me);
+  paths::Member::Call call() const { return {operation_.digest, operation_.text}; }
+  void give(std::span<std::byte> next_value, const Chunks::Piece& piece) const;
+  void exchange_values();
+  void broadcast();
+  void reduce(std::span<std::byte> out);
+  void reduce_in_chunks(std::span<std::byte> out);
+  void take_result(collectives::Range chunk, std::span<std::byte> out) const;
+  void fold_share(collectives::Range chunk, collectives::Range share);
+  void exchange();
+  void record_wait();
+  template <class Byte>
+  std::span<Byte> part(std::span<Byte> bytes, collectives::Range range) const;
+
+  const RegionOperation& operation_;
+  paths::Member& member_;
+  const std::uint32_t me_;
+  bool is_wait_recorded_ = false;
+  std::int64_t begin_nanos_ = 0;  // begin of the operation, for its trace
+};
+
+}  // namespace groups
