@@ -128,6 +128,8 @@ void CollectiveTimes::prepare(const paths::Plan& plan, const paths::RunOptions& 
   collectives_ = read_collectives(options_.collectives);
   sizes_ = read_sizes(options_.sizes);
   if (options_.iterations == 0) throw std::invalid_argument("--iterations: expected at least one");
+  if (options_.consecutive == 0)
+    throw std::invalid_argument("--consecutive: expected at least one");
   if (options_.shares_arrays && (options_.checks || run.clock != runtime::ClockKind::virtual_time))
     throw std::invalid_argument(
         "--shared-arrays: expected --clock virtual and no --validation, as there are no values");
@@ -310,10 +312,11 @@ void CollectiveTimes::measure(paths::Thread& thread, groups::Group& group,
       if (is_first) end_if_asked();
       if (options_.checks) arrays.fill(iteration);
       const base::Nanos time = time_one(thread, group, [&] {
-        group.run(arrays.call);
+        for (std::uint64_t i = 0; i < options_.consecutive; ++i) group.run(arrays.call);
         algorithm = group.last_algorithm();
       });
-      if (iteration >= options_.warmup) row.times.push_back(time);
+      if (iteration >= options_.warmup)
+        row.times.push_back(time / static_cast<std::int64_t>(options_.consecutive));
       if (options_.checks) arrays.check();
     }
     if (options_.overlaps) {
@@ -414,8 +417,10 @@ void CollectiveTimes::show(Row row) {
   rows_.push_back(std::move(row));
 }
 
-/// Adds the predicted time, for hosts with one thread each.
+/// Adds the predicted time, for hosts with one thread each. There is no prediction for shared
+/// memory.
 void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
+  if (row.algorithms.back() == groups::shared_memory_name) return;
   const auto task = collectives::make_spec(row.collective, network_->topology, row.bytes / 8, root);
   const pricing::Bytes element_bytes = row.collective == collectives::Collective::barrier ? 0 : 8;
   row.bound += pricing::bound_of(task, element_bytes, *network_).time;

@@ -24,6 +24,7 @@ struct CollectiveOptions {
   std::string sizes = "8:1MiB";
   std::uint64_t iterations = 5;
   std::uint64_t warmup = 1;
+  std::uint64_t consecutive = 1;  ///< calls in an iteration, whose time is their mean
   bool shows_all = false;
   bool checks = false;
   bool prices_only = false;

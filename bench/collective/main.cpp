@@ -20,6 +20,9 @@ void add_options(CLI::App& app, bench::CollectiveOptions& options) {
       ->capture_default_str();
   app.add_option("-x,--warmup", options.warmup, "Number of iterations before the measured ones")
       ->capture_default_str();
+  app.add_option("--consecutive", options.consecutive,
+                 "Number of calls in an iteration, one after the other; the time is their mean")
+      ->capture_default_str();
   app.add_flag("-f,--full", options.shows_all,
                "Print also the minimum, the maximum and the 99th percentile");
   app.add_flag("-c,--validation", options.checks, "Check every received value");

@@ -48,6 +48,18 @@ TEST_CASE("collective: processes compute correct values over shared memory and s
   CHECK(said.text.find("# exscan by best, 6 threads") != std::string::npos);
 }
 
+TEST_CASE("collective: processes of one machine use shared memory and get no predicted time") {
+  const test_support::Said said = test_support::run_shell(fmt::format(
+      "config=$(mktemp --suffix .yaml); cat >$config <<'END'\n"
+      "network: {{transport: ipc}}\nclusters: {{a: {{hosts: 3}}}}\nlanes:\nEND\n"
+      "timeout 500 {}/paths run $config -- collective allreduce,alltoall,barrier -m 8:64KiB -i 1 "
+      "--consecutive 3 --validation; code=$?; rm $config; exit $code",
+      PATHS_BUILD_BIN_DIR));
+  INFO(said.text);
+  CHECK(said.exit_code == 0);
+  CHECK(said.text.find("-            -       -  shared_memory") != std::string::npos);
+}
+
 TEST_CASE("collective: a host that is killed during an operation is named and the run ends") {
   const test_support::Said said = run_and_kill();
   INFO(said.text);
