@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deadline_monitor.cpp — one context for all deadlines of a host.
+// paths/host/deadline_monitor.cpp — the context that ends late operations of a deployment.
 #include "paths/host/deadline_monitor.hpp"
 
 #include <utility>
@@ -12,8 +12,8 @@ DeadlineMonitor::DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName
 }
 
 void DeadlineMonitor::expect(base::Nanos until) {
-  // If an earlier deadline is already expected, watch() calls look_() at that time, and look_()
-  // returns the next deadline.
+  // If watch() already expects an earlier deadline, it need not be notified: it calls look_() at
+  // that deadline, and look_() returns the next one.
   if (until >= earliest_.load()) return;
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
@@ -32,7 +32,7 @@ void DeadlineMonitor::watch() {
       changed_.wait(lock, runtime::Deadline::written_at(earliest), reason);
       continue;
     }
-    // Must precede look_(), which may miss deadlines that are added meanwhile.
+    // This reset must precede look_(). It keeps a deadline that expect() sets while look_() runs.
     earliest_.store(base::Nanos::max());
     lock.unlock();
     const base::Nanos next = look_(now);

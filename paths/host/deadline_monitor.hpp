@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deadline_monitor.hpp — deadlines of waiting operations that own no context.
+// paths/host/deadline_monitor.hpp — end of late operations that have no context of their own.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -9,17 +9,18 @@
 
 namespace paths {
 
-/// Fails waiting operations that own no context when their deadline passes.
+/// Fails operations that wait past their deadline and have no context (thread or fiber) of their
+/// own.
 ///
-/// Why:         such an operation has no context that would wake at its deadline. Nearly all
-///              operations end long before their deadline. All deadlines on a host are nearly
-///              equal, so one context is enough. This context calls `look` at the earliest expected
-///              deadline, and then sleeps until the next one.
-/// Thread-safe: expect() may be called from any thread. It locks only if no earlier deadline is
+/// Why:         without a context of its own, an operation cannot wake at its deadline. Nearly all
+///              operations end long before their deadline, and all deadlines on a host are nearly
+///              equal. One context is therefore enough for all of them. This context calls `look`
+///              at the earliest expected deadline, and then sleeps until the next one.
+/// Thread-safe: any thread may call expect(). The call locks only if no earlier deadline is
 ///              expected.
 class DeadlineMonitor {
  public:
-  /// Fails the operations that are late at `now`, and returns the next deadline.
+  /// Function that fails the operations that are late at `now`, and returns the next deadline.
   using Look = std::function<base::Nanos(base::Nanos now)>;
   DeadlineMonitor(runtime::Runtime& runtime, runtime::ContextName name, Look look);
   DeadlineMonitor(const DeadlineMonitor&) = delete;
@@ -27,7 +28,7 @@ class DeadlineMonitor {
 
   /// Requests a call of `look` at `until`.
   void expect(base::Nanos until);
-  /// Ends the calls of `look`. Blocks until the last call has returned.
+  /// Stops calling `look`. Blocks until the last call of `look` has returned.
   void stop() { watching_ = {}; }
 
  private:

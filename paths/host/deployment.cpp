@@ -42,7 +42,7 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
           }),
       traffic_(std::make_unique<TrafficCounts>(*plan_, index, connections_)),
       dispatcher_(std::make_unique<Dispatcher>(*this, kinds)) {
-  ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() makes one for each host
+  ENSURE_EQ(plan_->shares.size(), plan_->hosts.size());  // finish_plan() makes a share per host
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::made);
   instance_ = std::make_unique<PlanInstance>(*this, *shared_elements_, kinds);
   if (!runtime_.is_virtual() || deadline().written)
@@ -55,12 +55,13 @@ Deployment::Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const Dep
   acceptor_.open(*call_, connections_, share_);
 }
 
-/// Completes the end of the deployment. After a regular run, finish() has already done everything.
+/// Ends the parts of the deployment that finish() has not ended. After a regular run there are
+/// none.
 Deployment::~Deployment() {
   leave(fmt::format("host {} ended without ending deployment '{}'", name(), label()));
   acceptor_.end(*call_, "it failed");  // no effect unless finish() was cancelled
   connections_.close();
-  meeting_ = {};  // the task may start services that release a lost peer's paths
+  meeting_ = {};  // before end_services(), because this task may start services
   end_services();
   ENSURE(!services_.are_running());
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::ended);
@@ -78,8 +79,7 @@ void Deployment::expect(base::Nanos until) {
   if (deadline_monitor_) deadline_monitor_->expect(until);
 }
 
-/// Releases the paths of a lost peer. The release passes the reason on to the operations that wait
-/// for the peer.
+/// Releases the paths of a lost peer. Operations that wait for the peer receive the reason.
 void Deployment::peer_gone(std::uint32_t peer, const std::string& reason, bool has_closed) {
   const std::string why = fmt::format("host {} is gone: {}", plan_->hosts[peer].name, reason);
   if (!has_closed && (plan_->lanes.is_written || !releases_.have_all()))
@@ -108,7 +108,7 @@ void Deployment::start() {
 }
 
 void Deployment::wait_for_releases(PathReleases::Beginner beginner, const char* what) {
-  const auto next_look = [this] {  // on the virtual clock all hosts are present
+  const auto next_look = [this] {  // peers are not checked on the virtual clock
     return runtime_.is_virtual() ? runtime::Deadline::never()
                                  : runtime::Deadline::written_at(
                                        runtime_.now() + connections_.liveness().look_pause());
@@ -126,12 +126,13 @@ std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
   instance_->stop_wrappers();
   for (const std::uint32_t path : instance_->paths())
     if (plan_->paths[path].threads == 0) dispatcher_->release_background(path, nullptr);
-  // Readers that still wait get the last tuples, and then this error. Without the mark they would
-  // wait for tuples that never arrive.
+  // Readers that still wait get the last tuples, and then this error. Without the mark, readers
+  // would wait for tuples that never arrive.
   instance_->mark_elements(fmt::format("host {} has ended", name()));
   wait_for_releases(PathReleases::Beginner::wrapper, "the release of reads from");
   instance_->drain_wrappers();
-  // Operations that are still being served wait for tuples that will never arrive.
+  // Operations that still wait in an element get an error here, because their tuples will never
+  // arrive.
   instance_->delete_elements();
   if (!services_.wait_for_end(deadline())) end_services();
   if (before_goodbyes) before_goodbyes();
@@ -140,7 +141,8 @@ std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
     meeting_.cancel();
     meeting_.join();
   }
-  // Service contexts may have released the paths of peers that disconnected meanwhile.
+  // Ends services that began while peers disconnected. Such a service releases the paths of one
+  // peer.
   end_services();
   if (deadline_monitor_) deadline_monitor_->stop();
   acceptor_.end(*call_, "it has ended", connections_.open_arrivals());
@@ -167,9 +169,10 @@ bool Deployment::leave(const std::string& why) {
   return true;
 }
 
-/// Ends all contexts and operations of services, in rounds. cancel() ends the present wait of each
-/// context. If a context begins a wait later, the next round ends this wait. In each round,
-/// give_up() moves operations that own no context at least to the next join.
+/// Cancels services in rounds until none runs. In each round, cancel() ends the present wait of
+/// each context. A wait that begins later ends in the next round. give_up() fails the waiting
+/// operations without a context. In each round, such an operation advances at least to the next
+/// join.
 void Deployment::end_services() {
   constexpr base::Nanos pause = std::chrono::milliseconds(10);
   const std::size_t rounds_max = plan_->wrappers.size() + 1;
@@ -180,13 +183,14 @@ void Deployment::end_services() {
     instance_->give_up();
     connections_.requests().end_late(base::Nanos::max());
     if (!services_.are_running()) return;
-    const bool is_stuck = rounds >= rounds_max;  // the virtual clock then reports a deadlock
+    // If services are stuck, the wait has no limit. The virtual clock then reports a deadlock.
+    const bool is_stuck = rounds >= rounds_max;
     if (is_inside)
       services_.wait_for_change(runtime_.is_virtual() && is_stuck
                                     ? runtime::Deadline::never()
                                     : runtime::Deadline{runtime_.now() + pause, true});
     else if (is_stuck && runtime_.is_virtual())
-      return;  // no context remains in which the operations could end
+      return;  // no context remains that could end the operations
     else if (is_stuck)
       services_.wait_for_change(runtime::Deadline::never());
   }

@@ -31,16 +31,18 @@ class Dispatcher;
 class Host;
 class SharedElements;
 
-/// Running part of a plan on one host. It serves the host's wrappers, stages and paths to threads
-/// and other hosts. It is the PATHS server of Bongo et al. 2004, §III-A, linked into the
+/// Running part of a plan on one host. It runs the host's wrappers and stages for threads of this
+/// host and for other hosts. It is the PATHS server of Bongo et al. 2004, §III-A, linked into the
 /// application.
 ///
-/// Each deployment has its own path releases, end, deadlines, failures and traffic counts.
+/// Each deployment counts its own path releases and traffic. It has its own deadlines, failures and
+/// end.
 ///
 /// The deployment owns its parts and determines the order in which they begin and end. PlanInstance
 /// has the elements, wrappers and stages. Dispatcher runs operations of other hosts, and
-/// RemoteCalls sends operations to them. Services counts the work, and PathReleases the paths, that
-/// must end before the deployment ends. TrafficCounts adds up the traffic.
+/// RemoteCalls sends operations to them. Services counts the work that must end before the
+/// deployment ends. PathReleases counts the paths that must be released before. TrafficCounts adds
+/// up the traffic.
 ///
 /// Owns:   its parts and connections. Borrows the host.
 /// Thread-safe.
@@ -48,7 +50,8 @@ class SharedElements;
 class Deployment : public HostView {
  public:
   /// `index` is the index of the host in this plan. `numbers` contains the numbers that the plan's
-  /// hosts have in the run. The deployment accepts greetings of peers as soon as it is constructed.
+  /// hosts have in the run; nullptr for the config's plan. The deployment accepts greetings of
+  /// peers as soon as it is constructed.
   Deployment(Host& host, Acceptor& acceptor, std::shared_ptr<const DeploymentId> call,
              std::shared_ptr<const Plan> plan, std::uint32_t index, HostNumbers numbers,
              const WrapperKinds& kinds, std::shared_ptr<const Peers> peers);
@@ -56,13 +59,13 @@ class Deployment : public HostView {
 
   /// Returns the label given to deploy(); "" for the config's plan.
   const std::string& label() const { return call_->label; }
-  /// Returns the number of the call of Host::deploy() that made this deployment. All hosts of the
-  /// plan have the same number for it.
+  /// Returns the number of the call of Host::deploy() that made this deployment. The number is the
+  /// same on all hosts of the plan.
   std::uint64_t number() const { return call_->number; }
 
   Host& host() const { return host_; }
-  /// Returns an element of this deployment. The host's space contains it as LABEL/NAME, or as NAME
-  /// if the label is empty.
+  /// Returns an element of this deployment. In the host's space the element has the name
+  /// LABEL/NAME, or NAME if the label is empty.
   /// Throws: UsageError if there is no such element.
   std::shared_ptr<pastset::Element> element(std::string_view name);
   /// Returns the name that an element of the plan has in the host's space.
@@ -87,27 +90,28 @@ class Deployment : public HostView {
   /// all hosts that paths connect directly with this host have arrived.
   ///
   /// Throws: TravelError if one of these directly connected hosts did not arrive, or arrived for
-  ///         another call of deploy(). The other hosts receive the failure. Only the destructor may
-  ///         be called afterwards.
+  ///         another call of deploy(). The other hosts receive the failure. After the exception the
+  ///         caller may only destroy the deployment.
   void start();
   /// Ends the deployment. Serves other hosts until every path through this host was released, then
   /// stops the wrappers and disconnects from peers. A lost host counts as having released its
-  /// paths, and so does a host that was silent for the deadline. The threads of this host must have
-  /// released their paths, or release them soon.
+  /// paths, and so does a host that was silent for the length of the deadline. Paths of other hosts
+  /// lead through gateways, so gateways end last.
   ///
-  /// finish() first waits until the paths of threads are released. It then releases the paths of
-  /// this host's prefetches, because no thread on this host needs them any more. At last it waits
-  /// for prefetches of other hosts that read elements of this host. Such a prefetch reads the
-  /// remaining tuples, and then learns that this host has ended. Gateways therefore end last.
+  /// finish() first waits until the paths of threads are released. The caller ensures that the
+  /// threads of this host release theirs. finish() then releases the paths of this host's
+  /// prefetches, because no thread on this host needs them any more. At last finish() waits for
+  /// prefetches of other hosts that read elements of this host. Such a prefetch reads the remaining
+  /// tuples, and then gets the error that this host has ended.
   ///
   /// Calls `before_goodbyes` when no path needs this host any more. Other hosts count this host as
-  /// present until that call has returned. Returns a message about the hosts that did not reply at
-  /// the end; "" if all replied. Any context may call finish(), but only once.
+  /// present until that call has returned. Returns a message about a host that gave no sign of life
+  /// at the end; "" if there was none. Any context may call finish(), but only once.
   ///
   /// Throws: UsageError if finish() was called before.
   std::string finish(const std::function<void()>& before_goodbyes = {});
-  /// Ends the deployment early. Peers receive the reason and count this host as lost. Waits for
-  /// operations that are still being served. Does nothing after finish() has begun.
+  /// Ends the deployment early. Peers receive the reason and count this host as lost. Blocks until
+  /// operations of other hosts that run here have ended. Does nothing after finish() has begun.
   void abandon(const std::string& why);
   EndedThreads& ended_threads() { return ended_threads_; }
 
@@ -117,8 +121,8 @@ class Deployment : public HostView {
   /// Requires: called before finish().
   void before_end(std::function<void()> work) { before_end_ = std::move(work); }
 
-  /// Requests a call of Wrapper::end_late() at `until`. Called by a stage in which an operation
-  /// waits that owns no context.
+  /// Requests a call of Wrapper::end_late() at `until`. A stage calls this function when an
+  /// operation without a context of its own begins to wait there.
   void expect(base::Nanos until);
 
  private:
@@ -128,7 +132,8 @@ class Deployment : public HostView {
   void end_services();
 
   Host& host_;
-  // Recorder of a further deployment, which numbers its own stages.
+  // Recorder of a further deployment. The host's recorder cannot be used, because each plan numbers
+  // its own stages.
   eventspace::Recorder records_;
   Acceptor& acceptor_;
   const std::shared_ptr<const DeploymentId> call_;
@@ -142,9 +147,9 @@ class Deployment : public HostView {
   const std::unique_ptr<TrafficCounts> traffic_;
   RemoteCalls remote_calls_{*this};
   const std::unique_ptr<Dispatcher> dispatcher_;
-  /// On the virtual clock nullptr, unless the plan sets a deadline.
+  /// nullptr on the virtual clock, unless the plan sets a deadline.
   std::unique_ptr<DeadlineMonitor> deadline_monitor_;
-  runtime::Task meeting_;  // task that waits for the peers
+  runtime::Task meeting_;  // task that waits until all peers have arrived
   std::function<void()> before_end_;
   EndedThreads ended_threads_;
   std::atomic<bool> is_ending_{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/deployment_watcher.hpp — observer of the further deployments of a host.
+// paths/host/deployment_watcher.hpp — observer of the deployments of further plans on a host.
 #pragma once
 
 namespace paths {
@@ -7,14 +7,17 @@ namespace paths {
 class Deployment;
 
 /// Observer of a host's further deployments, which are those of all plans except the config's. The
-/// functions are called in this order, in the context that makes or ends the deployment. An
-/// exception of made() or wired() fails deploy().
+/// host calls the functions in the order of their declaration, in the context that makes or ends
+/// the deployment. If made() or wired() throws, deploy() fails.
 class DeploymentWatcher {
  public:
   virtual ~DeploymentWatcher() = default;
-  virtual void made(Deployment& deployment) = 0;   ///< before the first operation
-  virtual void wired(Deployment& deployment) = 0;  ///< peers connected; skipped after a failure
-  virtual void ended(Deployment& deployment) noexcept = 0;  ///< after the last operation
+  /// Called before the first operation of the deployment.
+  virtual void made(Deployment& deployment) = 0;
+  /// Called when all peers are connected. Not called if the deployment has failed before.
+  virtual void wired(Deployment& deployment) = 0;
+  /// Called after the last operation of the deployment.
+  virtual void ended(Deployment& deployment) noexcept = 0;
 };
 
 }  // namespace paths

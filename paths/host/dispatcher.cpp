@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/dispatcher.cpp — execution of other hosts' operations, and replies.
+// paths/host/dispatcher.cpp — execution of operations from other hosts, and the replies.
 #include "paths/host/dispatcher.hpp"
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Returns whether an operation may run in the thread that received it. This requires that no stage
-/// on its path can wait, and that the operation overtakes no other operation of its slot.
+/// Returns whether the thread that received an operation may run it. The operation must wait in no
+/// stage of its path, and must overtake no other operation of its slot.
 bool runs_at_once(const Frame& frame, const Stage& entered, bool is_alone) {
   if (frame.operation.kind == OperationKind::clock) return true;
   return is_alone && entered.nonblocking.has(frame.operation);
@@ -46,7 +46,7 @@ class Dispatcher::Service final : public runtime::Work,
     if (!has_context()) return runtime::schedule(deployment.runtime(), *this);
     try {
       deployment.runtime().begin({"service", deployment.name(), number}, *this);
-    } catch (...) {  // no memory for a stack
+    } catch (...) {  // there is no memory for a stack
       ended(nullptr);
       throw;
     }
@@ -56,12 +56,12 @@ class Dispatcher::Service final : public runtime::Work,
   Frame frame;
   std::uint64_t number = 0;
   std::size_t place = 0;         // index in serving_
-  const Stage* stage = nullptr;  // entered stage; guarded by mutex_ until begin()
+  const Stage* stage = nullptr;  // stage that the operation enters; guarded by mutex_ until begin()
 
  private:
   bool has_context() const { return stage->needs_context; }
   void run() override {
-    const runtime::ApplicationCode inside;  // run() may call reductions and X-functions
+    const runtime::ApplicationCode inside;  // the operation may call reductions and X-functions
     dispatcher_.respond(connection, frame, dispatcher_.outcome_of(frame));
   }
   void resume() noexcept override {
@@ -72,7 +72,7 @@ class Dispatcher::Service final : public runtime::Work,
     ended(nullptr);
   }
   void ended(std::exception_ptr) override {
-    frame.operation.payload = {};  // freed outside of the lock
+    frame.operation.payload = {};  // frees the payload before the mutex is locked
     frame.operation.failure = nullptr;
     const bool is_release = frame.operation.kind == OperationKind::release;
     const std::uint32_t path = frame.operation.path;
@@ -98,7 +98,7 @@ class Dispatcher::Service final : public runtime::Work,
 
 Dispatcher::~Dispatcher() = default;
 
-/// Returns an idle or new Service, and adds it to the running ones.
+/// Returns an idle or new Service, and adds it to the running services.
 /// Requires: mutex_ held.
 Dispatcher::Service& Dispatcher::take_service() {
   if (resting_.empty()) resting_.push_back(std::make_unique<Service>(*this));
@@ -124,7 +124,7 @@ void Dispatcher::run(ConnectionId connection, Frame&& frame) {
     const bool enters = verdict.kind == Verdict::Kind::enters;
     const Stage* const entered = enters ? deployment_.instance().stage(frame.stage) : nullptr;
     if (enters && runs_at_once(frame, *entered, verdict.is_alone)) {
-      validator_.complete(frame);  // counts as ended before a later operation can enter
+      validator_.complete(frame);  // counts the operation as ended before a later one enters
     } else if (enters) {
       service = &take_service();
       service->stage = entered;
@@ -156,7 +156,7 @@ Outcome Dispatcher::outcome_of(const Frame& request) {
     outcome.result = run_stage(deployment_, *entered, request.operation);
   } catch (const TravelError& error) {
     outcome.failure = std::make_shared<TravelError>(error);
-  } catch (const runtime::Stop& stop) {  // this host ends
+  } catch (const runtime::Stop& stop) {  // this host is ending
     outcome.failure = std::make_shared<TravelError>(
         host, "", "", fmt::format("ended: {}", stop.what()), FailureCause::ended);
   } catch (const std::exception& error) {
@@ -186,7 +186,7 @@ void Dispatcher::respond(ConnectionId connection, const Frame& request, Outcome&
   connections.sender().reply(connection, std::move(reply));
 }
 
-/// Replies to an operation whose path was released before it arrived.
+/// Replies with an error to an operation that arrived after the release of its path.
 void Dispatcher::decline(ConnectionId connection, const Frame& frame) {
   if (is_farewell(frame.operation.kind)) return;
   Connections& connections = deployment_.connections();
@@ -268,14 +268,14 @@ void Dispatcher::release_paths_from(std::uint32_t peer, const std::string& reaso
   }
 }
 
-/// Releases a slot in a service context, because a release may wait.
+/// Runs the release of a slot in a new service context, because a release may wait.
 void Dispatcher::release(const Stage& stage, Operation release) {
   deployment_.services()
       .spawn("release",
              [this, &stage, release = std::move(release)] {
                try {
                  run_stage(deployment_, stage, release);
-               } catch (const TravelError&) {  // failure of the release itself
+               } catch (const TravelError&) {  // the release itself has failed
                }
                deployment_.releases().count(release.path);
              })

@@ -21,7 +21,8 @@ namespace paths {
 
 class Deployment;
 
-/// Checks each request and push against the plan, runs it at its stage, and sends the reply.
+/// Checks each operation from another host against the plan, runs it at its stage, and sends the
+/// reply.
 ///
 /// Thread-safe.
 /// Blocks: no, except release_background().
@@ -33,24 +34,26 @@ class Dispatcher {
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  /// Runs the operation of a request or push. Refuses the peer if the plan does not allow the
-  /// operation.
+  /// Runs the operation in a frame of another host. Refuses the sender if the plan does not allow
+  /// the operation.
   void run(ConnectionId connection, Frame&& frame);
-  /// Runs a request of a standing call (standing_calls.hpp) in the same way.
+  /// Runs an operation of a standing call (standing_calls.hpp), with the same checks as any other
+  /// operation.
   void run(ConnectionId connection, ShortFrame&& frame);
   /// Begins an operation that a thread of this host started without waiting. `stage` must need no
   /// context. `state` receives the outcome.
   void begin(const Stage& stage, Operation operation, OperationState& state);
-  /// Releases a path that a wrapper of this host drives. Later calls for the same path have no
+  /// Releases a path that begins at a wrapper of this host. Later calls for the same path have no
   /// effect. Deployment::finish() calls this function for the paths that are not released yet.
   /// Blocks: as the stages of the path do.
   void release_background(std::uint32_t path, Failure failure);
-  /// Releases each path from `peer` that was not released yet, with `reason` as the failure.
+  /// Releases each path from `peer` that was not released yet. Its waiters get `reason` as the
+  /// failure.
   void release_paths_from(std::uint32_t peer, const std::string& reason);
   /// Cancels the present wait of each operation that runs in a context.
   void cancel();
-  /// Returns what is wrong with the result of an operation that this host sent to a stage of
-  /// another host; "" if nothing is.
+  /// Returns a text about the mistake in a result that another host sent; "" if the result is
+  /// right. This host had sent the operation to `stage` of that host.
   std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
 
  private:

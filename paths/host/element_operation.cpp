@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/element_operation.cpp — operations of paths as calls of an element.
+// paths/host/element_operation.cpp — translation of operations into calls of an element.
 #include "paths/host/element_operation.hpp"
 
 #include <fmt/format.h>

@@ -7,20 +7,21 @@
 
 namespace paths {
 
-/// Carries out `operation` on `element`. Kinds that do not concern an element do nothing. The
-/// result has the number of the tuple, or the value of first, last or delta. Its payload is the
-/// tuple. A move returns the moved tuple, because a reduced value travels back up its path.
+/// Carries out `operation` on `element`. Operations that do not concern an element have no effect.
+/// The number of the result is that of the tuple, or the value of first, last or delta. The payload
+/// of the result is the tuple. A move returns the moved tuple, because a reduced value travels back
+/// up the path.
 ///
 /// Blocks: as the element does.
 /// Throws: the errors of the element.
 Result operate_on(pastset::Element& element, const Operation& operation,
                   runtime::Deadline deadline);
 
-/// Returns whether operations on the element need contexts of their own. They do if the element
-/// runs application code, or if another process may hold its lock.
+/// Returns whether operations on the element need contexts (threads or fibers) of their own. They
+/// do if the element runs application code, or if another process may hold the element's lock.
 bool needs_context_on(const pastset::Element& element);
 
-/// Returns the operations that never wait on this element, in any state.
+/// Returns the kinds of operations that never wait on `element`, whatever its state.
 OperationSet nonblocking_on(const pastset::Element& element);
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/ended_threads.cpp — marks of ended threads, and lists of indexes as text.
+// paths/host/ended_threads.cpp — set of ended threads, and lists of thread indexes as text.
 #include "paths/host/ended_threads.hpp"
 
 #include <fmt/format.h>

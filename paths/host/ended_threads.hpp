@@ -14,7 +14,7 @@ namespace paths {
 
 class Deployment;
 
-/// Threads that have ended, by their index on the host.
+/// Set of the threads of a host that have ended. A thread is identified by its index on the host.
 ///
 /// Why: a group waits until all its members have joined, and an ended thread never joins.
 /// Thread-safe.
@@ -24,20 +24,20 @@ class EndedThreads {
   void remove(std::uint32_t thread);  ///< called when the thread begins again
   bool empty() const { return count_.load() == 0; }
   bool has(std::uint32_t thread) const;
-  /// Returns the first thread of a list_text() that has ended; nullopt if none has. If the text
-  /// does not have the form of list_text(), ignores it from the first mistake on.
+  /// Returns the first ended thread in `list`, a text of list_text(); nullopt if none has ended.
+  /// Ignores the text from its first mistake on.
   std::optional<std::uint32_t> first_of(std::string_view list) const;
-  /// Returns thread indexes in rising order as text, such as "0-3,7". Cuts a very long list after a
-  /// complete index.
+  /// Returns a text such as "0-3,7" for thread indexes in rising order. Cuts a very long text after
+  /// a complete index.
   static std::string list_text(const std::vector<std::uint32_t>& threads);
 
  private:
   mutable runtime::Mutex mutex_;
-  std::vector<bool> ended_;  // grows as needed
+  std::vector<bool> ended_;  // indexed by thread; grows as needed
   std::atomic<std::uint32_t> count_{0};
 };
 
-/// Observer of the threads of a host. The ending thread itself calls it.
+/// Observer of the threads of a host. A thread that ends calls thread_ended().
 class ThreadWatcher {
  public:
   virtual ~ThreadWatcher() = default;

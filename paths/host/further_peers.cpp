@@ -41,8 +41,9 @@ std::vector<std::uint32_t> numbers_of(const std::string& label, const Plan& run_
   return numbers;
 }
 
-/// Shared data. It owns the plan and the peers of the run, so that no other object can be created
-/// at their memory addresses.
+/// Data that the hosts of a further plan share. The table of this data uses the addresses of the
+/// plan and of the run's peers as its key. Made owns both, so that no other object gets these
+/// addresses.
 struct Made {
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<const Peers> run;
@@ -58,7 +59,8 @@ std::shared_ptr<const Made> make(const std::string& label, const Plan& run_plan,
   made->run = run;
   made->numbers = numbers_of(label, run_plan, *plan);
   made->peers = *peers_of(*plan, run->run);
-  for (std::size_t host = 0; host < made->numbers.size(); ++host)  // network addresses in the run
+  // A host keeps the network address that it has in the run.
+  for (std::size_t host = 0; host < made->numbers.size(); ++host)
     made->peers.hosts[host].address = run->hosts[made->numbers[host]].address;
   return made;
 }

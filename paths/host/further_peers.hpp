@@ -10,15 +10,15 @@
 
 namespace paths {
 
-/// Host numbers and peers of a further plan (one that is not the config's). They are the same for
+/// Host numbers and peers of a further plan (one that is not the config's). Both are the same for
 /// every host that deploys the plan.
 struct FurtherPeers {
   HostNumbers numbers;
-  std::shared_ptr<const Peers> peers;  ///< peers with the addresses of the run
+  std::shared_ptr<const Peers> peers;  ///< peers with their network addresses in the run
 };
 
 /// Returns the numbers and peers of `plan`. The first host of this process that deploys the plan
-/// makes them. They are shared while a host uses them. `run_plan` and `run` are the plan and the
+/// makes them, and other hosts share them. `run_plan` is the config's plan. `run` contains the
 /// peers of the run.
 ///
 /// Why:    the size of this data grows with the number of hosts and paths of the plan. With one

@@ -159,8 +159,8 @@ void Host::peer_lost(std::uint32_t host, const std::string& reason) {
 }
 
 /// Ends the lanes while this host still counts as present. A host whose threads have ended still
-/// carries messages of other hosts. If it dies meanwhile, other hosts must see that it has not
-/// ended regularly.
+/// carries messages of other hosts. If the host dies while the lanes end, other hosts must see that
+/// it has not ended regularly.
 std::string Host::finish() {
   std::string left_deployment, wrong_with_lanes;
   std::string wrong = deployment_->finish([&] {
@@ -175,7 +175,8 @@ std::string Host::finish() {
   return wrong;
 }
 
-/// Returns a message about the first deployment that was left open; "" if there was none.
+/// Abandons the deployments that the program has not ended. Returns a message about the first of
+/// them; "" if there are none.
 std::string Host::abandon_left_open() {
   std::map<std::string, std::shared_ptr<Deployment>> open;
   {

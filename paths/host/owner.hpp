@@ -10,8 +10,8 @@ namespace paths {
 
 class Deployment;
 
-/// Owner of the paths of a thread. Only the owner may use them. At first it is the context that
-/// constructs this object.
+/// Context (OS thread or fiber) that owns the paths of a thread. Only the owner may use these
+/// paths. The first owner is the context that constructs this object.
 ///
 /// Why:         two contexts on one path would give their operations the same numbers, and joins
 ///              would wait for ever.
@@ -62,7 +62,7 @@ class Owner {
   static const char nobody;
   const Deployment& deployment_;
   const std::uint32_t index_;
-  std::atomic<const void*> context_;  // atomic, because refused contexts read it while it changes
+  std::atomic<const void*> context_;  // atomic, because other contexts read it while it changes
   const std::uint32_t process_;
   std::string_view used_for_;
 };

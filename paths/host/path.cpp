@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/path.cpp — operations of a path as a thread calls them.
+// paths/host/path.cpp — functions by which a thread uses its path.
 #include "paths/host/path.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@
 
 namespace paths {
 
-/// Number of started operations that have not ended. It may outlive the Path that started them.
+/// Number of operations that a path has started and that have not ended. The object may outlive its
+/// Path.
 struct Path::UnderWay {
   runtime::Mutex mutex;
   runtime::WaitList waiting;
@@ -37,12 +38,12 @@ struct Path::UnderWay {
 
 namespace {
 
-/// Not inlined: this work needs much stack, and many threads wait in the calling function.
+/// Not inlined, because this work needs much stack, and many threads wait in the calling function.
 [[gnu::noinline]] void note(Failure& last_failure, const TravelError& error) {
   last_failure = std::make_shared<TravelError>(error);
 }
 
-/// Returns the result of `operation`, and notes its failure in `last_failure`.
+/// Returns the result of `operate`. Stores its failure, or nullptr, in `last_failure`.
 template <class Operate>
 Result noting_failure(Failure& last_failure, Operate operate) {
   try {
@@ -57,7 +58,7 @@ Result noting_failure(Failure& last_failure, Operate operate) {
 }
 
 /// Sets the type of a result's value, and whether the value is partial. Called when the result has
-/// returned to the beginning of the path.
+/// come back to the beginning of the path.
 void describe(Result& result, const PathValues& values) {
   result.path_values = &values;
   const bool is_partial = !result.is_complete();
@@ -66,7 +67,7 @@ void describe(Result& result, const PathValues& values) {
 
 }  // namespace
 
-/// A started operation. It keeps itself alive while it is under way without a context.
+/// Operation that a path has started. It owns itself while it is under way without a context.
 struct Path::StartedOperation final : runtime::Pending<Result>,
                                       runtime::Completion,
                                       runtime::Continuation,
@@ -90,10 +91,10 @@ struct Path::StartedOperation final : runtime::Pending<Result>,
   const PathValues* const values;
   const std::uint64_t sequence;
   const void* const starter = runtime::calling_context();
-  // Shared with the thread; only the thread may access it.
+  // Last failure of the thread. Only the thread may access it.
   const std::shared_ptr<Failure> last_failure;
   const std::shared_ptr<UnderWay> under_way;
-  std::shared_ptr<StartedOperation> self;  // set while the operation is under way
+  std::shared_ptr<StartedOperation> self;  // set while the operation is under way without a context
 
   void end() {
     const std::shared_ptr<StartedOperation> mine = std::move(self);
@@ -155,8 +156,8 @@ Owner::Use Path::use(std::string_view what) const {
   return {*owner_, what, "path", graph()};
 }
 
-/// Runs a check of a move. If the check throws, first sends the mistake to the other threads of the
-/// round, then rethrows it.
+/// Runs a check of a move. If the check throws, sends the mistake to the other threads of the round
+/// and then rethrows the exception.
 template <class Check>
 void Path::check_move(const Check& check) {
   std::exception_ptr mistake;
@@ -213,15 +214,15 @@ Result Path::operate(OperationKind kind, std::uint64_t number, base::Payload pay
   return run(next_operation(kind, number, std::move(payload)));
 }
 
-/// Runs an operation. If started operations are under way, some may not have entered the first
-/// stage yet. The operation then enters after them.
+/// Runs an operation and waits for its result. The operation enters the first stage after all
+/// operations that the path has started before.
 Result Path::run(Operation&& operation) {
   if (has_started()) return begin(std::move(operation)).wait();
   return noting_failure(
       *last_failure_, [&] { return run_stage(*deployment_, *first_stage_, std::move(operation)); });
 }
 
-/// Ignores errors of the element. A move into the element reports them.
+/// Ignores errors of the element, because a later move into the element reports them.
 base::Buffer Path::buffer(std::size_t bytes) {
   const Owner::Use used = use("buffer");
   for (const Stage* stage = first_stage_; stage != nullptr && !stage->wrapper->joins();
@@ -380,8 +381,8 @@ void Path::withdraw(Failure failure) {
   const Owner::Use used = use("withdraw");
   try {
     run_stage(*deployment_, *first_stage_, farewell(OperationKind::withdraw, std::move(failure)));
-  } catch (const TravelError&) {    // `failure` itself, or a lost peer
-  } catch (const runtime::Stop&) {  // cancelled, as are all threads of the run
+  } catch (const TravelError&) {    // caused by `failure` or by a lost peer
+  } catch (const runtime::Stop&) {  // the run cancels all of its threads
   }
 }
 
@@ -395,7 +396,7 @@ void Path::release(Failure failure) {
     wait_while_started(1);
     run_stage(*deployment_, *first_stage_, std::move(operation));
   } catch (const TravelError&) {    // a lost peer needs no release
-  } catch (const runtime::Stop&) {  // cancelled, as are all threads of the run
+  } catch (const runtime::Stop&) {  // the run cancels all of its threads
   }
   deployment_->releases().count(path_);
 }

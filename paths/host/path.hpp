@@ -29,41 +29,43 @@ struct Stage;
 using Started = runtime::Handle<Result>;
 
 /// Chain of wrappers from one thread to an element. A program moves its tuples and contributions
-/// down a path, and the path carries all operations of the element.
+/// down a path. All other operations on the element also use a path.
 ///
-/// Moves are numbered from 0 in the order in which they are started. They enter each wrapper in
-/// that order.
+/// The moves of a path are numbered from 0 in the order in which they are started. Moves enter each
+/// wrapper in the order of their numbers.
 ///
 /// Types:       a payload that is made from values has the type of the values (base/payload.hpp).
-///              It must be the type of the path's template. The type of raw bytes and structs is
-///              unknown, so only their size is checked, when they are used.
-/// Thread-safe: no. A path belongs to one thread while its function runs.
-/// Throws:      TravelError from all operations. UsageError for values of a wrong type or in a
-///              wrong number. Such values are not sent, and threads that wait for the contribution
-///              receive the mistake as a failure. UsageError also after the release, in a forked
-///              process, from another thread, and inside another operation of the thread, such as a
-///              reduction or an X-function.
+///              This type must be that of the path's template. The type of raw bytes and structs is
+///              unknown, so only their size is checked.
+/// Thread-safe: no. A path belongs to one thread while the thread's function runs.
+/// Throws:      TravelError if an operation fails. UsageError for values of a wrong type or number.
+///              Such values are not sent, and threads that wait for the contribution receive the
+///              mistake as a failure. UsageError also if the path is released, if this process was
+///              forked, if another thread calls, or if a reduction or X-function of the thread's
+///              own operation calls.
 /// Paper:       Bongo et al. 2004, §III-A.
 class Path {
  public:
   /// `owner` outlives this object. `last_failure` belongs to the thread. It points to the failure
-  /// of the thread's last operation on any path, which is nullptr if that operation succeeded.
+  /// of the thread's last operation on any path; the failure is nullptr if that operation
+  /// succeeded.
   Path(Deployment& deployment, std::uint32_t path, std::uint32_t thread, Owner& owner,
        std::shared_ptr<Failure> last_failure = std::make_shared<Failure>());
   Path(const Path&) = delete;  // a copy would repeat the numbers of moves
   Path& operator=(const Path&) = delete;
 
-  /// Returns memory for a tuple, to be written, frozen and moved down this path. The move copies
-  /// nothing if the path ends in an element that this process maps, and if that element has free
-  /// memory. Otherwise the buffer is ordinary memory. The element may still be unknown before the
-  /// first operation of the path; the buffer is then ordinary memory, too.
+  /// Returns memory for a tuple. The caller writes the memory, freezes it and moves it down this
+  /// path. The move copies nothing if the path ends in an element that this process maps, and if
+  /// that element has free memory. Otherwise the buffer is ordinary memory. Before the first
+  /// operation of the path, it may also be ordinary memory, because the element may be unknown.
   base::Buffer buffer(std::size_t bytes);
   /// Moves a tuple down the path: into an element, or as this thread's contribution to the round.
   Result move(base::Payload payload);
-  /// Moves a tuple, and copies the bytes of the result, if there are any, into the caller's memory.
-  /// The Result then has no payload. All threads of a round share the result, so one copy is
-  /// necessary.
-  /// Throws: UsageError after the operation if the sizes differ, or if the result is not complete.
+  /// Moves a tuple, and copies the bytes of the result, if it has any, into the caller's memory.
+  /// The returned Result has no payload. The copy is necessary, because all threads of a round
+  /// share the result.
+  /// Throws: UsageError after the operation if the bytes do not fill the memory exactly, or if the
+  ///         result is not complete.
   Result move(base::Payload payload, std::span<std::byte> into);
   template <class T>
   Result move(base::Payload payload, std::span<T> into) {
@@ -74,12 +76,12 @@ class Path {
   Result move_value(const T& value) {
     return move(base::Payload::of(value));
   }
-  /// Starts a move without waiting for its result. Several moves can thus be under way. A move uses
-  /// a pooled context of the host if a stage needs a context. If the handle is dropped, or if the
-  /// deadline of its wait() passes, the operation continues without an observer. Only the thread
-  /// that started the operation may wait for it, and only until the thread's function returns.
-  /// Blocks: while `started_max` operations of this path are under way, even if none was waited
-  ///         for.
+  /// Starts a move without waiting for its result. Several moves can thus be under way. If a stage
+  /// of the path needs a context, the move runs in a pooled context of the host. If the handle is
+  /// dropped, or if the deadline of its wait() passes, the operation continues without an observer.
+  /// Only the thread that started the operation may wait for it, and only until the thread's
+  /// function returns.
+  /// Blocks: while `started_max` operations of this path are under way.
   Started start(base::Payload payload);
   static constexpr std::uint64_t started_max = 256;
   /// Moves a tuple without waiting for a reply. A push takes one frame from each host of the path
@@ -102,16 +104,16 @@ class Path {
   void axe(std::uint64_t number);
   void delete_element();
 
-  /// Returns what each host along this path has sent to other clusters for the paths of `graph`.
-  /// This host and gateways are included.
+  /// Returns the traffic to other clusters that each host along this path has sent for the paths of
+  /// `graph`. The hosts include this one and gateways.
   /// Throws: UsageError if the plan has no such graph.
   std::vector<HostTraffic> traffic(std::string_view graph);
-  /// Announces that this path carries nothing more, after all started operations have ended. Called
-  /// for every path when its thread ends. Threads that still wait for this thread receive
-  /// `failure`, unless it is nullptr.
+  /// Waits until all started operations have ended, then announces that this path carries no
+  /// further operation. A thread that ends releases each of its paths. Other threads that wait for
+  /// this thread receive `failure`, unless it is nullptr.
   void release(Failure failure = nullptr);
-  /// Announces the first round to which this thread does not contribute. Does not wait for started
-  /// operations.
+  /// Announces that this thread contributes to no round after those of its earlier moves. Does not
+  /// wait for started operations.
   void withdraw(Failure failure);
   /// Returns whether release() may have to wait for other threads or hosts.
   bool holds_release() const;

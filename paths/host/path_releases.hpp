@@ -12,7 +12,7 @@
 namespace paths {
 
 /// Counts releases until every path that leads through a host was released. A deployment waits for
-/// that before it ends.
+/// the last release before it ends.
 ///
 /// Thread-safe.
 class PathReleases {
@@ -24,11 +24,10 @@ class PathReleases {
   PathReleases(const Plan& plan, std::uint32_t host);
 
   void count(std::uint32_t path);
-  /// Returns true for the first call for `path`, false for all others.
+  /// Returns true for the first call with `path`, false for later calls with the same path.
   bool begin_release(std::uint32_t path);
   bool have_all() const;
-  /// Blocks until all paths that `beginner` began were released. Returns false if `limit` passed
-  /// first.
+  /// Blocks until all paths with this origin were released. Returns false if `limit` passed first.
   bool wait_for_all(Beginner beginner, runtime::Deadline limit, const runtime::Reason& reason);
 
  private:

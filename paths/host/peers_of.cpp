@@ -10,11 +10,12 @@
 namespace paths {
 namespace {
 
-/// Adds a peer for the switch of each cluster, in the order of switch_number(). Ends with the last
-/// cluster that has an emulated switch.
+/// Adds a peer for the switch of each cluster, up to the last cluster with an emulated switch.
+/// Earlier clusters without one also get a peer, because the index of a switch in the list of peers
+/// must be switch_number() of its cluster.
 void add_switches(const Plan& plan, Peers& peers) {
   const auto clusters = static_cast<std::uint32_t>(plan.clusters.size());
-  std::uint32_t known = 0;  // number of clusters up to the last emulated switch
+  std::uint32_t known = 0;  // number of clusters that get a peer
   for (std::uint32_t cluster = 0; cluster < clusters; ++cluster)
     if (is_switch_emulated(plan, cluster)) known = cluster + 1;
   for (std::uint32_t cluster = 0; cluster < known; ++cluster) {

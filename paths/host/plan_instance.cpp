@@ -83,7 +83,7 @@ void PlanInstance::make_stages(const Plan::HostPlan& share) {
     stage.nonblocking = OperationSet::all();
     for (const Stage* passed = &stage; passed != nullptr; passed = passed->below)
       stage.nonblocking = stage.nonblocking & passed->wrapper->nonblocking_operations();
-    const Stage* last = &stage;  // first stage that joins or needs a context, or the last one
+    const Stage* last = &stage;  // first stage that joins or needs a context; otherwise the last
     while (!last->wrapper->needs_context() && !last->wrapper->joins() && last->below != nullptr)
       last = last->below;
     stage.needs_context = last->wrapper->needs_context();
@@ -140,8 +140,8 @@ void PlanInstance::delete_elements() {
   });
 }
 
-/// Applies `act` to each element. Continues after an error, because processes that map an element
-/// may have damaged it.
+/// Applies `act` to each element. Continues after an error, because another process that maps an
+/// element may have damaged it.
 template <class Act>
 void PlanInstance::each_element(const char* what, Act act) {
   for (const auto& element : elements_) {

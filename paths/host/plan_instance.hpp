@@ -19,7 +19,7 @@ namespace paths {
 class SharedElements;
 class Deployment;
 
-/// Makes the elements and wrappers that a plan has on one host, and connects them to stages.
+/// Elements, wrappers and stages of a plan on one host. The constructor makes them.
 ///
 /// Owns: wrappers and stages. Shares the elements with the space of the host.
 /// Thread-safe. Stages never change once they are made.
@@ -40,16 +40,16 @@ class PlanInstance {
 
   void start_wrappers();
   void stop_wrappers();
-  /// Blocks until the wrappers have no operation under way below them.
+  /// Blocks until all operations that wrappers have started have returned to them.
   void drain_wrappers();
-  /// Fails the operations that wait in wrappers, own no context, and are late at `now`. Returns the
-  /// next deadline.
+  /// Fails the operations that wait in wrappers without a context of their own and are late at
+  /// `now`. Returns the next deadline.
   base::Nanos end_late(base::Nanos now);
-  /// Fails all operations that wait in wrappers and own no context.
+  /// Fails all operations that wait in wrappers without a context of their own.
   void give_up();
 
-  /// Marks the elements, so that readers on other hosts get the last tuples, and then `reason` as
-  /// an error.
+  /// Marks the elements. Readers on other hosts then get the last tuples, and after them `reason`
+  /// as an error.
   void mark_elements(const std::string& reason);
   void delete_elements();
 
@@ -63,9 +63,9 @@ class PlanInstance {
   Deployment& deployment_;
   std::vector<std::shared_ptr<pastset::Element>> elements_;  // sorted by name
   std::vector<std::unique_ptr<Wrapper>> wrappers_;           // same order as HostPlan::wrappers
-  std::unordered_map<StageId, Stage> stages_;                // nodes keep their addresses
+  std::unordered_map<StageId, Stage> stages_;                // stages keep their addresses
   std::vector<const Stage*> exits_;
-  std::vector<const PathValues*> values_;  // one per path; nullptr for paths without threads
+  std::vector<const PathValues*> values_;  // one per path of paths(); nullptr if no thread uses it
 };
 
 }  // namespace paths

@@ -16,7 +16,8 @@
 
 namespace paths {
 
-/// Makes all connections at the start, because peers rely on them.
+/// Makes all connections at the start. For a peer, this host has arrived only after it has made all
+/// of its connections to the peer.
 void RemoteCalls::connect() {
   Connections& connections = deployment_.connections();
   for (const Stage* exit : deployment_.instance().exits())
@@ -46,7 +47,7 @@ void RemoteCalls::call(std::uint32_t to_host, StageId stage, Operation&& operati
   begin_call(to_host, stage, std::move(operation), responder);
 }
 
-/// A separate stack frame, because many fibers may wait below call() and should use little stack.
+/// Not inlined into call(), because many fibers may wait below call() and should use little stack.
 [[gnu::noinline]] void RemoteCalls::begin_call(std::uint32_t to_host, StageId stage,
                                                Operation&& operation, Responder& responder) {
   const runtime::Deadline limit = deployment_.deadline();
@@ -62,7 +63,8 @@ void RemoteCalls::call(std::uint32_t to_host, StageId stage, Operation&& operati
     responder.pop_state();
     throw;
   }
-  // Must follow begin_call(), because the deadline monitor does not see calls that have not begun.
+  // expect() must follow begin_call(), because the deadline monitor does not see calls that have
+  // not begun.
   deployment_.expect(runtime::end_of(deployment_.runtime(), limit));
 }
 
@@ -70,8 +72,8 @@ void RemoteCalls::push(std::uint32_t to_host, StageId stage, Operation operation
   deployment_.connections().sender().push(to_host, stage, std::move(operation));
 }
 
-/// Checks a result. If no host of the plan would send it, refuses the peer and returns the failure.
-/// Otherwise returns nullptr.
+/// Checks a result that `host` has sent. If the plan does not allow the result, refuses the host
+/// and returns a failure. Otherwise returns nullptr.
 Failure RemoteCalls::wrong_answer(std::uint32_t host, StageId stage, const OperationHead& asked,
                                   const Result& answer) {
   const std::string wrong = deployment_.dispatcher().wrong_answer(stage, asked, answer);

@@ -22,17 +22,17 @@ class RemoteCalls {
   /// `deployment` outlives this object.
   explicit RemoteCalls(Deployment& deployment) : deployment_(deployment) {}
 
-  /// Connects to all hosts with which paths connect this host directly. Does not wait until they
-  /// have arrived.
+  /// Connects to all hosts with which paths connect this host directly. Does not wait until these
+  /// hosts have arrived.
   void connect();
   /// Returns the hosts to which paths of this host lead directly, in rising order.
   std::vector<std::uint32_t> peers() const;
 
   /// Sends `operation` to stage `stage` on `to_host`. `responder` gets the reply.
   ///
-  /// Blocks: until the reply arrives, if the operation owns the context.
+  /// Blocks: until the reply arrives, if the operation owns the calling context.
   /// Throws: TravelError if the host is lost or late. Stop if the context is cancelled. After an
-  ///         exception the caller still has the responder.
+  ///         exception the caller still owns the responder.
   void call(std::uint32_t to_host, StageId stage, Operation&& operation, Responder& responder);
   /// Sends `operation` in one frame, without a reply. Does not block. While a push waits for
   /// credits, a newer push of the same path replaces it, unless the waiting push has `kept` set.
@@ -44,7 +44,7 @@ class RemoteCalls {
     base::Nanos shown{0};     ///< time on the clock of the other host
     base::Nanos answered{0};  ///< time of the reply on this host's clock
   };
-  /// Requests the time on the clock of one of peers().
+  /// Asks `peer`, one of peers(), for the time on its clock.
   /// Blocks: as call().
   /// Throws: as call().
   ClockReading read_clock(std::uint32_t peer);

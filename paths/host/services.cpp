@@ -21,7 +21,7 @@ runtime::Task Services::spawn(std::string_view role, std::function<void()> work)
   runtime::Task task =
       runtime_.spawn(runtime::ContextRole::service, {role, host_, number},
                      [ended = std::move(ended), work = std::move(work)]() mutable {
-                       const runtime::ApplicationCode inside;  // reductions, X-functions in `work`
+                       const runtime::ApplicationCode inside;  // `work` may run application code
                        std::exchange(work, nullptr)();
                      });
   const runtime::Lock lock(mutex_);

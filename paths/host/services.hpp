@@ -12,7 +12,7 @@
 
 namespace paths {
 
-/// Starts service contexts, and counts running operations that own no context.
+/// Starts service contexts, and counts running operations that have no context of their own.
 ///
 /// Why: contexts and operations refer to the wrappers of a deployment. The deployment therefore
 ///      waits for all of them before it destroys its wrappers.
@@ -55,7 +55,7 @@ class Services {
   std::atomic<std::uint64_t> operations_{0};  // decreased only with mutex_ held
   mutable runtime::Mutex mutex_;
   runtime::WaitList changed_;
-  std::unordered_map<std::uint64_t, runtime::TaskCanceller> contexts_;  // keyed by number
+  std::unordered_map<std::uint64_t, runtime::TaskCanceller> contexts_;  // keyed by take_number()
 };
 
 }  // namespace paths

@@ -14,8 +14,9 @@
 
 namespace paths {
 
-/// Elements that a host shares with other processes of its machine, and elements that it maps from
-/// them. Each host has one shared space for the elements that the config declares as shared.
+/// Elements that a host shares with other processes of its machine, and elements of these processes
+/// that it maps. Each host has one shared space for the elements that the config declares as
+/// shared.
 ///
 /// Thread-safe.
 class SharedElements {
@@ -28,8 +29,8 @@ class SharedElements {
   /// Returns a shared element of this host. The first call makes all shared elements of this host,
   /// so that no other process can make one of them with different options.
   std::shared_ptr<pastset::Element> make(const Plan::PlanElement& element);
-  /// Returns an element of another host, which has already made it. Returns nullptr after a warning
-  /// if it cannot be mapped, for example because it is on another machine.
+  /// Maps an element that another host has made, and returns it. If the element cannot be mapped,
+  /// for example because it is on another machine, prints a warning and returns nullptr.
   std::shared_ptr<pastset::Element> map(const Plan::PlanElement& element);
 
  private:

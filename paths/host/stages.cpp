@@ -17,7 +17,7 @@
 namespace paths {
 namespace {
 
-/// Returns a failed contribution in place of the operation.
+/// Returns the contribution that the stages below get in place of a failed operation.
 Operation failed_contribution(OperationHead head, const Failure& failure) {
   head.number = 0;
   head.contributions = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/standing_calls.cpp — execution of operations in short frames.
+// paths/host/standing_calls.cpp — execution of operations that arrive in short frames.
 #include "paths/host/standing_calls.hpp"
 
 #include <fmt/format.h>
@@ -12,8 +12,8 @@
 namespace paths {
 namespace {
 
-/// Returns a key that is unique on this host. Each connection numbers its standing calls
-/// separately.
+/// Returns a key for a standing call that is unique on this host. Each connection numbers its
+/// standing calls separately.
 std::uint64_t key_of(ConnectionId connection, std::uint64_t standing) {
   return connection * standing_max + standing;
 }
@@ -81,7 +81,8 @@ void Dispatcher::Standing::begin(ShortFrame&& frame) {
   begin_stage(dispatcher_.deployment_, stage, operation_of(std::move(frame)), Responder(*this));
 }
 
-/// Ends the request before the reply, because the next request may follow the reply immediately.
+/// Counts the request as ended before it sends the reply, because the next request may follow the
+/// reply immediately.
 void Dispatcher::Standing::arrived(Outcome&& outcome) noexcept {
   {
     const runtime::Lock lock(dispatcher_.mutex_);
@@ -101,8 +102,8 @@ void Dispatcher::Standing::arrived(Outcome&& outcome) noexcept {
   dispatcher_.deployment_.services().remove_operation();
 }
 
-/// Registers the standing call of a request. Returns false if its number belongs to a different
-/// call.
+/// Registers the standing call of a request. Returns false if another standing call of the
+/// connection has the same number.
 /// Requires: mutex_ held.
 bool Dispatcher::stand(ConnectionId connection, const Frame& request) {
   const std::uint64_t key = key_of(connection, standing_of_call(request.call));

@@ -8,7 +8,7 @@ namespace paths {
 
 /// Standing call of another host: repeated moves of one path at one slot of one stage. The object
 /// keeps the data of the first request, and memory for the request that is under way. Requests and
-/// replies that do not fit short frames travel in whole frames.
+/// replies that do not fit short frames (paths/wire/short_frame.hpp) travel in whole frames.
 class Dispatcher::Standing final : ServiceRoom, public OperationState {
  public:
   Standing(Dispatcher& dispatcher, ConnectionId connection, const Frame& first,
@@ -16,14 +16,14 @@ class Dispatcher::Standing final : ServiceRoom, public OperationState {
   bool is_of(const Frame& request) const;
   /// Returns the request as a whole frame.
   Frame whole(ShortFrame&& frame) const;
-  /// Returns whether a request may enter. Marks such a request as under way. Nearly all requests
-  /// may enter. If the result is false, validate() must decide. If the stages need a context,
-  /// admit() always returns false, and run() validates the whole request instead.
+  /// Returns true and marks the request as under way if a quick check shows that it may enter. This
+  /// holds for nearly all requests. After false, the caller must call validate(). If the stages
+  /// need a context, admit() always returns false, and run() validates the whole request instead.
   /// Requires: the dispatcher's mutex held.
   bool admit(const ShortFrame& frame);
   /// Requires: the dispatcher's mutex held.
   Validator::Verdict validate(const ShortFrame& frame);
-  /// Runs an admitted request. The request needs no context.
+  /// Runs a request that may enter. Requires: its stages need no context.
   void begin(ShortFrame&& frame);
 
   const Stage& stage;

@@ -124,7 +124,7 @@ bool Thread::is_over() const {
 
 void Thread::end() {
   if (!owner_.is_caller()) return;
-  host().thread_ended(*deployment_, index_);  // before release_paths(), which may wait
+  host().thread_ended(*deployment_, index_);  // must precede release_paths(), which may wait
   release_paths(*last_failure_);
   owner_.end();
   life_.up_nanos = now().count();

@@ -16,13 +16,14 @@ namespace paths {
 class Host;
 
 /// Thread of a program: its rank, its paths and its clock. A program is one function that takes a
-/// Thread. The same function runs on both clocks. It must block only through this object and its
-/// paths.
+/// Thread. The same function runs on the virtual and on the steady clock. The function must block
+/// only through this object and its paths.
 ///
-/// The thread ends when the function returns, and fails when it throws. A call of exit() ends the
-/// process with code 1. The trace records the life of the thread.
+/// The thread ends when the function returns, and fails if the function throws. A call of exit()
+/// ends the process with code 1. The trace records the life of the thread.
 ///
-/// Thread-safe: no. It belongs to the context that constructs it, until its function returns.
+/// Thread-safe: no. The object belongs to the context that constructs it, until the thread's
+///              function returns.
 /// Throws:      UsageError if another thread calls, or if the function has returned.
 class Thread {
  public:
@@ -47,7 +48,7 @@ class Thread {
   bool has_path(std::string_view graph) const;
 
   /// Throws UsageError unless the caller is this thread and its function still runs. The arguments
-  /// form the message, such as "group world: barrier by...".
+  /// are parts of the error text, such as "group world: barrier by...".
   void check_caller(std::string_view what, std::string_view subject, std::string_view name) const {
     owner_.check(what, subject, name);
   }
@@ -65,8 +66,9 @@ class Thread {
   void fail(const std::string& reason);
   void fail(const TravelError& error);
   /// Ends the thread after its function has returned, and releases every path. If the last
-  /// operation failed, waiters get its failure, which is probably the cause. Otherwise they get an
-  /// error about the end of this thread. Later calls, and calls by another thread, have no effect.
+  /// operation failed, other threads that wait for this thread get its failure, which is probably
+  /// the cause. Otherwise they get an error about the end of this thread. Later calls, and calls by
+  /// another thread, have no effect.
   void end();
 
  private:
@@ -80,7 +82,7 @@ class Thread {
   eventspace::EventRecord life_;
   Owner owner_;
   std::shared_ptr<Failure> last_failure_ = std::make_shared<Failure>();
-  std::list<Path> paths_;  // a list keeps their addresses
+  std::list<Path> paths_;  // a list, so that paths keep their addresses
   runtime::Random random_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/host/traffic_counts.cpp — sums of traffic, and their entry in a result.
+// paths/host/traffic_counts.cpp — sums of traffic, and a host's entry in a result.
 #include "paths/host/traffic_counts.hpp"
 
 #include <cstddef>

@@ -13,13 +13,13 @@
 namespace paths {
 
 /// Traffic of a host to other clusters for one graph. The result of a `traffic` operation is an
-/// array of these.
+/// array of HostTraffic.
 struct HostTraffic {
-  std::uint64_t host = 0;  ///< index in the plan
+  std::uint64_t host = 0;  ///< index of the host in the plan
   Traffic wan;
 };
 
-/// Adds up what one host sent over its connections and in messages of groups.
+/// Adds up the traffic that one host sent over its connections and in messages of groups.
 ///
 /// Thread-safe.
 class TrafficCounts {
@@ -28,12 +28,12 @@ class TrafficCounts {
   TrafficCounts(const Plan& plan, std::uint32_t host, const Connections& connections)
       : plan_(plan), host_(host), connections_(connections) {}
 
-  /// Returns what this host sent to other clusters for the paths of `graph`. Each frame counts
-  /// once, on the host where it leaves the cluster. An unknown name has no traffic.
+  /// Returns the traffic that this host sent to other clusters for the paths of `graph`. Each frame
+  /// counts once, on the host from which it leaves the cluster. An unknown graph has no traffic.
   Traffic to_other_clusters(std::string_view graph) const;
-  /// Returns all that this host sent for the paths of `graph`.
+  /// Returns all traffic that this host sent for the paths of `graph`.
   Traffic all(std::string_view graph) const;
-  /// Adds what groups sent to other clusters for a graph.
+  /// Adds traffic that messages of groups caused to other clusters for a graph.
   void add_messages(std::uint32_t graph, const Traffic& wan);
   /// Adds the entry of this host to the result of a `traffic` operation.
   void add_entry(const Operation& asked, Result& answer) const;

@@ -52,7 +52,7 @@ Validator::Verdict Validator::validate(const Frame& frame) {
     return refused(std::move(wrong));
 
   const Operation& operation = frame.operation;
-  if (operation.kind == OperationKind::clock) return {};  // handled by no stage
+  if (operation.kind == OperationKind::clock) return {};  // no stage handles a clock request
   return let_in({operation.kind, operation.slot, operation.segment, operation.sequence,
                  operation.failure != nullptr},
                 *way, slot_of(*entrance, operation.slot));
@@ -74,8 +74,8 @@ Validator::Verdict Validator::let_in(const Entering& entering, const Way& way, S
   if (is_move && !moves.note_next(entering.sequence, may_overtake)) {
     if (std::string wrong = moves.wrong(entering.sequence, may_overtake); !wrong.empty())
       return refused(std::move(wrong));
-    // At most 256 moves of a path are under way (Path::started_max). Of these, half may be
-    // overtaken.
+    // If moves may overtake each other, at most every second number is missing, and at most 256
+    // moves of a path are under way (Path::started_max).
     moves.note(entering.sequence, may_overtake, way.has_order ? 16 : 128);
   }
   if (is_release) {
@@ -136,7 +136,7 @@ bool Validator::release(StageId stage, std::uint32_t slot) {
   return !std::exchange(lost.is_released, true);
 }
 
-/// Returns nullptr if no path enters at the stage.
+/// Returns the entrance at a stage; nullptr if no path enters there.
 Validator::Entrance* Validator::entrance_at(StageId stage) {
   const auto found = std::lower_bound(
       entrances_.begin(), entrances_.end(), stage,
@@ -165,8 +165,9 @@ std::string Validator::wrong_form(const Frame& frame) const {
   return {};
 }
 
-/// Checks that the kind fits the frame. A push is a move without a reply, or a farewell. Only moves
-/// and farewells have failures. Only moves carry tuples; `enter` carries a template.
+/// Checks that the kind of an operation fits its frame. A one-way frame carries a move or a
+/// farewell (release or withdrawal). Only moves and farewells have failures. Only moves carry
+/// tuples; `enter` carries a template.
 std::string Validator::wrong_kind(const Frame& frame) const {
   const Operation& operation = frame.operation;
   const OperationKind kind = operation.kind;
@@ -234,7 +235,7 @@ void Validator::pass(StageId stage, Way& way) const {
   const Plan::PlanStage& passed = plan_.stages[stage];
   const Plan::PlanWrapper& wrapper = plan_.wrappers[passed.wrapper];
   const WrapperKind& kind = kinds_.at(wrapper.kind);
-  // A join is one contributor, which represents all paths above it.
+  // Below a join, all paths above it count as one contributor.
   const bool joins = kind.joins();
   way.first_slot = passed.slot + (joins ? 0 : way.first_slot);
   if (joins) way.slots = 1;

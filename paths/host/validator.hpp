@@ -19,33 +19,34 @@ namespace paths {
 
 /// Compares operations of other hosts with the plan and with earlier operations. Stages can trust
 /// an operation that passes: its path enters at this stage, it has the slot of its contributor, and
-/// it does not contribute to a round twice. The memory grows with the number of slots in use.
+/// it does not contribute to a round twice. The size of this object grows with the number of slots
+/// in use.
 ///
 /// Thread-safe: no. The caller serializes all calls.
 class Validator {
  public:
-  /// Maximum number of operations of one slot that are inside, which means that they have entered
-  /// and not ended. The setting `rounds` of wrappers on the path is added to it. Many operations
-  /// are inside if a path starts them without waiting.
+  /// Maximum number of operations of one slot that are inside (have entered and not ended). The
+  /// setting `rounds` of each wrapper on the path raises the maximum. Many operations are inside if
+  /// a path starts moves without waiting.
   static constexpr std::uint64_t inside_max = 4096;
 
-  static constexpr std::uint32_t segments_max = 4096;  ///< segments of one tuple
+  static constexpr std::uint32_t segments_max = 4096;  ///< maximum number of segments of one tuple
 
   struct Verdict {
     enum class Kind : std::uint8_t {
-      enters,  ///< valid; counts as inside until complete()
+      enters,  ///< valid; the operation counts as inside until complete()
       late,    ///< the path was released before, so the operation has no effect
       wrong,   ///< invalid; no host of this plan sends it
     };
     Kind kind = Kind::enters;
     bool is_alone = false;    ///< if `enters`: no other operation of its slot is inside
-    std::string reason = {};  ///< if `wrong`: such as "slot 7, expected slot 3"
+    std::string reason = {};  ///< if `wrong`: a text such as "slot 7, expected 3"
   };
 
   /// `plan` and `kinds` outlive this object.
   Validator(const Plan& plan, std::uint32_t host, const WrapperKinds& kinds);
 
-  /// Validates a request or push of the host that sent the frame.
+  /// Validates the operation in a frame of another host.
   Verdict validate(const Frame& frame);
   /// Notes that an operation that entered has ended.
   void complete(const Frame& frame);
@@ -53,53 +54,56 @@ class Validator {
   class Standing;
   /// Requires: validate() has not found `request` wrong.
   Standing standing_of(const Frame& request);
-  /// Returns whether a short request enters. Nearly all short requests do. After false, validate()
-  /// returns the verdict.
+  /// Returns true if a quick check shows that a request of a standing call may enter. This holds
+  /// for nearly all requests. After false, the caller must call validate().
   bool admit(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
              std::uint64_t contributions);
   Verdict validate(const Standing& standing, std::uint32_t thread, std::uint64_t sequence,
                    std::uint64_t contributions);
   void complete(const Standing& standing);
-  /// Returns what is wrong with the result of an operation that this host sent into a stage of
-  /// another host; empty if nothing is.
+  /// Returns a text about the mistake in a result that another host sent; empty if the result is
+  /// right. This host had sent the operation to `stage` of that host.
   std::string wrong_answer(StageId stage, const OperationHead& asked, const Result& answer);
-  /// Returns true if the result is certainly right. Fast. After false, wrong_answer() must decide.
+  /// Returns true if a quick check shows that the result is right. After false, the caller must
+  /// call wrong_answer().
   bool is_surely_right(StageId stage, const OperationHead& asked, const Result& answer);
   /// Notes that no further operation enters at this slot. Returns false if that was already known.
   bool release(StageId stage, std::uint32_t slot);
 
  private:
-  /// Entrance of a path into a stage of this host from another host.
+  /// Place where a path from another host enters a stage of this host.
   struct Way {
     std::uint32_t from_host = 0;
     std::uint32_t first_slot = 0;
     std::uint32_t slots = 1;  ///< 1 below a join, otherwise the number of threads of the path
-    /// Whether moves arrive in order. False below a join that distributes a value from below and
-    /// has no fixed root. The first arriver leads each round of such a join, so rounds may overtake
-    /// each other.
+    /// Whether moves arrive in the order of their numbers. False below a join that distributes a
+    /// value from below and has no fixed root. The contributor that arrives first leads each round
+    /// of such a join, so rounds may overtake each other.
     bool has_order = true;
     std::uint64_t inside_max = Validator::inside_max;
   };
-  /// Templates of results from a stage of another host, if the plan has them.
+  /// Templates of the results that a stage of another host returns, if the plan has them.
   using Tuples = PathValues::Templates;
-  /// Moves of a slot that have arrived. Failed moves may overtake others and be overtaken. Other
-  /// moves arrive in order, unless the rounds of a join on their path may overtake each other. Some
-  /// moves may be missing, because a newer push replaced them.
+  /// Numbers of the moves of a slot that have arrived. Failed moves may overtake other moves and be
+  /// overtaken. Other moves arrive in order, unless the rounds of a join on their path may overtake
+  /// each other. A number is missing if a newer one-way move replaced the move before it was sent.
   class Moves {
    public:
-    /// Notes a move if its number follows that of the last one, as for most moves. Returns false
-    /// for any other move.
+    /// If the number follows the highest one, as for most moves, notes the move and returns true.
+    /// Otherwise returns false.
     bool note_next(std::uint64_t sequence, bool may_overtake);
-    /// Returns what is wrong with a move; empty if nothing is.
+    /// Returns a text about the mistake of a move; empty if there is none.
     std::string wrong(std::uint64_t sequence, bool may_overtake) const;
-    /// Notes a move that wrong() has accepted. Keeps at most `gaps_max` gaps.
+    /// Notes a move that wrong() has accepted. Remembers at most `gaps_max` ranges of missing
+    /// numbers.
     void note(std::uint64_t sequence, bool may_overtake, std::size_t gaps_max);
 
    private:
     bool is_new(std::uint64_t sequence) const;
-    std::uint64_t next_ = 0;           // one more than the highest move
+    std::uint64_t next_ = 0;           // one more than the highest number
     std::uint64_t next_in_order_ = 0;  // one more than the highest move that may not overtake
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;  // last few gaps below next_
+    // Last few ranges of missing numbers.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps_;
   };
   struct Slot {
     bool is_released = false;  // released by its path, or by this host after the loss of a peer
@@ -107,7 +111,7 @@ class Validator {
     std::uint64_t released_from = 0;  // moves with lower numbers may still arrive
     std::uint64_t inside = 0;
     Moves moves;
-    std::map<std::uint32_t, Moves> further;  // key: segment (from 1), which has its own rounds
+    std::map<std::uint32_t, Moves> further;  // keyed by segment, from 1; each has rounds of its own
     Moves& moves_of(std::uint32_t segment) { return segment == 0 ? moves : further[segment]; }
   };
   /// Stage at which paths of other hosts enter.
@@ -116,7 +120,7 @@ class Validator {
     std::uint32_t first_slot = 0;
     std::vector<std::uint32_t> from_hosts = {};
     std::vector<std::pair<std::uint32_t, Way>> ways = {};  // keyed by path; filled on first use
-    std::vector<Slot> slots = {};  // first one is first_slot; grows as needed
+    std::vector<Slot> slots = {};  // begins with first_slot; grows as needed
   };
 
   /// Operation whose stage, path and slot are valid.
@@ -139,9 +143,9 @@ class Validator {
 
   const Plan& plan_;
   const WrapperKinds& kinds_;
-  const std::uint64_t threads_;                                      // threads of the whole plan
-  std::vector<Entrance> entrances_;                                  // sorted by stage
-  std::unordered_map<std::uint64_t, Tuples> tuples_;                 // keyed by stage and path
+  const std::uint64_t threads_;                       // number of threads in the plan
+  std::vector<Entrance> entrances_;                   // sorted by stage
+  std::unordered_map<std::uint64_t, Tuples> tuples_;  // keyed by stage and path
   std::pair<std::uint64_t, const Tuples*> last_tuples_{0, nullptr};  // last look-up in tuples_
 };
 
@@ -155,7 +159,7 @@ class Validator::Standing {
   Way way;
   std::uint32_t slot = 0;
   std::size_t place = 0;      // index in the entrance's slots; valid after the first request
-  std::uint32_t threads = 1;  // threads of the path
+  std::uint32_t threads = 1;  // number of threads of the path
 };
 
 }  // namespace paths

@@ -13,13 +13,13 @@
 
 namespace paths {
 
-/// Runs operations on the element of one wrapper. An operation that owns a context waits in it. Any
-/// other operation gets its reply later, when the element notifies this object.
+/// Runs operations on the element of one wrapper. An operation that owns a context blocks that
+/// context. Any other operation gets its reply later, when the element notifies this object.
 ///
-/// Thread-safe, also for operations that own no context.
+/// Thread-safe, also for operations without a context of their own.
 class WaitingAccesses {
  public:
-  /// Returns text that is added to the error of a late read.
+  /// Function that returns text to append to the error of a late read.
   using Hint = std::string (*)(const Plan& plan, std::uint32_t path);
   explicit WaitingAccesses(pastset::Element& element, Hint hint = nullptr)
       : element_(element), hint_(hint) {}
@@ -27,7 +27,7 @@ class WaitingAccesses {
   WaitingAccesses(const WaitingAccesses&) = delete;
   WaitingAccesses& operator=(const WaitingAccesses&) = delete;
 
-  /// Handles an operation whose path ends here.
+  /// Handles an operation whose path ends at this wrapper.
   void handle(Operation&& operation, const Next& next, Responder& responder);
   base::Nanos end_late(base::Nanos now);  ///< see Wrapper::end_late()
   void give_up();                         ///< see Wrapper::give_up()
