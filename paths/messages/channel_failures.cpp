@@ -16,12 +16,11 @@ namespace paths {
 void ChannelFailures::fail(const GroupState& group, std::uint32_t peer,
                            const EndpointState::Waits& waits, const std::string& reason) {
   if (waits.empty()) return;
-  // The text needs no addition, because the peer itself gave this reason when it left. The cause of
-  // the failure is not known.
+  // The peer itself gave this reason when it left the group, so the text needs no addition. The
+  // peer has not reported the cause of the failure.
   if (group.said.contains(peer)) return fail_as_said(waits, reason, FailureCause::other);
-  // True if the peer has left the group or this host is leaving it. `parts` contains the operations
-  // of each peer that has left. A peer that is not in `over` can still send, so this host itself is
-  // leaving.
+  // Whether the peer has left the group or this host is leaving it. `parts` contains each peer that
+  // has left. If the peer is not in `over`, its lanes still work, so this host is leaving.
   const bool has_left = group.parts.contains(peer) || !group.over.contains(peer);
   fail_as_said(
       waits,
@@ -91,8 +90,8 @@ void ChannelFailures::end_channels(GroupState& group, const Channels& which, con
   for (auto& [peer, lane] : group.in) credit_.issue_returned(group, peer);
 }
 
-/// Fails channels. Also passes on failures that another host has reported, because that report
-/// possibly did not reach all hosts.
+/// Fails channels and reports their failure to the peers. Also passes on failures that another host
+/// has reported, because its report may not have reached all hosts.
 void ChannelFailures::fail_channels(GroupState& group, const Channels& which,
                                     const std::string& why, FailureCause cause) {
   end_channels(group, which, why, cause);

@@ -11,8 +11,9 @@
 
 namespace paths {
 
-/// A wait must not hang on a lane or channel that can no longer carry its message. ChannelFailures
-/// ends such lanes and channels, and fails their waits with the reason.
+/// A send or receive must not hang on a lane or channel that can no longer carry its message.
+/// ChannelFailures ends such lanes and channels, and fails their sends and receives with the
+/// reason.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class ChannelFailures {
@@ -22,10 +23,10 @@ class ChannelFailures {
                   OutgoingLanes& outgoing)
       : state_(state), groups_(groups), credit_(credit), outgoing_(outgoing) {}
 
-  /// Fails waits on lanes with a peer. The error names group and peer.
+  /// Fails sends to a peer or receives from it. The error names group and peer.
   void fail(const GroupState& group, std::uint32_t peer, const EndpointState::Waits& waits,
             const std::string& reason);
-  /// Fails waits. `reason` is the whole text of the error.
+  /// Fails sends or receives. `reason` is the whole text of the error.
   void fail_as_said(const EndpointState::Waits& waits, const std::string& reason,
                     FailureCause cause);
   /// Whether a failure was delivered to an operation of a thread on this host.
@@ -33,20 +34,21 @@ class ChannelFailures {
 
   /// Ends the lanes to and from a peer.
   void end_lanes(GroupState& group, std::uint32_t peer, const std::string& reason);
-  /// Ends the lanes to all peers that can be reached only through a lost host, and to that host
-  /// itself.
+  /// Ends the lanes with the lost host, and with each peer if the lost host is on the way to or
+  /// from that peer.
   void end_lanes_over(GroupState& group, std::uint32_t lost, const std::string& reason);
   /// Rejects a frame and ends the lanes to and from its source in the group.
   void refuse(const LaneFrame& frame, const std::string& wrong);
 
-  /// Records the purpose for which a host uses a channel. If two hosts use it for different
-  /// purposes, the channel and all higher ones fail. The hosts differ about the higher ones, too.
+  /// Records the purpose for which a host uses a channel. If two hosts use the channel for
+  /// different purposes, it fails. All higher channels fail, too, because the hosts also differ
+  /// about these.
   void compare_signatures(GroupState& group, std::uint64_t channel,
                           const GroupState::Meaning& said);
-  /// Ends channels on this host.
+  /// Fails channels on this host only.
   void end_channels(GroupState& group, const Channels& which, const std::string& why,
                     FailureCause cause);
-  /// Ends channels and notifies the peers.
+  /// Fails channels on this host, and reports their failure to the peers.
   void fail_channels(GroupState& group, const Channels& which, const std::string& why,
                      FailureCause cause);
   void tell(GroupState& group, std::uint32_t peer, std::uint64_t channel);

@@ -8,10 +8,10 @@
 namespace paths {
 namespace {
 
-/// Rate that is assumed for a route without a rate limit when the window of a lane is computed.
+/// Rate that the computation of a lane's window assumes for a route without a rate limit.
 constexpr double unlimited_as_bits_per_second = 10e9;
 constexpr std::uint64_t usual_frame_bytes = LaneSettings().frame_bytes;
-/// Delay after which a delayed grant is sent if its message has not arrived.
+/// Longest delay of a grant. The grant is then sent, unless its message has arrived.
 constexpr base::Nanos asks_after = std::chrono::milliseconds(250);
 
 }  // namespace
@@ -77,8 +77,8 @@ void CreditIssuer::ask_for(const GroupState& group, std::uint32_t source, Inboun
 }
 
 /// Whether the grant of a message may be delayed. A source that has credit for more than one frame
-/// can send small messages without a grant. If it sends another message first, that message uses
-/// the credit. The credit is then no longer ample.
+/// can send a small message without a grant. If the source uses its credit for another message, the
+/// credit is no longer ample, and ask_if_short() sends the grant.
 bool CreditIssuer::may_wait_to_ask(const InboundChannel& lane, const NamedMessage& which) const {
   return which.is_little && !which.is_grant_at_once && !state_.runtime.is_virtual() &&
          has_ample_credit(lane);
@@ -110,8 +110,9 @@ void CreditIssuer::ask_if_short(const GroupState& group, std::uint32_t source,
   if (lane.holds_back() && !has_ample_credit(lane)) grant_held_back(group, source, lane);
 }
 
-/// Sends all delayed grants, 250 ms after the first delay. The source may expect another message
-/// than this host. It notices the difference by the signature digest in the grant.
+/// Sends all delayed grants, 250 ms after the first delay. The source may use the channel for
+/// another purpose than this host. The signature digest in the grant shows the difference to the
+/// source.
 void CreditIssuer::ask_for_all() {
   asks_at_ = base::Nanos::max();
   for (const auto& [id, group] : groups_.all())

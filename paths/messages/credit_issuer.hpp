@@ -11,9 +11,9 @@
 
 namespace paths {
 
-/// Messages may arrive before their receive call. They must not fill the memory of a host.
-/// CreditIssuer issues credit to sources within the limit of the inbox. It also grants messages for
-/// which this host has a receive call.
+/// Messages that arrive before their receive call must not fill the memory of a host. CreditIssuer
+/// issues credit to sources within the limit of the inbox. It also grants messages for which this
+/// host has a receive call.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class CreditIssuer {
@@ -22,15 +22,16 @@ class CreditIssuer {
   CreditIssuer(EndpointState& state, GroupTable& groups, Inbox& inbox)
       : state_(state), groups_(groups), inbox_(inbox) {}
 
-  /// Returns the lane from a peer, and makes it if needed.
+  /// Returns the lane from a peer. Makes the lane at the first call.
   InboundChannel& lane_from(GroupState& group, std::uint32_t source);
 
   void issue(GroupState& group, std::uint32_t source);
-  /// Issues credit again after it was returned. Lanes that found the inbox full are served first.
+  /// Issues credit to a source again after its earlier credit was returned. Lanes that found the
+  /// inbox full get credit first.
   void issue_returned(GroupState& group, std::uint32_t source);
   void issue_to_short();
 
-  /// Grants a message to its source. Delays the grant if the source can send the message by credit.
+  /// Grants a message. Delays the grant if the source can send the message by credit.
   void ask_for(const GroupState& group, std::uint32_t source, InboundChannel& lane,
                const NamedMessage& which, MessageName name);
   /// Sends the delayed grants of a lane, unless the source has ample credit.

@@ -27,27 +27,27 @@ class LaneCarrier {
   /// use. Never blocks.
   virtual void send(std::uint32_t host, LaneFrame frame) = 0;
   /// Whether the carrier accepts frames to `host` only as fast as it can send them. has_room() is
-  /// useful only if it does.
+  /// meaningful only in this case.
   virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
-  /// Whether the carrier would send another frame at once. If not, the carrier calls
+  /// Whether the carrier would send another frame to `host` at once. If not, the carrier calls
   /// MessageEndpoint::room_made() later, but not from this function.
   virtual bool has_room(std::uint32_t /*host*/) { return true; }
   /// Returns the hosts to which a frame was sent and which have given no sign of life.
   virtual std::set<std::uint32_t> silent() const { return {}; }
   /// Asks all connected hosts for a sign of life. Returns the hosts that gave none in
-  /// `silent_looks_max` consecutive calls. Later waits do not wait for those hosts. Steady clock
-  /// only.
+  /// `silent_looks_max` consecutive calls. The wait at the end of the run ignores these hosts.
+  /// Steady clock only.
   virtual std::set<std::uint32_t> look_after(std::uint32_t /*silent_looks_max*/) { return {}; }
-  /// Stops waiting for a host that is gone. The wait at the end of the run does not wait for that
-  /// host either. Requires: the mutex of the endpoint is held.
+  /// Notes that a host is gone. The wait at the end of the run ignores this host. Requires: the
+  /// mutex of the endpoint is held.
   virtual void forget(std::uint32_t /*host*/) {}
   /// Returns the progress towards the end of the run that a host reported in its last sign of life
   /// (MessageEndpoint::end_progress()).
   virtual std::uint64_t end_progress(std::uint32_t /*host*/) const { return 0; }
 };
 
-/// State that the parts of an endpoint share: its position in the run, its mutex, and its outgoing
-/// frames.
+/// State that the parts of an endpoint share: the position of the endpoint in the run, its mutex,
+/// and its outgoing frames.
 ///
 /// Units: on the steady clock, all times are ideal times (paths/links/link_scheduler.hpp).
 /// Thread-safe: `mutex` guards due_queue, link_scheduler and ended. All other members are constant.
@@ -66,8 +66,8 @@ class EndpointState {
   std::uint32_t cluster() const { return plan->hosts[host].cluster; }
   /// Whether frames for `target` may pass through this host.
   bool leads_to(std::uint32_t target) const;
-  /// Returns how far in the future the times in frames of other processes may be. All waits end
-  /// before that time.
+  /// Returns the longest span by which times in frames of other processes may lie in the future.
+  /// All waits of this host end earlier.
   base::Nanos farthest() const;
   runtime::Deadline deadline() const;
   std::string name_of(std::uint32_t place) const;
@@ -82,10 +82,11 @@ class EndpointState {
   void post_to_neighbour(std::uint32_t place, LaneFrame frame) {
     link_scheduler.leaving().emplace_back(place, std::move(frame));
   }
-  /// Does all work that is due, in the order of due times. On the steady clock, several due times
-  /// may have passed before the call.
+  /// On the steady clock, does all work that is due, in the order of due times. Several due times
+  /// may have passed before the call. On the virtual clock, does nothing.
   void catch_up();
-  /// Does the work at the time `moment`, or at once if that time has passed.
+  /// Does the work at the time `moment`. If that time has passed and no earlier work waits, does
+  /// the work at once.
   template <class Work>
   void at(base::Nanos moment, Work work) {
     const bool is_behind =
@@ -105,7 +106,7 @@ class EndpointState {
   runtime::Mutex mutex;
   DueQueue due_queue;
   LinkScheduler link_scheduler;
-  Waits ended;  ///< waits to complete after the mutex is released
+  Waits ended;  ///< sends and receives to complete after the mutex is released
 };
 
 }  // namespace paths

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/messages/frame_delivery.cpp — handling of incoming frames: to the next host, or into a lane
+// paths/messages/frame_delivery.cpp — incoming frames: forwarding, or delivery to a lane
 #include "paths/messages/frame_delivery.hpp"
 
 #include <fmt/format.h>
@@ -60,8 +60,8 @@ bool FrameDelivery::has_way(const LaneFrame& frame) const {
          state_.leads_to(frame.target);
 }
 
-/// Whether the frame crossed the network of this host: it is from a host of the cluster, or all
-/// frames arrive through a switch.
+/// Whether a frame crossed the network of this host's cluster. It did if a host of the cluster sent
+/// it, or if all frames reach the cluster through a switch.
 bool FrameDelivery::comes_by_network(std::uint32_t from) const {
   const Plan& plan = *state_.plan;
   const std::uint32_t here = state_.cluster();
@@ -69,7 +69,7 @@ bool FrameDelivery::comes_by_network(std::uint32_t from) const {
          (from < plan.hosts.size() && plan.hosts[from].cluster == here);
 }
 
-/// Sends a frame on over the next link. If this host is the target, processes the frame.
+/// Processes a frame if this host is its target. Otherwise sends the frame over the next link.
 void FrameDelivery::pass(bool is_received, base::Nanos came, LaneFrame frame) {
   const bool is_data = frame.kind == LaneKind::data;
   if (is_data && is_received) {

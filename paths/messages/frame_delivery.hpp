@@ -41,7 +41,7 @@ class FrameDelivery {
       : parts_(parts), state_(parts.state), receiving_(std::move(receiving)) {}
 
   void deliver(std::uint32_t from, LaneFrame frame);
-  /// Does the work when all frames have arrived that were passed on before this call.
+  /// Does the work after all frames of earlier deliver() calls have arrived, which links may delay.
   void when_all_has_come(const DueQueue::Work& work);
 
  private:
@@ -55,7 +55,7 @@ class FrameDelivery {
   const Parts parts_;
   EndpointState& state_;
   const std::shared_ptr<EmulatedLink> receiving_;
-  base::Nanos all_come_by_{0};  // arrival time of the last frame that is still under way
+  base::Nanos all_come_by_{0};  // latest arrival time of the frames under way
 };
 
 }  // namespace paths

@@ -35,7 +35,7 @@ void Gathering::take(const LaneFrame& frame) {
   else if (frame.bytes == of_host)
     hosts_.insert(frame.source);
   else if (const std::uint64_t round = frame.bytes == of_cluster ? 0 : frame.bytes - 2;
-           // No run has more rounds; the check limits the size of heard_.
+           // No run has more rounds than clusters. The check limits the size of heard_.
            round < state_.plan->clusters.size())
     heard_.emplace(round, state_.plan->hosts[frame.source].cluster);
   resume();
@@ -87,7 +87,8 @@ std::vector<std::uint32_t> Gathering::awaited() const {
   return hosts;
 }
 
-/// Silent hosts are not named, because the connections of paths report hosts that never arrived.
+/// Hosts that never gave a sign of life are not named here, because the connections of paths report
+/// them.
 std::string Gathering::awaited_text() const {
   const Plan& plan = *state_.plan;
   const std::set<std::uint32_t> silent = state_.carrier.silent();
@@ -110,8 +111,8 @@ LaneFrame Gathering::news(std::uint32_t target, std::uint64_t bytes) const {
   return frame;
 }
 
-/// Reports that the fact holds for this cluster, and for all clusters that reported to it in
-/// earlier rounds.
+/// Reports to other clusters that the fact holds for this cluster, and for all clusters that
+/// reported to it in earlier rounds.
 void Gathering::tell_clusters() {
   const Plan& plan = *state_.plan;
   for (const std::uint32_t cluster : clusters_in_round(plan, state_.cluster(), round_, true)) {

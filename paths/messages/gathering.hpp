@@ -33,8 +33,8 @@ class Gathering {
   void begin();
   /// Processes a report from another host.
   void take(const LaneFrame& frame);
-  /// Sends the reports that can be sent now. Must be called after each change that may permit a
-  /// report.
+  /// Sends the reports that can be sent now. The caller must call resume() after each change that
+  /// may permit a report.
   void resume();
   bool is_here() const { return is_here_; }
   bool is_everywhere() const { return is_everywhere_; }
@@ -51,17 +51,18 @@ class Gathering {
   /// for this host yet, 1 that it holds. On the exit of a cluster, 2 + n means that the exit has
   /// sent the report of round n. All bits are set if the fact holds for all hosts.
   std::uint64_t progress() const;
-  /// Returns the smallest progress() of the host `of` at which that host has sent the report for
+  /// Returns the smallest progress() of the host `of` that shows that it has sent the report for
   /// which this host waits.
   std::uint64_t progress_needed(std::uint32_t of) const;
   /// Returns the hosts for whose reports this host waits.
   std::vector<std::uint32_t> awaited() const;
-  /// Returns a text about those awaited hosts that have given a sign of life; "" if there are none.
+  /// Returns a text about the first awaited host that has given a sign of life; "" if there is
+  /// none.
   std::string awaited_text() const;
 
   /// On a switch: notes that the fact holds for one of its hosts.
   void note_host(std::uint32_t host);
-  /// On a switch: removes that note, because the host arrived late.
+  /// On a switch: undoes note_host(), because the host has arrived late.
   void forget_host(std::uint32_t host) { hosts_.erase(host); }
   bool has(std::uint32_t host) const { return hosts_.contains(host); }
   /// On a switch: checks whether the fact holds for all of its hosts that are not lost.

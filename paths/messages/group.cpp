@@ -20,7 +20,8 @@ std::shared_ptr<MessageEndpoint> lanes_here(const std::weak_ptr<MessageEndpoint>
   return lanes != nullptr && lanes->is_of_this_process() ? lanes : nullptr;
 }
 
-/// Returns the endpoint of a handle. Throws UsageError if the host has ended.
+/// Returns the endpoint of a handle. Throws UsageError if the host has ended, or in a forked
+/// process.
 MessageEndpoint& lanes_of(const std::weak_ptr<MessageEndpoint>& held, std::string_view kind,
                           std::string_view name) {
   // The reference stays valid, because no handle may be used while its host ends.
@@ -51,7 +52,8 @@ MessageEndpoint& MessageGroup::lanes_for(std::string_view what, std::uint32_t pe
   return lanes;
 }
 
-/// A message under way. T is void for a message that this host sends.
+/// A message under way. T is void for a message that this host sends, and Received for one that it
+/// receives.
 template <class T>
 class MessageGroup::StartedMessage final : public LaneWait, public runtime::Pending<T> {
  public:
@@ -91,7 +93,7 @@ runtime::Handle<T> MessageGroup::start(std::uint32_t peer, const NamedMessage& w
   constexpr bool is_sent = std::is_void_v<T>;
   MessageEndpoint& lanes = lanes_for(is_sent ? "send" : "receive", peer, which.channel);
   auto started = std::make_shared<StartedMessage<T>>(*this, peer, which.channel, std::move(lent));
-  message.set_type(base::ValueType::unknown);  // messages arrive as bytes, also within one process
+  message.set_type(base::ValueType::unknown);  // messages have no type, also within one process
   if constexpr (is_sent)
     lanes.calls_.send(id_, peer, which, std::move(message), started);
   else

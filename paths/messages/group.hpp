@@ -26,28 +26,28 @@ using SharedHosts = std::shared_ptr<const std::vector<std::uint32_t>>;
 /// A received message.
 struct Received {
   base::Payload payload;  ///< empty if the message is in lent memory
-  /// Whether the message is in the lent memory. This requires that message and memory have the same
-  /// size.
+  /// Whether the message was written into the lent memory. This happens only if message and memory
+  /// have the same size.
   bool is_in_place = false;
 };
 
-/// State of one message at its sender or at its receiver. The message handle and the endpoint share
-/// it.
+/// State of one send or of one receive. The handle of the message and the endpoint share this
+/// object.
 struct LaneWait {
   runtime::Completion completion;
-  /// Memory from which to send, or that receives a message of the same size; set by the handle.
+  /// The caller's memory, from which the message is sent or into which it is received. The handle
+  /// sets it.
   LentMemory lent;
-  // Written before completion:
+  // The endpoint writes the next two before completion.
   Received received;
   Failure failure;  ///< nullptr on success
-  /// Whether the handle was dropped; the memory is not used afterwards. Guarded by the mutex of the
-  /// endpoint until completion.
+  /// Whether the caller has dropped the handle of a message in lent memory. The endpoint then no
+  /// longer uses that memory. Guarded by the mutex of the endpoint until completion.
   bool is_abandoned = false;
 };
 
-/// Identifies a message by a name that its sender and its receiver know. A channel carries either
-/// named messages only or none. Named messages have no order among each other except the sender's
-/// `order`.
+/// Identifies a message by a name that its sender and its receiver know. A channel with named
+/// messages carries no other messages. Named messages have no order except the sender's `order`.
 struct NamedMessage {
   std::uint64_t channel = 0;
   std::uint64_t name = 0;  ///< unique within its lane and channel
@@ -65,7 +65,7 @@ struct NamedMessage {
   /// For receiving: whether the message is small and is usually sent by credit. On the steady clock
   /// the grant is then sent only if credit gets short, or after 250 ms.
   bool is_little = false;
-  bool has_name = true;  ///< false: the next message of the channel
+  bool has_name = true;  ///< false means the next message of the channel
 };
 
 /// Range of channel numbers, both ends included.
@@ -74,8 +74,8 @@ struct Channels {
   std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// The operations in which a host took part before it left a group. They should be the same on all
-/// hosts.
+/// The operations in which a host took part before it left a group. The operations should be the
+/// same on all hosts.
 struct Participation {
   std::uint64_t channels = 0;          ///< number of channels used, counted from channel 0
   std::uint64_t signature_digest = 0;  ///< digest of all operations; 0 = must not be compared
@@ -90,16 +90,16 @@ struct LaneQuestion {
   std::uint64_t channel = 0;
   /// Digest of the purpose for which the asking host uses the channel; never 0.
   std::uint64_t signature_digest = 0;
-  // The group from which this group was split, and the channel of the split. Both are 0 if there is
-  // none.
+  // The group from which this group was split, and the channel of the split. Both are 0 if the
+  // group was not split off.
   std::uint64_t parent = 0;
   std::uint64_t parent_channel = 0;
-  /// Returns the threads of a host that are in the group, in the form that Host::why_absent()
-  /// reads; "" if not known.
+  /// Function that returns the threads of a host that are in the group, in the form that
+  /// Host::why_absent() reads; "" if they are not known.
   std::function<std::string(std::uint32_t host)> threads;
 };
 
-/// Name and plan of a group for error messages. Remains valid after the end of the host.
+/// Name and plan of a group for error messages. The object remains valid after the end of the host.
 struct LaneGroupName {
   std::string name;
   std::shared_ptr<const Plan> plan;
@@ -112,8 +112,7 @@ struct GroupOptions {
   /// in one round trip to the source, plus two frames.
   std::uint64_t window_bytes = 0;
   /// Function that returns a text about this host's use of a channel, for error messages; "" if
-  /// none is known. It is called with the mutex of the endpoint held, until this host leaves the
-  /// group.
+  /// none is known. The endpoint calls it with its mutex held, until this host leaves the group.
   std::function<std::string(std::uint64_t channel)> describe = {};
 };
 
@@ -125,20 +124,20 @@ struct GroupOptions {
 /// order of sending. Messages of different channels arrive in any order. A message arrives as bytes
 /// of unknown type.
 ///
-/// A message is sent only if the receiver has issued credit for it or has granted it. If its
-/// receiver does not call receive(), a message may therefore never be sent. If the receiver does,
-/// it is always sent.
+/// A message is sent only if the receiver has issued credit for it or has granted it. A message
+/// whose receiver never calls receive() may therefore never be sent. A message whose receiver calls
+/// receive() is always sent.
 ///
 /// Thread-safe: all functions. Two concurrent calls on one channel of one lane take effect in
 ///              either order. The group may outlive its host; calls then throw. No call may overlap
 ///              the end of the host.
 /// Blocks: leave(), and wait() of the handles.
 /// Throws: UsageError for a host outside the group, the caller's own host or an unknown channel;
-///         also after leave() and after the end of the host. Failures of hosts and links are thrown
-///         by the handles as TravelError.
+///         also after leave() and after the end of the host. The handles throw TravelError after
+///         failures of hosts and links.
 class MessageGroup {
  public:
-  ~MessageGroup();  ///< leaves without waiting; unsent messages are dropped
+  ~MessageGroup();  ///< leaves the group without waiting; drops unsent messages
   MessageGroup(const MessageGroup&) = delete;
   MessageGroup& operator=(const MessageGroup&) = delete;
 
@@ -160,34 +159,36 @@ class MessageGroup {
     return send(to, NamedMessage{.channel = channel, .has_name = false}, std::move(message));
   }
   runtime::Handle<void> send(std::uint32_t to, const NamedMessage& which, base::Payload message);
-  /// Receives the next message of the channel. The message is granted, so that it does not wait for
-  /// credit. The operation ends when the whole message has arrived. The handle throws TravelError
-  /// if the message cannot arrive, or at the deadline. If the handle is dropped, the message is
-  /// dropped when it arrives.
+  /// Receives the next message of the channel. The call grants the message, so that the sender
+  /// needs no credit for it. The operation ends when the whole message has arrived. The handle
+  /// throws TravelError if the message cannot arrive, or at the deadline. If the handle is dropped,
+  /// the message is dropped when it arrives.
   runtime::Handle<Received> receive(std::uint32_t from, std::uint64_t channel) {
     return receive(from, NamedMessage{.channel = channel, .has_name = false});
   }
   /// Whether frames to that host are small and leave one by one, at the speed of a link or of the
-  /// next process. If so, messages should be sent from lent memory, because no bytes are copied in
-  /// advance. Otherwise messages should be sent as a payload, which several messages can share.
+  /// next process. If so, messages should be sent from lent memory, because each frame is then
+  /// copied only when it leaves. Otherwise messages should be sent as a payload, which several
+  /// messages can share.
   bool is_paced(std::uint32_t to) const;
-  /// Sends from the caller's memory, or receives into it. Frames are copied one by one. The memory
-  /// is used until the operation ends or the handle is dropped. No other thread may read or write
-  /// it meanwhile. If the handle is dropped, the rest of the message is never sent; the caller must
-  /// therefore fail the channel.
+  /// Sends from the caller's memory, or receives into it. Frames are copied one by one. The
+  /// endpoint uses the memory until the operation ends or the handle is dropped. Until then no
+  /// other code may read or write the memory. If the handle is dropped, the rest of the message is
+  /// never sent; the caller must therefore fail the channel.
   runtime::Handle<void> send(std::uint32_t to, const NamedMessage& which, LentMemory message);
   runtime::Handle<Received> receive(std::uint32_t from, const NamedMessage& which,
                                     LentMemory place = {});
-  /// Closes a channel: this host neither sends nor receives on it any more, and the state of the
-  /// channel is removed. If a message of the channel still arrives, the lane of the message ends
-  /// with an error. Closing costs least in the order of channel numbers, without gaps. `what` is
-  /// the purpose of the channel. The error contains it, unless another channel was closed later.
-  /// If this host did its part without messages, `signature_digest` is the digest of the purpose.
-  /// Hosts that then ask with the same digest get no error.
+  /// Closes a channel. This host then neither sends nor receives on the channel, and removes its
+  /// state. If a message of the channel arrives later, the lane of the message ends with an error.
+  /// A host should close its channels in the order of their numbers, without gaps, because this
+  /// costs least. `what` describes the purpose of the channel. The error contains `what`, unless
+  /// another channel was closed later. If this host has done its part without messages,
+  /// `signature_digest` is the digest of the purpose; otherwise it is 0. A host that later asks
+  /// with the same digest gets no error.
   void close(std::uint64_t channel, std::shared_ptr<const std::string> what = nullptr,
              std::uint64_t signature_digest = 0);
-  /// Fails channels. Their unsent messages are dropped. On every host of the group, later sends and
-  /// receives on them fail with the reason. Other channels continue.
+  /// Fails channels on all hosts of the group. Drops the unsent messages of these channels. Later
+  /// sends and receives on these channels fail with the reason `why`. Other channels continue.
   void fail(const Channels& which, const std::string& why,
             FailureCause cause = FailureCause::application);
   /// Sends the question to each host for which the channel waits: a message from that host has not

@@ -14,17 +14,18 @@
 namespace paths {
 namespace {
 
-/// Largest group in which hosts issue credit immediately. In larger groups, sources must ask for
-/// credit.
+/// Number of hosts in the largest group in which hosts issue credit immediately. In larger groups,
+/// sources must ask for credit.
 constexpr std::size_t notified_hosts_max = 64;
-/// Maximum size of a frame from lent memory. Such a frame is copied while the mutex is held.
+/// Maximum size of a frame from lent memory. Such a frame is copied while the mutex of the endpoint
+/// is held.
 constexpr std::uint64_t lent_frame_bytes_max = std::uint64_t{1} << 20;
 
 }  // namespace
 
-/// Joins a group. First processes the frames that arrived before this call, then ends the lanes
-/// that need a lost host. If a lost host had left the group before, these frames contain its
-/// reason.
+/// Joins a group. First processes the frames of the group that arrived before this call, then ends
+/// the lanes that need a lost host. In this order, a host that left the group before its loss is
+/// reported with the reason that it gave.
 std::uint64_t GroupCalls::join(std::string_view name, SharedHosts hosts,
                                const GroupOptions& options) {
   runtime::Lock lock(state_.mutex);
@@ -171,7 +172,7 @@ void GroupCalls::leave(std::uint64_t id, const std::string& why, const Participa
   parts_.clock.settle(lock);
 }
 
-/// Requires: the mutex.
+/// Requires: the endpoint's mutex held.
 void GroupCalls::leave_peer(GroupState& group, std::uint32_t peer, LaneFrame left) {
   constexpr const char* has_left = "this host has left the group";
   if (const auto lane = group.out.find(peer); lane != group.out.end()) {

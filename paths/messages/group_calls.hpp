@@ -17,7 +17,7 @@
 namespace paths {
 
 /// Implements the functions of MessageGroup and its handles (paths/messages/group.hpp) on the
-/// endpoint. A group is identified by its id.
+/// endpoint. Callers identify a group by its id.
 ///
 /// Thread-safe: all functions.
 class GroupCalls {
@@ -35,8 +35,8 @@ class GroupCalls {
   };
   explicit GroupCalls(const Parts& parts) : parts_(parts), state_(parts.state) {}
 
-  /// Makes a group and returns its id. The caller has checked the hosts. Throws UsageError if this
-  /// host is already in a group with that name.
+  /// Makes a group and returns its id. The caller must have checked the hosts. Throws UsageError if
+  /// this host is already in a group with that name.
   std::uint64_t join(std::string_view name, SharedHosts hosts, const GroupOptions& options);
   void send(std::uint64_t group, std::uint32_t to, const NamedMessage& which, base::Payload message,
             const std::shared_ptr<LaneWait>& wait);
@@ -52,11 +52,11 @@ class GroupCalls {
   void leave(std::uint64_t group, const std::string& why = "", const Participation& part = {});
   /// Leaves all groups.
   void leave_all();
-  /// Blocks until the message is complete. Throws TravelError if the message failed, or at the
-  /// given deadline or that of the config.
+  /// Blocks until the message was sent or received. Throws TravelError if the message has failed,
+  /// or if the given deadline or the config's deadline has passed.
   void wait(LaneWait& one, const std::string& what,
             runtime::Deadline given = runtime::Deadline::never());
-  /// Returns known causes why a message may be missing; "" if there are none.
+  /// Returns known causes that may keep messages from arriving; "" if there are none.
   std::string known_cause_text() const;
 
  private:

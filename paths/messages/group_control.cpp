@@ -10,7 +10,7 @@
 namespace paths {
 namespace {
 
-/// Maximum number of control frames that are kept for groups that this host has not made yet.
+/// Maximum number of control frames that this host keeps for groups that it has not made yet.
 constexpr std::size_t early_frames_max = 65'536;
 /// Value of LaneFrame::bytes in a question from a host that waits to send. It is greater than any
 /// number of messages.
@@ -133,7 +133,7 @@ void GroupControl::ask(GroupState& group, const LaneQuestion& question) {
 
 /// Replies to a peer that asks whether a message can still arrive. If this host has closed the
 /// channel, it has sent all messages of the channel. If the peer has received all of them, the
-/// message for which it waits does not exist.
+/// awaited message does not exist.
 void GroupControl::take_question(GroupState& group, const LaneFrame& frame) {
   if (group.over.contains(frame.source)) return;
   if (!group.is_closed(frame.channel)) {
@@ -171,9 +171,9 @@ std::string GroupControl::why_never_here(const LaneFrame& frame) const {
   return why_absent_ ? why_absent_(frame.text) : std::string();
 }
 
-/// Returns the reason why this host will never join a group that is split off; "" if it may still
-/// join. Members split a group while they are in it. A host that has left the group, or on which
-/// the split failed, will never join the new group.
+/// Returns the reason why this host will never join a group that is split off another one; "" if it
+/// may still join. A host takes part in a split only while it is in the old group. A host that has
+/// left the old group, or on which the split failed, will never join the new group.
 std::string GroupControl::why_never_split(const LaneFrame& question) const {
   if (const GroupTable::Ended* const ended = parts_.groups.ended(question.ordinal)) {
     const Participation& part = ended->part;

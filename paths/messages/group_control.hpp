@@ -22,8 +22,8 @@ namespace paths {
 /// Thread-safe: guarded by the mutex of the endpoint.
 class GroupControl {
  public:
-  /// Function that returns why one of the threads will never join a group; "" if not known. It is
-  /// called with the mutex held.
+  /// Function that returns why one of the threads will never join a group; "" if not known.
+  /// GroupControl calls it with the endpoint's mutex held.
   using WhyAbsent = std::function<std::string(std::string_view threads)>;
 
   /// The parts of the endpoint that GroupControl uses. All outlive the GroupControl object.

@@ -49,7 +49,7 @@ void GroupState::mark_mismatch(std::uint64_t channel) {
     entry->second.is_mismatch = true;
 }
 
-/// Closes a channel. Also forgets failed channels with numbers below all open channels, unless all
+/// Closes a channel. Failed channels below all open channels then count as closed, too, unless all
 /// higher channels have failed.
 void GroupState::close(std::uint64_t channel) {
   if (channel == closed_before)

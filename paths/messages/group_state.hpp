@@ -24,8 +24,8 @@ struct GroupState {
     std::uint64_t last = 0;
     std::string why;
     FailureCause cause = FailureCause::other;
-    std::set<std::uint32_t> knowing;  ///< peers that reported the failure
-    bool is_notified = false;         ///< whether this host has reported the failure
+    std::set<std::uint32_t> knowing;  ///< peers that have reported the failure
+    bool is_notified = false;         ///< whether this host has reported the failure to its peers
     bool is_mismatch = false;  ///< whether hosts use the first channel for different purposes
   };
   struct Meaning {
@@ -35,28 +35,29 @@ struct GroupState {
 
   std::uint64_t id = 0;
   std::string name;
-  SharedHosts hosts;  ///< sorted
+  SharedHosts hosts;  ///< sorted numbers of the hosts in the group
   GroupOptions options;
-  std::map<std::uint32_t, OutboundChannel> out;  ///< keyed by target; addresses stay valid
-  std::map<std::uint32_t, std::unique_ptr<InboundChannel>> in;  ///< keyed by source
+  std::map<std::uint32_t, OutboundChannel> out;  ///< keyed by target; lanes keep their addresses
+  /// Lanes from peers, keyed by source.
+  std::map<std::uint32_t, std::unique_ptr<InboundChannel>> in;
   std::map<std::uint32_t, std::string> over;  ///< peers that send no more, with the reason
   std::set<std::uint32_t> said;  ///< peers in `over` that reported the reason themselves
-  /// Operations in which peers took part before they left.
+  /// Operations in which peers took part before they left the group.
   std::map<std::uint32_t, Participation> parts;
   std::uint64_t closed_before = 0;  ///< all channels with lower numbers are closed
   std::set<std::uint64_t> closed;   ///< closed channels with numbers of at least `closed_before`
-  /// The last closed channel and its purpose; nullptr if not known.
+  /// The channel that was closed last, and its purpose; nullptr if the purpose is not known.
   std::pair<std::uint64_t, std::shared_ptr<const std::string>> last_closed;
   /// Closed channels on which this host did its part without messages, each with the digest of its
-  /// purpose. At most closed_purposes_max; the lowest channel is forgotten first.
+  /// purpose. Contains at most closed_purposes_max channels. The lowest one is removed first.
   std::map<std::uint64_t, std::uint64_t> closed_purposes;
   static constexpr std::size_t closed_purposes_max = 128;
-  /// Failed ranges of channels, keyed by first channel; ranges do not overlap.
+  /// Failed ranges of channels, keyed by the first channel of the range. Ranges do not overlap.
   std::map<std::uint64_t, Failed> failed;
   std::map<std::uint64_t, Meaning> meanings;  ///< purpose of each open channel
 
   bool has(std::uint32_t host) const;
-  /// Returns the lane to a peer, and makes it if needed.
+  /// Returns the lane to a peer. Makes the lane at the first call.
   OutboundChannel& lane_to(std::uint32_t target);
   bool is_closed(std::uint64_t channel) const {
     return channel < closed_before || closed.contains(channel);

@@ -13,8 +13,8 @@
 
 namespace paths {
 
-/// The groups of a host by id. It also compares the operations in which hosts took part when they
-/// left a group.
+/// Table of the groups of a host, by id. When hosts leave a group, the table compares the
+/// operations in which they took part.
 ///
 /// Thread-safe: guarded by the mutex of the endpoint.
 class GroupTable {
@@ -27,8 +27,8 @@ class GroupTable {
 
   /// Requires: `state` outlives this object.
   explicit GroupTable(const EndpointState& state) : state_(state) {}
-  /// Makes a group. If a name is used several times, the n-th use on each host belongs to the same
-  /// group. Throws UsageError if this host is already in a group with that name.
+  /// Makes a group. If hosts use a name several times, the n-th uses on all hosts belong to the
+  /// same group. Throws UsageError if this host is already in a group with that name.
   GroupState& add(std::string_view name, SharedHosts hosts, GroupOptions options);
   /// Returns the group; nullptr if this host is not in it.
   GroupState* find(std::uint64_t id);
@@ -42,8 +42,8 @@ class GroupTable {
     return groups_;
   }
 
-  /// Compares the operations of a peer with those of this host. Returns whether this is the first
-  /// difference that was found in the run.
+  /// Compares the operations of a peer with those of this host. Returns true if they differ and
+  /// this is the first difference that was found in the run.
   bool compare(const Ended& ended, std::uint32_t peer, const Participation& part);
   /// Notes that another host used a channel for another purpose, although the channel ended well on
   /// this host.

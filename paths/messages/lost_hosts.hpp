@@ -26,15 +26,15 @@ class LostHosts {
   bool has_ended(std::uint32_t host) const { return ended_.contains(host); }
   const std::map<std::uint32_t, std::string>& all() const { return lost_; }
 
-  /// Notes a text about the first lost host that had not ended properly.
+  /// Stores a text about the loss of a host, unless a text about an earlier loss is stored.
   void note_first(std::uint32_t host, const std::string& why);
   /// Returns the text of note_first(); "" if there is none.
   const std::string& first_text() const { return first_text_; }
 
   /// Returns a lost host or switch on the way from this host to `target`, if any.
   std::optional<std::uint32_t> on_way_to(std::uint32_t target) const;
-  /// Whether the exit of a cluster is cut off: it cannot reach this host, or this host cannot reach
-  /// it.
+  /// Whether the exit of a cluster is lost, or messages between the exit and this host are cut off
+  /// in one direction.
   bool has_cluster(std::uint32_t cluster) const;
 
  private:

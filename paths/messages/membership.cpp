@@ -42,8 +42,8 @@ void Membership::look_at_neighbours() {
   }
 }
 
-/// Counts a host as lost. Returns false if the loss was known already, is that of this host itself,
-/// or no longer matters.
+/// Counts a host as lost. Returns false if this loss was known already, if the host is this one, or
+/// if the threads of all hosts have ended.
 bool Membership::count_out(std::uint32_t host, const std::string& why) {
   if (host == parts_.state.host || parts_.ends.is_everywhere() || !parts_.lost.add(host, why))
     return false;

@@ -31,25 +31,27 @@ class Membership {
   explicit Membership(const Parts& parts) : parts_(parts) {}
 
   /// Notes traffic between this host and its neighbour `place`. The traffic comes from `end` or
-  /// goes to `end`. A host records the next host on the way to `end` as its neighbour, never a
-  /// switch. A new neighbour receives all earlier losses, because they were reported to earlier
+  /// goes to `end`. If `place` is a switch, a host records the next host on the way to `end`
+  /// instead. A new neighbour receives all earlier losses, because they were reported to earlier
   /// neighbours only.
   void note_neighbour(std::uint32_t place, std::uint32_t end);
-  /// Opens connections to the neighbours if switches are processes. Hosts and switches notice the
-  /// end of each other by these connections.
+  /// Opens connections to the neighbours if switches are processes. By these connections, hosts and
+  /// switches notice each other's end.
   void look_at_neighbours();
   bool has_neighbour(std::uint32_t host) const { return neighbours_.contains(host); }
 
   /// Ends all waits for a host that is gone, and reports the loss to the neighbours.
   void lose(std::uint32_t host, const std::string& why);
-  /// Handles a loss that the carrier reports. Also notifies the exit of the cluster. The exit waits
-  /// for all threads of the cluster, but may have no connection to the lost host.
+  /// Handles a loss that the carrier reports, as lose() does. Also notifies the exit of the
+  /// cluster: the exit waits for all threads of the cluster, but may have no connection to the lost
+  /// host.
   void lose_and_notify_exit(std::uint32_t host, const std::string& why);
-  /// Notes that a host has ended properly. Other hosts are not notified, because the report would
-  /// overtake the last frames of that host. The host itself has reported that it left its groups.
+  /// Notes that a host has ended properly. Does not notify other hosts, because the report would
+  /// overtake the last frames of the ended host. That host itself has reported that it left its
+  /// groups.
   void note_end(std::uint32_t host);
-  /// Notifies the source of a frame that passes through this host if the frame cannot reach its
-  /// target.
+  /// If a frame that passes through this host cannot reach its target because of a loss, reports
+  /// the loss to the source of the frame.
   void report_loss(std::uint32_t from, const LaneFrame& frame);
 
   /// Whether a frame concerns only this host and its neighbour, and one of the two is a switch.
@@ -65,7 +67,7 @@ class Membership {
   void tell(std::uint32_t place, LaneFrame frame);
 
   const Parts parts_;
-  /// Hosts whose traffic starts, ends or passes here. On a switch, also other switches.
+  /// Hosts one step away with which this host exchanges frames. On a switch, also other switches.
   std::set<std::uint32_t> neighbours_;
 };
 

@@ -44,9 +44,9 @@ class MessageClock::Service final : public runtime::Work {
   MessageClock& clock_;
 };
 
-/// Polling threads do due work, so that no context need be woken for it. While no thread polls, the
-/// service context does the work. No work is missed: either the context that adds work sees the
-/// polling threads, or the last polling thread sees the work.
+/// Lets polling threads do due work, so that no context need be woken for it. While no thread
+/// polls, the service context does the work. No work is missed: either the context that adds work
+/// sees the polling threads, or the last polling thread sees the work.
 class MessageClock::Lookers final : public runtime::Poller {
  public:
   explicit Lookers(MessageClock& clock) : clock_(clock) {}

@@ -37,7 +37,7 @@ class MessageClock {
   /// meanwhile, because within one process the carrier calls the other host's deliver(), which may
   /// send a reply. `lock` may be unlocked on return.
   void settle(runtime::Lock& lock);
-  /// Blocks until no work is due and no context sends. Returns false if this takes until `limit`.
+  /// Blocks until no work is queued and no context sends. Returns false if `limit` passes first.
   bool drain(runtime::Lock& lock, runtime::Deadline limit);
   /// Stops all transfers. Blocks until the service context has ended.
   void stop();

@@ -28,9 +28,9 @@
 
 namespace paths {
 
-/// One host's end of all messages between hosts without a path. Declared paths are trees, and some
-/// traffic fits no tree. The endpoint sends and receives messages, and passes them on between
-/// clusters.
+/// Endpoint of one host for messages that hosts exchange without a path. Declared paths are trees,
+/// and some traffic fits no tree. The endpoint sends and receives messages. It also passes on
+/// messages of other hosts between clusters.
 ///
 /// The size of its state depends on the groups, hosts and links in use, not on pairs of hosts.
 ///
@@ -52,8 +52,8 @@ class MessageEndpoint {
   MessageEndpoint& operator=(const MessageEndpoint&) = delete;
 
   /// Joins the group with that name. All hosts of the group must join it, in any order, with the
-  /// same hosts and options. A name may be used again after the group was left. The n-th use of the
-  /// name on each host then belongs to the same group. Does not block.
+  /// same hosts and options. A name may be used again after the group was left. The n-th uses of
+  /// the name on all hosts then belong to the same group. Does not block.
   ///
   /// Throws: UsageError if `hosts` is empty, contains a host twice, contains an unknown host or
   ///         lacks this host. Also if this host is already in a group with that name, or if there
@@ -75,10 +75,10 @@ class MessageEndpoint {
   /// was made yet.
   void answer_for_threads(GroupControl::WhyAbsent why_absent);
 
-  // Called by the carrier; these functions do not block.
+  // The carrier calls the following functions. They do not block.
 
-  /// Processes a frame that `from` has sent to this host. The target is this host or a host further
-  /// on.
+  /// Processes a frame that `from` has sent to this host. The target of the frame is this host or a
+  /// host further on.
   void deliver(std::uint32_t from, LaneFrame frame) { delivery_.deliver(from, std::move(frame)); }
   /// Notes that the carrier again has room for frames to a host one step away.
   void room_made(std::uint32_t host);
@@ -99,9 +99,9 @@ class MessageEndpoint {
   /// own start. Prints the missing hosts after 5 s, then at growing intervals.
   void await_all() { phases_.await_all(); }
 
-  /// Leaves all groups after the threads of this host have ended, and waits until the frames under
-  /// way have left. With the key `lanes`, also blocks until the threads of all hosts have ended.
-  /// Meanwhile it passes on the frames of other hosts.
+  /// The caller calls finish() after the threads of this host have ended. Leaves all groups, and
+  /// blocks until the frames under way have left. With the key `lanes`, also blocks until the
+  /// threads of all hosts have ended. Meanwhile this host passes on the frames of other hosts.
   ///
   /// Each host reports its end to the exit of its cluster. The exits report to each other, in
   /// rounds if there are very many (Hoefler et al. 2006), and then to their hosts.
@@ -127,8 +127,8 @@ class MessageEndpoint {
     base::Nanos lateness_lost{0};
   };
   Use use();
-  /// Credit in bytes, by group and peer: credit that was issued here and is unused, and credit for
-  /// sending. For tests.
+  /// Unused credit in bytes, by group and peer: credit that this host has issued, and credit with
+  /// which it may send. For tests.
   using Balance = std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t>;
   Balance credit_issued();
   Balance credit_to_use();
@@ -138,7 +138,8 @@ class MessageEndpoint {
   void check_hosts(std::string_view name, const std::vector<std::uint32_t>& hosts) const;
 
   const std::uint32_t forks_ = runtime::forks_until_here();
-  std::shared_ptr<MessageEndpoint> self_{this, [](MessageEndpoint*) {}};  // handles observe it
+  // Handles hold weak references to this pointer, by which they notice the end of the endpoint.
+  std::shared_ptr<MessageEndpoint> self_{this, [](MessageEndpoint*) {}};
   EndpointState state_;
   OutgoingLanes outgoing_;
   LostHosts lost_;

@@ -130,9 +130,9 @@ void RunPhases::lose_silent(runtime::Lock& lock, std::uint32_t looks, const std:
   }
 }
 
-/// Counts hosts as lost whose report of their end is overdue. Such a host has replied, when asked,
-/// that it sent the report long ago, but the report has not arrived. Without this function neither
-/// host would ever end.
+/// Counts a host as lost if the report of its end is overdue. When asked, such a host has replied
+/// that it sent the report long ago, but the report has not arrived. Without this function, this
+/// host and the other one would wait for ever.
 void RunPhases::lose_overdue() {
   const base::Nanos now = state_.runtime.now();
   std::map<std::uint32_t, base::Nanos> overdue;
@@ -152,7 +152,7 @@ void RunPhases::lose_overdue() {
 }
 
 /// Opens connections to hosts with which this host has exchanged no frames. Without a connection,
-/// the loss of such a host would not be noticed.
+/// this host would not notice the loss of such a host.
 void RunPhases::look_at_all() {
   const Plan& plan = *state_.plan;
   const std::uint32_t here = state_.cluster();

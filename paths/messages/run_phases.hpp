@@ -59,7 +59,7 @@ class RunPhases {
   EndpointState& state_;
   // Time at which threads start even if hosts are missing.
   runtime::Deadline begins_by_ = runtime::Deadline::never();
-  // Hosts whose report of their end is overdue. Value: the time since when it is overdue.
+  // Hosts whose report of their end is overdue, each with the time since when it is overdue.
   std::map<std::uint32_t, base::Nanos> overdue_;
   std::string wrong_;
 };

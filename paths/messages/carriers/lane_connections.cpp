@@ -122,8 +122,8 @@ ConnectionId LaneConnections::connection_to(std::uint32_t host) {
 
 /// If there are too many connections, closes the one that was idle for longest. Does not close
 /// connections to switches, because a switch notices the end of a host by the loss of its
-/// connection. Does not close connections for which the transport reported no room either, because
-/// messages wait for them.
+/// connection. Also keeps connections for which the transport has reported no room, because
+/// messages wait for that room.
 void LaneConnections::close_idle() {
   ConnectionId idle = 0;
   {
@@ -167,7 +167,7 @@ void LaneConnections::answered(ConnectionId connection, const LaneFrame& frame) 
     runtime::DeferredWakes wakes;
     runtime::Lock lock(mutex_);
     is_closed = is_goodbye && closing_.erase(connection) > 0;
-    // The goodbye is not a reply to a goodbye of this host.
+    // True if the goodbye is not a reply to a goodbye of this host. The other host has then ended.
     if (is_goodbye && !is_closed && !is_parting_) {
       ended = to_[connection];
       ended_.insert(ended);
@@ -236,7 +236,7 @@ void LaneConnections::connection_lost(ConnectionId connection, const std::string
       outward_[host].has_closed = true;
       parting_.wake_all(wakes);
     }
-    // After the end of either host, the loss of a connection has no meaning.
+    // If one of the two hosts has ended, the loss of their connection is expected.
     if (ended_.contains(host) || is_parting_) return;
   }
   if (host != host_) lanes_->host_lost(host, reason);

@@ -22,15 +22,15 @@ namespace paths {
 /// hosts, but few pairs exchange messages. LaneConnections therefore opens a connection when the
 /// first frame leaves for a host one step away.
 ///
-/// Frames of another host arrive on the connection that that host made. If there are more than
-/// `connections_most` connections, the one that was idle for longest is closed. A later frame opens
-/// a new one.
+/// A connection carries messages in one direction only, away from the host that made it. If this
+/// host has made more than `connections_most` connections, it closes the one that was idle for
+/// longest. A later frame to the same host opens a new connection.
 ///
 /// Owns: its part of the transport.
 /// Thread-safe: all functions; calls of send() must not overlap.
 class LaneConnections final : public LaneCarrier, public Receiver {
  public:
-  /// All arguments outlive this object. `lanes` receives frames from start() on.
+  /// `runtime` outlives this object, and so does the endpoint that is passed to start().
   LaneConnections(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host,
                   std::unique_ptr<Transport> transport, std::size_t connections_most = 256);
   ~LaneConnections() override;
@@ -64,9 +64,9 @@ class LaneConnections final : public LaneCarrier, public Receiver {
     ConnectionId id = 0;
     bool is_welcome = false, has_closed = false;
     Silence silence;
-    bool has_no_room = false;        ///< whether the endpoint must be notified when there is room
-    std::uint64_t used = 0;          ///< value of frames_ at the last use
-    std::uint64_t end_progress = 0;  ///< latest progress that the other host reported
+    bool has_no_room = false;        ///< whether the transport reported no room for frames
+    std::uint64_t used = 0;          ///< value of frames_ when the last frame was sent
+    std::uint64_t end_progress = 0;  ///< last end_progress() that the other host reported
   };
   Frame frame_of(LaneFrame lane) const;
   Frame frame_of(LaneKind kind) const;
@@ -83,9 +83,9 @@ class LaneConnections final : public LaneCarrier, public Receiver {
   const std::size_t connections_most_;
   RejectionLog rejections_;
   MessageEndpoint* lanes_ = nullptr;
-  Switches* switches_ = nullptr;  // nullptr if there are none
+  Switches* switches_ = nullptr;  // nullptr if this process emulates no switches
   mutable runtime::Mutex mutex_;
-  std::map<std::uint32_t, Outward> outward_;  // keyed by host
+  std::map<std::uint32_t, Outward> outward_;  // connections that this host made, by host
   std::unordered_map<ConnectionId, std::uint32_t> to_, from_;
   SharedClocks clocks_;
   std::set<std::uint32_t> ended_;   // hosts that have sent their goodbye

@@ -14,8 +14,8 @@ namespace paths {
 /// SharedClocks records the hosts that read the same clock as this host, and measures how long
 /// their frames took.
 ///
-/// Why: equal addresses prove nothing. Forwarded ports lead to other machines, and containers on
-///      one machine may have separate clocks.
+/// Why: two hosts with equal network addresses may read different clocks. Forwarded ports lead to
+///      other machines, and containers on one machine may have separate clocks.
 /// Thread-safe: identity() and add_lateness(). All other functions are guarded by the owner's
 ///              mutex.
 class SharedClocks {
@@ -24,8 +24,8 @@ class SharedClocks {
   SharedClocks(runtime::Runtime& runtime, const Peers& peers, std::uint32_t host);
   /// Returns the identity of this host's clock; 0 = the virtual clock.
   std::uint64_t identity() const { return identity_; }
-  /// Compares another host's clock identity with ours. Records the host if the identities are equal
-  /// and both addresses are of one machine.
+  /// Compares another host's clock identity with ours. Records the other host if the identities are
+  /// equal and both addresses are of one machine.
   void compare(std::uint32_t host, std::uint64_t identity);
   bool has(std::uint32_t host) const { return hosts_.contains(host); }
   /// Adds the travel time of the frame to `frame.late`. If the travel time is below zero or above

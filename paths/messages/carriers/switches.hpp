@@ -28,14 +28,14 @@ class Switches {
   void stop();
   /// Whether the number `place` denotes a switch, not a host.
   bool has(std::uint32_t place) const { return place >= hosts_.size(); }
-  /// Processes a frame that a host sends through the switch of that number.
+  /// Processes a frame that the host `from` sends through the switch with this number.
   void deliver(std::uint32_t from, std::uint32_t number, LaneFrame frame);
 
  private:
   struct One;
   std::vector<MessageEndpoint*> hosts_;
-  std::vector<eventspace::Recorder*> recorders_;  // keyed by host
-  std::vector<std::unique_ptr<One>> switches_;    // indexed by cluster; nullptr: no switch
+  std::vector<eventspace::Recorder*> recorders_;  // indexed by host
+  std::vector<std::unique_ptr<One>> switches_;    // indexed by cluster; nullptr if there is none
 };
 
 }  // namespace paths

@@ -7,8 +7,8 @@
 
 namespace paths {
 
-/// Number of bytes that each frame costs in addition to its payload when it uses credit. This cost
-/// limits the number of small frames.
+/// Credit that each frame uses in addition to the bytes of its payload. This cost limits the number
+/// of small frames.
 inline constexpr std::uint64_t frame_overhead_bytes = 128;
 constexpr std::uint64_t charge_of(std::uint64_t payload_bytes) {
   return payload_bytes + frame_overhead_bytes;
@@ -21,8 +21,9 @@ struct MessageName {
   friend auto operator<=>(const MessageName&, const MessageName&) = default;
 };
 
-/// Messages may arrive before their receive call. They must not exhaust a host's memory. The inbox
-/// limits them: the credit that was issued and not returned never exceeds the size of the inbox.
+/// Messages that arrive before their receive call must not exhaust a host's memory. The inbox
+/// limits their size: the credit that was issued and not returned never exceeds the size of the
+/// inbox.
 ///
 /// Thread-safe: guarded by its owner's mutex, like all types of this file.
 class Inbox {
@@ -31,7 +32,7 @@ class Inbox {
   std::uint64_t bytes() const { return bytes_; }
   std::uint64_t issued() const { return issued_; }
   std::uint64_t free() const { return bytes_ - issued_; }
-  /// Number of bytes that messages occupy now, and the maximum so far.
+  /// Return the number of bytes that messages occupy now, and the largest such number so far.
   std::uint64_t held() const { return held_; }
   std::uint64_t held_most() const { return held_most_; }
 
@@ -45,17 +46,17 @@ class Inbox {
 /// the receiver issues it.
 class Account {
  public:
-  /// `aim` is the target for issued credit. `least` is the smallest amount that is issued at once;
-  /// a smaller amount is issued only if the source can use less than `least` bytes more. Without
-  /// this minimum there would be one credit frame per data frame.
+  /// `aim` is the credit that the source should have, and `least` is the smallest amount that
+  /// issue() issues. If the source has less than `least` credit left, issue() also issues a smaller
+  /// amount. Without `least` there would be one credit frame per data frame.
   Account(Inbox& inbox, std::uint64_t aim, std::uint64_t least)
       : inbox_(inbox), aim_(aim), least_(least) {}
   ~Account() { close(); }
   Account(const Account&) = delete;
   Account& operator=(const Account&) = delete;
 
-  /// Issues credit up to the target, within the limit of the inbox. Returns the issued bytes, which
-  /// the caller must report to the source.
+  /// Issues credit up to `aim`, within the limit of the inbox. Returns the issued bytes, which the
+  /// caller must report to the source.
   std::uint64_t issue();
   /// Whether issue() would issue credit if there were room in the inbox.
   bool is_short() const { return !is_closed_ && wants() > 0; }
@@ -64,13 +65,12 @@ class Account {
   bool take(std::uint64_t charge);
   /// Returns credit to the inbox after bytes were received or dropped.
   void give_back(std::uint64_t charge);
-  /// Returns all credit to the inbox. The source uses none of it any more.
+  /// Returns all credit to the inbox, because the source sends nothing more.
   void close();
 
-  /// Number of bytes that the source may still use.
+  /// Returns the credit that the source may still use.
   std::uint64_t unused() const { return issued_ - held_; }
-  /// Whether the source can still use at least half of the target. Its frames then need not wait
-  /// for credit.
+  /// Whether the source still has at least half of `aim`. Its frames then need not wait for credit.
   bool is_ample() const { return unused() >= aim_ / 2 && unused() > 0; }
 
  private:
@@ -87,8 +87,8 @@ class Window {
  public:
   std::uint64_t credit() const { return credit_; }
   void add(std::uint64_t bytes) { credit_ += bytes; }
-  /// Notes that a message needs no credit. This host may not have called send() for the message
-  /// yet.
+  /// Notes that the receiver has granted a message, which then needs no credit. This host may call
+  /// send() for the message before or after the grant.
   void grant(MessageName name) { granted_.insert(name); }
   bool can_pay(std::uint64_t charge) const { return charge <= credit_; }
   void pay(std::uint64_t charge) { credit_ -= charge; }

@@ -14,9 +14,9 @@
 
 namespace paths {
 
-/// The messages of a group that one other host sends. Bytes that arrive before the receive call of
-/// their message are stored in this object and use credit. Other bytes are copied directly into the
-/// memory of their message.
+/// The messages of a group that one other host sends to this host. Bytes that arrive before the
+/// receive call of their message are stored in this object and use credit. Other bytes are copied
+/// directly into the memory of their message.
 ///
 /// Thread-safe: guarded by its owner's mutex.
 class InboundChannel {
@@ -30,7 +30,7 @@ class InboundChannel {
   /// Result of a receive call.
   struct Asked {
     MessageName name;
-    bool is_complete = false;  ///< whether all of the message has arrived already
+    bool is_complete = false;  ///< whether the whole message has arrived already
   };
   Asked receive(const NamedMessage& which, std::shared_ptr<LaneWait> wait);
 
@@ -38,27 +38,27 @@ class InboundChannel {
   bool awaits(std::uint64_t channel) const;
   std::uint64_t messages_arrived() const { return arrived_; }
 
-  /// Delays the grant of a message. `signature_digest` is sent with the grant.
+  /// Notes that the grant of a message is delayed. The grant will contain `signature_digest`.
   void hold_back(MessageName name, std::uint64_t signature_digest);
   bool holds_back() const { return holds_back_; }
   struct HeldBack {
     MessageName name;
     std::uint64_t signature_digest = 0;
   };
-  /// Removes and returns the delayed grants whose messages still need them.
+  /// Removes and returns the delayed grants of messages that have not arrived completely.
   std::vector<HeldBack> take_held_back();
 
-  /// Processes a frame. Appends the waits that are now complete to `ended`. Returns an error text;
-  /// "" if the frame is valid.
+  /// Processes a frame. If the message is then complete and has a receive call, appends its wait to
+  /// `ended`. Returns an error text; "" if the frame is valid.
   std::string take(LaneFrame frame, std::vector<std::shared_ptr<LaneWait>>& ended);
 
-  /// Drops messages of the channels. Returns their waits, which the caller must fail.
+  /// Drops all messages of these channels. Returns their waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> close(const Channels& which);
   /// Drops a frame of a failed channel. Returns an error text; "" if the frame is valid.
   std::string discard(const LaneFrame& frame);
 
-  /// Notes how many messages the source has sent in total. If all have arrived, returns the
-  /// remaining waits, which the caller must fail.
+  /// Notes how many messages the source has sent in total. If all of them have arrived, returns the
+  /// waits for further messages, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> end_after(std::uint64_t messages);
   /// Removes and returns all waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> take_waiting();
@@ -73,11 +73,11 @@ class InboundChannel {
     base::Payload bytes;
   };
   struct Message {
-    std::optional<std::uint64_t> size;  ///< nullopt until the first frame arrives
-    std::uint64_t arrived = 0;          ///< bytes received
+    std::optional<std::uint64_t> size;  ///< in bytes; nullopt until the first frame arrives
+    std::uint64_t arrived = 0;          ///< number of bytes received
     std::vector<Piece> pieces;          ///< parts of the message that are stored in the inbox
     std::uint64_t charge = 0;           ///< credit that the stored parts use
-    /// First part of an awaited message. Later parts are joined to it if they follow it in memory.
+    /// First part of an awaited message. Parts that follow it in memory are joined to it.
     base::Payload begin;
     std::shared_ptr<std::byte[]> place;  ///< memory for the whole message; nullptr if not allocated
     std::shared_ptr<LaneWait> wait;      ///< nullptr until the receive call
@@ -91,11 +91,12 @@ class InboundChannel {
   std::string wrong(const Message* message, const LaneFrame& frame) const;
 
   Account account_;
-  std::map<MessageName, Message> messages_;  // incomplete messages with a receive call or a frame
-  // Ordinal of the next message to receive, by channel.
+  // Messages that have a receive call or a frame and were not delivered yet.
+  std::map<MessageName, Message> messages_;
+  // Ordinal that the next receive call gets, keyed by channel.
   std::map<std::uint64_t, std::uint64_t> next_;
-  bool holds_back_ = false;    // whether grants may be delayed
-  std::uint64_t arrived_ = 0;  // number of complete messages
+  bool holds_back_ = false;    // whether some grant may be delayed
+  std::uint64_t arrived_ = 0;  // number of messages that have arrived completely
   std::optional<std::uint64_t> last_message_;
 };
 

@@ -23,7 +23,7 @@ class LentMemory {
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // Require: the range lies within the memory.
+  // Both functions require that the range lies within the memory.
   base::Payload copy(std::uint64_t offset, std::uint64_t bytes) const;
   void write(std::uint64_t offset, std::span<const std::byte> bytes) const;
 

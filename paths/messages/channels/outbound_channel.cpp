@@ -27,7 +27,7 @@ bool OutboundChannel::Channel::holds(std::uint64_t number) {
   return false;
 }
 
-/// Returns the list that contains a message.
+/// Returns the list that contains the message with this place.
 OutboundChannel::Channel::Messages& OutboundChannel::Channel::list_of(const Place& place) {
   for (Messages* list : {&paying_, &granted_})
     if (list->contains(place)) return *list;
@@ -40,8 +40,8 @@ void OutboundChannel::Channel::grant(Message& message) {
   granted_.insert(list_of(place_of(message)).extract(place_of(message)));
 }
 
-/// Returns the first message of a list. Moves withdrawn messages to waiting_, because their memory
-/// must not be read.
+/// Returns the first message of a list. Moves messages whose handle was dropped to waiting_,
+/// because their memory must not be read.
 OutboundChannel::Message* OutboundChannel::Channel::first(Messages& messages) {
   while (!messages.empty() && messages.begin()->second.wait->is_abandoned)
     waiting_.insert(messages.extract(messages.begin()));

@@ -36,24 +36,24 @@ struct OutboundChannel {
   };
 
   /// The unsent messages of a channel in the order of sending. Messages that need credit and
-  /// messages that need a grant are in separate lists. The next message is thus found quickly.
+  /// messages that need a grant are in separate lists, so that the next message is found quickly.
   class Channel {
    public:
     OutboundChannel* lane = nullptr;
     std::uint64_t next_ordinal = 0;
-    bool is_named = false;    ///< whether it contains all named messages, whatever their channel
-    bool is_listed = false;   ///< whether OutgoingLanes lists it among the channels that may send
-    bool was_idle = true;     ///< whether it has sent nothing since it was listed
-    base::Nanos ready_at{0};  ///< arrival of the last credit or grant; no message is sent before
+    bool is_named = false;    ///< whether it contains the named messages of all channels
+    bool is_listed = false;   ///< whether OutgoingLanes lists this channel as ready to send
+    bool was_idle = true;     ///< whether no message was left after the last frame
+    base::Nanos ready_at{0};  ///< time of the last credit or grant; no message leaves earlier
 
     bool empty() const { return paying_.empty() && granted_.empty() && waiting_.empty(); }
-    /// Adds a message. The address of the stored message is valid until it is sent or dropped.
+    /// Adds a message. Its address in this object is valid until the message is sent or dropped.
     void put(Message message);
     /// Returns the message with that name; nullptr if there is none.
     Message* find(MessageName name);
-    /// Whether a message with that channel number is unsent and not withdrawn.
+    /// Whether there is a message with this channel number whose handle was not dropped.
     bool holds(std::uint64_t number);
-    /// Marks a message as granted. It then needs no credit.
+    /// Marks a message as granted. A granted message needs no credit.
     void grant(Message& message);
     /// Returns the message that may be sent next; nullptr if there is none. A granted message
     /// overtakes an earlier message without a grant only if that message lacks credit.
@@ -77,15 +77,15 @@ struct OutboundChannel {
     }
 
    private:
-    using Place = std::pair<std::uint64_t, std::uint64_t>;  // order, serial
-    using Messages = std::map<Place, Message>;              // node addresses stay valid
+    using Place = std::pair<std::uint64_t, std::uint64_t>;  // order and serial of a message
+    using Messages = std::map<Place, Message>;              // messages keep their addresses
     static Place place_of(const Message& message) { return {message.order, message.serial}; }
     Messages& list_of(const Place& place);
     Message* first(Messages& messages);
 
     Messages paying_;  // messages that need credit
     Messages granted_;
-    Messages waiting_;  // messages that need a grant or were withdrawn
+    Messages waiting_;  // messages that need a grant or whose handle was dropped
     std::set<std::pair<MessageName, Place>> places_;
     std::uint64_t serials_ = 0;
   };
@@ -95,7 +95,7 @@ struct OutboundChannel {
   Window window;
   bool has_asked = false;
   std::uint64_t messages_sent = 0;
-  std::map<std::uint64_t, Channel> channels;  // node addresses stay valid
+  std::map<std::uint64_t, Channel> channels;  // channels keep their addresses
   Channel named;
 
   /// Calls `see` for each channel that contains or contained messages.
@@ -104,9 +104,9 @@ struct OutboundChannel {
     for (auto& [number, channel] : channels) see(channel);
     see(named);
   }
-  /// Whether a named message with that channel number is unsent.
+  /// Whether there is an unsent named message with this channel number.
   bool holds(std::uint64_t channel) { return named.holds(channel); }
-  /// Returns the channel object for messages with that channel number.
+  /// Returns the Channel that contains messages with this channel number.
   Channel& channel_of(std::uint64_t number) {
     const auto found = channels.find(number);
     return found != channels.end() ? found->second : named;

@@ -9,8 +9,9 @@
 namespace paths {
 namespace {
 
-/// Maximum number of bytes for one next host that were handed to the carrier and possibly not sent
-/// yet. The limit holds on the steady clock only. This amount fits the processor's cache.
+/// Maximum number of bytes that this host has passed to the carrier for one next host, and that the
+/// carrier has possibly not sent yet. The limit holds on the steady clock only. This amount fits
+/// the processor's cache.
 constexpr std::uint64_t in_hand_max = std::uint64_t{64} << 10;
 
 }  // namespace
@@ -93,9 +94,9 @@ OutboundChannel::Channel* OutgoingLanes::choose(Outlet& outlet,
   return nullptr;
 }
 
-/// Removes the channel whose turn it is from the lists of the outlet and returns it. If that
-/// channel contains named messages, all lanes of its group are compared. The one with the lowest
-/// `order` goes first.
+/// Removes the next channel from the lists of the outlet and returns it: the channel whose turn it
+/// is. If that channel contains named messages, all lanes of its group that are in these lists are
+/// compared. The next channel is then the one whose message has the lowest `order`.
 OutboundChannel::Channel* OutgoingLanes::take_first(Outlet& outlet) {
   auto& turn = outlet.fresh.empty() ? outlet.turns : outlet.fresh;
   if (turn.empty()) return nullptr;
@@ -132,9 +133,9 @@ void OutgoingLanes::want(Outlet& outlet) {
     pump(outlet);
 }
 
-/// Continues the channels whose next host can be sent frames again, because the carrier has room.
-/// Frames that waited for room do not count as late, so the time of the last frame (`taken`)
-/// becomes the present time.
+/// Continues the channels that wait for room for frames to `host`, because the carrier has room
+/// again. Frames that waited for room do not count as late. The time of the last frame (`taken`)
+/// therefore becomes the present time.
 void OutgoingLanes::room_made(std::uint32_t host) {
   const auto found = by_host_.find(host);
   if (found == by_host_.end() || !std::exchange(found->second.has_no_room, false)) return;

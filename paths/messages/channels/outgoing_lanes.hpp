@@ -18,9 +18,9 @@ namespace paths {
 /// into frames and lets the channels take turns.
 ///
 /// Each outgoing link takes one frame at a time. A channel whose earlier messages have all been
-/// sent goes first. A small message on it waits for one frame only. If frames leave without a link,
-/// the carrier reports when it has room. OutgoingLanes does not handle frames that pass through
-/// this host.
+/// sent goes first. A small message on such a channel waits for one frame only. If frames leave
+/// without a link, the carrier reports when it has room. OutgoingLanes does not handle frames of
+/// other hosts that pass through this host.
 ///
 /// Thread-safe: guarded by its owner's mutex.
 /// Requires: the address of a lane does not change while this object contains messages of the lane.
@@ -38,8 +38,8 @@ class OutgoingLanes {
 
   void send(OutboundChannel& lane, const NamedMessage& which, base::Payload payload,
             std::shared_ptr<LaneWait> wait);
-  /// Notes that a message needs no credit. Returns false if this object does not contain the
-  /// message: it was sent already, or send() follows later.
+  /// Notes that a message was granted and needs no credit. Returns false if this object does not
+  /// contain the message, because it was sent already or send() follows later.
   bool grant(OutboundChannel& lane, MessageName name);
   /// Continues the messages of a lane after credit or a grant has arrived at the time `moment`.
   void unblock(OutboundChannel& lane, base::Nanos moment);
@@ -47,9 +47,9 @@ class OutgoingLanes {
   std::vector<std::shared_ptr<LaneWait>> drop(OutboundChannel& lane);
   /// Drops the messages of some channels. Returns their waits, which the caller must fail.
   std::vector<std::shared_ptr<LaneWait>> drop(OutboundChannel& lane, const Channels& which);
-  /// Continues outlets that were full. `has_room(host)` returns whether the carrier has room for
-  /// frames to that host. Returns whether an outlet was continued. Other outlets wait for
-  /// room_made(). Requires: all frames were passed on.
+  /// Continues full outlets if the carrier has room for their frames. `has_room(host)` returns
+  /// whether it has room for frames to that host. Other full outlets wait for room_made(). Returns
+  /// whether an outlet was continued. Requires: all earlier frames were passed to the carrier.
   template <class HasRoom>
   bool go_on(const HasRoom& has_room) {
     bool has_gone_on = false;
@@ -68,8 +68,8 @@ class OutgoingLanes {
   std::vector<std::shared_ptr<LaneWait>>& sent() { return sent_; }
 
  private:
-  /// The channels whose frames leave over one link. Without a link: the channels whose frames have
-  /// the same next host.
+  /// The channels whose frames leave over one link. If there is no link: the channels whose frames
+  /// leave for the same next host.
   struct Outlet {
     std::deque<OutboundChannel::Channel*> fresh, turns;
     base::Nanos taken{0};  ///< time when the link accepted the last frame
@@ -98,9 +98,9 @@ class OutgoingLanes {
   const std::uint64_t frame_bytes_;
   LinkScheduler& link_scheduler_;
   DueQueue& due_queue_;
-  std::unordered_map<const void*, Outlet> by_link_;    // node addresses stay valid
-  std::unordered_map<std::uint32_t, Outlet> by_host_;  // node addresses stay valid
-  std::vector<Outlet*> full_;                          // outlets of by_host_ that are full
+  std::unordered_map<const void*, Outlet> by_link_;    // outlets keep their addresses
+  std::unordered_map<std::uint32_t, Outlet> by_host_;  // outlets keep their addresses
+  std::vector<Outlet*> full_;                          // full outlets, all of them in by_host_
   std::vector<std::shared_ptr<LaneWait>> sent_;
 };
 
