@@ -17,8 +17,8 @@
 namespace paths {
 namespace {
 
-/// Returns the name in an address, such as "node-1" in "tcp://node-1:7700"; "" if it is not a TCP
-/// address.
+/// Returns the name in an address, such as "node-1" in "tcp://node-1:7700"; "" if the address is
+/// not a TCP address.
 std::string name_in(const std::string& address) {
   constexpr std::string_view scheme = "tcp://";
   const auto colon = address.rfind(':');

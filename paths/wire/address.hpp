@@ -7,8 +7,8 @@
 
 namespace paths {
 
-/// Returns an address such as "tcp://localhost:7700" with the name replaced by digits, because
-/// ZeroMQ cannot listen on names. Blocks while it looks up the name.
+/// Returns an address such as "tcp://localhost:7700" with the host name replaced by the IP address,
+/// because ZeroMQ cannot listen on names. Blocks while it looks up the name.
 std::string numeric_address(const std::string& address);
 
 /// Returns the reason why a host cannot listen at an address that another process uses, with
@@ -18,13 +18,13 @@ std::string in_use_text(const std::string& address);
 /// Returns the reason why this host cannot accept a waiting peer's connection. `error` is an errno.
 std::string accept_failed_text(int error);
 
-/// Function that replaces the name in an address by digits, if it can.
+/// Function that replaces the host name in an address by the IP address, if it can find one.
 using LookUp = std::function<std::string(const std::string& address)>;
 
 /// Returns the reason why hosts at `others` cannot reach a host that listens on `address`, with
-/// advice; empty if they can. They cannot if the name in `address` means a loopback address here
-/// and one of the hosts is on another machine. (Debian's /etc/hosts contains such an entry for the
-/// machine's own name.)
+/// advice; empty if they can reach it. They cannot if the name in `address` means a loopback
+/// address here and one of the hosts is on another machine. (Debian's /etc/hosts contains such an
+/// entry for the machine's own name.)
 /// Blocks: while it calls `look_up`. It makes no call if `address` contains no name, one call if
 ///         the name is not a loopback name, and otherwise two in most cases.
 std::string unreachable_from_others(const std::string& address,

@@ -21,7 +21,7 @@ constexpr std::uint32_t mark = 0x48544150;  // the letters PATH, in the byte ord
 // Maximum size of each text, in the header or in a failure.
 constexpr std::size_t text_bytes_max = 4096;
 constexpr std::uint8_t flag_failure = 1;  // the body consists of the four texts of a failure
-constexpr int cause_shift = 1;  // the higher bits of the same byte contain the cause of the failure
+constexpr int cause_shift = 1;  // the higher bits of that byte contain the cause of the failure
 constexpr std::uint8_t flag_one_way = 1;  // flags of an operation
 constexpr std::uint8_t flag_kept = 2;
 constexpr std::uint8_t flag_proved = 1;  // flags of a result
@@ -34,7 +34,7 @@ constexpr std::size_t lane_bytes = 82;
 constexpr std::uint8_t flag_granted = 1;  // flags of a lane frame
 constexpr std::uint8_t flag_at_once = 2;
 constexpr std::size_t has_deployment_bytes = 1;
-constexpr std::size_t deployment_bytes = 34;  // without the label
+constexpr std::size_t deployment_bytes = 34;  // bytes of a DeploymentId without its label
 
 bool is_greeting(FrameKind kind) {
   return kind == FrameKind::hello || kind == FrameKind::welcome || kind == FrameKind::refuse;
@@ -44,7 +44,7 @@ bool carries_operation(FrameKind kind) {
   return kind == FrameKind::request || kind == FrameKind::one_way;
 }
 
-static_assert(std::endian::native == std::endian::little);  // byte order of frames
+static_assert(std::endian::native == std::endian::little);  // frames have this byte order
 
 class ByteWriter {
  public:
@@ -296,7 +296,7 @@ bool are_failure_flags(std::uint8_t flags) {
   return flags >> cause_shift <= static_cast<unsigned>(FailureCause::ended);
 }
 
-/// Returns nullptr if the body is not a failure.
+/// Decodes a failure from a body. Returns nullptr if the body is not a failure.
 Failure read_failure(std::uint8_t flags, const base::Payload& body) {
   ByteReader reader(body.bytes());
   std::array<std::string, 4> texts;

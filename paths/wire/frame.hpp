@@ -20,15 +20,15 @@ enum class FrameKind : std::uint8_t {
   request,  ///< operation whose sender expects a reply
   reply,
   error,    ///< reply that is a failure
-  one_way,  ///< operation without a reply, such as a push
+  one_way,  ///< operation without a reply
   // Control frames, counted separately:
-  hello,  ///< first frame on a connection: host, run and purpose
+  hello,  ///< first frame on a connection; names host, run and purpose
   welcome,
   refuse,  ///< last frame on a connection; the text is the reason
   credits,
   heartbeat,
   goodbye,
-  // Belongs to the run, not to a plan:
+  // Frames of the run, not of a plan:
   lane,  ///< frame of a lane or of its connection (paths/wire/lane_frame.hpp)
 };
 bool is_control(FrameKind kind);
@@ -43,22 +43,22 @@ struct DeploymentId {
 };
 
 /// One message between two hosts; a value. If `operation.failure` is set, its text is sent instead
-/// of the payload. In a request or a one_way frame it is a failed contribution; in an error frame
-/// it is the failure.
+/// of the payload. In a request or a one_way frame, the failure takes the place of a contribution.
+/// In an error frame, the failure is the reply.
 struct Frame {
   FrameKind kind = FrameKind::request;
   std::uint16_t version = protocol_version;
   std::uint64_t run_high = 0;  ///< identity of the run
   std::uint64_t run_low = 0;
-  /// Index in the deployment's plan; in lane frames the host number in the run.
+  /// Sender of the frame: its index in the deployment's plan; in lane frames its number in the run.
   std::uint32_t from_host = 0;
   std::uint32_t credits = 0;  ///< number of credits that this frame returns to its receiver
   /// Number of the call on its connection, equal in a request and its reply. See also ShortFrame.
   std::uint64_t call = 0;
   StageId stage = no_stage;  ///< stage at which the receiver continues the operation
-  Operation operation;       ///< request and one_way; other kinds use its `failure` only
-  Result result;             ///< reply only
-  /// Reply: whether the tuple of the result equals the tuple of the request, and is not sent again.
+  Operation operation;       ///< in request and one_way frames; other kinds use only its `failure`
+  Result result;             ///< in replies only
+  /// In replies: whether the tuple of the result equals that of the request, and is not sent again.
   bool returns_moved = false;
   std::string text;                 ///< host name (hello) or reason (refuse, goodbye)
   std::shared_ptr<LaneFrame> lane;  ///< content of a lane frame; its text is in `text`
@@ -88,8 +88,8 @@ base::Payload encode_body(const Frame& frame);
 /// another version, only kind, version, run and text are set. Unprintable characters in texts are
 /// replaced (base/visible.hpp). Never throws and never reads beyond the bytes.
 std::optional<Frame> decode_frame(std::span<const std::byte> header, base::Payload body);
-/// Decodes into an existing frame. Requires: the frame is new. Returns false if the bytes are not a
-/// frame.
+/// Like decode_frame(), but decodes into `frame`. Requires: `frame` is new. Returns false if the
+/// bytes are not a frame.
 bool read_frame(std::span<const std::byte> header, base::Payload&& body, Frame& frame);
 
 }  // namespace paths

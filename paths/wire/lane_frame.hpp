@@ -29,10 +29,9 @@ enum class LaneKind : std::uint8_t {
   /// clock.
   hello,
   welcome,  ///< reply to hello; bytes contains MessageEndpoint::end_progress()
-  /// Nothing more follows on the connection (bytes 1) or from this host (bytes 0). All earlier
-  /// frames have arrived. The peer replies with a goodbye.
+  /// The source sends nothing more on this connection (bytes 1) or at all (bytes 0). The peer
+  /// replies with a goodbye, which shows that all earlier frames have arrived.
   goodbye,
-  // With `bytes` as in `done`:
   here,  ///< hosts have arrived: the source (bytes 0), its cluster (1), all (2)
 };
 inline constexpr LaneKind last_lane_kind = LaneKind::here;
@@ -57,19 +56,19 @@ struct LaneFrame {
   std::uint64_t bytes = 0;
   /// Position of the payload in the message (data), or cause of the failure (failed).
   std::uint64_t offset = 0;
-  /// Digest of what the message is for, as the sender knows it (data, grant and ask). In a frame of
-  /// the kind left: digest of all operations in which the source took part. 0 = unknown. In failed:
-  /// 1 if hosts use the first channel for different operations. In hello and welcome: identity of
-  /// the steady clock.
+  /// Digest of the purpose of the channel, as the source knows it (data, grant and ask), or of all
+  /// operations in which the source took part (left). 0 = unknown. In frames of the kind `failed`:
+  /// 1 if hosts use the first failed channel for different purposes. In frames of the kind `hello`:
+  /// identity of the source's steady clock.
   std::uint64_t signature_digest = 0;
   /// Time from the arrival of the first byte (head) to that of the last (tail).
   base::Nanos lag{0};
-  base::Nanos late{0};  ///< time from `head` to the moment of writing; negative if written earlier
+  base::Nanos late{0};  ///< time from `head` to the writing of the frame; may be negative
   /// Ideal arrival time of the first byte, by the steady clock of the machine that wrote the frame.
   /// 0 if no emulated link carried the frame.
   base::Nanos head{0};
   std::string text = {};       ///< reason or description
-  base::Payload payload = {};  ///< data only
+  base::Payload payload = {};  ///< only in frames of the kind `data`
 };
 
 }  // namespace paths

@@ -41,8 +41,8 @@ void Multiplexer::pass_on(ConnectionId connection, SubTransport& share, Frame&& 
   Inside(*this, share).receiver().deliver(connection, std::move(frame));
 }
 
-/// Returns the owner of the connection; nullptr if there is none. If there is one, the caller must
-/// construct an Inside.
+/// Returns the owner of the connection; nullptr if there is none. If there is an owner, the caller
+/// must construct an Inside for it.
 Multiplexer::SubTransport* Multiplexer::enter(ConnectionId connection) {
   const runtime::Lock lock(mutex_);
   const auto known = owners_.find(connection);
@@ -70,8 +70,8 @@ void Multiplexer::deliver_short(ConnectionId connection, ShortFrame&& frame) {
   Inside(*this, *share).receiver().deliver_short(connection, std::move(frame));
 }
 
-/// Stops delivery when the sub-transport is closed. stop() closes it, and then waits for calls that
-/// began before.
+/// Delivers short frames until the sub-transport is closed. stop() closes the sub-transport, and
+/// then waits for calls that began before.
 class Multiplexer::End final : public ShortEnd {
  public:
   End(std::shared_ptr<const std::atomic<bool>> is_closed, std::shared_ptr<ShortEnd> inner)

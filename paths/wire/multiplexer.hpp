@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/multiplexer.hpp — one transport shared by users with own connections
+// paths/wire/multiplexer.hpp — one transport, shared by several users with connections of their own
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace paths {
 using HostNumbers = std::shared_ptr<const std::vector<std::uint32_t>>;
 
 /// Several users of one host need connections of their own on a single transport. Each user has a
-/// sub-transport. An incoming frame goes to the sub-transport that made the connection, or to the
-/// one that received it by give().
+/// sub-transport. An incoming frame goes to the sub-transport that made the connection of the
+/// frame, or that received this connection by give().
 ///
 /// Owns:        the transport. Must outlive its sub-transports.
 /// Thread-safe: yes, from any context.
@@ -44,9 +44,9 @@ class Multiplexer final : public Receiver {
   std::unique_ptr<SubTransport> share(HostNumbers numbers = nullptr);
 
   /// Gives a connection that a peer made to a sub-transport. Returns false if that sub-transport
-  /// has stopped. Otherwise the caller must then call pass_on() with the first frame; the
-  /// sub-transport does not stop before. `source` is the peer's address, if the caller read it when
-  /// the first frame arrived.
+  /// has stopped. Otherwise the caller must then call pass_on() with the first frame. The
+  /// sub-transport does not stop before that call. `source` is the peer's address, if the caller
+  /// read it when the first frame arrived.
   bool give(ConnectionId connection, SubTransport& share, std::optional<std::string> source = {});
   void pass_on(ConnectionId connection, SubTransport& share, Frame&& frame);
 

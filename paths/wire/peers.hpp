@@ -25,7 +25,7 @@ struct Peers {
   };
   struct Peer {
     std::string name;
-    std::string address;  ///< "tcp://127.0.0.1:7700" or "ipc:///path"
+    std::string address;  ///< such as "tcp://127.0.0.1:7700" or "ipc:///path"
     std::uint32_t cluster = 0;
     std::vector<Arrival> arrivals = {};
     bool is_switch = false;  ///< whether it is an emulated switch for lanes, not a host
@@ -34,21 +34,21 @@ struct Peers {
     /// run needs all of them.
     std::vector<std::uint32_t> meets = {};
   };
-  /// All hosts. If links of switches are emulated, the switches follow after the last host.
+  /// All hosts. Emulated switches follow after the last host.
   std::vector<Peer> hosts;
   std::size_t clusters = 0;
   std::vector<std::string> graphs;
   std::vector<std::uint32_t> graph_of_path;  ///< graph of each path: index into `graphs`
   bool shared_memory = true;  ///< whether hosts on one machine use shared memory for frames
-  /// Whether a host that cannot have shared memory is an error.
+  /// Whether it is an error if a host cannot have shared memory.
   bool requires_shared_memory = false;
   bool are_processes = false;  ///< whether each host is a process; elements can then be mapped
   /// Whether all paths from one host to another share one connection.
   bool shares_connections = false;
   base::Nanos deadline{0};
   base::Digest digest;  ///< digest of the plan
-  /// Identity of the run; hosts of different runs refuse each other. Without a launcher, it is the
-  /// digest of the config's plan.
+  /// Identity of the run; hosts of different runs refuse each other. Without a launcher such as
+  /// `paths run`, it is the digest of the config's plan.
   base::Digest run;
 
   const std::string& graph_of(std::uint32_t path) const { return graphs[graph_of_path[path]]; }

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view scheme = "ipc://";
 constexpr std::string_view run_folder_name = "paths-run-";
-constexpr std::size_t random_bytes = 6;  // letters that mkdtemp() appends
+constexpr std::size_t random_bytes = 6;  // number of letters that mkdtemp() appends
 constexpr int attempts_max = 100;        // limit of retries after a removal of the folder
 
 fs::path from_environment(const char* name) {
@@ -199,8 +199,8 @@ void remove_run_folder(const fs::path& folder) {
   for (const fs::path& one : folders) rmdir(one.c_str());  // fails if a file was added meanwhile
 }
 
-/// Removes the folders of runs whose launcher was killed. Folders of other programs may have
-/// similar names; they are not removed if they contain other files.
+/// Removes the folders of runs whose launcher was killed. A folder of another program may have a
+/// similar name. The function keeps such a folder if it contains other files than a run leaves.
 void remove_old_run_folders(const fs::path& in) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(in, ignored)) {

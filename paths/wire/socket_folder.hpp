@@ -10,20 +10,23 @@
 namespace paths {
 
 /// Returns the file of an address "ipc://FILE"; empty for other addresses. A relative FILE is in
-/// the folder of the run, PATHS_SOCKETS, which `paths run` sets. Without PATHS_SOCKETS it is in the
-/// folder `paths` in XDG_RUNTIME_DIR, if this user owns XDG_RUNTIME_DIR. Otherwise it is in the
-/// folder `paths-UID` in TMPDIR or /tmp.
+/// the folder that the variable PATHS_SOCKETS names. `paths run` sets this variable to the folder
+/// of the run. If PATHS_SOCKETS is not set, FILE is in the folder `paths` in XDG_RUNTIME_DIR, if
+/// this user owns XDG_RUNTIME_DIR. Otherwise FILE is in the folder `paths-UID` in TMPDIR or /tmp.
 std::filesystem::path socket_file(const std::string& address);
-/// Returns the address followed by that file, for messages to users.
+/// Returns the address with the whole path of its file, such as "ipc:///tmp/paths-0/alpha-0", for
+/// messages to users. Returns other addresses unchanged.
 std::string located(const std::string& address);
 
-/// Returns the file of socket_file() without symbolic links, to listen on or connect to. Makes the
-/// folder, accessible to this user only, if it is missing. Throws std::runtime_error, with advice,
-/// if another user could change the contents of the folder.
+/// Returns the file of socket_file() with the symbolic links in its path resolved. A host listens
+/// on this file or connects to it. If the folder of the file is missing, makes the folder,
+/// accessible to this user only. Throws std::runtime_error, with advice, if another user could
+/// change the contents of the folder.
 std::filesystem::path safe_socket_file(const std::string& address);
 
-/// The right of a host to listen on a file. It is a lock that the kernel releases when the process
-/// ends in any way. (ZeroMQ would replace the socket file of a listening process without notice.)
+/// The right of a host to listen on a socket file. The right is a lock, which the kernel releases
+/// when the process ends in any way. (Without the right, ZeroMQ would replace the socket file of
+/// another listening process.)
 class SocketClaim {
  public:
   /// Returns nullptr if another process has the right. Throws like safe_socket_file().

@@ -10,17 +10,18 @@
 
 namespace paths {
 
-/// One end of a connection between two hosts. The host's transport numbers it and never reuses a
-/// number.
+/// Number of one end of a connection between two hosts. The host's transport assigns the number and
+/// never reuses it.
 using ConnectionId = std::uint64_t;
 
-/// Receives the short frames of one connection. The sender of the frames looks it up once per
-/// connection. Handles one frame at a time. Transport::settle() waits until no call is inside.
+/// Receives the short frames of one connection. A transport gets this object from
+/// Receiver::short_end() and keeps it until deliver() returns false. The object handles one frame
+/// at a time. Transport::settle() waits until no call is inside deliver().
 class ShortEnd {
  public:
   virtual ~ShortEnd() = default;
-  /// Like Receiver::deliver_short(). Returns false and leaves the frame unchanged if the caller
-  /// must look up the receiver again.
+  /// Like Receiver::deliver_short(). Returns false and leaves the frame unchanged if this object is
+  /// no longer valid. The caller must then use the Receiver.
   virtual bool deliver(ShortFrame&& frame) = 0;
 };
 
@@ -28,14 +29,14 @@ class ShortEnd {
 ///
 /// Thread-safe: calls for one connection never overlap.
 /// Blocks:      must not block.
-/// Context:     calls come from no context, but from the OS thread of the service contexts or from
-///              an OS thread that polls while it waits. Between hosts of one process, calls come
-///              from the sender's context.
+/// Context:     the OS thread of the service contexts calls, outside of these contexts, or an OS
+///              thread that polls while it waits. Between hosts of one process, the sender's
+///              context calls.
 class Receiver {
  public:
   virtual ~Receiver() = default;
   virtual void deliver(ConnectionId connection, Frame&& frame) = 0;
-  /// Called by transports that carry short frames; other transports never call it.
+  /// Receives a short frame. Only transports that carry short frames call this function.
   virtual void deliver_short(ConnectionId /*connection*/, ShortFrame&& /*frame*/) {}
   /// Returns the short end of a connection; nullptr if deliver_short() must be called for each
   /// frame.
@@ -50,7 +51,8 @@ class Receiver {
   virtual void turned_away(const std::string& /*source*/, const std::string& /*reason*/) {}
 };
 
-/// Sends the short frames of one connection. The caller looks it up once per connection.
+/// Sends the short frames of one connection. A sender gets this object from Transport::short_way()
+/// once per connection.
 class ShortWay {
  public:
   virtual ~ShortWay() = default;
@@ -62,8 +64,8 @@ class ShortWay {
 };
 
 /// Carries the frames of one host. Frames of one connection arrive in order and without loss while
-/// the connection lives. A transport adds no delay of its own; only wrappers/emulate_link adds
-/// latency.
+/// the connection lives. A transport adds no delay of its own. Emulated links delay frames
+/// elsewhere (wrappers/emulate_link, paths/links).
 ///
 /// Why: A transport only moves bytes and reports when no more can arrive. Its user decides whether
 ///      a peer has arrived or is alive, lost or refused. This code thus exists once for all
@@ -78,17 +80,18 @@ class Transport {
   virtual void start(Receiver& receiver) = 0;
   /// Opens a connection to `host`. Does not wait until it is open.
   virtual ConnectionId connect(std::uint32_t host) = 0;
-  /// Passes the frame to the transport and returns; never blocks. May be called from any context.
+  /// Passes the frame to the transport and returns; never blocks. Any context may call send().
   /// Discards the frame if the connection is lost; the receiver is notified by connection_lost().
   virtual void send(ConnectionId connection, Frame&& frame) = 0;
   /// Whether the transport accepts frames to `host` only as fast as it can send them. has_room() is
-  /// useful only if it does. Other transports queue all frames.
+  /// meaningful only in this case. Other transports queue all frames.
   virtual bool reports_room(std::uint32_t /*host*/) const { return false; }
-  /// Whether all accepted frames have left, so that another frame would not wait in a queue. If it
-  /// returns false, room_made() is called later. The caller need not wait for that call.
+  /// Whether all accepted frames have left, so that another frame would not wait in a queue. After
+  /// false, the transport calls Receiver::room_made() later. The caller may send without waiting
+  /// for that call.
   virtual bool has_room(ConnectionId /*connection*/) { return true; }
   /// Returns an object that sends short frames on this connection; nullptr if the transport has
-  /// none. It is valid until stop(). Frames on a lost or dropped connection are discarded.
+  /// none. The object is valid until stop(). It discards frames on a lost or dropped connection.
   virtual std::shared_ptr<ShortWay> short_way(ConnectionId /*connection*/) { return nullptr; }
   /// Closes a connection. Nothing more arrives or leaves, and the receiver is not notified. May be
   /// called from any context.
@@ -100,7 +103,7 @@ class Transport {
   /// Blocks until all calls that were inside a ShortEnd have returned.
   /// Requires: the caller is not inside a ShortEnd.
   virtual void settle() {}
-  /// Sends the accepted frames within the time that `linger` allows, then stops receiving.
+  /// Sends the accepted frames, for 500 ms at most, then stops receiving.
   virtual void stop() = 0;
 };
 

@@ -114,8 +114,8 @@ namespace {
 constexpr std::uint64_t descriptors_of_sockets = 9, descriptors_of_outgoing = 4;
 constexpr std::uint64_t descriptors_of_memory = 3, descriptors_of_link = 3;
 
-/// Returns the peers of `host`, either of its outgoing or of its incoming connections. There is one
-/// entry per connection. If two hosts share one connection, there is one entry per pair.
+/// Returns the peers of the outgoing or of the incoming connections of `host`. There is one entry
+/// per connection. If all paths between two hosts share one connection, there is one entry for it.
 std::vector<std::uint32_t> connections_of(const Peers& peers, std::uint32_t host, bool outgoing) {
   std::vector<std::pair<std::uint32_t, StageId>> all;
   for (std::uint32_t to = 0; to < peers.hosts.size(); ++to)

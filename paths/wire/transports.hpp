@@ -48,14 +48,15 @@ class Transports final : public Transport {
   Transport& of(ConnectionId ours) const { return *transports_[ours % transports_.size()]; }
 
   const std::shared_ptr<const Detour> detour_;
-  // Declared first: the transports deliver to it as long as they exist.
+  // Declared before transports_, because the transports deliver to the entrances as long as they
+  // exist.
   std::vector<std::unique_ptr<Entrance>> entrances_;
   std::vector<std::unique_ptr<Transport>> transports_;
 };
 
 /// Returns the transport of `host` for runs in which each host is a process. It uses shared memory
 /// to other hosts of the same machine, unless the plan forbids that, and ZeroMQ to all other hosts.
-/// If the system provides no shared memory, ZeroMQ is the detour. Otherwise like
+/// If the system provides no shared memory, ZeroMQ is the detour. In all other respects like
 /// make_zmq_transport().
 /// Throws: TravelError if the process may not open enough descriptors.
 std::unique_ptr<Transport> make_transports(runtime::Runtime& runtime,

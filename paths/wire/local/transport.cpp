@@ -45,7 +45,7 @@ class LocalNetwork::LocalTransport final : public Transport {
     return network_.carries_short_ ? std::make_shared<Way>(*this, connection) : nullptr;
   }
 
-  /// Drops a connection. The peer's end is lost when the peer next sends a frame.
+  /// Drops a connection. The peer gets connection_lost() when it next sends a frame.
   void drop(ConnectionId connection) override {
     runtime::Lock lock(network_.mutex_);
     network_.ends_[connection / 2].dropped[connection & 1] = true;
@@ -59,7 +59,7 @@ class LocalNetwork::LocalTransport final : public Transport {
 
  private:
   /// Sends short frames on a connection to a peer that has replied. Such a peer has started, so no
-  /// frame must wait.
+  /// frame needs to wait.
   class Way final : public ShortWay {
    public:
     Way(LocalTransport& transport, ConnectionId connection)

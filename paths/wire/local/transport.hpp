@@ -12,8 +12,8 @@
 namespace paths {
 
 /// Carries frames between the hosts of one process. A host is identified by its index in the plan.
-/// Frames are not encoded; they are delivered in the sender's context. Frames to a host that has
-/// not started wait until it starts. If the target has ended, the sender's connection is lost.
+/// Frames are not encoded, and the sender's context delivers them. Frames to a host that has not
+/// started wait until it starts. If the target has ended, the sender's connection is lost.
 ///
 /// Requires: this object outlives its transports.
 class LocalNetwork {

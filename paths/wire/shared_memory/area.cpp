@@ -136,8 +136,8 @@ std::span<std::byte> RingWriter::room(std::size_t wanted) {
   return {bytes_ + written_ % RingArea::ring_bytes, free()};
 }
 
-/// Must run before the writer checks whether the reader sleeps. Then either the writer sees that
-/// the reader sleeps, or the reader sees the new bytes in its last check.
+/// The writer must call publish() before it checks whether the reader sleeps. Then either the
+/// writer sees that the reader sleeps, or the reader sees the new bytes in its last check.
 void RingWriter::publish(std::size_t bytes) {
   written_ += bytes;
   control_->written.store(written_, std::memory_order_seq_cst);

@@ -22,7 +22,7 @@ class LinkError : public std::runtime_error {
 using base::Descriptor;
 
 /// Counters of one direction of a shared-memory link: bytes written, and bytes read. Each process
-/// writes only its own counter, and checks the counter of the other process before it uses it.
+/// writes only its own counter, and checks the counter of the other process before use.
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> written{0};
   alignas(64) std::atomic<std::uint64_t> read{0};
@@ -56,7 +56,7 @@ class RingArea {
 
   explicit operator bool() const { return base_ != nullptr; }
   int descriptor() const { return descriptor_.get(); }
-  /// Direction 0 leads from the process that made the area, direction 1 leads to it.
+  /// Direction 0 leads from the process that made the area, direction 1 leads to that process.
   RingControl& control(int direction) const;
   /// Returns the memory of the ring. It is mapped twice in succession, so that a range of bytes may
   /// continue beyond the end of the ring.
@@ -68,9 +68,9 @@ class RingArea {
   std::byte* base_ = nullptr;
 };
 
-/// Shows other processes whether a thread of this host polls for the frames that they write. It is
-/// one number, which only this host changes. It contains the number of polling threads, and how
-/// often the last of them has stopped.
+/// Shows other processes whether a thread of this host polls for the frames that they write. The
+/// flag is one number, which only this host changes. The number contains the number of polling
+/// threads, and how often the last polling thread has stopped.
 class PollingFlag {
  public:
   /// Makes the flag of this host. Throws std::system_error.
@@ -90,10 +90,11 @@ class PollingFlag {
   explicit operator bool() const { return word_ != nullptr; }
   int descriptor() const { return descriptor_.get(); }
   void begin_polling();
-  /// Returns true for the last polling thread. That thread must check the rings once more: peers
-  /// send no notification while a thread polls.
+  /// Returns true if no other thread polls. The caller must then check the rings once more, because
+  /// peers have sent no notification while it polled.
   bool end_polling();
-  /// Returns the number of the current sleep, which is unique; 0 while a thread polls.
+  /// Returns a number that is unique for the present sleep (a span in which no thread polls); 0
+  /// while a thread polls.
   std::uint64_t sleep() const;
 
  private:
@@ -109,7 +110,7 @@ class RingWriter {
   /// Returns memory for the next bytes: at least `wanted` bytes, or all free bytes if there are
   /// fewer. Throws LinkError if the reader's counter is impossible.
   std::span<std::byte> room(std::size_t wanted);
-  /// Makes that many written bytes visible to the reader.
+  /// Makes the next `bytes` bytes, which were written, visible to the reader.
   void publish(std::size_t bytes);
   /// Asks for a notification when half of the ring is free. Returns false if the reader has
   /// consumed bytes meanwhile.
@@ -141,12 +142,13 @@ class RingReader {
   /// the writer's counter is impossible.
   std::span<const std::byte> data();
   void consume(std::size_t bytes);
-  /// Consumes all bytes up to the end of the ring. Throws LinkError if they were not written.
+  /// Consumes all bytes up to the end of the ring. Throws LinkError if the writer has not written
+  /// them.
   void consume_to_end();
   bool has_data() const {
     return control_ != nullptr && control_->written.load(std::memory_order_seq_cst) != read_;
   }
-  /// Whether the writer asked for room and half of the ring is free. Returns true once per request.
+  /// Returns true once for each request for room, when half of the ring is free.
   bool must_notify_writer();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/codec.cpp — writing of frames to rings and reading, whole or in pieces
+// paths/wire/shared_memory/codec.cpp — frames in rings: writing and reading, whole or in pieces
 #include "paths/wire/shared_memory/codec.hpp"
 
 #include <algorithm>
@@ -197,7 +197,7 @@ FrameReader::Arrived* FrameReader::next() {
     return true;
   };
   if (!has_head()) return nullptr;
-  // Header_bytes is read only once, because the writer may change it meanwhile.
+  // The head is read only once, because the writer may change it meanwhile.
   if (head.header_bytes == RecordHead::is_left_out) {
     ring_.consume_to_end();
     data = ring_.data();

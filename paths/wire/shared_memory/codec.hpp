@@ -17,8 +17,8 @@
 
 namespace paths {
 
-/// Precedes each frame in a ring. A record with header_bytes 0 closes the connection. In a record
-/// of a short frame, a ShortHead takes the place of the header.
+/// Fields that precede each frame in a ring. A record with header_bytes 0 closes the connection. In
+/// a record of a short frame, a ShortHead takes the place of the header.
 struct RecordHead {
   /// Special values of header_bytes. `is_short`: a short frame follows. `is_left_out`: the reader
   /// must skip the rest of the ring.
@@ -62,7 +62,7 @@ class FrameWriter {
   bool push();
   /// Whether frames are kept. The result becomes true before this host asks the peer for a
   /// notification of free room. The thread that gets the notification therefore finds the kept
-  /// frames. May be called from any context.
+  /// frames. Any context may call has_kept().
   bool has_kept() const { return has_kept_.load(); }
   /// Drops the kept frames of a connection, except a frame of which a part has left.
   void forget(std::uint32_t connection);
@@ -97,7 +97,7 @@ class FrameReader {
     std::uint32_t connection = 0;
     bool is_short = false;
     ShortFrame short_frame;      ///< valid if is_short
-    std::optional<Frame> frame;  ///< empty if short, or if the connection ends
+    std::optional<Frame> frame;  ///< empty if is_short, or if the connection ends
     bool is_last() const { return !frame && !is_short; }
   };
   FrameReader() = default;
@@ -105,7 +105,7 @@ class FrameReader {
   /// Returns the next whole frame; valid until the next call. Returns nullptr if no whole frame has
   /// arrived. Throws LinkError if the bytes are not a frame.
   Arrived* next();
-  /// Whether next() may find something. Fast if the answer is no.
+  /// Whether next() may return a frame. The call is fast if the result is false.
   bool has_more() { return is_under_way_ || ring_.has_data(); }
   /// Whether the writer waits for room and can be notified.
   bool must_notify_writer() { return ring_.must_notify_writer(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/shared_memory/greetings.cpp — start of shared-memory links, or of sockets instead
+// paths/wire/shared_memory/greetings.cpp — start of shared-memory links, or use of sockets instead
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 

@@ -83,9 +83,9 @@ bool Link::close(ConnectionId id) {
     surely_open_ = none;
     if (!has_begun) connections_.erase(found);  // the peer does not know the connection
   }
-  // If this host made the link, kept frames are dropped. A later process at the same address thus
-  // does not get them. If the peer made the link, they are sent, because they may contain the
-  // reason.
+  // If this host made the link, it drops the kept frames, so that a later process at the same
+  // address does not get them. If the peer made the link, the kept frames leave, because they may
+  // contain the reason of the close.
   if (is_ours()) writer_.forget(connection);
   if (detour_) detour_->drop(connection);
   if (has_begun) writer_.write_end(connection);
@@ -99,8 +99,8 @@ void Link::push() {
   writer_.push();
 }
 
-/// Either this function sees that the kept frames have left, or the thread that sends them sees the
-/// waiting connection.
+/// No notification is missed: either this function sees that the kept frames have left, or the
+/// thread that sends them sees the waiting connection.
 bool Link::has_room(ConnectionId connection) {
   if (!has_kept()) return true;
   runtime::Lock lock(mutex_);

@@ -59,9 +59,11 @@ class Link {
   RingArea area;
   bool has_begun = false;  ///< whether greetings were exchanged
 
-  /// Sends the kept frames, and allows reading. `direction` is the one in which this host writes.
+  /// Begins to use the rings: sends the kept frames, and allows reading. `direction` is the
+  /// direction in which this host writes.
   void begin(RingArea rings, PollingFlag peer, int direction);
-  /// Called instead of begin() if there is no memory. Kept and later frames then use `detour`.
+  /// Called instead of begin() if there is no shared memory. Kept and later frames then use
+  /// `detour`.
   void divert(LinkDetour detour);
   /// Ends the link: no more frames leave. Returns the connections that were open.
   std::vector<ConnectionId> end();
@@ -78,7 +80,8 @@ class Link {
   bool close(ConnectionId connection);
   /// Whether there are frames that could not leave yet.
   bool has_kept() const { return writer_.has_kept(); }
-  /// Whether all frames have left. If not, the connection is notified when they have.
+  /// Whether all frames have left. If not, Receiver::room_made() is called for the connection
+  /// later.
   bool has_room(ConnectionId connection);
   bool has_room_for_waiters() const { return waits_for_room_.load() && !has_kept(); }
   std::vector<ConnectionId> take_waiters_for_room();
@@ -92,7 +95,7 @@ class Link {
   FrameReader reader;
   /// Whether incoming bytes are ignored because the peer broke the protocol.
   bool is_wrong = false;
-  /// Whether there is anything to do. Fast if the answer is no.
+  /// Whether the reading thread has work on this link. The call is fast if there is none.
   bool has_something() { return reader.has_more() || has_kept() || has_room_for_waiters(); }
   enum class Verdict : std::uint8_t { deliver, ignore, lost };
   /// Decides what to do with a record. Throws LinkError if its connection does not exist.
@@ -141,11 +144,12 @@ class Link {
   runtime::Mutex mutex_;
   bool has_ended_ = false;
   std::uint32_t next_connection_ = 0;
-  // Whether the connection is open. False: this host has closed it, and the peer has not.
+  // Connections by number, each with whether it is open. false = this host has closed the
+  // connection, and the peer has not.
   std::unordered_map<std::uint32_t, bool> connections_;
   std::vector<ConnectionId> waiters_for_room_;
   static constexpr std::uint64_t none = ~std::uint64_t{0};
-  // Used by the reader only.
+  // Results of `find` in short_end_of(), by connection. Only the reading thread uses them.
   std::vector<std::pair<std::uint32_t, std::shared_ptr<ShortEnd>>> short_ends_;
   // Number of a connection that is open; checked without the mutex.
   std::atomic<std::uint64_t> surely_open_{none};

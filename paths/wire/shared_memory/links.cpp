@@ -20,7 +20,7 @@
 namespace paths {
 namespace {
 
-constexpr int receives_in_a_row = 256;  // from one link before other links get a turn
+constexpr int receives_in_a_row = 256;  // frames from one link before other links get a turn
 constexpr base::Nanos linger = std::chrono::milliseconds(500);
 constexpr base::Nanos first_pause = std::chrono::milliseconds(5);
 constexpr base::Nanos longest_pause = std::chrono::milliseconds(320);
@@ -154,7 +154,7 @@ void Links::drop(ConnectionId connection) {
   try {
     link->close(connection);
     notify_soon_of_own_room(*link);
-    // The error is handled by the next context that reads or writes.
+    // The next context that reads or writes handles the error.
   } catch (const LinkError&) {
   }
 }
@@ -255,7 +255,7 @@ void Links::notify_soon_of_own_room(const Link& link) {
   if (link.has_room_for_waiters()) look_soon();
 }
 
-/// Notifies the waiting connections. They may write at once.
+/// Notifies the connections that wait for room. Their users may write at once.
 void Links::notify_of_own_room(const LinkPtr& link) {
   for (const ConnectionId connection : link->take_waiters_for_room())
     receiver_->room_made(connection);

@@ -22,7 +22,7 @@ namespace paths {
 /// Owns:        the links. Callbacks of the runtime hold this object until the last of them has
 ///              returned, even after the transport is destroyed.
 /// Thread-safe: yes. One thread at a time receives: a waiting thread if there is one, otherwise the
-///              services' thread. The services' thread sleeps until a peer wakes it. Peers do so
+///              services' thread. The services' thread sleeps until a peer wakes it. Peers wake it
 ///              only if no thread of this host polls. Only the services' thread opens and closes
 ///              links.
 /// Locks:       are taken in this order: receiving_, the receiver's lock, mutex_, a link's lock.
@@ -111,8 +111,8 @@ class Links final : public runtime::Poller, public std::enable_shared_from_this<
   std::atomic<bool> is_stopping_{false};
   runtime::WaitList stopped_;
   std::uint32_t next_link_ = 1;
-  std::unordered_map<std::uint32_t, LinkPtr> links_;     // keys: link numbers
-  std::unordered_map<std::uint32_t, LinkPtr> links_to_;  // keys: hosts
+  std::unordered_map<std::uint32_t, LinkPtr> links_;     // keyed by number of the link
+  std::unordered_map<std::uint32_t, LinkPtr> links_to_;  // links that this host made, by peer
 
   // Used on the services' thread only:
   Descriptor listening_;

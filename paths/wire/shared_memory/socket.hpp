@@ -37,8 +37,8 @@ struct SocketWord {
 /// Listens for processes of this user on this machine. The socket's name is made from the host's
 /// address. It is not in the file system and ends with the process. Throws std::system_error.
 Descriptor listen_for_links(const std::string& address);
-/// Connects to the process that listens for links at the address. Returns an empty descriptor if
-/// there is none.
+/// Connects to the process that listens for links at the address. Returns an empty descriptor if no
+/// process listens there.
 Descriptor connect_link(const std::string& address);
 /// Accepts a waiting connection. Returns an empty descriptor if there is none.
 Descriptor accept_link(const Descriptor& listening);

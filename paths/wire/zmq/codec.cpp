@@ -55,9 +55,9 @@ std::optional<base::Payload> payload_of(std::span<zmq::message_t> parts) {
   return joined(parts, bytes);
 }
 
-/// Receives one part. Returns false if nothing, or nothing more, can be received. socket.recv() is
-/// not used, because it reads the int result of zmq_msg_recv as the size. A body of 2 GiB or more
-/// would look like an error.
+/// Receives one part. Returns false if nothing, or nothing more, can be received. Does not use
+/// socket.recv(), which takes the int result of zmq_msg_recv() for the size. A body of 2 GiB or
+/// more would then look like an error.
 bool receive(zmq::socket_t& socket, zmq::message_t& part) {
   return uninterrupted([&] {
     if (zmq_msg_recv(part.handle(), socket.handle(), ZMQ_DONTWAIT) >= 0) return true;

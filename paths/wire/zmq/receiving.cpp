@@ -102,8 +102,8 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   peer.source = property(header, "Peer-Address").value_or("");
   // ZeroMQ reported the connection before its first frame arrived. If the connection was closed
   // meanwhile and its descriptor reused, `count` already includes the next connection. The loss of
-  // this connection is then noticed only when the next one closes. It is never assigned to another
-  // connection.
+  // this connection is then noticed only when the next one closes. No loss is reported for a
+  // connection that still lives.
   look_at_router_monitor();
   peer.acceptance.first = std::stoi(*descriptor);
   peer.acceptance.second = accepted_[peer.acceptance.first].count;
@@ -159,7 +159,7 @@ void Sockets::look_at_router_monitor() {
   }
 }
 
-// Requires: the router has no more frames to receive. Frames are thus delivered before the loss.
+// Requires: the router has no more frames to receive, so that frames are delivered before the loss.
 void Sockets::report_closed() {
   for (const Acceptance& closed : std::exchange(closings_, {})) {
     // The range is empty if the peer closed the connection before it sent a frame.
@@ -174,8 +174,8 @@ void Sockets::report_closed() {
   }
 }
 
-// An incoming peer that breaks the protocol is kept until it is gone. Until then its frames are
-// ignored.
+// Counts a connection as lost, and reports the loss later. If the peer made the connection, its
+// entry stays until the peer is gone. Until then its frames are ignored.
 void Sockets::lose(SocketPeer& peer, std::string reason) {
   if (std::exchange(peer.lost, true)) return;
   receive_later([this, id = peer.id, reason = std::move(reason)] {

@@ -18,7 +18,7 @@ namespace paths {
 
 namespace {
 
-// Number of threads of ZeroMQ itself. If it cannot start them, it aborts the process.
+// Number of threads that ZeroMQ itself starts. If ZeroMQ cannot start them, it aborts the process.
 constexpr std::size_t threads_of_zmq = 2;
 constexpr int sockets_max = 16384;
 // Maximum number of queued messages per peer. At this number ZeroMQ stops reading, and TCP makes
@@ -56,8 +56,8 @@ void Sockets::start(Receiver& receiver) {
     router_ = zmq::socket_t(context_, zmq::socket_type::router);
     set_options(router_, self.address);
     router_.set(zmq::sockopt::router_mandatory, true);
-    // With a domain of ZAP, the authentication protocol of ZeroMQ, peers with ZeroMQ 2 or 3 are
-    // rejected. Their messages do not identify their connection. No authentication handler is
+    // A domain of ZAP, the authentication protocol of ZeroMQ, makes ZeroMQ reject peers with ZeroMQ
+    // 2 or 3. Messages of such peers do not identify their connection. No authentication handler is
     // called.
     router_.set(zmq::sockopt::zap_domain, "paths");
     router_monitor_ =
@@ -77,7 +77,7 @@ void Sockets::start(Receiver& receiver) {
     runtime::Lock lock(mutex_);
     started_ = true;
   }
-  // A socket may be used by another thread after a full memory fence. Here the runtime's own mutex
+  // Another thread may use a ZeroMQ socket after a full memory fence. Here the runtime's own mutex
   // is that fence.
   const auto receive = [this] { receiving([this] { receive_incoming(); }); };
   runtime_.watch(router_.get(zmq::sockopt::fd), receive);
@@ -248,14 +248,14 @@ void Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::heartbeat_ttl, silence_max_ms);
 }
 
-/// Returns a monitor that reports the events of `socket`. It must be closed together with the
-/// socket.
+/// Returns a monitor that reports the events of `socket`. The caller must close the monitor
+/// together with the socket.
 zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection, int events) {
   const std::string address = fmt::format("inproc://monitor-{}", connection);
   if (zmq_socket_monitor(socket.handle(), address.c_str(), events) != 0) throw zmq::error_t();
   zmq::socket_t monitor(context_, zmq::socket_type::pair);
   monitor.set(zmq::sockopt::linger, 0);
-  // Without this limit, ZeroMQ's thread would wait for this thread.
+  // 0 = no limit. With a limit, ZeroMQ's thread would wait for this thread.
   monitor.set(zmq::sockopt::rcvhwm, 0);
   monitor.connect(address);
   return monitor;

@@ -36,9 +36,9 @@ struct Outgoing : SocketPeer {
 /// Identifies a connection that a peer made: its descriptor, and how often the descriptor was used.
 using Acceptance = std::pair<int, std::uint64_t>;
 
-/// A connection that a peer made. ZeroMQ identifies its frames by routing id and its loss by
-/// descriptor. `acceptance` tells connections with the same descriptor apart, because descriptors
-/// are reused.
+/// A connection that a peer made. ZeroMQ identifies the frames of a connection by a routing id, and
+/// its loss by a descriptor. `acceptance` tells connections with the same descriptor apart, because
+/// descriptors are reused.
 struct Incoming : SocketPeer {
   Acceptance acceptance;
   std::string source;
@@ -54,10 +54,10 @@ struct Accepted {
 /// thread at a time.
 /// Owns:        the sockets. Callbacks of the runtime hold this object until the last of them has
 ///              returned, even after the transport is destroyed.
-/// Thread-safe: yes. One thread at a time uses the sockets. Only the services' thread receives; it
-///              waits briefly until the sockets are free. If a sender finds the sockets in use, it
-///              leaves its frame to the thread that uses them. In most cases a frame therefore
-///              leaves in its sender's context, and no other thread is woken.
+/// Thread-safe: yes. One thread at a time uses the sockets. Only the services' thread receives.
+///              That thread waits briefly until the sockets are free. If a sender finds the sockets
+///              in use, it leaves its frame to the thread that uses them. In most cases a frame
+///              therefore leaves in its sender's context, and no other thread is woken.
 class Sockets : public std::enable_shared_from_this<Sockets> {
  public:
   Sockets(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host)
@@ -69,7 +69,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void send(ConnectionId connection, Frame&& frame);
   void drop(ConnectionId connection);
   void stop();
-  std::string source(ConnectionId connection) const;  // on the services' thread only
+  std::string source(ConnectionId connection) const;  // only on the services' thread
 
  private:
   static constexpr const char* peer_gone = "the peer has closed the connection or died";
@@ -85,7 +85,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void send_rest();
   template <class Receive>
   void receiving(Receive receive);
-  /// Calls receiving() later on the services' thread. The sockets exist until then.
+  /// Calls receiving() later on the services' thread. This object exists until then.
   template <class Receive>
   void receive_later(Receive receive) {
     runtime_.wake_from_outside(
@@ -140,10 +140,10 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   zmq::socket_t router_;
   zmq::socket_t router_monitor_;
   std::unordered_map<ConnectionId, Outgoing> outgoing_;
-  std::unordered_map<std::string, Incoming> incoming_;  // keys: routing ids
+  std::unordered_map<std::string, Incoming> incoming_;  // keyed by routing id
   std::unordered_map<ConnectionId, std::string> routing_ids_;
-  std::multimap<Acceptance, std::string> accepted_as_;  // values: routing ids
-  std::unordered_map<int, Accepted> accepted_;          // keys: descriptors
+  std::multimap<Acceptance, std::string> accepted_as_;  // values are routing ids
+  std::unordered_map<int, Accepted> accepted_;          // keyed by descriptor
   std::vector<Acceptance> closings_;  // closed connections that were not reported yet
   std::vector<zmq::message_t> body_;  // parts of the message that is being received
   bool handshake_failed_ = false;  // whether the next connection that closes failed its handshake

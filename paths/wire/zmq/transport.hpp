@@ -10,13 +10,13 @@
 
 namespace paths {
 
-/// Makes the transport of `host`. It listens at the host's address in the plan.
+/// Makes the transport of `host`. The transport listens at the host's address in the plan.
 ///
-/// If a peer has not started yet, the transport waits for it until the connection is dropped. Once
-/// a peer was reached, the transport reports it lost if it ends, is killed or is silent for 15 s.
-/// Frames that had arrived from the peer are delivered before. A peer that starts again is a new
-/// run, and the old connection stays lost. All this also holds for connections that peers made; a
-/// loss is reported with the same id as their frames.
+/// If a peer has not started yet, the transport tries to reach it until the connection is dropped.
+/// Once a peer was reached, the transport reports it lost if it ends, is killed or is silent for 15
+/// seconds. Frames that had arrived from the peer are delivered before. A peer that starts again is
+/// a new run, and the old connection stays lost. All this also holds for connections that peers
+/// made; a loss is reported with the same id as their frames.
 ///
 /// Bounded: the transport itself bounds nothing. Credits limit the pushes under way, and callers
 ///          limit the requests.
