@@ -36,8 +36,8 @@ struct ConditionCheck::Seen {
 
 struct ConditionCheck::Cluster {
   std::shared_ptr<pastset::Element> element;
-  std::shared_ptr<pastset::Element> asks;  // null for our own cluster, and if tuples are pushed
-  std::uint64_t asked_for = 0;  // number of tuples after which the open request is complete
+  std::shared_ptr<pastset::Element> asks;  // nullptr for our own cluster, or if tuples are pushed
+  std::uint64_t asked_for = 0;  // number of tuples in `element` once the request is answered
   std::size_t watched = 0;      // index of the element in changes_
 
   bool will_send() const { return element->last() < asked_for; }
@@ -45,14 +45,14 @@ struct ConditionCheck::Cluster {
 
 // ---- requests to other clusters --------------------------------------------------------------
 
-/// Requests of one round: which clusters to ask, and when.
+/// Requests for tuples that one round sends to other clusters.
 class ConditionCheck::Asking {
  public:
   Asking(ConditionCheck& check, const Operation& operation)
       : check_(check), operation_(operation) {}
 
-  /// Asks for tuples if the known values do not decide the round. A cluster with an error mark does
-  /// not reply any more. The round asks other clusters and does not wait for that one.
+  /// Requests the tuples that an undecided round needs next. Ignores clusters with an error mark,
+  /// because they no longer reply.
   void ask(const std::vector<Seen>& all) {
     if (check_.settings_.asks.empty()) return;
     std::vector<std::size_t> missing, will_send;
@@ -69,8 +69,9 @@ class ConditionCheck::Asking {
   }
 
  private:
-  /// Returns the fewest of `others` whose values, together with known and expected values, would
-  /// decide the round.
+  /// Returns as few of `others` as possible whose last known values would decide the round,
+  /// together with the values of this round and of the clusters in `counted`. Returns all of
+  /// `others` if even these values would not decide it.
   std::vector<std::size_t> fewest(const std::vector<Seen>& all, std::vector<std::size_t> counted,
                                   std::vector<std::size_t> others) const {
     if (would_decide(all, counted)) return {};
@@ -209,8 +210,9 @@ Result ConditionCheck::wait_for_decision(const Operation& operation, const Parti
   }
 }
 
-/// Sets the origin of the result: the tuple that arrived last, among tuples of this round or a
-/// later one.
+/// Sets `result.origin` to the tuple of another cluster that arrived last, among the tuples of this
+/// round and of later rounds. Also sets how long the round has waited, or how old the tuple is if
+/// the round has not waited.
 void ConditionCheck::set_origin(Result& result, const std::vector<Seen>& all, base::Nanos began,
                                 bool has_waited) const {
   if (clusters_.size() == 1) return;
@@ -229,8 +231,8 @@ void ConditionCheck::set_origin(Result& result, const std::vector<Seen>& all, ba
   result.origin.nanos = (now - (has_waited ? began : came)).count();
 }
 
-/// Reads the error mark before the tuple. A marked element gets no more tuples, so the tuple is
-/// then its last.
+/// Reads the newest tuple of each cluster. Reads the error mark of an element before its tuple: a
+/// marked element gets no more tuples, so the tuple is then its last one.
 std::vector<ConditionCheck::Seen> ConditionCheck::look(const Partial& own) const {
   std::vector<Seen> all;
   all.reserve(clusters_.size());
@@ -276,8 +278,8 @@ std::optional<Result> ConditionCheck::decide_from(const std::vector<Seen>& all,
   return settings_.decision.proved(std::move(value), contributions, sequence);
 }
 
-/// Returns the result if a tuple carries an exact pair for this round. The pair also becomes our
-/// own exact pair.
+/// Returns the complete result if a tuple carries an exact pair of this round; otherwise nullopt.
+/// The pair also becomes the newest exact pair of this root.
 std::optional<Result> ConditionCheck::adopt(const std::vector<Seen>& all, std::uint64_t sequence) {
   for (const Seen& seen : all) {
     if (!switches_.use_exact_pair || !seen.part || !seen.part->last_exact) continue;
@@ -306,8 +308,8 @@ void ConditionCheck::fail_if_hopeless(const std::vector<Seen>& all,
     paths::RootRounds::fail_as_marked(*lost->error);
 }
 
-/// Combines the values of the clusters that are at our round. Returns nullopt if the values
-/// overflow and the overflow proves the condition.
+/// Combines the values of the clusters whose newest tuple is of our round. Returns nullopt if the
+/// values overflow and the overflow proves the condition.
 std::optional<base::Payload> ConditionCheck::combine(const std::vector<Seen>& all,
                                                      const Operation& operation) const {
   std::vector<ClusterValue> values;
@@ -329,7 +331,8 @@ std::optional<base::Payload> ConditionCheck::combine(const std::vector<Seen>& al
 
 namespace {
 
-/// Reads `asks`: for each other cluster, the name of an element of this host.
+/// Reads the settings `asks` and `ask_for`. `asks` names an element of this host for each other
+/// cluster.
 void read_asks(base::MapReader& reader, const paths::WrapperPlace& place,
                ConditionCheckSettings& settings) {
   settings.asks = reader.words("asks");

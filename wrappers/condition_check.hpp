@@ -19,61 +19,68 @@
 namespace wrappers {
 
 struct ConditionCheckSettings {
-  bool may_prove = false;  ///< relaxation `conditional`: values of some clusters may decide a round
+  bool may_prove = false;  ///< whether values of some clusters may decide a round (conditional)
   paths::Decision decision;
-  /// Results of all clusters; empty if one tree covers all threads.
+  /// Elements with the results of all clusters; empty if one tree covers all threads.
   paths::ClusterElements elements;
-  /// For each other cluster, in the order of `elements`: the element through which this cluster
-  /// requests its tuples. Empty if the clusters push tuples without requests.
+  /// Elements through which this cluster requests tuples: one for each other cluster, in the order
+  /// of `elements`. Empty if the clusters push tuples without requests.
   std::vector<std::string> asks;
-  std::uint64_t ask_for = 1;  ///< number of tuples that one request asks for
+  std::uint64_t ask_for = 1;  ///< number of tuples per request
 };
 
-/// Switches for tests. Each test turns one part of the rule off and shows why it is needed.
+/// Parts of the rule that tests turn off. Such a test shows why the part is needed.
 struct ConditionCheckSwitches {
-  bool use_exact_pair = true;   ///< false: a tuple of a later round alone decides, as in the paper
-  bool record_adoption = true;  ///< false: only values combined here become our exact pair
+  /// If false, exact pairs are ignored: any tuple of a later round decides the round, as in the
+  /// paper.
+  bool use_exact_pair = true;
+  /// If false, a root does not pass on an exact pair that it has from another root.
+  bool record_adoption = true;
 };
 
-/// Decides rounds of a conditional allreduce at the root of a cluster. It moves (sequence,
-/// contributions, value, last exact pair) into the cluster's result element. An exact pair is a
-/// round and its complete value. Then it decides the round, from its own value if possible.
-/// Otherwise it also uses the values of other clusters, as they arrive in its host's caches. It
-/// stops when the condition is proved or the value is complete. Each time, it combines the known
-/// values in the order of the clusters, so that all clusters compute the same bits.
+/// Decides rounds of a conditional allreduce at the root of a cluster. In each round, the wrapper
+/// first moves a tuple into the cluster's result element: (sequence, contributions, value, last
+/// exact pair). An exact pair is the number of a round and the complete value of that round. The
+/// wrapper then decides the round, from the value of its own cluster if this value proves the
+/// condition. Otherwise it waits for values of other clusters, which arrive in elements of its host
+/// (caches). The round is decided when the known values prove the condition, or when all values are
+/// known. The wrapper combines values in the order of the clusters, so that all clusters compute
+/// the same bits.
 ///
-/// If tuples must be requested, an undecided round immediately asks some clusters, those with the
-/// largest last known values first. It assumes that these values still hold, and asks the fewest
-/// clusters that would then decide the round. If not even the values of all clusters would decide
-/// it, it asks all. If the replies do not decide the round, it asks the remaining clusters. It also
-/// asks again each cluster whose tuple was too old.
+/// If clusters do not push their tuples, an undecided round immediately asks for tuples. It assumes
+/// that the last known values still hold, and asks as few clusters as would then decide the round.
+/// Clusters whose values are nearest to a decision come first. If even the values of all clusters
+/// would not decide the round, it asks all. If the replies do not decide the round, it asks the
+/// remaining clusters. It also asks again each cluster whose tuple was too old.
 ///
-/// Integers of equal sign may overflow when clusters are combined. Each condition has one outcome
-/// that partial values can prove, such as `holds` for `greater` and non-negative values. An
-/// overflow proves this outcome. The result is then the value of the own cluster.
+/// A sum of integers from several clusters may overflow. These integers have equal signs, so
+/// partial values can prove only one outcome of the condition. Example: partial sums of
+/// non-negative values can prove that `greater` holds. An overflow proves the same outcome. The
+/// result then has the value of the own cluster only.
 ///
-/// Why:     The program may continue after an exact result. A tuple of a later round from another
-///          root then proves nothing: that root may have completed our round with our tuple. Each
-///          tuple therefore carries the newest exact pair that its root knows. The root has
-///          combined the pair's value itself, or adopted the pair from another tuple. If a tuple
-///          carries an exact pair for our round, the pair is our result. Otherwise the other root
-///          passed our round without its complete value. Our round then has the only outcome that
-///          partial values can prove.
-/// Blocks:  until the round is decided or the host's deadline passes; it sleeps between arrivals of
-///          tuples. The next round waits until this one is decided.
+/// Why:     A tuple of a later round shows that another root has decided our round, but not how.
+///          Either partial values decided it, or that root combined the complete value with our
+///          tuple, after which the program may continue. Each tuple therefore carries the newest
+///          exact pair that its root knows. The root has combined the pair's value itself, or
+///          adopted the pair from another tuple. If a tuple carries an exact pair of our round, the
+///          pair is our result. Otherwise partial values decided our round, so it has the only
+///          outcome that partial values can prove.
+/// Blocks:  until the round is decided or the host's deadline passes. The caller sleeps between
+///          arrivals of tuples. The next round waits until this one is decided.
 /// Throws:  TravelError.
 /// Paper:   Bongo et al. 2004, §IV.
-/// Context: that of the last operation of the cluster to arrive in the round.
+/// Context: the operation that arrives last in its cluster's round runs this code in its context.
 /// Order:   Rounds must arrive in the order of their sequences and are decided one by one.
 /// Failure: If one tree covers all threads, a failure affects only its own round. With several
-///          clusters, a failed contribution, an error or a deadline before the decision is final:
-///          it marks the result element, and this round and all later rounds throw it. The failure
-///          of a thread that starts no further rounds has the same effect. A round may need a later
-///          tuple of a cluster whose element is marked. The round then throws that cluster's error
-///          and marks its own cluster's element with this error. Before that, the round waits for
-///          clusters without a mark that may still send the proof.
-/// Records: for each round that its own value does not decide, one read of each other cluster's
-///          cache (paths/joins/awaited_values.hpp).
+///          clusters, a failure that precedes the decision cannot be undone. Such a failure is a
+///          failed contribution, an error or a deadline. The wrapper marks the result element with
+///          the failure, and this round and all later rounds throw it. The failure of a thread that
+///          starts no further rounds has the same effect. A round may need a later tuple of a
+///          cluster whose element is marked. It then first waits for the clusters without a mark,
+///          which may still send a proof. Without a proof it throws the error of the marked
+///          cluster, and marks its own element with this error.
+/// Records: one read of each other cluster's cache, for each round that the value of the own
+///          cluster does not decide (paths/joins/awaited_values.hpp).
 class ConditionCheck final : public paths::BlockingWrapper {
  public:
   /// `wrapper` is the wrapper's index in the plan.
@@ -106,10 +113,10 @@ class ConditionCheck final : public paths::BlockingWrapper {
   const ConditionCheckSwitches switches_;
   const std::uint64_t contributors_;  // number of contributors in all clusters
   const std::shared_ptr<pastset::Element> result_;
-  std::vector<Cluster> clusters_;                // in the order of elements.all
+  std::vector<Cluster> clusters_;                // in the order of settings_.elements.all
   std::size_t own_ = 0;                          // index of our cluster in clusters_
   std::unique_ptr<pastset::AnyChange> changes_;  // changes of the elements of the other clusters
-  std::optional<paths::ExactPair> last_exact_;   // used by the current round only
+  std::optional<paths::ExactPair> last_exact_;  // newest exact pair; only the current round uses it
   paths::RootRounds rounds_;
 };
 
