@@ -27,8 +27,8 @@ struct ClusterTree {
 };
 
 /// Returns the tree of a cluster that has threads. Without a fan-out all hosts are children of the
-/// root. With a fan-out k, hosts are in order with the root first, and host i is a child of host (i
-/// - 1) / k.
+/// root. With a fan-out of k, each host has at most k children. The hosts are numbered from 0 with
+/// the root first, and the parent of host i is host (i-1)/k, rounded down.
 ClusterTree cluster_tree(const MultiCluster& all, const MultiCluster::Collective& collective,
                          std::uint32_t cluster);
 
