@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/admission.hpp — admitted steps of a participant, with hazards.
+// collectives/cost/admission.hpp — admitted steps of a participant, and which of them may execute.
 #pragma once
 #include <optional>
 #include <vector>
