@@ -87,8 +87,8 @@ class Element {
   virtual bool never_keeps_movers() const = 0;
   /// Whether operations run X-functions, which are code of the program.
   virtual bool runs_x_functions() const = 0;
-  /// Whether another process may hold the element's lock, for whose release every operation then
-  /// has to wait.
+  /// Whether another process may hold the element's lock. Every operation may then have to wait for
+  /// the release of the lock.
   virtual bool may_be_held() const { return false; }
   /// Returns the oldest unobserved tuple and advances `first` by one. Blocks until there is such a
   /// tuple. Throws Marked if there is none and the element has an error mark.
@@ -105,11 +105,11 @@ class Element {
 
   // ---- the same operations, started without a context
 
-  /// Starts `access`. The element notifies it exactly once, now or later: when the operation has
-  /// happened, or when it never will. Waiting moves queue together with blocked movers. When a
-  /// tuple arrives, waiting reads are served in the order in which they began, before blocked
-  /// contexts wake. Throws UsageError inside an X-function; any other exception is stored in the
-  /// access.
+  /// Starts the read or move `access`. The element notifies `access` exactly once, during this call
+  /// or later: when the operation has happened, or when it has failed. Waiting moves are in one
+  /// queue with the moves that block contexts. When a tuple arrives, the element serves waiting
+  /// reads in the order in which they began. Only then does it wake the contexts that are blocked
+  /// in reads. Throws UsageError inside an X-function; any other exception is stored in `access`.
   virtual void begin(Access& access) = 0;
   /// Cancels a waiting access. If it returns true, the operation will never happen, and there is no
   /// notification. It returns false if the operation has already happened.
