@@ -123,7 +123,7 @@ TEST_CASE("analysis: the computations of a thread are the gaps between its opera
 
 TEST_CASE("analysis: two-way network time is the near side's time minus the far side's") {
   const Report report = analyse(sample::Options{});
-  CHECK(report.crossings.size() == 8);  // 3 in each cluster, and 2 of beta's to alpha
+  CHECK(report.crossings.size() == 8);  // 3 in each cluster, and 2 on the way from beta to alpha
   for (const CrossingReport& crossing : report.crossings) {
     check_all_equal(crossing.two_way, 1000, 100 * us);
     CHECK(crossing.one_way_half_mean == Approx(50.0 * us));

@@ -22,9 +22,9 @@ struct Kind {
   bool marks_last_arriver = false;
 };
 
-/// Returns for each thread whether its result is marked as the last arriver's. Thread 0 arrives
-/// last. `is_marked_below`: the result comes from below with the mark already, as from another
-/// join.
+/// Runs one round in which thread 0 arrives last. Returns for each thread whether its result has
+/// the mark of the last arriver (Result::last_arriver). If `is_marked_below` is true, the result
+/// from the stage below already has the mark, as if another join had set it.
 std::array<bool, contributors> marked_by(const Kind& kind, bool is_marked_below) {
   PlanBuilder builder;
   const auto join = builder.wrapper(kind.name, "join", kind.settings);
