@@ -90,6 +90,9 @@ void print_rows(const ScheduleRequest& request, const std::vector<Row>& rows, ba
         why.empty() ? "" : "  <- " + why);
   }
   if (taken == rows.end()) std::cout << "None is taken: each adds in a different order.\n";
+  if (request.participants.can_share_memory)
+    std::cout << "Processes of one machine use shared memory instead, unless the config contains "
+                 "`shared_memory: false`.\n";
 }
 
 /// Prints the algorithms for the collective that are impossible on this topology.

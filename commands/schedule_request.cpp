@@ -12,6 +12,7 @@
 #include "base/near_match.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "collectives/cost/bound.hpp"
+#include "groups/machine_group.hpp"
 #include "groups/network_of.hpp"
 #include "paths/config/config.hpp"
 #include "wrappers/all.hpp"
@@ -51,11 +52,11 @@ void read_config(const std::string& file, Participants& read, base::Mistakes& mi
     const paths::Plan plan = paths::load_plan(file, wrappers::all_kinds());
     read.network = groups::network_of(plan);
     read.topology = read.network->topology;
-    for (const std::uint32_t host : groups::participants_of(plan))
-      read.hosts.push_back(plan.hosts[host].name);
+    const std::vector<std::uint32_t> hosts = groups::participants_of(plan);
+    for (const std::uint32_t host : hosts) read.hosts.push_back(plan.hosts[host].name);
+    read.can_share_memory = groups::MachineGroup::is_possible(plan, hosts, *read.topology);
     for (std::size_t cluster = 0; cluster < read.topology->clusters(); ++cluster)
-      read.clusters.push_back(
-          plan.cluster_of(groups::participants_of(plan)[read.topology->cluster(cluster)[0]]));
+      read.clusters.push_back(plan.cluster_of(hosts[read.topology->cluster(cluster)[0]]));
   } catch (const base::ConfigError& error) {
     for (const auto& [position, message] : error.mistakes())
       mistakes.add(position.file.empty() ? base::Position{file, 0, 0} : position, message);

@@ -37,6 +37,8 @@ struct Participants {
   std::optional<pricing::Network> network;  ///< only if the participants are from a config
   std::vector<std::string> hosts;           ///< names, by rank
   std::vector<std::string> clusters;        ///< names, in the order of the topology
+  /// Whether they use shared memory in place of a schedule if they are processes of one machine.
+  bool can_share_memory = false;
 };
 
 /// Parsed options.

@@ -173,7 +173,7 @@ void Group::run(Call call) {
   const auto running = group_->enter(place_, next_, borrowed(call), prepared, true);
   ++next_;
   group_->wait(*running, place_);
-  move_tuple(call, group_->deadline());
+  if (call.into != nullptr) move_tuple(call, group_->deadline());
 }
 
 namespace {

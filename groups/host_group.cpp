@@ -14,6 +14,7 @@
 #include "base/digest.hpp"
 #include "base/usage_error.hpp"
 #include "groups/local.hpp"
+#include "paths/host/shared_elements.hpp"
 #include "runtime/continuation.hpp"
 #include "runtime/scheduler/busy_poll_scope.hpp"
 
@@ -114,7 +115,9 @@ HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
            return running == running_.end() ? std::string() : call_text(*running->second);
          }});
   if (lanes_ != nullptr && failing_ == Failing::all_behind &&
-      MachineGroup::is_possible(deployment_, layout_, *selector_->network().topology))
+      deployment_.shared_elements().are_shared() &&
+      MachineGroup::is_possible(deployment_.plan(), layout_.hosts(),
+                                *selector_->network().topology))
     machine_ = std::make_unique<MachineGroup>(
         MachineGroup::Parts{deployment_.runtime(), *lanes_, hosts_, me_});
 }
@@ -517,7 +520,7 @@ void HostGroup::take_memory_back(Running& running, std::uint32_t place) const {
 /// given deadline passes, fails any operation that waits for members or hosts. Then waits on, until
 /// the arrays are free.
 void HostGroup::wait_for_end(Running& running, std::uint32_t place, runtime::Deadline given) {
-  for (;;) {
+  while (!running.completion.done()) {
     const runtime::Deadline until = runtime::sooner(runtime(), deadline(), given);
     if (running.completion.wait(until, {"members of", name_, running.name.number})) return;
     const bool is_given = until.at == given.at;

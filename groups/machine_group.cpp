@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "base/visible.hpp"
-#include "paths/host/shared_elements.hpp"
 #include "paths/one_machine.hpp"
 #include "paths/plan/ways.hpp"
 #include "runtime/processes/descriptor_door.hpp"
@@ -40,11 +39,9 @@ std::string new_door_name() {
 
 }  // namespace
 
-bool MachineGroup::is_possible(const paths::Deployment& deployment, const Layout& layout,
+bool MachineGroup::is_possible(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                                const collectives::Topology& topology) {
-  const paths::Plan& plan = deployment.plan();
-  const auto& hosts = layout.hosts();
-  if (!deployment.shared_elements().are_shared() || topology.depth() > 0 || hosts.size() < 2 ||
+  if (!plan.shared_memory || topology.depth() > 0 || hosts.size() < 2 ||
       hosts.size() > paths::SharedRegion::members_max)
     return false;
   return std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t host) {
@@ -72,9 +69,11 @@ void MachineGroup::end(std::uint64_t turn) {
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
   if (succeeded_ != turn) first_failed_ = std::min(first_failed_, turn);
-  ended_.insert(turn);
-  for (; ended_.erase(now_) > 0; ++now_) {
-  }
+  if (turn == now_)
+    ++now_;
+  else
+    ended_.insert(turn);
+  while (!ended_.empty() && ended_.erase(now_) > 0) ++now_;
   turn_ended_.wake_all(wakes);
 }
 

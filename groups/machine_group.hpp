@@ -12,12 +12,11 @@
 #include <vector>
 
 #include "collectives/schedule/topology.hpp"
-#include "groups/layout.hpp"
 #include "groups/patience.hpp"
 #include "groups/region_execution.hpp"
-#include "paths/host/deployment.hpp"
 #include "paths/machine/member.hpp"
 #include "paths/messages/group.hpp"
+#include "paths/plan/plan.hpp"
 #include "runtime/completion.hpp"
 #include "runtime/wait.hpp"
 
@@ -43,9 +42,9 @@ class MachineGroup final : public paths::Alarm {
   };
   explicit MachineGroup(const Parts& parts) : parts_(parts) {}
 
-  /// Returns whether the hosts of a group can share a region according to the plan. All hosts get
-  /// the same result.
-  static bool is_possible(const paths::Deployment& deployment, const Layout& layout,
+  /// Returns whether hosts can share a region according to the plan, if they are processes.
+  /// `topology` is that of these hosts. All hosts get the same result.
+  static bool is_possible(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                           const collectives::Topology& topology);
   /// Returns the turn of the next operation: 1, 2, ...
   std::uint64_t new_turn() { return ++turns_; }

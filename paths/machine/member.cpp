@@ -18,6 +18,10 @@ void copy(std::byte* to, std::span<const std::byte> from) {
   if (!from.empty()) std::memcpy(to, from.data(), from.size());
 }
 
+/// A root waits for a multiple of this number of copied broadcasts, so that readers need not wake
+/// it for each of them.
+constexpr std::uint32_t taken_step = SharedRegion::slots / 4;
+
 /// Whether a counter has reached a number. Counters wrap around.
 bool has_reached(std::uint32_t counter, std::uint32_t number) {
   return static_cast<std::int32_t>(counter - number) >= 0;
@@ -152,18 +156,21 @@ void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32
     copy(value.data(), {place, value.size()});
     taken.store(broadcasts_, std::memory_order_seq_cst);
     if (has_reached(broadcast, room_)) room_ = broadcast;
+    if (broadcasts_ % taken_step != 0) return;
   }
   wake_sleepers();
 }
 
-/// Waits until all members have copied the earlier broadcast that used the slot of `broadcast`.
+/// If no slot is known to be free, waits until all members have copied at least the older half of
+/// the slots. A wait for one slot would be repeated in each of the next broadcasts.
 void Member::await_room(std::uint32_t broadcast) {
   if (!has_reached(broadcast, room_)) return;
+  const std::uint32_t needed =
+      (broadcast - SharedRegion::slots / 2 + taken_step - 1) / taken_step * taken_step;
   std::uint32_t least = broadcasts_;
   for (std::uint32_t member = 0; member < members(); ++member) {
     if (member == me_) continue;
     const std::atomic<std::uint32_t>& taken = region_.seat(member).taken;
-    const std::uint32_t needed = broadcast - SharedRegion::slots + 1;
     wait(
         taken, [&] { return has_reached(taken.load(std::memory_order_seq_cst), needed); },
         [&](std::uint32_t other) {

@@ -83,8 +83,8 @@ class Member {
   /// Returns memory that all members share. After a round, each member may write to a part of
   /// result(0). After the next round, all members can read what was written, as result(1).
   std::span<std::byte> result(std::uint32_t rounds_ago, std::size_t bytes) const;
-  /// Copies the value of `root` to all other members. The root waits only if one of them has not
-  /// yet copied the value of SharedRegion::slots broadcasts before.
+  /// Copies the value of `root` to all other members. The root may be SharedRegion::slots
+  /// broadcasts ahead of them. It then waits until they have copied half of these.
   void broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root);
 
   /// Notes that an operation has failed at this member. A member that arrives later does not take

@@ -34,6 +34,20 @@ TEST_CASE("explain: candidates with time and ratio and reason match the golden f
       "explain " + config + " --collective allgather --size 8B,0B,16B,8B --element 8B", 0);
 }
 
+TEST_CASE("explain: it says where processes of one machine use shared memory") {
+  const auto explained = [](const std::string& config_text) {
+    const test_support::Folder folder;
+    return run_line("explain " + folder.write("config.yaml", config_text) +
+                    " --collective allreduce --size 8B --element 8B")
+        .text();
+  };
+  const std::string one_cluster = "clusters: {a: {hosts: 3}}\nlanes:\n";
+  const auto names_it = Catch::Contains("Processes of one machine use shared memory");
+  CHECK_THAT(explained(one_cluster), names_it);
+  CHECK_THAT(explained(one_cluster + "shared_memory: false\n"), !names_it);
+  CHECK_THAT(explained("clusters: {a: {hosts: 2}, b: {hosts: 2}}\nlanes:\n"), !names_it);
+}
+
 TEST_CASE("plan: pools with reasons and plans next to the alternatives match the golden files") {
   check_golden_line("plan_allgather", "plan configs/three-sites.yaml --size 64KiB", 0);
   check_golden_line("plan_pools", "plan configs/three-sites.yaml --pools", 0);
