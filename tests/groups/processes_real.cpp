@@ -21,7 +21,9 @@ TEST_CASE("groups: random operations between processes have correct results") {
 }
 
 TEST_CASE("groups: a killed host is named to all others and groups without it continue") {
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) try_to_kill(seed);
+  const bool is_one_cluster = GENERATE(false, true);
+  CAPTURE(is_one_cluster);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) try_to_kill(seed, is_one_cluster);
 }
 
 TEST_CASE(

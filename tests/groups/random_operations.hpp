@@ -54,7 +54,8 @@ void try_operations(std::uint64_t seed, runtime::ClockKind clock, std::size_t op
 void try_between_processes(std::uint64_t seed, std::size_t operations);
 /// Makes a thread throw at a random moment on the virtual clock.
 void try_to_fail(std::uint64_t seed);
-/// Makes hosts do allreduces until one of them is killed at a random moment.
-void try_to_kill(std::uint64_t seed);
+/// Makes hosts do allreduces until one of them is killed at a random moment. They are in one
+/// cluster, and thus use shared memory, or in two clusters with an emulated link.
+void try_to_kill(std::uint64_t seed, bool is_one_cluster);
 
 }  // namespace test_support
