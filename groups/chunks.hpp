@@ -10,7 +10,7 @@ namespace groups {
 /// others gave. If each member takes a block of its own, then each chunk has a piece of every
 /// block, so that all members take values in all rounds. Counts and positions are elements.
 ///
-/// Not for broadcasts and reductions to a common result, which need no blocks.
+/// Not for broadcasts, gathers and reductions to a common result.
 /// Thread-safe: immutable. Borrows the specification.
 class Chunks {
  public:

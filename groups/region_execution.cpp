@@ -47,12 +47,11 @@ bool RegionExecution::can_work_in_place(Collective collective) {
 
 void RegionExecution::run() {
   if (operation_.trace != nullptr) begin_nanos_ = operation_.trace->now();
-  const collectives::CollectiveSpec& task = operation_.task;
-  const bool has_result = me_ == task.root || task.collective == Collective::allreduce;
-  switch (task.collective) {
+  switch (operation_.task.collective) {
     case Collective::broadcast: return broadcast();
-    case Collective::reduce:
-    case Collective::allreduce: return reduce(has_result ? operation_.out : std::span<std::byte>());
+    case Collective::reduce: return reduce();
+    case Collective::allreduce: return allreduce();
+    case Collective::gather: return gather();
     default: return exchange();
   }
 }
@@ -69,7 +68,7 @@ void RegionExecution::give(std::span<std::byte> next_value, const Chunks::Piece&
 void RegionExecution::exchange_values() {
   throw_if_abandoned(operation_);
   member_.exchange(call());
-  record_wait();
+  record_wait(member_.last_to_arrive());
 }
 
 void RegionExecution::broadcast() {
@@ -79,20 +78,71 @@ void RegionExecution::broadcast() {
     throw_if_abandoned(operation_);
     const std::size_t bytes = std::min(paths::SharedRegion::slot_bytes, out.size() - at);
     member_.broadcast(call(), out.subspan(at, bytes), operation_.task.root);
-    record_wait();
+    record_wait(operation_.task.root);
     at += bytes;
   } while (at < out.size());
 }
 
-/// Folds a vector into `out`, which is empty at a member that gets no result. The last member to
-/// arrive folds a small vector.
-void RegionExecution::reduce(std::span<std::byte> out) {
+/// The root folds a small vector.
+void RegionExecution::reduce() {
+  const std::uint32_t root = operation_.task.root;
   const std::span<const std::byte> in = operation_.in;
-  if (in.size() > folded_at_once_bytes_max) return reduce_in_chunks(out);
+  if (in.size() > folded_at_once_bytes_max)
+    return reduce_in_chunks(me_ == root ? operation_.out : std::span<std::byte>());
+  if (operation_.is_in_unchecked) operation_.fold.check(in);
+  member_.post(call(), in, root);
+  if (me_ != root) return record_wait(me_);
+  std::array<std::span<const std::byte>, paths::SharedRegion::members_max> values;
+  for (std::uint32_t member = 0; member < member_.members(); ++member)
+    values[member] = await_posted(member, in.size());
+  record_wait(late_.value_or(root));
+  operation_.fold.fold_all(operation_.out, std::span(values).first(member_.members()));
+  member_.collect();
+}
+
+/// The last member to arrive folds a small vector.
+void RegionExecution::allreduce() {
+  const std::span<const std::byte> in = operation_.in;
+  if (in.size() > folded_at_once_bytes_max) return reduce_in_chunks(operation_.out);
   Fold& fold = operation_.fold;
   if (operation_.is_in_unchecked) fold.check(in);
-  member_.reduce(call(), in, out, [&fold](auto into, auto values) { fold.fold_all(into, values); });
-  record_wait();
+  member_.reduce(call(), in, operation_.out,
+                 [&fold](auto into, auto values) { fold.fold_all(into, values); });
+  record_wait(member_.last_to_arrive());
+}
+
+/// The members post their blocks piece by piece. The root copies them.
+void RegionExecution::gather() {
+  const collectives::Counts& counts = operation_.task.counts;
+  const std::uint32_t root = operation_.task.root;
+  const Count most = paths::SharedRegion::slot_bytes / operation_.element_bytes;
+  for (Count begin = 0; begin == 0 || begin < counts.largest(); begin += most) {
+    throw_if_abandoned(operation_);
+    const auto piece = [&](std::uint32_t member) {
+      const Count all = counts.block(member).count, from = std::min(begin, all);
+      return Range{from, std::min(most, all - from)};
+    };
+    const auto mine = part(std::span<const std::byte>(operation_.in), piece(me_));
+    member_.post(call(), me_ == root ? std::span<const std::byte>() : mine, root);
+    if (me_ != root) {
+      record_wait(me_);
+      continue;
+    }
+    for (std::uint32_t member = 0; member < member_.members(); ++member) {
+      const Range from = piece(member);
+      const Range to{counts.block(member).offset + from.offset, from.count};
+      put(part(operation_.out, to),
+          member == root ? mine : await_posted(member, from.count * operation_.element_bytes));
+    }
+    record_wait(late_.value_or(root));
+    member_.collect();
+  }
+}
+
+/// Waits at the root for the value that a member has posted, and returns it.
+std::span<const std::byte> RegionExecution::await_posted(std::uint32_t member, std::size_t bytes) {
+  if (!member_.has_posted(member)) late_ = member;
+  return member_.posted(call(), member, bytes);
 }
 
 /// Folds a large vector chunk by chunk. Each member folds its share of each chunk. Between the
@@ -177,9 +227,6 @@ RegionExecution::Blocks RegionExecution::blocks_of(const collectives::Collective
   const std::uint32_t members = task.size();
   Blocks all{.first = 0, .last = members};
   switch (task.collective) {
-    case Collective::gather:
-      if (me != task.root) return {};
-      [[fallthrough]];
     case Collective::allgather:
       for (std::uint32_t source = 0; source < members; ++source)
         all.begins.push_back(task.counts.block(source).offset);
@@ -197,14 +244,14 @@ RegionExecution::Blocks RegionExecution::blocks_of(const collectives::Collective
 
 // ---- traces ------------------------------------------------------------------------------------
 
-/// Records the wait of this host for the first round like a message. Its source is the host that
-/// arrived last, or the root of a broadcast. Does nothing in later rounds.
-void RegionExecution::record_wait() {
+/// Records the wait of this host for `source` in the first round like a message. If this host is
+/// the source, records a message to each host that reads its value. Does nothing in later rounds.
+void RegionExecution::record_wait(std::uint32_t source) {
   if (operation_.trace == nullptr || is_wait_recorded_) return;
   is_wait_recorded_ = true;
   const collectives::CollectiveSpec& task = operation_.task;
-  const std::uint32_t source =
-      task.collective == Collective::broadcast ? task.root : member_.last_to_arrive();
+  const bool has_one_reader =
+      task.collective == Collective::gather || task.collective == Collective::reduce;
   ShareTrace& trace = *operation_.trace;
   eventspace::GroupStep step;
   step.bytes = std::max(operation_.in.size(), operation_.out.size());
@@ -215,7 +262,7 @@ void RegionExecution::record_wait() {
     trace.add(step);
   } else {
     for (std::uint32_t member = 0; member < member_.members(); ++member) {
-      if (member == me_) continue;
+      if (member == me_ || (has_one_reader && me_ != task.root && member != task.root)) continue;
       step.peer = trace.host(member);
       trace.add(step);
       ++step.number;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -64,18 +65,22 @@ class RegionExecution {
   void give(std::span<std::byte> next_value, const Chunks::Piece& piece) const;
   void exchange_values();
   void broadcast();
-  void reduce(std::span<std::byte> out);
+  void reduce();
+  void allreduce();
   void reduce_in_chunks(std::span<std::byte> out);
   void take_result(collectives::Range chunk, std::span<std::byte> out) const;
   void fold_share(collectives::Range chunk, collectives::Range share);
+  void gather();
+  std::span<const std::byte> await_posted(std::uint32_t member, std::size_t bytes);
   void exchange();
-  void record_wait();
+  void record_wait(std::uint32_t source);
   template <class Byte>
   std::span<Byte> part(std::span<Byte> bytes, collectives::Range range) const;
 
   const RegionOperation& operation_;
   paths::Member& member_;
   const std::uint32_t me_;
+  std::optional<std::uint32_t> late_;  // last member whose post this root had to wait for
   bool is_wait_recorded_ = false;
   std::int64_t begin_nanos_ = 0;  // begin of the operation, for its trace
 };

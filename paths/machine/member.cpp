@@ -7,12 +7,9 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "runtime/processes/between_processes.hpp"
 
 namespace paths {
 namespace {
-
-constexpr runtime::Reason reason{"members of a machine"};
 
 void copy(std::byte* to, std::span<const std::byte> from) {
   if (!from.empty()) std::memcpy(to, from.data(), from.size());
@@ -35,7 +32,7 @@ std::byte* place_of(std::array<std::byte, SharedRegion::near_bytes>& near, std::
 }  // namespace
 
 Member::Member(SharedRegion region, std::uint32_t me, Alarm& alarm)
-    : region_(std::move(region)), me_(me), alarm_(alarm) {
+    : region_(std::move(region)), me_(me), waits_(region_, me, alarm) {
   ENSURE(me < region_.members());
 }
 
@@ -96,7 +93,7 @@ std::span<std::byte> Member::result(std::uint32_t rounds_ago, std::size_t bytes)
 
 /// Notes that this member has given its value. Returns whether all members have arrived.
 bool Member::arrive(const Call& call) {
-  await_failure();
+  waits_.await_failure();
   tell_text(call);
   const std::uint32_t round = rounds_++;
   SharedRegion::Announced& given = region_.seat(me_).given[round % 2];
@@ -110,12 +107,12 @@ void Member::open_gate() {
   region_.gate().arrived.store(0, std::memory_order_relaxed);
   region_.gate().last.store(me_, std::memory_order_relaxed);
   region_.gate().round.store(rounds_, std::memory_order_seq_cst);
-  wake_sleepers();
+  waits_.wake_sleepers();
 }
 
 void Member::wait_for_gate() {
   const std::atomic<std::uint32_t>& round = region_.gate().round;
-  wait(
+  waits_.until(
       round, [&] { return round.load(std::memory_order_seq_cst) == rounds_; },
       [this](std::uint32_t member) {
         const auto& given = region_.seat(member).given[(rounds_ - 1) % 2];
@@ -135,7 +132,7 @@ void Member::check_digests(const Call& call) const {
 
 void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root) {
   ENSURE(value.size() <= SharedRegion::slot_bytes);
-  await_failure();
+  waits_.await_failure();
   const std::uint32_t broadcast = broadcasts_++;
   SharedRegion::Announced& slot = region_.slot(broadcast);
   std::byte* const place = place_of(slot.near, region_.far_slot(broadcast), value.size());
@@ -148,7 +145,7 @@ void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32
     taken.store(broadcasts_, std::memory_order_relaxed);
     slot.number.store(broadcasts_, std::memory_order_seq_cst);
   } else {
-    wait(
+    waits_.until(
         slot.number, [&] { return slot.number.load(std::memory_order_seq_cst) == broadcasts_; },
         [root](std::uint32_t member) { return member == root; });
     if (slot.digest.load(std::memory_order_relaxed) != call.digest)
@@ -158,7 +155,7 @@ void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32
     if (has_reached(broadcast, room_)) room_ = broadcast;
     if (broadcasts_ % taken_step != 0) return;
   }
-  wake_sleepers();
+  waits_.wake_sleepers();
 }
 
 /// If no slot is known to be free, waits until all members have copied at least the older half of
@@ -171,7 +168,7 @@ void Member::await_room(std::uint32_t broadcast) {
   for (std::uint32_t member = 0; member < members(); ++member) {
     if (member == me_) continue;
     const std::atomic<std::uint32_t>& taken = region_.seat(member).taken;
-    wait(
+    waits_.until(
         taken, [&] { return has_reached(taken.load(std::memory_order_seq_cst), needed); },
         [&](std::uint32_t other) {
           return !has_reached(region_.seat(other).taken.load(std::memory_order_relaxed), needed);
@@ -182,48 +179,62 @@ void Member::await_room(std::uint32_t broadcast) {
   room_ = least + SharedRegion::slots;
 }
 
-/// If an operation has failed, waits until the alarm throws.
-void Member::await_failure() {
-  const std::atomic<std::uint32_t>& failed = region_.failed();
-  while (failed.load(std::memory_order_acquire) != 0)
-    alarm_.sleep([] { return std::vector<std::uint32_t>(); });
-}
+// ---- posts -------------------------------------------------------------------------------------
 
-// ---- waiting -----------------------------------------------------------------------------------
-
-/// Blocks until `done()`, which depends on `word`. `late(member)` returns whether this wait is for
-/// that member.
-template <class Done, class Late>
-void Member::wait(const std::atomic<std::uint32_t>& word, const Done& done, const Late& late) {
-  const std::uint64_t mine = std::uint64_t{1} << me_;
-  for (;;) {
-    const std::uint32_t seen = word.load(std::memory_order_acquire);
-    if (done()) return;
-    if (runtime::look_at(word, seen, runtime::Deadline::never(), reason)) continue;
-    // The other member changes the word and then reads the bit. Therefore either the other member
-    // sees the bit and wakes this member, or this member sees the changed word.
-    region_.sleepers().fetch_or(mine, std::memory_order_seq_cst);
-    if (!done()) {
-      try {
-        alarm_.sleep([&] {
-          std::vector<std::uint32_t> members_late;
-          for (std::uint32_t member = 0; member < members(); ++member)
-            if (member != me_ && late(member)) members_late.push_back(member);
-          return members_late;
-        });
-      } catch (...) {  // an operation that has succeeded does not fail any more
-        if (!done()) throw;
-      }
-    }
-    region_.sleepers().fetch_and(~mine, std::memory_order_relaxed);
+void Member::post(const Call& call, std::span<const std::byte> in, std::uint32_t root) {
+  ENSURE(in.size() <= SharedRegion::slot_bytes);
+  waits_.await_failure();
+  tell_text(call);
+  const std::uint64_t post = posts_++;
+  SharedRegion::Announced& slot = region_.seat(me_).posted[post % SharedRegion::posts];
+  if (posts_ > SharedRegion::posts && !is_collected(posts_ - SharedRegion::posts)) {
+    // A wait for one place would be repeated in each of the next posts.
+    await_collected(posts_ - SharedRegion::posts / 2);
+    await_collected(posts_ - SharedRegion::posts);
   }
+  roots_[post % SharedRegion::posts] = root;
+  copy(place_of(slot.near, region_.far_post(me_, post), in.size()), in);
+  slot.digest.store(call.digest, std::memory_order_relaxed);
+  slot.number.store(static_cast<std::uint32_t>(posts_), std::memory_order_seq_cst);
+  waits_.wake_sleepers();
 }
 
-void Member::wake_sleepers() {
-  if (region_.sleepers().load(std::memory_order_seq_cst) == 0) return;
-  const std::uint64_t sleep = region_.sleepers().exchange(0, std::memory_order_seq_cst);
+/// Whether the root has read this member's post with that number, 1 or more.
+bool Member::is_collected(std::uint64_t number) const {
+  const std::atomic<std::uint32_t>& read =
+      region_.seat(me_).collected[(number - 1) % SharedRegion::posts];
+  return read.load(std::memory_order_seq_cst) == static_cast<std::uint32_t>(number);
+}
+
+void Member::await_collected(std::uint64_t number) {
+  const std::size_t place = (number - 1) % SharedRegion::posts;
+  waits_.until(
+      region_.seat(me_).collected[place], [&] { return is_collected(number); },
+      [&](std::uint32_t member) { return member == roots_[place]; });
+}
+
+bool Member::has_posted(std::uint32_t member) const {
+  const auto& slot = region_.seat(member).posted[(posts_ - 1) % SharedRegion::posts];
+  return slot.number.load(std::memory_order_seq_cst) == static_cast<std::uint32_t>(posts_);
+}
+
+std::span<const std::byte> Member::posted(const Call& call, std::uint32_t member,
+                                          std::size_t bytes) {
+  ENSURE(bytes <= SharedRegion::slot_bytes);
+  SharedRegion::Announced& slot = region_.seat(member).posted[(posts_ - 1) % SharedRegion::posts];
+  waits_.until(
+      slot.number, [&] { return has_posted(member); },
+      [member](std::uint32_t other) { return other == member; });
+  if (slot.digest.load(std::memory_order_relaxed) != call.digest)
+    throw CallsDiffer(member, text_of(member));
+  return {place_of(slot.near, region_.far_post(member, posts_ - 1), bytes), bytes};
+}
+
+void Member::collect() {
   for (std::uint32_t member = 0; member < members(); ++member)
-    if (member != me_ && (sleep >> member & 1) != 0) alarm_.wake(member);
+    region_.seat(member).collected[(posts_ - 1) % SharedRegion::posts].store(
+        static_cast<std::uint32_t>(posts_), std::memory_order_seq_cst);
+  waits_.wake_sleepers();
 }
 
 // ---- texts -------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // paths/machine/member.hpp — one member's part in the operations of a region
 #pragma once
-#include <atomic>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -10,24 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "paths/machine/member_waits.hpp"
 #include "paths/machine/shared_region.hpp"
-#include "runtime/wait.hpp"
 
 namespace paths {
-
-/// Sleep and wake-up of members. A member sleeps if its wait did not end while it polled.
-///
-/// Thread-safe: wake(). Only one context at a time may call sleep().
-class Alarm {
- public:
-  virtual ~Alarm() = default;
-  /// Blocks until another member calls wake() for this member. Returns at once if that happened
-  /// after the last return, and may return without a call of wake(). `late` returns the members for
-  /// which this member waits.
-  /// Throws: if the operation has failed. The region must not be used afterwards.
-  virtual void sleep(const std::function<std::vector<std::uint32_t>()>& late) = 0;
-  virtual void wake(std::uint32_t member) = 0;
-};
 
 /// Thrown if two members call different operations.
 class CallsDiffer : public std::runtime_error {
@@ -42,12 +28,9 @@ class CallsDiffer : public std::runtime_error {
 };
 
 /// One member's part in the operations of a region. All members call the same operations in the
-/// same order. A value has at most SharedRegion::chunk_bytes bytes, and in a broadcast at most
-/// SharedRegion::slot_bytes. If members call with equal digests, their values must have equal
+/// same order. A value has at most SharedRegion::chunk_bytes bytes, and in a broadcast or post at
+/// most SharedRegion::slot_bytes. If members call with equal digests, their values must have equal
 /// sizes. For a larger value, callers call operations for one chunk after the other.
-///
-/// Members poll, then yield, and sleep only after that (runtime/wait.hpp), because a sleep takes
-/// longer than an operation.
 ///
 /// Owns:        the region. Borrows the alarm.
 /// Thread-safe: no; one context at a time.
@@ -87,6 +70,17 @@ class Member {
   /// broadcasts ahead of them. It then waits until they have copied half of these.
   void broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root);
 
+  /// Posts a value for `root`, which is one of the members. All members call this, the root too.
+  /// Waits only if the value of SharedRegion::posts posts before is unread.
+  void post(const Call& call, std::span<const std::byte> in, std::uint32_t root);
+  /// Returns whether a member has posted its value. For the root, after its own post.
+  bool has_posted(std::uint32_t member) const;
+  /// Returns the value that a member has posted, at the root. Waits for it. The value is valid
+  /// until collect().
+  std::span<const std::byte> posted(const Call& call, std::uint32_t member, std::size_t bytes);
+  /// Frees the posted values of all members. The root calls it after it has read them.
+  void collect();
+
   /// Notes that an operation has failed at this member. A member that arrives later does not take
   /// part in it. It waits until its alarm throws.
   void fail() { region_.failed().store(1, std::memory_order_seq_cst); }
@@ -99,7 +93,6 @@ class Member {
 
  private:
   std::span<std::byte> value(std::uint32_t member, std::uint32_t round, std::size_t bytes) const;
-  void await_failure();
   void tell_text(const Call& call);
   std::string text_of(std::uint32_t member) const;
   bool arrive(const Call& call);
@@ -107,17 +100,18 @@ class Member {
   void wait_for_gate();
   void check_digests(const Call& call) const;
   void await_room(std::uint32_t broadcast);
-  template <class Done, class Late>
-  void wait(const std::atomic<std::uint32_t>& word, const Done& done, const Late& late);
-  void wake_sleepers();
+  bool is_collected(std::uint64_t number) const;
+  void await_collected(std::uint64_t number);
 
   SharedRegion region_;
   const std::uint32_t me_;
-  Alarm& alarm_;
+  MemberWaits waits_;
   std::uint32_t rounds_ = 0;                  // rounds in which this member has arrived
   std::uint32_t broadcasts_ = 0;              // broadcasts that this member has begun
   std::uint32_t room_ = SharedRegion::slots;  // first broadcast whose slot may still be in use
-  std::string told_;                          // last text that this member wrote into the region
+  std::uint64_t posts_ = 0;                   // posts that this member has begun
+  std::array<std::uint32_t, SharedRegion::posts> roots_{};  // readers of the last posts
+  std::string told_;  // last text that this member wrote into the region
 };
 
 }  // namespace paths

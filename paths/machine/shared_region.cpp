@@ -14,7 +14,7 @@
 namespace paths {
 namespace {
 
-constexpr std::uint64_t magic_number = 0x5041'5448'5331'0002;  // changes with the layout
+constexpr std::uint64_t magic_number = 0x5041'5448'5331'0003;  // changes with the layout
 constexpr std::size_t page_bytes = 4096;
 /// Distance of chunks in memory. If it was a power of two, equal positions in all chunks would
 /// compete for the same lines of a cache.
@@ -43,7 +43,8 @@ struct SharedRegion::Head {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 std::size_t SharedRegion::bytes_of(std::uint32_t members) {
-  return Head::bytes() + slots * slot_bytes + 2 * (1 + std::size_t{members}) * chunk_stride_bytes;
+  return Head::bytes() + (slots + posts * std::size_t{members}) * slot_bytes +
+         2 * (1 + std::size_t{members}) * chunk_stride_bytes;
 }
 
 SharedRegion::SharedRegion(base::Descriptor descriptor, std::uint32_t members)
@@ -100,8 +101,12 @@ std::byte* SharedRegion::far_slot(std::uint32_t broadcast) const {
   return base_ + Head::bytes() + std::size_t{broadcast % slots} * slot_bytes;
 }
 
+std::byte* SharedRegion::far_post(std::uint32_t member, std::uint64_t post) const {
+  return base_ + Head::bytes() + (slots + posts * std::size_t{member} + post % posts) * slot_bytes;
+}
+
 std::byte* SharedRegion::chunk(std::size_t number) const {
-  return base_ + Head::bytes() + slots * slot_bytes + number * chunk_stride_bytes;
+  return far_post(members_, 0) + number * chunk_stride_bytes;
 }
 
 std::byte* SharedRegion::far_result(std::uint32_t round) const { return chunk(round % 2); }

@@ -12,8 +12,9 @@
 namespace paths {
 
 /// Memory in which processes of one machine fold values without messages. It has a Seat for each
-/// member, one Gate, and slots for broadcasts. Larger values pass through it in chunks. It has no
-/// name in any file system. The kernel frees it when the last member has unmapped it or has ended.
+/// member, one Gate, and slots for broadcasts. Larger values pass through it in chunks. A value
+/// that only one member reads is posted: it waits in the seat of its giver. It has no name in any
+/// file system. The kernel frees it when the last member has unmapped it or has ended.
 ///
 /// Any member may write wrong values anywhere in the region at any time. Readers therefore use
 /// values and digests from the region as they are, but they take no length and no position from it,
@@ -29,7 +30,10 @@ class SharedRegion {
   /// Largest size of a value in a round, and of a value in a slot.
   static constexpr std::size_t chunk_bytes = std::size_t{128} << 10,
                                slot_bytes = std::size_t{16} << 10;
+  /// Number of broadcasts that a member may not yet have copied.
   static constexpr std::uint32_t slots = 64;
+  /// Number of posted values of a member that may be unread.
+  static constexpr std::uint32_t posts = 16;
   static constexpr std::size_t text_bytes = 256;
 
   /// Gate of a round: every member arrives at it, then waits until it opens. The last member to
@@ -43,7 +47,7 @@ class SharedRegion {
   /// A value, with the digest and number that announce it.
   struct Announced {
     alignas(64) std::atomic<std::uint64_t> digest;  ///< digest of the operation
-    std::atomic<std::uint32_t> number;  ///< number of the round or broadcast + 1; 0 = none yet
+    std::atomic<std::uint32_t> number;  ///< number of the round, broadcast or post + 1; 0 = none
     alignas(16) std::array<std::byte, near_bytes> near;
   };
   /// Memory to which one member writes. Values of successive rounds alternate between two places:
@@ -52,6 +56,11 @@ class SharedRegion {
     std::array<Announced, 2> given;
     /// Number of broadcasts that this member has sent or copied.
     alignas(64) std::atomic<std::uint32_t> taken;
+    /// Values that this member has posted.
+    std::array<Announced, posts> posted;
+    /// For each place of `posted`: the number of the value that was read last. The reader writes
+    /// it.
+    alignas(64) std::array<std::atomic<std::uint32_t>, posts> collected;
     /// Text of this member's call, for error messages; ends with a zero.
     alignas(64) std::array<std::atomic<char>, text_bytes> text;
   };
@@ -82,6 +91,7 @@ class SharedRegion {
   std::byte* far_result(std::uint32_t round) const;
   std::byte* far_given(std::uint32_t member, std::uint32_t round) const;
   std::byte* far_slot(std::uint32_t broadcast) const;
+  std::byte* far_post(std::uint32_t member, std::uint64_t post) const;
 
  private:
   struct Head;

@@ -170,6 +170,22 @@ Values values_of(std::uint64_t operation, std::uint32_t member, std::size_t coun
   return values;
 }
 
+/// Posts a value, and reads the values of all members at the root. Returns the number of wrong
+/// ones.
+std::uint64_t wrong_posts(Member& member, const Member::Call& call, std::uint64_t operation,
+                          Values& in, std::uint32_t me, std::uint32_t root) {
+  std::uint64_t wrong = 0;
+  member.post(call, bytes_of(in), root);
+  if (me != root) return 0;
+  for (std::uint32_t other = 0; other < member.members(); ++other) {
+    const Values wanted = values_of(operation, other, in.size());
+    const auto posted = member.posted(call, other, in.size() * sizeof(double));
+    wrong += !std::ranges::equal(posted, std::as_bytes(std::span(wanted)));
+  }
+  member.collect();
+  return wrong;
+}
+
 /// Does random operations, the same for all members, with random pauses. Returns the number of
 /// wrong results.
 std::uint64_t do_random_operations(runtime::Runtime& runtime, Member& member, std::uint32_t me,
@@ -179,8 +195,9 @@ std::uint64_t do_random_operations(runtime::Runtime& runtime, Member& member, st
   for (std::uint64_t operation = 0; operation < operations; ++operation) {
     constexpr std::size_t counts[] = {0, 1, 6, 7, 100, 2048}, a_whole_chunk = 16384;
     const auto root = static_cast<std::uint32_t>(same() % member.members());
-    const std::uint64_t kind = same() % 5;
-    const bool is_large = kind != 2 && same() % 50 == 0;  // a slot is smaller than a chunk
+    const std::uint64_t kind = same() % 6;
+    // A slot and a posted value are smaller than a chunk.
+    const bool is_large = kind != 2 && kind != 4 && same() % 50 == 0;
     const std::size_t count = is_large ? a_whole_chunk : counts[same() % std::size(counts)];
     const std::string text = fmt::format("kind {}", kind);
     const Member::Call call{operation, text};
@@ -208,6 +225,7 @@ std::uint64_t do_random_operations(runtime::Runtime& runtime, Member& member, st
         add_in_shares(member, me, call, in, out);
         wrong += out != sum;
         break;
+      case 4: wrong += wrong_posts(member, call, operation, in, me, root); break;
       default:
         give(member, bytes_of(in));
         member.exchange(call);
@@ -266,6 +284,31 @@ TEST_CASE("shared region: the root of broadcasts runs ahead by as many as there 
                }
              });
   CHECK(ahead == SharedRegion::slots);
+}
+
+TEST_CASE("shared region: a member posts as many values ahead of the root as there are places") {
+  std::atomic<std::uint64_t> posted = 0, ahead = 0;
+  in_threads(2, runtime::Waiting::sleep,
+             [&](runtime::Runtime& runtime, Member& member, std::uint32_t me) {
+               if (me == 0) {
+                 while (posted < SharedRegion::posts) runtime.sleep_for(1ms);
+                 runtime.sleep_for(20ms);
+                 ahead = posted.load();
+               }
+               for (std::uint64_t number = 0; number < 1000; ++number) {
+                 Values value{static_cast<double>(number)};
+                 const Member::Call call{number, "post"};
+                 member.post(call, bytes_of(value), 0);
+                 if (me == 1) {
+                   ++posted;
+                   continue;
+                 }
+                 const auto got = member.posted(call, 1, sizeof(double));
+                 require(number_at(got, 0) == value[0], "a wrong value");
+                 member.collect();
+               }
+             });
+  CHECK(ahead == SharedRegion::posts);
 }
 
 TEST_CASE("shared region: a member that calls another operation is named with its call") {

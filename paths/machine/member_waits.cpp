@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/machine/member_waits.cpp — polling before a sleep, and wake-ups
+#include "paths/machine/member_waits.hpp"
+
+#include "runtime/processes/between_processes.hpp"
+#include "runtime/wait.hpp"
+
+namespace paths {
+
+/// Polls for a while. Returns whether the word has changed.
+bool MemberWaits::has_changed_soon(const std::atomic<std::uint32_t>& word, std::uint32_t seen) {
+  constexpr runtime::Reason reason{"members of a machine"};
+  return runtime::look_at(word, seen, runtime::Deadline::never(), reason);
+}
+
+void MemberWaits::wake_sleepers() {
+  if (region_.sleepers().load(std::memory_order_seq_cst) == 0) return;
+  const std::uint64_t sleep = region_.sleepers().exchange(0, std::memory_order_seq_cst);
+  for (std::uint32_t member = 0; member < region_.members(); ++member)
+    if (member != me_ && (sleep >> member & 1) != 0) alarm_.wake(member);
+}
+
+void MemberWaits::await_failure() {
+  const std::atomic<std::uint32_t>& failed = region_.failed();
+  while (failed.load(std::memory_order_acquire) != 0)
+    alarm_.sleep([] { return std::vector<std::uint32_t>(); });
+}
+
+}  // namespace paths

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// paths/machine/member_waits.hpp — waits of a member for others, and wake-ups of the others
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "paths/machine/shared_region.hpp"
+
+namespace paths {
+
+/// Sleep and wake-up of members. A member sleeps if its wait did not end while it polled.
+///
+/// Thread-safe: wake(). Only one context at a time may call sleep().
+class Alarm {
+ public:
+  virtual ~Alarm() = default;
+  /// Blocks until another member calls wake() for this member. Returns at once if that happened
+  /// after the last return, and may return without a call of wake(). `late` returns the members for
+  /// which this member waits.
+  /// Throws: if the operation has failed. The region must not be used afterwards.
+  virtual void sleep(const std::function<std::vector<std::uint32_t>()>& late) = 0;
+  virtual void wake(std::uint32_t member) = 0;
+};
+
+/// Waits of one member, and wake-ups of the members that wait for it.
+///
+/// Members poll, then yield, and sleep only after that (runtime/wait.hpp), because a sleep takes
+/// longer than an operation.
+///
+/// Owns:        nothing; borrows the region and the alarm.
+/// Thread-safe: no; one context at a time.
+/// Throws:      the exceptions of the alarm.
+class MemberWaits {
+ public:
+  MemberWaits(const SharedRegion& region, std::uint32_t me, Alarm& alarm)
+      : region_(region), me_(me), alarm_(alarm) {}
+
+  /// Blocks until `done()`, which depends on `word`. `late(member)` returns whether this wait is
+  /// for that member.
+  template <class Done, class Late>
+  void until(const std::atomic<std::uint32_t>& word, const Done& done, const Late& late) {
+    for (;;) {
+      const std::uint32_t seen = word.load(std::memory_order_acquire);
+      if (done()) return;
+      if (has_changed_soon(word, seen)) continue;
+      // The other member changes the word and then reads the bit. Therefore either the other member
+      // sees the bit and wakes this member, or this member sees the changed word.
+      region_.sleepers().fetch_or(mine(), std::memory_order_seq_cst);
+      if (!done()) sleep_for_others(done, late);
+      region_.sleepers().fetch_and(~mine(), std::memory_order_relaxed);
+    }
+  }
+  /// Wakes all members that sleep. The caller has changed a word before.
+  void wake_sleepers();
+  /// If an operation has failed, waits until the alarm throws.
+  void await_failure();
+
+ private:
+  static bool has_changed_soon(const std::atomic<std::uint32_t>& word, std::uint32_t seen);
+  std::uint64_t mine() const { return std::uint64_t{1} << me_; }
+  template <class Done, class Late>
+  void sleep_for_others(const Done& done, const Late& late) {
+    try {
+      alarm_.sleep([&] {
+        std::vector<std::uint32_t> members;
+        for (std::uint32_t member = 0; member < region_.members(); ++member)
+          if (member != me_ && late(member)) members.push_back(member);
+        return members;
+      });
+    } catch (...) {  // an operation that has succeeded does not fail any more
+      if (!done()) throw;
+    }
+  }
+
+  const SharedRegion& region_;
+  const std::uint32_t me_;
+  Alarm& alarm_;
+};
+
+}  // namespace paths
