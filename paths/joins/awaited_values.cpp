@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/awaited_values.cpp — records of reads of other clusters' values.
+// paths/joins/awaited_values.cpp — trace records of the waits for other clusters' values.
 #include "paths/joins/awaited_values.hpp"
 
 namespace paths {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/awaited_values.hpp — trace records of a root's reads of the other clusters' values.
+// paths/joins/awaited_values.hpp — trace records of the waits for other clusters' values at the
+// root of a cluster.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,9 +12,10 @@
 
 namespace paths {
 
-/// Records how long a round waited for the value of each other cluster. A read begins when the
-/// round first needs the value. It ends when the value has arrived, or when the round ends without
-/// it. The destructor adds the records. Records nothing while the host's recorder is off.
+/// Records for each other cluster how long a round waited for the cluster's value. The wait begins
+/// when the round first needs the value. It ends when the value has arrived, or when the round ends
+/// without it. The destructor adds the records to the trace. Nothing is recorded while the host's
+/// recorder is off.
 class AwaitedValues {
  public:
   /// `own` is the index of the cluster that reads, among all `clusters`.
@@ -23,9 +25,10 @@ class AwaitedValues {
   AwaitedValues(const AwaitedValues&) = delete;
   AwaitedValues& operator=(const AwaitedValues&) = delete;
 
-  /// Notes which values have arrived. `sequences` has the round of the newest tuple of each
-  /// cluster; nullopt if there is none. A tuple of this round or a later one ends the read. Values
-  /// that the first call finds count as cached.
+  /// Ends the waits for the values that have arrived. For each cluster, `sequences` has the round
+  /// of the newest tuple that has arrived from it; nullopt if there is none. A tuple of this round
+  /// or of a later round ends the wait. Values that the first call finds were there before the
+  /// round needed them, and are recorded as cached.
   void look(const std::vector<std::optional<std::uint64_t>>& sequences);
 
  private:

@@ -9,21 +9,22 @@
 
 namespace paths {
 
-/// Returns the template of a Partial for contributions of the template `value`: "partial: u64, u64,
-/// V, u8, u64, V". The fields are the number of the round (sequence), the number of contributions,
-/// and their combined value. Three fields of an exact pair follow: whether there is one (0 or 1),
-/// its round, and its value. An exact pair is a round whose complete value is known, and that
-/// value.
+/// Returns the template of a Partial for contributions of the template V: "partial: u64, u64, V,
+/// u8, u64, V". The first three fields are the number of a round (sequence), the number of
+/// contributions, and their combined value. The other three are an exact pair: a round whose
+/// complete value is known, and that value. The first of them is 1 if there is such a pair, 0 if
+/// not.
 ///
 /// Paper: Bongo et al. 2004, §IV: tuples of a result and its sequence. The exact pair is our
-///        addition, because a result and its sequence alone prove too little.
+///        addition. Without it, the other clusters can prove too little.
 pastset::Template partial_template(const pastset::Template& value);
-/// Round whose complete value is known.
+/// A round whose complete value is known, and that value.
 struct ExactPair {
   std::uint64_t sequence = 0;
   base::Payload value;
 };
-/// Value that a cluster knows of a round, from a part of all contributions.
+/// The value of a round as far as a cluster knows it: the combination of a part of the
+/// contributions.
 struct Partial {
   std::uint64_t sequence = 0;
   std::uint64_t contributions = 0;
@@ -34,10 +35,10 @@ struct Partial {
 base::Payload partial_tuple(const Partial& partial, std::size_t value_bytes);
 Partial read_partial(const base::Payload& tuple, std::size_t value_bytes);
 
-/// Returns the template of an Ask: "ask: u64, u64". The fields are the first tuple number and the
-/// number of tuples.
+/// Returns the template of an Ask: "ask: u64, u64". The fields are the number of the first
+/// requested tuple, and how many tuples are requested.
 const pastset::Template& ask_template();
-/// Request of a cluster to another one for tuples.
+/// The message by which a cluster requests tuples of another cluster.
 struct Ask {
   std::uint64_t from = 0;
   std::uint64_t count = 1;
@@ -46,9 +47,10 @@ base::Payload ask_tuple(const Ask& ask);
 Ask read_ask(const base::Payload& tuple);
 
 /// Returns the template of a Batch: "batch: u64, u64, bytes". The fields are the sequence of the
-/// first round, the contributions to each round, and the values of the parts one after the other.
+/// first round, the number of contributions to each round, and one value per round, one after the
+/// other.
 const pastset::Template& batch_template();
-/// Values that a cluster knows of several consecutive rounds.
+/// The values of several consecutive rounds as far as a cluster knows them.
 struct Batch {
   std::uint64_t first = 0;
   std::uint64_t contributions = 0;

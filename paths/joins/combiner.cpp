@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/combiner.cpp — combination of contributions, whole or in parts.
+// paths/joins/combiner.cpp — combination of the contributions of a round, at once or part by part.
 #include "paths/joins/combiner.hpp"
 
 #include <fmt/format.h>
@@ -86,7 +86,7 @@ void Combiner::combine(Round& round, Operation& operation) const {
   }
 }
 
-/// Combines one contribution after the other.
+/// Combines the contributions one after the other, each as a whole.
 /// Throws: TravelError that names the contributor if a value cannot be combined.
 base::Payload Combiner::fold_whole(const Round& round, const Operation& operation) const {
   const std::span<const std::byte> first = round.by_slot[0].payload.bytes();
@@ -107,9 +107,9 @@ base::Payload Combiner::fold_whole(const Round& round, const Operation& operatio
   });
 }
 
-/// Combines the contributions part by part. In each part, the values of all slots are combined in
-/// order. The result therefore has the same bits as that of fold_whole(), and every byte is read
-/// once. Returns nullopt if a value is wrong.
+/// Combines the contributions part by part. For each part, it combines the values of all slots in
+/// the order of the slots. The result therefore has the same bits as that of fold_whole(), but each
+/// byte is read only once. Returns nullopt if a value must not be combined.
 std::optional<base::Payload> Combiner::fold(Round& round) const {
   if (bytes_ < shared_fold_bytes || view_.runtime().is_virtual()) return fold_alone(round);
   {
@@ -138,7 +138,8 @@ std::optional<base::Payload> Combiner::fold_alone(const Round& round) const {
   return is_right ? std::optional(std::move(sum).freeze()) : std::nullopt;
 }
 
-/// Combines the part of the result that begins at `at`. Returns false if a value in it is wrong.
+/// Combines one part of all contributions: the part that begins at byte `at`. Returns false if a
+/// value in it must not be combined.
 bool Combiner::fold_part(const Round& round, std::span<std::byte> to, std::size_t at) const {
   const auto part_of = [at](auto bytes) {
     return bytes.subspan(at, std::min(fold_part_bytes, bytes.size() - at));

@@ -26,21 +26,24 @@ inline constexpr std::size_t shared_fold_bytes = 1 << 20;
 /// Thread-safe.
 class Combiner {
  public:
-  /// `index` is the index of `join` in the plan, and `mutex` guards its rounds. If `is_by_last` is
-  /// true, the last arriver of a round combines all its contributions.
+  /// `index` is the index of `join` in the plan. `mutex` is the mutex of the join, which guards the
+  /// join's rounds. `is_by_last` says whether the last contributor to arrive combines all
+  /// contributions.
   Combiner(const HostView& view, const Wrapper& join, std::uint32_t index,
            std::optional<Reduction> reduction, bool is_by_last, runtime::Mutex& mutex);
 
-  /// Replaces a value that must not be combined with a failure that names the contributor.
+  /// Checks the value of a contribution. If the value must not be combined, replaces it by
+  /// a failure that names the contributor.
   void check(Operation& contribution) const;
-  /// Returns whether combine() has little to do and never waits.
+  /// Returns whether combine() takes little time and never waits.
   bool is_short() const;
-  /// Combines all contributions of a round that has a leader into the leader's operation.
+  /// Combines all contributions of a round into the operation of its leader. Requires: the round
+  /// has a leader.
   /// Blocks: while other contexts combine a part.
   /// Throws: TravelError if a value must not be combined.
   void combine(Round& round, Operation& operation) const;
-  /// Returns the failure of the first contribution whose value should have been refused by check().
-  /// Returns nullptr if there is none.
+  /// Returns the failure of the first contribution whose value must not be combined; nullptr if
+  /// there is none.
   Failure first_wrong(std::span<const Contribution> contributions, std::uint64_t sequence) const;
 
   /// Returns whether the calling OS thread can help to combine the round. OS threads that run

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 6> comparison_names = {"less",     "at_mo
                                                               "at_least", "equal",   "is_true"};
 constexpr std::array<std::string_view, 3> sign_names = {"any", "non_negative", "non_positive"};
 
-/// Direction in which a value can move as contributions are added to a part.
+/// Direction in which the combined value can move when more contributions are added.
 enum class Movement : std::uint8_t { unknown, grows, sinks, becomes_true, becomes_false };
 
 Movement movement(std::string_view operation, base::Sign sign) {
@@ -32,7 +32,8 @@ Movement movement(std::string_view operation, base::Sign sign) {
   return Movement::unknown;
 }
 
-/// Compares `value` with the constant. Returns a number below zero, zero or above zero.
+/// Compares `value` with the constant of the condition. Returns a number below 0 if the value is
+/// smaller, 0 if they are equal, and a number above 0 if the value is larger.
 int compare(const ConditionSpec& spec, std::span<const std::byte> value) {
   return base::with_scalar(spec.scalar, [&](auto sample) {
     using T = decltype(sample);

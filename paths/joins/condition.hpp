@@ -30,10 +30,10 @@ struct ConditionSpec {
 /// Reads the setting `condition`, written as `{less: 0.01}` or `is_true`. Returns nullopt if the
 /// setting is absent. Adds a mistake and returns nullopt if it is wrong.
 std::optional<ConditionSpec> read_condition(base::MapReader& reader, base::Scalar scalar);
-/// Reads the setting `contributions`.
+/// Reads the setting `contributions`: the sign of all contributions.
 base::Sign read_sign(base::MapReader& reader);
 std::string_view sign_name(base::Sign sign);
-/// Reads the setting `values`.
+/// Reads the setting `values`: how NaN and overflow are treated.
 base::Values read_values(base::MapReader& reader);
 
 /// Returns the outcome of the condition that a part of the contributions can prove; nullopt if a
@@ -47,9 +47,10 @@ base::Values read_values(base::MapReader& reader);
 /// Paper: Bongo et al. 2004, §IV names these limits in words.
 std::optional<bool> provable_outcome(std::string_view operation, base::Sign sign,
                                      Comparison comparison);
-/// Returns why a part cannot decide the condition; empty if it can. With Values::ieee, an integer
-/// sum that overflows may move back across the constant. A NaN that arrives later makes every
-/// comparison false, so a part can prove only that a comparison fails.
+/// Returns why a part of the contributions cannot decide the condition; "" if it can. Two cases
+/// depend on the values. With Values::ieee, an integer sum that overflows may move back across the
+/// constant. A NaN that arrives later makes every comparison false, so a part can prove only that a
+/// comparison fails.
 std::string why_not_provable(std::string_view operation, base::Sign sign, Comparison comparison,
                              base::Scalar scalar, base::Values values);
 /// Returns why a result of the operation cannot have a condition with this comparison; empty if it
@@ -64,8 +65,8 @@ bool holds(const ConditionSpec& spec, std::span<const std::byte> value);
 bool proves(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
             std::span<const std::byte> part);
 
-/// Returns whether `left` is closer than `right` to proving provable_outcome(). Both are values of
-/// parts.
+/// Returns whether `left` is closer than `right` to proving the outcome that provable_outcome()
+/// returns. Both are combined values of a part of the contributions.
 bool is_nearer(const ConditionSpec& spec, std::string_view operation, base::Sign sign,
                std::span<const std::byte> left, std::span<const std::byte> right);
 

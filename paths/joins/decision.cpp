@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/decision.cpp — combination of clusters' values, and results that they decide.
+// paths/joins/decision.cpp — combination of the values of several clusters, and the results that
+// they decide.
 #include "paths/joins/decision.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@
 
 namespace paths {
 
-/// Combines part by part. Returns nullopt if a value is wrong.
+/// Combines the values part by part. Returns nullopt if a value must not be combined.
 std::optional<base::Payload> Decision::combine_parts(std::span<const ClusterValue> values) const {
   base::Buffer sum(reduction.shape.bytes());
   for (std::size_t at = 0; at < sum.size(); at += fold_part_bytes) {

@@ -37,13 +37,15 @@ struct Decision {
   ///         outcome that a part can prove, because further values of the same sign cannot bring
   ///         the value back.
   base::Payload combine(std::span<const ClusterValue> values) const;
-  /// Returns whether the value of a part decides the condition.
+  /// Returns whether `part`, the combined value of a part of the contributions, decides the
+  /// condition.
   /// Requires: a condition.
   bool proves(const base::Payload& part) const;
-  /// Returns whether `left` is closer than `right` to deciding the condition.
+  /// Returns whether `left` is closer than `right` to deciding the condition. Both are combined
+  /// values of a part of the contributions.
   bool is_nearer(const base::Payload& left, const base::Payload& right) const;
-  /// Returns a result whose outcome a part of the contributions has proved. `part` is the value of
-  /// that part, or of another part of the same round.
+  /// Returns a result whose outcome is proved by a part of the contributions. `part` is the
+  /// combined value of that part, or of another part of the same round.
   Result proved(base::Payload part, std::uint64_t contributions, std::uint64_t sequence) const;
   Result complete(base::Payload value, std::uint64_t contributions, std::uint64_t sequence) const;
 

@@ -16,9 +16,9 @@
 
 namespace paths {
 
-/// Operation that waits in a round and owns no context.
+/// An operation that waits for its round, but does not block a context (fiber or thread).
 ///
-/// Owns: nothing. The round has this object in a list until wake() finds the next action of the
+/// Owns: nothing. The round keeps this object in a list until wake() finds the next action of the
 ///       operation. The memory of this object is in the OperationState of the operation.
 class Round::Waiter final : public runtime::Waiter, public runtime::Continuation {
  public:
@@ -28,7 +28,7 @@ class Round::Waiter final : public runtime::Waiter, public runtime::Continuation
   Join& join;
   Round& round;
   const OperationHead head;
-  Failure failure;  // failure of the contribution or of the wait
+  Failure failure;  // failure of the contribution, or of the wait for the round
   const Next next;
   Responder responder;
   Join::Action action = Join::Action::detach;
@@ -39,9 +39,10 @@ class Round::Waiter final : public runtime::Waiter, public runtime::Continuation
   void resume() noexcept override { join.resume(*this); }
 };
 
-/// Appends a waiter. Waiters continue in the order of their arrival. Operations of processes
-/// that share the core of this thread usually arrive last. These processes can run only when this
-/// thread pauses. Waiters of processes on other cores should therefore continue first.
+/// Appends a waiter. Waiters continue in the order of their arrival. The operations of other
+/// processes that share the core of this thread usually arrive last, because these processes run
+/// only when this thread pauses. The waiters of processes on other cores then continue first, as
+/// they should.
 void Round::add(Waiter& waiter) {
   (last_waiter != nullptr ? last_waiter->next_waiter : first_waiter) = &waiter;
   last_waiter = &waiter;
@@ -68,8 +69,8 @@ void Join::handle(Operation&& operation, Next next, Responder& responder) {
   }
 }
 
-/// A separate stack frame, because a thread that waits below handle() should touch only one page of
-/// its stack.
+/// A function with a stack frame of its own. A thread that waits in a function called by handle()
+/// then touches only one page of its stack.
 [[gnu::noinline]] void Join::note_leaving(Operation&& operation, const Next& next,
                                           Responder& responder) {
   std::optional<Operation> news = leave_open_rounds(operation);
@@ -152,8 +153,8 @@ bool JoinRules::is_ready(const Round& round, std::uint32_t of) const {
   return false;
 }
 
-/// Returns the next action of the contributor; nullopt if it must wait. The contributor leads the
-/// round if the round is ready, or if the round has failed without a leader.
+/// Returns what the contributor does next; nullopt if it must wait. It leads the round if the round
+/// is ready, or if the round has failed and has no leader.
 /// Requires: mutex_ held.
 std::optional<Join::Action> Join::action_of(Round& round, std::uint32_t slot,
                                             bool has_failed) const {
@@ -167,7 +168,7 @@ std::optional<Join::Action> Join::action_of(Round& round, std::uint32_t slot,
   return std::nullopt;
 }
 
-/// Waits in the operation's own context until the round has an action for it.
+/// Blocks the operation's context until the contributor has a next action.
 /// Requires: `lock` holds mutex_.
 Join::Action Join::wait_for_action(Round& round, const Operation& operation, runtime::Lock& lock,
                                    runtime::DeferredWakes& wakes) {
@@ -200,12 +201,14 @@ Join::Action Join::wait_for_action(Round& round, const Operation& operation, run
         lock, round.has_leader ? runtime::Deadline::never() : *deadline,
         {round.has_leader ? "the result of round" : "contributions of round", name(), sequence});
     if (woken == runtime::Woken::notified || round.has_leader || round.is_decided()) continue;
-    // If all contributions were there, the round would have a leader.
+    // The round is late. If all contributions had arrived, it would have a leader, so some are
+    // missing.
     fail_late(round, operation.path, wakes);
   }
 }
 
-/// Parks an operation that owns no context. The deadline of a round is that of its first waiter.
+/// Lets an operation wait that does not block a context. The deadline of a round is that of its
+/// first waiter.
 /// Requires: mutex_ held.
 void Join::park(Round& round, const Operation& operation, const Next& next, Responder& responder) {
   Round::Waiter& waiter =
@@ -232,7 +235,7 @@ void Join::resume(Round::Waiter& waiter) {
   take_result(action, round, failure, responder);
 }
 
-/// Wakes all contexts of the round, and resumes the waiters that now have an action.
+/// Wakes all contexts that wait for the round, and resumes the waiters that now have an action.
 /// Requires: mutex_ held.
 void Join::wake(Round& round, runtime::DeferredWakes& wakes) const {
   round.waiting.wake_all(wakes);
@@ -250,8 +253,8 @@ void Join::wake(Round& round, runtime::DeferredWakes& wakes) const {
   }
 }
 
-/// Replies to a contributor that does not lead. `failure` is the failure of its contribution or of
-/// its wait.
+/// Replies to a contributor that does not lead the round. `failure` is the failure of its
+/// contribution or of its wait; nullptr if there is none.
 void Join::take_result(Action action, Round& round, const Failure& failure, Responder& responder) {
   Outcome outcome;
   if (action == Action::take_result && (rules_.leads_after_all() || !failure)) {
@@ -300,8 +303,8 @@ void Join::give_up() {
 
 namespace {
 
-// Many threads may wait below lead(), and each should touch few pages of its stack. Rare work is
-// therefore in functions with separate stack frames.
+// Many threads may wait in functions that lead() calls. Each of them should touch few pages of its
+// stack. Work that is rarely needed is therefore in functions with stack frames of their own.
 
 template <class Lead>
 [[gnu::noinline]] void lead_in_context(const Next& next, Operation&& operation,
@@ -312,8 +315,9 @@ template <class Lead>
   });
 }
 
-/// Returns the failure of a round that was late or lost a contributor before it had a leader.
-/// Otherwise returns the first failure among the contributions that the leader carries down.
+/// Returns the reason why the round fails before it goes down, or nullptr. It is the failure of the
+/// round, if the round was late or lost a contributor before it had a leader. Otherwise it is the
+/// first failure among the contributions that the leader carries down.
 Failure failure_before(const JoinRules& rules, const Combiner& combiner, const Round& round,
                        std::uint32_t leader) {
   if (round.failure) return round.failure;
@@ -347,11 +351,12 @@ void Join::lead_here(Round& round, Operation&& operation, const Next& next, Resp
     lead_value(round, std::move(operation), next, responder);
 }
 
-/// Turns the operation of the leader into the operation of the join. Returns the failure of the
-/// round, or nullptr.
+/// Turns the operation of the leader into the operation that the join sends down. Returns the
+/// failure of the round; nullptr if there is none.
 Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
   const std::uint32_t slot =
-      std::exchange(operation.slot, 0);  // the join has only slot 0 at the stage below
+      // For the stages below, the join is one contributor with the slot 0.
+      std::exchange(operation.slot, 0);
   operation.payload = {};
   if (Failure failure = failure_before(rules_, combiner_, round, slot)) return failure;
   try {
@@ -360,7 +365,7 @@ Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
   } catch (const runtime::Stop& stop) {
     return view_.failure(name(), operation.path, stop.what(), FailureCause::ended);
   } catch (const pastset::Marked& mark) {
-    // A reduction function of the application has read an element that has an error mark.
+    // A reduction function of the application has read an element that has a mark.
     return view_.failure(name(), operation.path, mark.what());
   } catch (...) {
     return next.failure_of(std::current_exception(), operation.path);
@@ -382,8 +387,8 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
   next.handle(std::move(operation), std::move(responder));
 }
 
-/// Publishes the value of the leader, for which the other contributors wait. If the leader's
-/// operation fails in stages below, only the leader gets the failure.
+/// Gives the value of the leader to the other contributors, which wait for it. If the leader's
+/// operation fails later, in stages below, only the leader gets that failure.
 [[gnu::noinline]] void Join::publish_own(Round& round, const Operation& operation,
                                          Responder& responder) {
   Outcome brought;
@@ -399,9 +404,9 @@ void Join::lead_value(Round& round, Operation&& operation, const Next& next, Res
   });
 }
 
-/// Publishes the failure of the round to the contributors. Sends the failure down, too, unless the
-/// joins below know already that this join does not contribute to the round. Ignores the reply from
-/// below.
+/// Gives the failure of the round to all contributors. Also sends the failure down, unless the
+/// joins below already know that this join does not contribute to the round. The reply to that is
+/// ignored.
 void Join::lead_failure(Round& round, Operation&& operation, const Next& next,
                         Responder& responder) {
   const Failure failure = operation.failure;
@@ -456,9 +461,9 @@ void Join::fail_late(Round& round, std::uint32_t path, runtime::DeferredWakes& w
 
 // ---- withdrawal and release of contributors ---------------------------------------------------
 
-/// Fails the open rounds that still need the slot of `operation`. Returns the withdrawal to pass
-/// on, if any. The withdrawal counts as announced before the waiters wake, so that the leader of a
-/// failed round sends nothing down.
+/// Fails the open rounds that still need the slot of `operation`. Returns the withdrawal to send
+/// down, if any. The withdrawal counts as announced before the waiters wake. The leader of a failed
+/// round therefore does not send the failure down, too.
 std::optional<Operation> Join::leave_open_rounds(const Operation& operation) {
   std::vector<OpenRounds::Map::node_type> closed;  // destroyed after mutex_ is released
   runtime::DeferredWakes wakes;
@@ -476,8 +481,8 @@ std::optional<Operation> Join::leave_open_rounds(const Operation& operation) {
   return withdrawals_.news(operation, rules_.needs(slot));
 }
 
-/// Marks that the slot will never contribute to this round. Returns whether all slots have now left
-/// the round.
+/// Notes that the slot will never contribute to this round. Returns whether no slot waits for the
+/// round any more.
 /// Requires: mutex_ held.
 bool Join::mark_missing(Round& round, std::uint32_t slot, std::uint32_t path) {
   const bool is_last = round.gone.fetch_add(1, std::memory_order_acq_rel) + 1 == slots_;

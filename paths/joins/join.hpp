@@ -37,7 +37,8 @@ struct JoinRules {
   /// Template of the tuple that the fixed slot moves; nullopt if it is not checked here.
   std::optional<pastset::Template> value = {};
 
-  /// Returns whether the contributor at slot `of` may lead a round that has no leader.
+  /// Returns whether the contributor at slot `of` may now lead the round, provided that the round
+  /// has no leader.
   bool is_ready(const Round& round, std::uint32_t of) const;
   bool leads_after_all() const {
     return leader == Leader::last_arriver || leader == Leader::fixed_slot_after_all;
@@ -55,8 +56,9 @@ struct JoinRules {
 /// be open at once. A round stays open until every slot has its result, so a fast next round does
 /// not disturb it.
 ///
-/// Context: an operation that owns a context waits in it. The round keeps the responder of any
-///          other operation, and replies to it, or continues it as the leader.
+/// Context: an operation that owns a context (a fiber or thread) waits in it. For any other
+///          operation, the round keeps the responder. Through the responder it replies later, or
+///          continues the operation as the leader.
 /// Thread-safe.
 /// Blocks:  until the round is complete, at most for the host's deadline. At the deadline the round
 ///          fails for all contributors. The error names the missing contributors, and joins below
@@ -66,8 +68,8 @@ struct JoinRules {
 /// Failure: a contribution that failed above counts as arrived. It fails the round for all
 ///          contributors, and the failure travels down. An error from below reaches all
 ///          contributors of the round.
-/// Ends:    a slot that withdraws or is released fails the rounds that still need it. Joins below
-///          are notified immediately of the first round to which this join does not contribute.
+/// Ends:    a slot that withdraws or is released fails the rounds that still need it. The joins
+///          below are notified at once of the first round to which this join does not contribute.
 /// Throws:  TravelError with the failure of the round, the same for all contributors. The error of
 ///          a value that must not be combined names its contributor. Cancelled if the wait is
 ///          cancelled; the round then continues without that contributor.
@@ -76,9 +78,9 @@ class Join final : public Wrapper {
  public:
   /// `index` is the index of the wrapper in the plan.
   Join(HostView& view, std::uint32_t index, JoinRules rules);
-  /// Adds a move to its round as a contribution. Passes a withdrawal on if a round needs the slot
-  /// and no earlier withdrawal was passed on. Passes a release on only if it is the last of all
-  /// contributors. Passes all other operations on.
+  /// Adds a move to its round as a contribution. Sends a withdrawal down only if rounds need the
+  /// slot and no earlier withdrawal was sent down. Sends a release down only if it is the last one
+  /// of all contributors. Sends all other operations down unchanged.
   void handle(Operation&& operation, Next next, Responder& responder) override;
   base::Nanos end_late(base::Nanos now) override;
   void give_up() override;

@@ -17,9 +17,9 @@ namespace {
 
 using Kind = pastset::Field::Kind;
 
-/// Returns nullopt if the template does not fit the operation. A located operation, such as a
-/// minimum with its location (MPI_MINLOC), needs a value and an i64. Any other operation needs one
-/// scalar or an array of fixed size.
+/// Returns the shape of the values that the template describes; nullopt if it does not fit the
+/// operation. A located operation, such as a minimum with its location (MPI_MINLOC), needs a value
+/// and an i64. Any other operation needs one scalar or an array of fixed size.
 std::optional<base::ReduceShape> shape_of(const pastset::Template& value, bool located) {
   const std::vector<pastset::Field>& fields = value.fields();
   if (fields.size() != (located ? 2 : 1)) return std::nullopt;

@@ -22,7 +22,7 @@ inline constexpr std::size_t fold_part_bytes = std::size_t{64} << 10;
 
 struct Plan;
 
-/// Returns whether a wrapper above `wrapper` on `path` has a reduction.
+/// Returns whether `path` passes a wrapper with a reduction before it reaches `wrapper`.
 bool is_reduced_before(const Plan& plan, std::uint32_t wrapper, std::uint32_t path);
 
 /// Reduction: its operation, the shape of its values, the sign of all contributions, and the
@@ -47,10 +47,11 @@ struct Reduction {
     if (sign == base::Sign::any || contributions != 1) return base::Sign::any;
     return operation->normalize && is_reduced_before(plan, wrapper, path) ? base::Sign::any : sign;
   }
-  /// Brings a thread's own value into the form of a result (base::ReduceOperation::normalize).
+  /// Converts the value of one thread to the form of a result, for example a number to 0 or 1
+  /// (base::ReduceOperation::normalize).
   void normalize(Operation& contribution) const;
 
-  /// Folds `right` into `left`.
+  /// Combines `right` into `left`.
   /// Throws: base::BadValue.
   void fold(std::span<std::byte> left, std::span<const std::byte> right) const;
 };
@@ -59,7 +60,7 @@ struct Reduction {
 /// scalar or an array of fixed size. Located operations take a value and an i64. Reports mistakes
 /// to the reader.
 Reduction read_reduction(base::MapReader& reader);
-/// Returns the reduction of settings that were already checked.
+/// Returns the reduction from settings that were checked before.
 Reduction reduction_of(const base::Settings& settings);
 /// Returns the documentation of the settings that read_reduction() reads.
 std::vector<SettingHelp> reduction_settings();

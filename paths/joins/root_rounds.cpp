@@ -31,8 +31,8 @@ Result RootRounds::operate(Operation operation, const Next& next, const Decide& 
   }
 }
 
-/// Notes that a contributor ends, by a withdrawal or a release. Moves of earlier rounds may still
-/// arrive after a withdrawal. No operation arrives after a release.
+/// Notes that a contributor ends, by a withdrawal or a release. After a withdrawal, moves of
+/// earlier rounds may still arrive. After a release, no operation arrives.
 void RootRounds::note_farewell(const Operation& operation) {
   const std::string why =
       operation.failure

@@ -16,15 +16,16 @@
 
 namespace paths {
 
-/// Common part of the wrappers that decide rounds of several clusters. One context at a time
-/// decides.
+/// Common base of the wrappers that decide rounds for several clusters, at the root of a cluster.
+/// One context (fiber or thread) at a time decides.
 ///
-/// Failure: a failed contribution or an exception of a decision is final. The result element is
-///          marked with this failure after its last tuple, so that the other clusters receive it.
-///          Every later round throws it. Without other clusters, a failure ends only its own round.
-/// Ends:    when a thread withdraws, the result element is marked in the same way, as soon as all
+/// Failure: a failed contribution or an exception of a decision ends this round and all later ones
+///          with the same failure. The result element gets the failure as a mark after its last
+///          tuple, so that the other clusters receive it. If there are no other clusters, a failure
+///          ends only its own round.
+/// Ends:    when a thread withdraws, the result element gets a mark in the same way, as soon as all
 ///          rounds before the withdrawal are decided.
-/// Order:   the order of SequenceQueue.
+/// Order:   rounds are decided in the order that SequenceQueue describes.
 /// Paper:   Bongo et al. 2004, §IV.
 class RootRounds {
  public:
@@ -40,15 +41,15 @@ class RootRounds {
         result_(std::move(result)),
         has_others_(has_others) {}
 
-  /// Calls `decide` for a move without a failure, and returns its result. Passes all other
-  /// operations on.
+  /// Calls `decide` for a move without a failure, and returns its result. Sends all other
+  /// operations down.
   Result operate(Operation operation, const Next& next, const Decide& decide);
   /// Checks the value of a contribution and normalizes it.
   /// Throws: TravelError if the reduction must not combine the value.
   void check(Operation& operation, const Reduction& reduction) const;
   [[noreturn]] void fail(const Operation& operation, const std::string& reason,
                          FailureCause cause) const;
-  /// Throws the error with which an element is marked. Its text names its origin.
+  /// Throws the error that is the mark of an element. The text of the mark names its origin.
   [[noreturn]] static void fail_as_marked(const std::string& mark);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/round.cpp — opening, closing and reuse of rounds.
+// paths/joins/round.cpp — opening, closing and reuse of the rounds of a join.
 #include "paths/joins/round.hpp"
 
 namespace paths {
@@ -18,8 +18,8 @@ void Round::clear() {
   fold.reset();
 }
 
-/// Finds a round. Tries the round that was opened last first, because most contributions belong to
-/// it.
+/// Finds an open round. Looks first at the round that was opened last, because most contributions
+/// belong to it.
 OpenRounds::Map::iterator OpenRounds::at(const Key& key) {
   return newest_ != all_.end() && newest_->first == key ? newest_ : all_.find(key);
 }

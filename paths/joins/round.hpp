@@ -28,8 +28,9 @@ struct Contribution {
   Failure failure;
 };
 
-/// Combination of large contributions that several contexts compute part by part. The round owns
-/// it, so that a helper can complete a part even if the round has failed.
+/// The combination of large contributions, which several contexts compute part by part. The round
+/// owns this object. A context that helps can therefore complete its part even if the round has
+/// failed meanwhile.
 struct SharedFold {
   SharedFold(std::size_t bytes, std::size_t part_bytes)
       : sum(bytes), parts((bytes + part_bytes - 1) / part_bytes) {}
@@ -47,7 +48,7 @@ struct SharedFold {
 /// Thread-safe: no. The join's mutex guards it, except `key` and `gone`, and `by_slot` of a round
 ///              that has a leader and no failure.
 struct Round {
-  /// Waiting operation that owns no context.
+  /// An operation that waits for the round, but does not block a context.
   class Waiter;
 
   using Key = std::pair<std::uint64_t, std::uint32_t>;  ///< sequence, segment
@@ -60,7 +61,7 @@ struct Round {
   Key key;
   std::vector<Contribution> by_slot;
   std::uint32_t here = 0;              ///< number of slots that have contributed
-  std::atomic<std::uint32_t> gone{0};  ///< number of slots with a result or no contribution
+  std::atomic<std::uint32_t> gone{0};  ///< slots that have their result or do not contribute
   bool has_leader = false;             ///< whether a contributor leads this round; at most one does
   Failure failure;                     ///< like `result`, not changed after it is set
   std::optional<Result> result;
@@ -83,12 +84,13 @@ class OpenRounds {
 
   /// Keeps closed rounds for reuse if `recycles` is true.
   OpenRounds(std::uint32_t slots, bool recycles) : slots_(slots), recycles_(recycles) {}
-  /// Returns nullptr if the round is not open.
+  /// Returns the open round; nullptr if the round is not open.
   Round* find(const Key& key);
   Round& open(const Key& key);
-  /// Removes a round that every slot has left. The caller destroys it.
+  /// Removes a round that no slot waits for any more. The caller destroys it.
   Map::node_type close(const Key& key);
-  /// Notes that a slot has left the round. The last slot closes the round.
+  /// Notes that a slot has its result or does not contribute. The call for the last slot closes the
+  /// round.
   /// Requires: `mutex` not held.
   void leave(Round& round, runtime::Mutex& mutex);
   Map& all() { return all_; }
@@ -96,7 +98,8 @@ class OpenRounds {
  private:
   Map::iterator at(const Key& key);
   const std::uint32_t slots_;
-  /// False in simulations: their many joins would need twice the memory to keep closed rounds.
+  /// Whether closed rounds are kept for reuse. In simulations they are not: the many joins would
+  /// need twice the memory.
   const bool recycles_;
   Map all_;
   Map::iterator newest_ = all_.end();

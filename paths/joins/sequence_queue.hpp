@@ -9,7 +9,7 @@
 
 namespace paths {
 
-/// Admits one round at a time into a wrapper that decides rounds.
+/// Lets a wrapper decide one round at a time. The other rounds wait here.
 ///
 /// Blocks: without a deadline while the wrapper decides an earlier round, because that
 ///         round has its own deadline.
@@ -17,7 +17,7 @@ namespace paths {
 ///         overtake others, because no other contributor waits for them and they carry no tuple.
 class SequenceQueue {
  public:
-  /// Entry of a round in the queue, from the arrival of the round to its decision.
+  /// The place of a round in the queue, from the arrival of the round until its decision.
   class Turn {
    public:
     Turn(SequenceQueue& turns, std::string_view name, std::uint64_t sequence, bool has_failed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/joins/withdrawals.cpp — first missing round of each slot.
+// paths/joins/withdrawals.cpp — the first round to which each slot of a join does not contribute.
 #include "paths/joins/withdrawals.hpp"
 
 #include <fmt/format.h>

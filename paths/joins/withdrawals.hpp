@@ -15,8 +15,9 @@
 
 namespace paths {
 
-/// Slots of a join that have withdrawn, with the first round that each misses, and the withdrawal
-/// that was announced to the joins below.
+/// Notes for each slot of a join that has withdrawn the first round to which it does not
+/// contribute. Also notes the first round to which the whole join does not contribute, as announced
+/// to the joins below.
 ///
 /// Thread-safe: no. The join's mutex guards it.
 class Withdrawals {
@@ -24,14 +25,17 @@ class Withdrawals {
   explicit Withdrawals(std::uint32_t slots) : slots_(slots), next_(slots, 0) {}
 
   void note_contribution(std::uint32_t slot, std::uint64_t sequence);
-  /// Notes that the slot of `operation` does not contribute from its sequence on. Returns the first
-  /// missing round that an earlier call noted for the slot; `never` if there was none.
+  /// Notes the withdrawal of a slot: `operation` has the slot, and the first round to which it does
+  /// not contribute. Returns that round of an earlier withdrawal of the slot; `never` if this is
+  /// the first one.
   std::uint64_t note(const Operation& operation);
-  /// Returns the withdrawal to pass on. Returns nullopt if rounds do not need the slot (`is_needed`
-  /// is false), or if the joins below already expect no contribution to that round.
+  /// Returns the withdrawal that the join must send down after the withdrawal `operation` of a
+  /// slot. Returns nullopt if no withdrawal is necessary. That is so if rounds do not need the slot
+  /// (`is_needed` is false). It is also so if the joins below know already that this join does not
+  /// contribute to the round at which `operation` begins.
   std::optional<Operation> news(const Operation& operation, bool is_needed);
-  /// Notes that a slot is released. If it was the last one, turns `operation` into the release of
-  /// the join and returns true.
+  /// Notes that the path of a slot is released. If all other slots were released before, turns
+  /// `operation` into the release of the join and returns true.
   bool release(Operation& operation);
 
   /// Returns whether the slot does not contribute to the round.
@@ -54,8 +58,8 @@ class Withdrawals {
 
   const std::uint32_t slots_;
   std::map<std::uint32_t, Withdrawn> withdrawn_;  // keyed by slot
-  std::vector<std::uint64_t> next_;               // round after the last contribution, by slot
-  // First round for which joins below expect nothing.
+  std::vector<std::uint64_t> next_;               // round after each slot's last contribution
+  // First round to which this join does not contribute, as announced to the joins below.
   std::uint64_t announced_from_ = never;
   std::set<std::uint32_t> released_;  // released slots
 };
