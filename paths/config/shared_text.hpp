@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/shared_text.hpp — config settings of elements in memory that processes share.
+// paths/config/shared_text.hpp — settings for elements in memory that several processes map.
 #pragma once
 #include "base/settings.hpp"
 #include "paths/plan/plan.hpp"
@@ -15,8 +15,8 @@ void read_shared(base::MapReader& reader, const Plan& plan, Plan::PlanElement& e
 /// process may hold their locks.
 void read_shared_spaces(base::MapReader& reader, Plan& plan);
 
-/// Sets how many movers can wait at once at each shared element. There are enough places for all
-/// threads that may move into the element, and some for programs outside the run.
+/// Sets for each shared element how many moves can wait for room in it at once. There are enough
+/// places for all threads that may move into the element, and some for programs outside the run.
 /// Requires: all paths are read.
 void give_movers_room(Plan& plan);
 

@@ -14,8 +14,8 @@ std::string CollectiveExpansion::between(std::string_view kind, std::uint32_t he
   return name(fmt::format("{}.{}.{}", kind, all_.cluster_name(here), all_.cluster_name(other)));
 }
 
-/// Returns whether all clusters have links in both directions. The caller checks this before it
-/// expands many clusters, because the expansion is much larger than the config.
+/// Returns whether each cluster has links to and from each other cluster. The caller checks this
+/// before it expands many clusters, because the expansion is much larger than the config.
 bool CollectiveExpansion::has_all_links() {
   bool has_all = true;
   for (const std::uint32_t into : clusters_)
@@ -73,8 +73,8 @@ void CollectiveExpansion::write_push(std::uint32_t into, std::uint32_t from) {
   add_path(there, 0, std::move(way));
 }
 
-/// Writes what the cluster `into` needs to send requests to the cluster `from`: an element in each
-/// cluster, and a path from one element to the other.
+/// Writes the parts with which the cluster `into` requests tuples of the cluster `from`. They are
+/// an element for the requests in each cluster, and a path from one element to the other.
 void CollectiveExpansion::write_asks(std::uint32_t into, std::uint32_t from) {
   const std::uint32_t here = root_of(into);
   const std::uint32_t there = root_of(from);
@@ -84,8 +84,8 @@ void CollectiveExpansion::write_asks(std::uint32_t into, std::uint32_t from) {
   writer_.element(asked, there, ask_template(), 1, position_);
   Way way = {in_place("push", {entry("from", text(asks))})};
   routes_.route(way, here, there, collective_.name);
-  // The element is marked only after failures. A cluster that ends sends no more requests, so no
-  // other cluster waits for one.
+  // Only a failure puts an error mark into the element. The regular end of a cluster does not: the
+  // cluster then sends no more requests, and no other cluster waits for one.
   way.push_back(marked_store(asked, "failures", position_));
   add_path(here, 0, std::move(way));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/collective.cpp — trees of joins, and the wrappers that decide at their roots.
+// paths/config/expand/collective.cpp — expansion of a collective into joins, and into the wrappers
+// that decide at the roots of clusters.
 #include "paths/config/expand/collective.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +53,8 @@ void CollectiveExpansion::write(base::Mistakes& mistakes) {
   collective_.algorithm.word->expand(*this);
 }
 
-/// Writes the graph, which describes the collective to readers of the low-level config.
+/// Writes the graph of the collective. It tells readers of the low-level config what the paths are
+/// for.
 void CollectiveExpansion::write_graph() {
   Entries is = {entry("kind", text(collective_.kind))};
   if (has_algorithms(collective_.kind))
@@ -120,8 +122,8 @@ Entries CollectiveExpansion::decides() const {
       entry("relaxation", text(collective_.algorithm.word->needs_proof ? "conditional" : "exact"))};
 }
 
-/// Returns the wrapper at a cluster's root that decides rounds, also from the results of other
-/// clusters.
+/// Returns the wrapper that decides a round at the root of a cluster. It combines the values of the
+/// cluster itself with those of other clusters, as far as it needs them.
 Settings CollectiveExpansion::check(const Telling& telling, const std::string& result,
                                     const Way& combine, const Way& asks) const {
   Entries settings = telling.settings;
@@ -142,8 +144,8 @@ bool CollectiveExpansion::checks() const {
   return collective_.algorithm.all_to_all || !collective_.written_condition.is_null();
 }
 
-/// Writes a schedule. Every host gets a result with the same bits, so every host evaluates the
-/// condition alone.
+/// Writes the collective as a schedule of messages between its hosts. Every host gets a result with
+/// the same bits. Each host can therefore evaluate the condition itself.
 void CollectiveExpansion::write_schedule() {
   writer_.need_lanes();
   Entries settings = {

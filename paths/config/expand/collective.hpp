@@ -16,16 +16,17 @@
 
 namespace paths::expansion {
 
-/// Results that the roots of clusters send each other, and the wrapper that decides with them.
+/// The values that the roots of clusters send each other, and the wrapper that decides a round with
+/// these values.
 struct Telling {
   std::string check = "condition_check";  ///< kind of wrapper
   Entries settings;         ///< settings of the wrapper `check`, without those of the reduction
   pastset::Template tuple;  ///< template of a result
-  std::uint64_t kept = 1;   ///< number of its own results that a cluster keeps
+  std::uint64_t kept = 1;   ///< number of own results that a cluster keeps for the others
   bool skips = true;        ///< whether other clusters may skip all results but the newest
 };
 
-/// Expands one collective by the word of its algorithm.
+/// Expands one collective into paths, as the algorithm requires that its setting `algorithm` names.
 class CollectiveExpansion {
  public:
   /// All arguments outlive this object.
@@ -40,16 +41,17 @@ class CollectiveExpansion {
   bool is_among_clusters() const {
     return collective_.algorithm.all_to_all && clusters_.size() > 1;
   }
-  /// Inserts a wrapper into each path, above the first join of the path.
+  /// Inserts a wrapper into each path, between the thread and the first join of the path.
   void put_above_joins(base::Settings wrapper) { above_joins_.push_back(std::move(wrapper)); }
   /// Inserts a wrapper below the root of each cluster, on the way to the root of all clusters.
   /// Requires: all clusters form one tree.
   void put_below_clusters(base::Settings wrapper) { below_clusters_.push_back(std::move(wrapper)); }
   void write_tree();
-  /// Writes a tree in each cluster, and the transfers between their roots. Requires:
-  /// is_among_clusters().
+  /// Writes a tree in each cluster, and paths over which the roots send each other their values.
+  /// Requires: is_among_clusters().
   void write_all_to_all(const Telling& telling);
-  /// Writes paths that end on each host, and a schedule that joins the hosts.
+  /// Writes a path from the threads of each host to an element on the same host. On the path is a
+  /// wrapper that runs a schedule: it combines the values of all hosts by messages between them.
   void write_schedule();
   /// Writes a tree for each cluster. The roots send each other their newest results. If only one
   /// cluster has threads, writes one tree.
@@ -74,8 +76,8 @@ class CollectiveExpansion {
   bool checks() const;
   Entries decides() const;
   void write_cluster(std::uint32_t cluster, const Way& rest);
-  /// Wrappers from a host down to the end of its paths, keyed by host. Contains only hosts that
-  /// combine values of several hosts.
+  /// The wrappers from a host down to the end of its paths, keyed by host. Only hosts that combine
+  /// the values of several hosts are in it.
   using Climbs = std::unordered_map<std::uint32_t, Way>;
   void climb(Way& way, const ClusterTree& tree, std::uint32_t host, const Way& rest, Climbs& known);
   base::Settings join(std::string_view part, std::uint32_t host,

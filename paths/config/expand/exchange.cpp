@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/exchange.cpp — elements for each direction between neighbours.
+// paths/config/expand/exchange.cpp — elements and paths between each thread and its neighbours.
 #include "paths/config/expand/exchange.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@ namespace {
 using base::Settings;
 using Exchange = MultiCluster::Exchange;
 
-/// Limit of threads. An exchange has elements for every thread, and a million threads may be a
-/// typing error.
+/// Maximum number of threads of an exchange. An exchange has elements for every thread. A million
+/// threads are more likely a typing error.
 constexpr std::uint64_t exchanging_threads_max = 100'000;
 
 class Passing {
@@ -23,7 +23,8 @@ class Passing {
           Writer& writer, Routes& routes)
       : all_(all), exchange_(exchange), machines_(machines), writer_(writer), routes_(routes) {}
 
-  /// Writes the element through which `receiver` gets tuples of `mover`, and both paths.
+  /// Writes the element through which the threads of `receiver` get tuples of `mover`, the path of
+  /// the mover to it, and the path of the receiver to it.
   void write(const std::string& element, const Threads& mover, const Threads& receiver) {
     const base::Position& position = exchange_.name.position();
     const Settings name = word(element, position);
@@ -42,7 +43,7 @@ class Passing {
     routes_.route(way, mover.host, receiver.host, exchange_.name);
     machines_.map_if_near(way, mover.host, exchange_, name, receiver.host);
     way.push_back(
-        // A failed move and the end of the path leave an error mark.
+        // The element gets an error mark when a move fails and when the path ends.
         marked_store(element, "true", position));
     writer_.path(name, mover, std::move(way), exchange_.instrumented);
     writer_.path(name, receiver, {store(element, position)}, exchange_.instrumented);

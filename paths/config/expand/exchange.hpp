@@ -7,7 +7,8 @@
 
 namespace paths::expansion {
 
-/// Writes one exchange between all threads. Too many threads are a mistake.
+/// Writes the elements and paths of one exchange, for all threads of the config. Reports a mistake
+/// if there are too many threads.
 void write_exchange(const MultiCluster& all, const MultiCluster::Exchange& exchange,
                     const Machines& machines, Writer& writer, Routes& routes,
                     base::Mistakes& mistakes);

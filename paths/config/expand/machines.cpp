@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/machines.cpp — host addresses before a plan exists.
+// paths/config/expand/machines.cpp — choice of the shared elements that hosts map, from the
+// addresses of the hosts.
 #include "paths/config/expand/machines.hpp"
 
 #include <algorithm>
@@ -18,9 +19,9 @@ bool says_so(const Settings& shared) { return shared.is_map() || shared.text() =
 
 }  // namespace
 
-/// Reads addresses, but reports no mistakes, because the reader of the low-level config reports
-/// them later. A config may have a million hosts, so addresses are read only if some element is
-/// shared.
+/// Reads the addresses of hosts. Reports no mistakes in them, because the reader of the low-level
+/// config does that later. Addresses are read only if some element is shared: a config may have a
+/// million hosts.
 Machines::Machines(const MultiCluster& all, const Settings& settings, const Writer& writer,
                    const Overrides& overrides)
     : all_(all) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/machines.hpp — choice of the shared elements that hosts map.
+// paths/config/expand/machines.hpp — choice of the shared elements that hosts map into their
+// memory.
 #pragma once
 #include <cstdint>
 
@@ -11,9 +12,10 @@
 
 namespace paths::expansion {
 
-/// Adds to a path the wrapper that maps a shared element, so that operations need not cross to the
-/// host of the element. The wrapper is added only if the addresses of both hosts are on one machine
-/// and no link between the hosts is emulated. An emulated link declares the hosts to be distant.
+/// Adds to a path the wrapper that maps a shared element into the memory of this host. Operations
+/// then need not cross to the host that owns the element. The wrapper is added only if the
+/// addresses of both hosts are on one machine, and if no link between the hosts is emulated. An
+/// emulated link declares that the hosts are distant.
 class Machines {
  public:
   /// All arguments outlive this object. Requires: all hosts are written.
@@ -21,7 +23,7 @@ class Machines {
            const Overrides& overrides);
   void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Element& element,
                    std::uint32_t home) const;
-  /// Adds the same wrapper for the element `element` of an exchange.
+  /// Adds the same wrapper to a path of an exchange, for its element `element`.
   void map_if_near(Way& way, std::uint32_t from, const MultiCluster::Exchange& exchange,
                    const base::Settings& element, std::uint32_t home) const;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/routes.cpp — hops inside clusters and between them.
+// paths/config/expand/routes.cpp — steps of a path from host to host, inside a cluster and between
+// clusters.
 #include "paths/config/expand/routes.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +26,8 @@ Settings Routes::link_stage(const std::string& name, std::uint32_t host, const S
   return Settings::map({{link, word(std::string(role), settings.position())}}, settings.position());
 }
 
-/// Adds one hop inside a cluster: out of one host's network, into the other's, and back.
+/// Adds the wrappers for a step between two hosts of one cluster: those that emulate the network of
+/// each host, and the one that forwards to the other host.
 void Routes::hop(Way& way, std::uint32_t from, std::uint32_t to) {
   if (from == to) return;
   const Ways::Cluster& cluster = all_.clusters[cluster_of(from)].way;
@@ -63,8 +65,8 @@ bool Routes::has_links(std::uint32_t a, std::uint32_t b, const Settings& asker) 
   return link(b, a, asker) != nullptr && there;
 }
 
-/// Reports clusters that have a switch as mistakes: links of a switch belong to no host, so no
-/// wrapper can emulate them on a path.
+/// Reports a mistake for each cluster that has a switch. The links of a switch belong to no host,
+/// so no wrapper on a path can emulate them.
 void Routes::refuse_switches(std::uint32_t from, std::uint32_t to, const Settings& asker) {
   for (const std::uint32_t cluster : {from, to})
     if (all_.clusters[cluster].way.has_switch && switched_.insert(cluster).second)
@@ -74,8 +76,8 @@ void Routes::refuse_switches(std::uint32_t from, std::uint32_t to, const Setting
                                 asker.text(), all_.cluster_name(cluster)));
 }
 
-/// Adds the hop from one cluster to another. Each link delays messages on the side of the cluster
-/// that sends them.
+/// Adds the wrappers for the step from one cluster to another. Each message is delayed by the
+/// cluster that sends it: operations by the cluster `from`, replies by the cluster `to`.
 void Routes::cross(Way& way, std::uint32_t from, std::uint32_t to, const Settings& asker) {
   refuse_switches(from, to, asker);
   if (!has_links(from, to, asker)) return;

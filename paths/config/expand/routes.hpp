@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/routes.hpp — routes of paths between hosts.
+// paths/config/expand/routes.hpp — wrappers that take a path from one host to another.
 #pragma once
 #include <cstdint>
 #include <set>
@@ -12,25 +12,27 @@
 
 namespace paths::expansion {
 
-/// Returns the key `ways`: the routes between any two hosts for messages without a path.
+/// Returns the key `ways` of the low-level config: how messages without a path get from any host to
+/// any other.
 base::Settings write_ways(const MultiCluster& all, const base::Position& position);
 
-/// Routes between hosts: over the networks of their clusters, through exits, and over the links
-/// between clusters. Each link delays operations on the host that they leave.
+/// The ways of paths from one host to another: over the networks of the clusters, through their
+/// exits, and over the links between clusters. A link delays operations on the host from which they
+/// enter the link.
 class Routes {
  public:
   /// All arguments outlive this object.
   Routes(const MultiCluster& all, Writer& writer, base::Mistakes& mistakes)
       : all_(all), writer_(writer), mistakes_(mistakes) {}
 
-  /// Adds the route between two hosts, of one cluster or of two. A missing link is a mistake at
-  /// `asker`.
+  /// Adds the wrappers that take a path from one host to another, of the same cluster or of two. If
+  /// a link is missing, reports a mistake at the position of `asker`.
   void route(Way& way, std::uint32_t from, std::uint32_t to, const base::Settings& asker);
-  /// Returns whether two clusters have links in both directions. A missing link is a mistake at
-  /// `asker`.
+  /// Returns whether two clusters have links in both directions. Reports a missing link as a
+  /// mistake at the position of `asker`.
   bool has_links(std::uint32_t a, std::uint32_t b, const base::Settings& asker);
-  /// Writes the wrapper of an emulated link once for all paths, and returns the item of a path that
-  /// uses one direction of the link.
+  /// Writes the wrapper of an emulated link once for all paths. Returns an item of a path that
+  /// sends operations through the link in one direction.
   base::Settings link_stage(const std::string& name, std::uint32_t host,
                             const base::Settings& settings, std::string_view role);
 
@@ -48,9 +50,9 @@ class Routes {
   Writer& writer_;
   base::Mistakes& mistakes_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> missing_links_;
-  std::set<std::uint32_t> switched_;  // clusters that were reported because they have a switch
+  std::set<std::uint32_t> switched_;  // clusters whose switch was reported as a mistake
   std::unordered_map<std::uint32_t, base::Settings> forwards_;
-  std::unordered_map<std::uint64_t, Way> routes_;  // keyed by both hosts
+  std::unordered_map<std::uint64_t, Way> routes_;  // routes written so far, keyed by both hosts
 };
 
 }  // namespace paths::expansion

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/writer.cpp — sections of the low-level config as settings.
+// paths/config/expand/writer.cpp — construction of the low-level config, section by section, as
+// settings (base/settings.hpp).
 #include "paths/config/expand/writer.hpp"
 
 #include <algorithm>

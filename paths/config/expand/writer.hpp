@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/expand/writer.hpp — writer of the low-level config.
+// paths/config/expand/writer.hpp — writer of the low-level config that an expansion produces.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,23 +17,23 @@
 namespace paths::expansion {
 
 using Entries = std::vector<base::Settings::Entry>;
-/// Items of a path in their order from the thread to the element.
+/// Wrappers of a path, in their order from the thread to the element.
 using Way = std::vector<base::Settings>;
 
 base::Settings word(std::string text, const base::Position& position);
 base::Settings::Entry entry(std::string key, base::Settings value);
-/// Returns a wrapper of one path, written in place.
+/// Returns a wrapper that is written inside a path, because only this path uses it.
 base::Settings in_place(std::string kind, Entries settings, const base::Position& position);
 /// Returns the wrapper that ends a path in an element.
 base::Settings store(const std::string& element, const base::Position& position);
-/// Returns the same wrapper with the setting `marks`. It names the events after which the wrapper
-/// puts an error mark into the element.
+/// Returns the same wrapper with the setting `marks`. The setting names the events after which the
+/// wrapper puts an error mark into the element, such as failures.
 base::Settings marked_store(const std::string& element, std::string marks,
                             const base::Position& position);
 void append(Way& way, const Way& rest);
 
-/// Threads of a host that begin a path. `count` is 0 if the path's first wrapper starts its
-/// operations.
+/// The threads of a host that begin a path. `count` is 0 if the path begins without a thread, in a
+/// wrapper that starts operations itself.
 struct Threads {
   std::uint32_t host = 0;
   std::uint32_t first = 0;
@@ -49,23 +49,24 @@ class Writer {
   void host(std::uint32_t host);
   base::Settings hosts() const { return base::Settings::map(hosts_); }
   void element(const base::Settings& name, const base::Settings& settings);
-  /// Writes an element; `keep_newest` is 0 to keep all tuples.
+  /// Writes an element that keeps its newest `keep_newest` tuples; all tuples if that is 0.
   void element(const std::string& name, std::uint32_t host, const pastset::Template& tuple,
                std::uint64_t keep_newest, const base::Position& position);
   /// Writes a wrapper that several paths share, and returns its name. A second call with the same
   /// name writes nothing.
   base::Settings share(const std::string& name, std::string_view kind, std::uint32_t host,
                        const base::Settings& settings, const base::Position& position);
-  /// Adds the key `lanes` even if the config lacks it, because hosts send messages without a path.
+  /// Adds the key `lanes` to the config, because its hosts send messages without a path.
   void need_lanes() { needs_lanes_ = true; }
-  /// Writes a graph, which describes all paths named `name`. `is` has the settings of the graph.
+  /// Writes a graph: the description of all paths named `name`. `is` has its settings.
   void graph(const base::Settings& name, Entries is);
-  /// Writes a path. `instrumented` has the kinds of wrapper that get event collectors, as in
-  /// Collective.
+  /// Writes a path. `instrumented` has the kinds of wrapper around which event collectors are
+  /// inserted (see MultiCluster::Collective).
   void path(const base::Settings& graph, const Threads& threads, Way way,
             const std::vector<std::string>& instrumented);
 
-  /// Returns the written sections, merged with the low-level keys of `settings`.
+  /// Returns the low-level config: the written sections, together with the low-level keys of
+  /// `settings`.
   Expansion finish(const base::Settings& settings);
 
  private:
