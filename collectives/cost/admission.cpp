@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/admission.cpp — hazards between the unfinished steps of a participant.
+// collectives/cost/admission.cpp — waits of a participant's steps for its earlier, unfinished
+// steps.
 #include "collectives/cost/admission.hpp"
 
 namespace pricing {
@@ -31,8 +32,8 @@ std::optional<Slot> Admission::admit() {
   return slot;
 }
 
-/// Generates further portions of the program, if necessary, until `pulled_` contains the next step.
-/// Returns false if the program has no further step.
+/// Makes sure that `pulled_` contains the next step of the program. If necessary, generates further
+/// portions of the program. Returns false if the program has no further step.
 bool Admission::pull() {
   while (next_ == pulled_.size()) {
     if (portion_ == program_.portions()) {

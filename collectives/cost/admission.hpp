@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/admission.hpp — admitted steps of a participant, and which of them may execute.
+// collectives/cost/admission.hpp — steps that a participant has begun to handle, and which of them
+// may execute.
 #pragma once
 #include <optional>
 #include <vector>
@@ -10,25 +11,26 @@
 
 namespace pricing {
 
-/// An admitted step that is not done.
+/// A step that was admitted, with what is known of it until it is done.
 struct Admitted {
   collectives::Action action = collectives::Action::send;
-  bool is_done = false;  ///< if true, the place is vacant
+  bool is_done = false;  ///< whether this entry may be used for another step
   collectives::Rank peer = 0;
   collectives::Channel channel = 0;
   collectives::Count elements = 0;
-  std::uint64_t number = 0;   ///< position among the participant's steps
-  std::uint32_t message = 0;  ///< message index, set by the user of this class
-  std::uint32_t waits = 0;    ///< number of earlier accesses that this step still waits for
+  std::uint64_t number = 0;   ///< position among all steps of the participant
+  std::uint32_t message = 0;  ///< index of the step's message, set by the user of class Admission
+  std::uint32_t waits = 0;    ///< number of earlier accesses to its cells for which this step waits
   Pool<Slot>::List followers = Pool<Slot>::none;  ///< steps that wait for this one
 };
 
-/// Admits the steps of a participant's program as an executor does. Steps are admitted in order, up
-/// to a limit (`window`) of unfinished steps. A step may be executed when no earlier unfinished
-/// step makes a conflicting access to the same cells.
+/// Admits the steps of a participant's program, as the executor of schedules does. The executor
+/// takes up (admits) the steps in order. At most `window` admitted steps are unfinished at once. An
+/// admitted step may execute when no earlier unfinished step makes a conflicting access to the same
+/// cells.
 class Admission {
  public:
-  Admission() = default;  ///< a program without steps
+  Admission() = default;  ///< participant without steps
   Admission(collectives::Program program, std::size_t window)
       : program_(std::move(program)), window_(window) {}
   /// Resets the object for the steps of another schedule. Reuses its memory.
@@ -39,10 +41,10 @@ class Admission {
   std::optional<Slot> admit();
   /// Returns the step that was admitted last. Valid until the next admit().
   collectives::Step latest() const { return pulled_[next_ - 1]; }
-  /// Ends a step. Appends to `freed` the steps that no longer wait for any step.
+  /// Ends a step. Appends to `freed` the steps that now no longer wait for any step.
   void finish(Slot slot, std::vector<Slot>& freed);
   bool is_done() const { return unfinished_ == 0 && has_ended_; }
-  /// Whether the limit of unfinished steps is reached.
+  /// Whether `window` steps are unfinished, so that no further step can be admitted.
   bool is_full() const { return unfinished_ >= window_; }
   void widen(std::size_t window) { window_ = window; }
   std::size_t unfinished() const { return unfinished_; }
@@ -62,9 +64,10 @@ class Admission {
 
   collectives::Program program_;
   std::size_t window_ = 0;
-  collectives::Count portion_ = 0;  // next portion of the program to generate
+  // Number of the program's next portion (part of its steps) to generate. See collectives::Program.
+  collectives::Count portion_ = 0;
   collectives::Steps pulled_;
-  std::size_t next_ = 0;  // next step in `pulled_`
+  std::size_t next_ = 0;  // index in `pulled_` of the next step to admit
   bool has_ended_ = false;
   std::uint64_t number_ = 0;
   std::size_t unfinished_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/best.cpp — candidates, cheap guesses, and refinement around the best ones.
+// collectives/cost/best.cpp — candidates (algorithms with parameters), first guesses of their
+// times, and search around the best ones.
 #include "collectives/cost/best.hpp"
 
 #include <fmt/format.h>
@@ -32,15 +33,15 @@ constexpr Bytes shortest_message = 1024;
 constexpr Count most_parts = 512;
 constexpr Rank very_many = 2048;
 constexpr std::size_t families_of_very_many = 24;
-/// Maximum number of messages of a schedule: a million take about a second to evaluate.
+/// Maximum number of messages of a schedule that is evaluated. A million messages take about a
+/// second.
 constexpr std::size_t messages_most = std::size_t{1} << 20;
-/// Fraction above the lower bound at which the search ends.
+/// The search ends when the best time exceeds the lower bound by at most this fraction.
 constexpr double above_bound = 0.001;
 constexpr std::size_t members_between_guesses = 3;
 constexpr std::size_t members_around_guess = 2;
-/// The search first prices a few candidates of each family (best.hpp). It prices more of a family
-/// only if the best time of those few is below the best time of all families, multiplied by this
-/// factor.
+/// The search first evaluates a few candidates of each family (best.hpp). It evaluates more of them
+/// if the best time of these few is at most this many times the best time of all families.
 constexpr double near = 1.3;
 
 /// Returns the message lengths to try: the whole vector, then halves, quarters and so on.
@@ -55,8 +56,9 @@ std::vector<std::string> lengths(const CollectiveSpec& task, Bytes element_bytes
   return values;
 }
 
-/// Returns the values to try for a numeric parameter: powers of two, or of eight for very many
-/// participants. The parameter `element` (bytes of an array element) has only one value to try.
+/// Returns the values to try for a parameter that is a number. They are powers of two; for very
+/// many participants they are powers of eight. The parameter `element` (bytes of an array element)
+/// has only one value to try.
 std::vector<std::string> numbers(const Parameter& parameter, const CollectiveSpec& task,
                                  Bytes element_bytes) {
   if (parameter.name == "element") return {fmt::format("{}", std::max<Bytes>(element_bytes, 1))};
@@ -69,9 +71,10 @@ std::vector<std::string> numbers(const Parameter& parameter, const CollectiveSpe
   return values;
 }
 
-/// Returns the words to try for a parameter. A list gets one word for all levels, or one for the
-/// outermost level and one for all others. Trees that ignore levels are only for comparisons and
-/// are omitted.
+/// Returns the words to try for a parameter. If the parameter is a list with a word per level of
+/// groups, two kinds of lists are tried. The first has the same word for all levels. The second has
+/// one word for the outermost level and another for all other levels. Words for trees that ignore
+/// levels serve only for comparisons, so they are not tried.
 std::vector<std::string> words(const Parameter& parameter, const CollectiveSpec& task) {
   std::vector<std::string> known = parameter.words;
   std::erase(known, collectives::no_shape);
@@ -137,7 +140,7 @@ void Families::add(const Algorithm& algorithm, const Parameters& chosen) {
   if (!family.empty()) families_.push_back(std::move(family));
 }
 
-/// Returns the bytes of an element. The token of a barrier has none.
+/// Returns the bytes of an array element. The message of a barrier has no bytes.
 Bytes bytes_of(const CollectiveSpec& task, Bytes element_bytes) {
   return task.collective == Collective::barrier ? 0 : element_bytes;
 }
@@ -147,7 +150,7 @@ class Search {
   Search(const CollectiveSpec& task, Bytes element_bytes, const Network& network)
       : task_(task), element_bytes_(bytes_of(task, element_bytes)), network_(network) {}
 
-  /// Evaluates a candidate. Returns its time, or Nanos::max() if the time reaches the limit.
+  /// Evaluates a candidate. Returns its time; Nanos::max() if the time reaches `limit`.
   Nanos try_out(const Candidate& candidate, Nanos limit) {
     ++best_.priced;
     const auto price = evaluate(programs_of(*candidate.algorithm, task_, candidate.parameters),
@@ -163,7 +166,8 @@ class Search {
   Nanos best_time() const {
     return best_.candidate.algorithm == nullptr ? Nanos::max() : best_.price.time;
   }
-  /// Returns the limit of time for a guess. A family whose guesses exceed it is not refined.
+  /// Returns the time at which the first evaluations of a family's candidates are aborted. If they
+  /// all reach it, no further candidates of the family are evaluated.
   Nanos limit_of_guesses() const {
     if (best_.candidate.algorithm == nullptr) return Nanos::max();
     return Nanos(static_cast<Nanos::rep>(static_cast<double>(best_time().count()) * near) + 1);
@@ -190,39 +194,43 @@ std::size_t count_of(const std::vector<Family>& families) {
   return count;
 }
 
-/// A family that may contain the best candidate.
+/// A family of candidates that may contain the best one.
 struct Prospect {
   const Family* family = nullptr;
   Nanos load{0};
-  std::vector<std::size_t> members;  // indices of the candidates without too many messages
-  Nanos guess = Nanos::max();        // least time of the members that were priced first
-  std::size_t guessed = 0;           // index in `members` of the best guess
+  std::vector<std::size_t> members;  // indices of the candidates that send not too many messages
+  // Least time of the candidates that were evaluated first.
+  Nanos guess = Nanos::max();
+  std::size_t guessed = 0;  // index in `members` of the candidate with this time
 };
 
 class Prospects {
  public:
-  /// Omits members with more than `messages_most` messages.
+  /// Keeps the first candidate of each family, and those that send at most `messages_most`
+  /// messages.
   Prospects(const std::vector<Family>& families, const CollectiveSpec& task, Bytes element_bytes,
             const Network& network);
-  /// Prices some members of each family.
+  /// Evaluates a few candidates of each family.
   void guess(Search& search, Nanos good_enough);
-  /// Prices the neighbours of the best guesses.
+  /// Evaluates the candidates next to the best ones of guess().
   void refine(Search& search, Nanos good_enough);
 
  private:
-  std::vector<Prospect> prospects_;  // least load first
+  std::vector<Prospect> prospects_;  // the family with the least load first
 };
 
-/// Returns the number of stretches or segments, at least 1.
+/// Returns the number of portions in which the candidate's steps are generated (stretches or
+/// segments), at least 1.
 Count portions(const Candidate& candidate, const CollectiveSpec& task) {
   return std::max<Count>(candidate.algorithm->program(task, candidate.parameters, 0).portions(), 1);
 }
 
-/// Properties of a schedule, estimated from some of its participants. To examine all of them would
-/// take too long.
+/// Properties of a schedule, estimated from the steps of some of its participants. The steps of all
+/// participants would take too long.
 struct Sketch {
   std::size_t messages = 0;  ///< estimated number of messages
-  /// Load of the busiest link or sending host that the sampled participants use.
+  /// Time that the busiest link or sending host needs for its bytes. Only messages of the sampled
+  /// participants count.
   Nanos load{0};
   base::Digest steps;  ///< digest of the sampled participants' steps
 };
@@ -266,8 +274,8 @@ Sketch sketch_of(const Candidate& candidate, const CollectiveSpec& task, Bytes e
   return sketch;
 }
 
-/// Returns the candidate's time with one element per block, or half of Nanos::max() if that time
-/// reaches the limit.
+/// Returns the candidate's time for blocks of one array element each. Returns half of Nanos::max()
+/// if that time reaches the limit.
 Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Bytes element_bytes,
                      const Network& network, Nanos limit) {
   const CollectiveSpec little = make_spec(task.collective, task.topology, 1, task.root);
@@ -277,10 +285,12 @@ Nanos time_of_little(const Candidate& candidate, const CollectiveSpec& task, Byt
   return price ? price->time : Nanos::max() / 2;
 }
 
-/// Selects the families to search. Up to `very_many` participants, it keeps all families. Above
-/// that, it drops duplicates and then families that send too many messages. Of the rest, it keeps
-/// those with the least sum of two times: the time for one array element, and the load of the
-/// busiest link or sending host. The sum approximates the time with well-chosen segments.
+/// Selects the families to search. A family is a set of candidates that differ only in the length
+/// of messages (best.hpp). Up to `very_many` participants, all families are selected. For more
+/// participants, only one of several equal families is selected, and none that sends too many
+/// messages. Of the rest, those with the least sum of two times are selected: the time for one
+/// array element, and the load of the busiest link or sending host. This sum is about the time with
+/// the best length of messages.
 std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
                                             const CollectiveSpec& task, Bytes element_bytes,
                                             const Network& network) {
@@ -313,8 +323,8 @@ std::vector<const Family*> those_to_look_at(const std::vector<Family>& families,
 }
 
 /// Selects the families that may contain the best candidate. Different parameters can make the same
-/// schedule on a given topology. Two families count as equal if their schedules are equal for
-/// messages of a quarter of the vector.
+/// schedule on a given topology. If two families make the same schedule with messages of a quarter
+/// of the vector, only the first of them is kept.
 Prospects::Prospects(const std::vector<Family>& families, const CollectiveSpec& task,
                      Bytes element_bytes, const Network& network) {
   constexpr std::size_t in_four = 2;

@@ -14,11 +14,11 @@ using collectives::Collective;
 using collectives::CollectiveSpec;
 using collectives::Rank;
 
-// With more clusters than this, only cuts of one cluster against all others are examined.
+// If there are more clusters than this, the only cuts are those of one cluster against all others.
 constexpr std::size_t most_clusters_cut = 8;
-/// With more clusters or hosts than these limits, the bound is valid but weaker. Then routes may
-/// pass through any cluster, and only a sample of hosts contributes bounds of sending and
-/// receiving.
+/// If there are more clusters or hosts than these limits, the bound is weaker, but still a lower
+/// bound. Routes may then pass through any cluster. Only some of the hosts are examined for what
+/// they must send and receive.
 constexpr std::size_t most_clusters_passed = 1024;
 constexpr Rank most_hosts = 2048, hosts_of_more = 256;
 
@@ -45,7 +45,7 @@ class Bounds {
   void bound_sending(Rank host);
   void bound_receiving(Rank host);
   void bound_cuts();
-  /// A partition of the hosts into those inside and those outside.
+  /// A division of the hosts into two sides.
   struct Cut {
     std::vector<Rank> inside, outside;
   };
@@ -54,7 +54,8 @@ class Bounds {
   void bound_behind_exit(const Cut& cut, const tuning::LinkModel& side);
   Nanos nearest(const Cut& cut) const;
   /// Returns the total rate at which a host can send or receive. It is the rate of the host's
-  /// network interface, and for an exit also the rates of its cluster's links.
+  /// network interface. If the host is the exit of its cluster, the rates of the cluster's links
+  /// are added.
   enum class Direction { sending, receiving };
   double rate(Rank host, Direction direction) const;
   Bytes crossing(const Cut& cut) const;
@@ -69,7 +70,8 @@ class Bounds {
   Bound bound_;
 };
 
-/// Returns the latencies from a host to the edge of its cluster, and from the edge to the host.
+/// Returns two latencies: from a host to the links of its cluster, and from these links to the
+/// host.
 Bounds::Ends Bounds::ends_of(Rank host) const {
   const auto passed = [](const tuning::LinkModel& model) { return model.at(Nanos(0)).latency; };
   Ends ends{Nanos(0), Nanos(0)};
@@ -82,7 +84,7 @@ Bounds::Ends Bounds::ends_of(Rank host) const {
   return ends;
 }
 
-/// Computes the latencies of the shortest routes between clusters, which may pass through other
+/// Computes the least latency from each cluster to each other one. Routes may pass through other
 /// clusters. For two pairs of hosts in the same two clusters, the routes differ only inside these
 /// two clusters.
 void Bounds::find_latencies() {
@@ -110,8 +112,8 @@ void Bounds::find_latencies() {
     }
 }
 
-/// Uses a lower bound for routes through other clusters. It is the least latency from the source to
-/// any cluster, plus the least latency from any cluster to the target.
+/// Sets lower bounds for the latencies of routes through other clusters. The bound is the least
+/// latency from the source to any cluster, plus the least latency from any cluster to the target.
 void Bounds::pass_any() {
   const std::size_t clusters = network_.clusters();
   std::vector<Nanos> there(clusters, Nanos::max() / 4), back = there;
@@ -137,7 +139,7 @@ Nanos Bounds::latency(Rank from, Rank to) const {
   return here == there ? std::min(network_.latency(from, to), around) : around;
 }
 
-/// Returns the number of bytes of the source that the result of the target needs.
+/// Returns how many bytes of the host `source` are needed for the result of the host `target`.
 Bytes Bounds::needed(Rank source, Rank target) const {
   if (source == target) return 0;
   const auto block = [&](std::size_t index) {
@@ -160,7 +162,7 @@ Bytes Bounds::needed(Rank source, Rank target) const {
   return 0;
 }
 
-/// Whether a source has the same bytes for all targets, so that it needs to send them only once.
+/// Whether a host needs to send its bytes only once, because they are the same for all targets.
 bool Bounds::is_same_for_all() const {
   return task_.collective != Collective::scatter && task_.collective != Collective::alltoall &&
          task_.collective != Collective::reduce_scatter;
@@ -178,9 +180,9 @@ struct Demand {
   Bytes bytes;
 };
 
-/// Returns a lower bound on the time of all transfers. For each number k it considers the k hosts
-/// with the largest latencies. Their transfers take at least the time of their bytes at the given
-/// rate, plus the least of these k latencies. The bound is the largest of these times.
+/// Returns a lower bound on the time of all transfers at the given rate. For each number k, the k
+/// transfers with the largest latencies are examined. They take at least the time of their bytes,
+/// plus the least of their k latencies. The bound is the largest of these times.
 Nanos longest(std::vector<Demand> demands, bool count_once, double rate) {
   std::sort(demands.begin(), demands.end(),
             [](const Demand& left, const Demand& right) { return left.latency > right.latency; });
@@ -226,7 +228,8 @@ void Bounds::bound_receiving(Rank host) {
         fmt::format("what host {} must receive", host));
 }
 
-/// Returns the number of distinct bytes that must cross the cut from inside to outside.
+/// Returns the number of different bytes that must cross from the side `inside` of the cut to the
+/// other side.
 Bytes Bounds::crossing(const Cut& cut) const {
   Bytes sum = 0, largest = 0;
   const bool by_target = is_summed_up() && !is_same_for_all();
@@ -243,7 +246,8 @@ Bytes Bounds::crossing(const Cut& cut) const {
   return is_summed_up() && is_same_for_all() ? largest : sum;
 }
 
-/// Returns the least latency from any host inside to a host outside that needs data from inside.
+/// Returns the least latency from any host of the side `inside` to a host of the other side that
+/// needs its data.
 Nanos Bounds::nearest(const Cut& cut) const {
   Nanos nearest = Nanos::max();
   for (const Rank to : cut.outside) {
@@ -265,8 +269,8 @@ void Bounds::bound_behind_exit(const Cut& cut, const tuning::LinkModel& side) {
         fmt::format("{} bytes that must pass an exit", bytes));
 }
 
-/// Bounds the traffic between the hosts behind an exit and all others, which passes the exit's
-/// sides.
+/// Bounds the time of the data between the hosts of a cluster with an exit and all other hosts. All
+/// these data pass the network interface of the exit.
 void Bounds::bound_exit(std::size_t cluster) {
   const std::optional<std::uint32_t> exit = network_.exits[cluster];
   if (!exit) return;

@@ -25,9 +25,10 @@ struct Bound {
 /// - Work: an allreduce over P hosts needs 2 (P - 1) transfers of each element. The bound divides
 ///   their bytes by the sum of the rates of all hosts.
 ///
-/// A message may pass through other hosts, so the latency between two hosts is that of the
-/// shortest way. Rates and latencies of links are those at time 0. The bound ignores frames,
-/// windows and the costs of messages at hosts.
+/// A message may pass through other hosts, so the latency between two hosts is that of the shortest
+/// way. Rates and latencies of links that change are those at time 0. The bound ignores that data
+/// are sent in frames, limits of the executor (Execution), and the time that hosts need per
+/// message.
 Bound bound_of(const collectives::CollectiveSpec& task, Bytes element_bytes,
                const Network& network);
 

@@ -25,27 +25,32 @@ using base::Nanos;
 using collectives::Action;
 using collectives::Rank;
 
-// Bytes that a frame costs in credit in addition to its payload.
+// Bytes that a frame uses up of the sender's credit, in addition to its payload.
 constexpr Bytes frame_overhead = 128;
 
 struct Message {
   Rank source = 0, target = 0;
   Bytes bytes = 0;
-  std::uint64_t serial = 0;  // unique among all messages, so that late events detect a reused index
-  std::uint64_t step = 0;    // number of the sending step at the source
+  // Unique number of the message. The index of an ended message is used again; by this number, late
+  // events of the ended message are recognized.
+  std::uint64_t serial = 0;
+  std::uint64_t step = 0;  // number of the sending step at the source
   Slot sending = 0, receiving = 0;
   std::uint32_t frames = 1, frames_out = 0, frames_in = 0;
-  Bytes credit_used = 0;  // credit of frames that arrived while the receiving step had hazards
+  // Credit that is not yet returned to the sender: that of frames which arrived while the receiving
+  // step still waited for earlier steps.
+  Bytes credit_used = 0;
   bool can_be_received = false;
   bool is_granted = false;
   bool is_prepared = false;
-  bool has_port = false;  // whether the message holds a sending port of the source
+  bool has_port = false;  // whether the message occupies a sending port of its source
   bool is_sent = false, is_received = false;
-  Nanos entered = Nanos::max(), left{0};  // times on the link: first byte in, last byte out
+  // Times on the link: `entered` of the first byte, `left` of the last byte.
+  Nanos entered = Nanos::max(), left{0};
 };
 
-/// A message that can be sent. The step's number is a copy, because comparisons in the heap need
-/// it often.
+/// A message that can be sent. The number of its sending step is copied here, because comparisons
+/// in the heap need it often.
 struct Ready {
   std::uint64_t step;
   MessageIndex message;
@@ -56,22 +61,25 @@ struct Ready {
 struct Host {
   explicit Host(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
-  // The outgoing side and the links that a frame of this host occupies now.
+  // The parts of the network that frames of this host occupy now: the outgoing side of the host
+  // (own_side), or indices of links.
   std::vector<std::size_t> busy;
   Nanos works_until{0};
-  std::vector<Slot> free;    // steps that can be executed
-  std::vector<Ready> ready;  // heap, oldest step first
+  std::vector<Slot> free;    // steps that no longer wait for earlier steps
+  std::vector<Ready> ready;  // messages to send, as a heap: oldest step first
   std::vector<MessageIndex> under_way;
-  std::vector<MessageIndex> parked;  // messages that lack credit, and are therefore not under way
-  std::vector<Bytes> credit;         // remaining credit, indexed by target
+  std::vector<MessageIndex> parked;  // messages that lack credit or a grant
+  std::vector<Bytes> credit;         // remaining credit for each target
   struct Class {
     std::size_t sending = 0;             // number of sending ports in use
-    std::size_t granted = 0;             // messages granted and not yet arrived
+    std::size_t granted = 0;             // messages that have a grant and have not arrived
     std::deque<MessageIndex> receiving;  // receiving steps without a grant, in order
-    // Steps that still wait for their turn, if ports are taken in order.
+    // Steps that still need a port, if ports are taken in the order of the steps.
     std::deque<std::uint64_t> in_order;
   };
-  std::array<Class, 2> ports;  // [0]: own cluster, or all messages; [1]: other clusters
+  // [0]: ports for messages of the own cluster, or for all messages. [1]: ports for messages of
+  // other clusters.
+  std::array<Class, 2> ports;
   bool is_touched = false;
 };
 
@@ -80,10 +88,10 @@ struct Host {
 struct Sides {
   tuning::LinkInstance outgoing, receiving;
 };
-// Value in Host::busy for the outgoing side; any other value is the index of a link.
+// Value in Host::busy for the outgoing side of the host. All other values are indices of links.
 constexpr std::size_t own_side = std::numeric_limits<std::size_t>::max();
 
-/// A frame that waits for a stream.
+/// A frame that waits for a free stream of its link.
 struct Streamed {
   MessageIndex message;
   std::uint32_t number;  // position of the frame in its message
@@ -136,7 +144,7 @@ class Evaluation {
     if (!ports.in_order.empty() && ports.in_order.front() == step) ports.in_order.pop_front();
   }
   std::uint64_t receiving_step(const Message& message) const {
-    // Without a grant, the receiver may not have admitted its step yet.
+    // The receiver has not granted the message, so its receiving step may not be admitted yet.
     if (!message.is_granted) return 0;
     return hosts_[message.target].admission[message.receiving].number;
   }
@@ -182,7 +190,7 @@ class Evaluation {
     if (taken == nullptr) taken = std::make_unique<Taken>(network_.links[link], network_.striping);
     return *taken;
   }
-  // Created at first use; most are never used if there are many clusters.
+  // Created when first used. If there are many clusters, most links are never used.
   std::vector<std::unique_ptr<Taken>> links_;
   Messages<Message> messages_;
   std::uint64_t serial_ = 0;
@@ -293,7 +301,7 @@ void Evaluation::begin_message(Rank me, Slot slot) {
   if (!is_sender && has_receiving_ports()) ports.receiving.push_back(*index);
 }
 
-/// Executes a step that is free of hazards.
+/// Executes a step that waits for no earlier step.
 void Evaluation::do_step(Rank me, Slot slot) {
   Host& host = hosts_[me];
   const Admitted& step = host.admission[slot];
@@ -361,8 +369,8 @@ bool Evaluation::may_move(const Message& message) const {
          frame_bytes(message, message.frames_out) + frame_overhead;
 }
 
-/// Takes messages without a grant or credit out of `under_way` and parks them, so that they do not
-/// count as under way.
+/// Removes the messages that lack a grant or credit from `under_way`. Further messages can then be
+/// under way in their place.
 void Evaluation::park(Rank me) {
   Host& host = hosts_[me];
   std::erase_if(host.under_way, [&](MessageIndex index) {
@@ -420,8 +428,9 @@ void Evaluation::choose(Rank me) {
   while (const std::optional<MessageIndex> next = next_to_send(host)) send_frame(me, *next);
 }
 
-/// Returns the oldest message under way whose next frame can leave the host now, because the host's
-/// outgoing side is free. Frames of an exit to another cluster need the link to be free instead.
+/// Returns the oldest message under way whose next frame can leave the host now. The frame needs
+/// the free outgoing side of the host. If the host is an exit and the message goes to another
+/// cluster, the frame needs the free link instead.
 std::optional<MessageIndex> Evaluation::next_to_send(const Host& host) const {
   std::optional<MessageIndex> oldest;
   for (const MessageIndex index : host.under_way) {
@@ -434,8 +443,9 @@ std::optional<MessageIndex> Evaluation::next_to_send(const Host& host) const {
   return oldest;
 }
 
-/// Returns where a message leaves the host: through the host's outgoing side, or for a message of
-/// an exit to another cluster, directly on the link.
+/// Returns where a message leaves the host: own_side, or the index of a link. A message from an
+/// exit to another cluster enters the link at once. Any other message passes the outgoing side of
+/// the host first.
 std::size_t Evaluation::way_out(Rank me, Rank target) const {
   if (network_.exits.empty() || !network_.is_exit(me) || !network_.crosses(me, target))
     return own_side;
@@ -479,7 +489,8 @@ void Evaluation::send_frame(Rank me, MessageIndex index) {
 
 // --- ports ---
 
-/// Grants receiving steps in order, as long as they are free of hazards and ports are available.
+/// Grants the messages of receiving steps in the order of the steps, as long as a step waits for no
+/// earlier step and a port is free.
 void Evaluation::grant_in_order(Rank me) {
   Host& host = hosts_[me];
   for (std::size_t of_class = 0; of_class < host.ports.size(); ++of_class) {
@@ -510,7 +521,7 @@ bool Evaluation::can_start_half_duplex(const Message& message) const {
          has_turn(target, receiving_step(message));
 }
 
-/// Starts messages that can have a port at both ends, until there is no such message.
+/// Starts each message for which both hosts have a free port, until there is no such message.
 void Evaluation::start_half_duplex() {
   while (true) {
     std::vector<std::tuple<std::uint64_t, Rank, MessageIndex>> candidates;
@@ -627,8 +638,8 @@ void Evaluation::end_frame(const Event& event) {
   recycle(event.item);
 }
 
-/// Returns the time at which the link has accepted the frame. A frame that waits for a stream
-/// counts as accepted.
+/// Returns the time at which the link has taken over the frame. The link also takes over frames
+/// that must wait for a stream.
 Nanos Evaluation::enter_link(const Event& event) {
   const Message& message = messages_[event.item];
   const std::size_t link = network_.link_index(message.source, message.target);
@@ -648,8 +659,8 @@ Nanos Evaluation::enter_link(const Event& event) {
   return passage.free_again;
 }
 
-/// Handles a frame that leaves the link. If messages hold their sending port until they have left
-/// the link (Ports::blocks), it frees the port when the last byte of the message has left.
+/// Handles a frame that leaves its link. If messages keep their sending port until they have left
+/// the link (Ports::blocks), the last frame of a message frees the port.
 void Evaluation::leave_link(Event event, const tuning::LinkInstance::Passage& passage) {
   Message& message = messages_[event.item];
   message.entered = std::min(message.entered, event.time);
@@ -711,8 +722,9 @@ void Evaluation::arrive(const Event& event) {
   give_back(message);
 }
 
-/// Returns credit for frames that arrived before their receiving step was free, once the step has
-/// consumed their bytes.
+/// Returns credit to the sender of a message. The credit is that of frames which arrived while the
+/// receiving step still waited for earlier steps. It is returned when the step has consumed their
+/// bytes.
 void Evaluation::give_back(Message& message) {
   if (message.credit_used == 0) return;
   push({.time = now_ + network_.latency(message.target, message.source),

@@ -10,13 +10,14 @@
 
 namespace pricing {
 
-/// Parameters of the executor.
+/// Parameters of the executor: the part of a host that runs the steps of a schedule.
 struct Execution {
-  std::size_t window = 256;   ///< maximum unfinished steps, admitted in order
+  std::size_t window = 256;   ///< maximum number of unfinished steps; steps begin in order
   std::size_t under_way = 4;  ///< maximum messages that a host hands to the transport at once
-  /// Bytes that a source may send to a host before the receiving step is free.
+  /// Bytes that a host may send to another one before the other one's receiving step can take them.
   Bytes credit = unlimited;
-  /// Limits on concurrent messages; with receiving ports, credit has no effect.
+  /// Limits on the number of simultaneous messages. If receiving ports are limited, credit has no
+  /// effect.
   Ports ports = {};
   bool lists_crossings = false;  ///< whether Price::crossings is filled
 };
@@ -27,8 +28,8 @@ struct Flow {
   friend bool operator==(const Flow&, const Flow&) = default;
 };
 
-/// Time of a message between clusters, from its first byte entering the link to its last byte
-/// leaving it.
+/// Time of one message on the link between two clusters: from the entry of its first byte to the
+/// exit of its last byte.
 struct Crossing {
   collectives::Rank from = 0, to = 0;
   base::Nanos begin{0}, end{0};
@@ -41,26 +42,26 @@ struct Price {
   std::vector<Flow> sent;      ///< indexed by participant
   std::vector<Flow> received;  ///< indexed by participant
   std::vector<Flow> links;     ///< indexed by from * clusters + to; from == to inside a cluster
-  /// In the order of arrival; empty unless Execution::lists_crossings.
+  /// In the order of arrival. Filled only if Execution::lists_crossings is true.
   std::vector<Crossing> crossings = {};
 };
 
 /// Predicts the time of a schedule by discrete-event simulation of its steps without data, in whole
 /// nanoseconds. Returns nothing if the time reaches `limit`.
 ///
-/// Sending: A host hands at most `under_way` messages to its outgoing side at a time, oldest step
-///          first. Its outgoing side serves the frames of these messages one by one, oldest message
-///          first. Links, exits and receiving sides serve frames in the order in which the heads
-///          (first bytes) of the frames arrive. A message counts as sent when its last byte has
-///          left the host.
-/// Order: Among events at the same instant, ends of transfers and arrivals of tails are handled
-///        first, then arrivals of heads, sorted by (source, step, frame). After that, executable
-///        steps are executed. Last, each side chooses its next frame.
-/// Credit: A frame can be sent only if the receiving step has granted its message, or if there is
-///         credit for the frame's bytes plus 128. A receiving step grants its message as soon as
-///         the step is free of hazards. Grants and returned credit arrive after the latency from
-///         the receiver to the sender. A message that has neither a grant nor credit does not count
-///         as under way.
+/// Sending: A host hands at most `under_way` messages to its outgoing side at a time; those of the
+///          oldest steps come first. The outgoing side sends their frames one by one, oldest
+///          message first. Links, exits and receiving sides serve frames in the order in which the
+///          first bytes (heads) of the frames arrive. A message counts as sent when its last byte
+///          has left the host.
+/// Order: Events at the same instant are handled in a fixed order. First come ends of transfers and
+///        arrivals of last bytes (tails). Then come arrivals of heads, sorted by source, step and
+///        frame. Then the steps that can execute do so. Last, each side chooses its next frame.
+/// Credit: A frame can be sent only if the receiver has granted its message, or if there is credit
+///         for the bytes of the frame plus 128. A receiving step grants its message as soon as it
+///         waits for no earlier step. Grants and returned credit arrive after the latency from the
+///         receiver to the sender. A message that has neither a grant nor credit does not count
+///         towards `under_way`.
 /// Costs: Reductions take time only if the network has `fold_bytes_per_second`; copies take none.
 /// Throws: std::invalid_argument if the schedule deadlocks, or if a message has more than 2^32
 ///         frames. A verified schedule deadlocks only if the window is smaller than the schedule's
@@ -74,7 +75,7 @@ std::vector<collectives::Program> programs_of(const collectives::Algorithm& algo
                                               const collectives::CollectiveSpec& task,
                                               const collectives::Parameters& parameters);
 
-/// Returns the predicted time and traffic of an algorithm. The token of a barrier has no bytes,
+/// Returns the predicted time and traffic of an algorithm. The messages of a barrier have no bytes,
 /// whatever the size of an element.
 Price price(const collectives::Algorithm& algorithm, const collectives::CollectiveSpec& task,
             const collectives::Parameters& parameters, Bytes element_bytes, const Network& network,

@@ -11,28 +11,29 @@
 namespace pricing {
 
 enum class Kind : std::uint8_t {
-  prepared,   ///< source has spent its host time on a message
-  frame_out,  ///< outgoing side is free again
-  arrived,    ///< tail of a frame has arrived
-  taken,      ///< target has spent its host time on a message
+  prepared,   ///< the source has spent its time for the message
+  frame_out,  ///< the outgoing side of the source is free again
+  arrived,    ///< the last byte of a frame has arrived
+  taken,      ///< the target has spent its time for the message
   folded,     ///< host `source` has finished a reduction step
   granted,
   credited,
-  port_free,  ///< port of the source is free
+  port_free,  ///< a sending port of the source is free
   link_free,
   stream_free,
-  // Each kind below means that the head of a frame has reached this position.
-  at_exit,  ///< exit of the source's cluster
+  // Each kind below means: the first byte (head) of a frame has reached this place.
+  at_exit,  ///< the exit of the source's cluster
   at_link,
-  at_entry,  ///< exit of the target's cluster
-  at_host,   ///< target host
+  at_entry,  ///< the exit of the target's cluster
+  at_host,   ///< the target host
 };
 
 struct Event {
   base::Nanos time;
   Kind kind;
   collectives::Rank source;
-  std::uint32_t item;  // message, target, link or slot, depending on kind
+  // Number of a message, target, link or slot; which of these depends on the kind.
+  std::uint32_t item;
   std::uint32_t frame;
   std::uint64_t step;
   base::Nanos lag{0};
@@ -42,7 +43,7 @@ struct Event {
   auto key() const { return std::tuple(is_head(), source, step, frame, kind, item); }
 };
 
-/// A priority queue of events by time. Events of one instant are ordered by their keys.
+/// A queue of events by time. Events of one instant are sorted by their keys.
 class Events {
  public:
   bool empty() const { return order_.empty(); }
@@ -59,7 +60,7 @@ class Events {
   }
 
  private:
-  struct Entry {  // short, because the heap moves entries often
+  struct Entry {  // small, because the queue copies entries often
     base::Nanos time;
     std::uint32_t order;  // prefix of the event's key
     std::uint32_t place;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/least_window.cpp — untimed execution of steps with a growing window.
+// collectives/cost/least_window.cpp — execution of steps without times, with more and more
+// unfinished steps.
 #include "collectives/cost/least_window.hpp"
 
 #include <array>
@@ -22,23 +23,26 @@ struct PendingMessage {
 };
 
 struct Queue {
-  std::deque<Slot> steps;  // steps without a port, in order
+  std::deque<Slot> steps;  // steps that still need a port, in order
   std::size_t taken = 0;
 };
-using Queues = std::array<Queue, 2>;  // [0]: own cluster, or all messages; [1]: others
+// [0]: for messages of the own cluster, or for all messages. [1]: for messages of other clusters.
+using Queues = std::array<Queue, 2>;
 
 struct WindowedHost {
   explicit WindowedHost(Admission steps) : admission(std::move(steps)) {}
   Admission admission;
   std::vector<Slot> free;
-  std::vector<bool> is_free;  // indexed by slot: whether the step waits for no earlier step
+  // Whether a step waits for no earlier step, by the slot of the step.
+  std::vector<bool> is_free;
   Queues sending, receiving;
   bool is_touched = false;
 };
 
-/// Executes steps without regard to time. A completed step never prevents another one, and ports
-/// are taken in a fixed order. The result therefore does not depend on the order of execution. If
-/// the window is too small, it can grow during the run.
+/// Executes the steps of all participants without regard to time. A step that ends never prevents
+/// another one, and ports are taken in a fixed order. The result therefore does not depend on the
+/// order in which steps execute. For this reason the window can also be increased during the run if
+/// it is too small.
 class Simulation {
  public:
   Simulation(std::vector<collectives::Program> programs, const collectives::Topology& topology,
@@ -118,14 +122,15 @@ class Simulation {
       (is_sender ? host.sending : host.receiving)[class_of(me, step)].steps.push_back(slot);
   }
 
-  /// Executes a step that is free of hazards.
+  /// Executes a step that waits for no earlier step.
   void do_step(Rank me, Slot slot) {
     WindowedHost& host = hosts_[me];
     const Admitted& step = host.admission[slot];
     host.is_free[slot] = true;
     if (step.action != Action::send && step.action != Action::receive) {
       host.admission.finish(slot, host.free);
-      return touch(me);  // fewer steps are unfinished now, so the next step may be admitted
+      // One step less is unfinished, so the next step may be admitted.
+      return touch(me);
     }
     if (!takes_ports(step.action)) can_move(step);
   }
@@ -146,7 +151,8 @@ class Simulation {
     }
   }
 
-  /// Marks one side of a message as ready. If both sides are ready, the message ends.
+  /// Notes that the sender or the receiver of a message is ready. When both are ready, the message
+  /// ends.
   void can_move(const Admitted& step) {
     const MessageIndex index = step.message;
     PendingMessage& message = messages_[index];

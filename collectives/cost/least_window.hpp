@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/least_window.hpp — least limit of unfinished steps without deadlock.
+// collectives/cost/least_window.hpp — least number of unfinished steps with which a schedule does
+// not deadlock.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -11,11 +12,11 @@
 namespace pricing {
 
 /// The window is the maximum number of unfinished steps of a participant. Returns the least window,
-/// at least `from`, with which the programs of all participants terminate. Returns nothing if they
-/// deadlock with every window. Steps run as in an executor, but no message is transferred before
-/// its receiver requests it.
+/// but at least `from`, with which all programs end. Returns nullopt if they deadlock with every
+/// window. Steps run as in the executor of schedules, but no message is transferred before its
+/// receiver requests it.
 ///
-/// Why: With a smaller window, a run that has used up its credit blocks until its deadline.
+/// Why: If the window is smaller, a run waits until its deadline when it has used up its credit.
 /// Cost: Time is proportional to the number of steps, and independent of the number of elements.
 std::optional<std::size_t> least_window(std::vector<collectives::Program> programs,
                                         const collectives::Topology& topology, const Ports& ports,

@@ -11,7 +11,8 @@ namespace pricing {
 
 using MessageIndex = std::uint32_t;
 
-/// An ordered pair of participants and a channel. The k-th message sent is the k-th received.
+/// The messages from one participant to another on one channel. The k-th message sent is the k-th
+/// received.
 struct Stream {
   collectives::Rank source = 0;
   collectives::Rank target = 0;
@@ -34,7 +35,7 @@ class Messages {
     all_[index] = {};
     return index;
   }
-  /// Makes the index of a finished message available again.
+  /// Frees the index of a finished message for later messages.
   void recycle(MessageIndex index) { vacant_.push_back(index); }
   Message& operator[](MessageIndex index) { return all_[index]; }
   const Message& operator[](MessageIndex index) const { return all_[index]; }
@@ -44,12 +45,12 @@ class Messages {
   std::vector<MessageIndex> vacant_;
 };
 
-/// Pairs the sending and the receiving step of each message. It queues the messages of which only
-/// one step is admitted, oldest first.
+/// Finds the receiving step for each sending step, and the reverse. Messages of which only one step
+/// is admitted wait in queues, oldest first.
 class Meeting {
  public:
-  /// Returns the oldest message for which the other side waits. If it returns nothing, this side is
-  /// the first, and the caller must call wait().
+  /// Returns the oldest message of the stream whose other step is admitted already. If there is
+  /// none, returns nullopt, and the caller must call wait().
   std::optional<MessageIndex> meet(const Stream& stream, bool is_sender);
   void wait(const Stream& stream, bool is_sender, MessageIndex message);
 
@@ -63,11 +64,13 @@ class Meeting {
     }
   };
   struct Waiting {
-    bool are_sent = false;  // whether senders wait; otherwise receivers wait
+    // Whether the messages that wait lack their receiving step. If false, they lack their sending
+    // step.
+    bool are_sent = false;
     MessageIndex first = 0, last = 0;
   };
   std::unordered_map<Stream, Waiting, Hash> waiting_;
-  std::vector<MessageIndex> next_;  // indexed by message: next one of its stream
+  std::vector<MessageIndex> next_;  // the next message of the same stream, by message
 };
 
 }  // namespace pricing

@@ -25,15 +25,18 @@ using tuning::Link;  ///< one direction between two clusters
 /// Thread-safe: a value; concurrent reads are safe.
 struct Network {
   std::shared_ptr<const collectives::Topology> topology;
-  std::vector<tuning::LinkModel> outgoing;   ///< participants, then exits that are not participants
-  std::vector<tuning::LinkModel> receiving;  ///< same order as `outgoing`
-  std::vector<Link> links;                   ///< indexed by clusters: from * clusters + to
-  /// Index of each cluster's exit in `outgoing`, or nothing for a switch. Empty: switches
-  /// everywhere.
+  /// Outgoing side of each participant, followed by that of each exit that is no participant.
+  std::vector<tuning::LinkModel> outgoing;
+  /// Receiving side of each host, in the order of `outgoing`.
+  std::vector<tuning::LinkModel> receiving;
+  /// Links between clusters, indexed by from * clusters + to.
+  std::vector<Link> links;
+  /// Index in `outgoing` of each cluster's exit; nullopt for a cluster with a switch. If the vector
+  /// is empty, each cluster has a switch.
   std::vector<std::optional<std::uint32_t>> exits = {};
   std::size_t striping = 1;     ///< streams per ordered pair of hosts
-  Bytes frame = 64 * 1024;      ///< bytes that a link serves as a unit
-  base::Nanos message_cost{0};  ///< host's time per message sent or received
+  Bytes frame = 64 * 1024;      ///< maximum number of bytes that a link sends in one piece
+  base::Nanos message_cost{0};  ///< host's time for each message sent or received
   /// Rate of reductions on a host: bytes read plus bytes written, per second. 0 = they take no
   /// time.
   double fold_bytes_per_second = 0;
@@ -52,8 +55,8 @@ struct Network {
   bool is_exit(collectives::Rank rank) const { return exit_of(rank) == rank; }
 
   enum class Part { outgoing, link, receiving };
-  /// Calls `see(part, index)` for each side of a host and each link that a message between two
-  /// hosts passes, in order.
+  /// Calls `see(part, index)` for each part of the network that a message between two hosts passes,
+  /// in order. A part is a side of a host or a link.
   template <class See>
   void for_way(collectives::Rank from, collectives::Rank to, const See& see) const;
   /// Returns the sum of all latencies between two hosts. Latencies that change count as at time 0.
@@ -72,10 +75,11 @@ void Network::for_way(collectives::Rank from, collectives::Rank to, const See& s
   if (!is_between || !is_exit(to)) see(Part::receiving, std::size_t{to});
 }
 
-/// Returns the rate at time 0 in bits per second; 0 = unlimited.
+/// Returns the rate in bits per second that the link has at time 0; 0 = unlimited.
 double rate_of(const tuning::LinkModel& model);
 double rate_of(const Link& link);
-/// Returns the least time for that many bytes at that rate, rounded down, at most time_max.
+/// Returns the least time in which that many bytes pass at that rate. The time is rounded down and
+/// is at most time_max.
 base::Nanos least_time(double bytes, double bits_per_second);
 inline base::Nanos least_time(Bytes bytes, double bits_per_second) {
   return least_time(static_cast<double>(bytes), bits_per_second);

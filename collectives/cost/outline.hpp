@@ -9,9 +9,10 @@ namespace pricing {
 
 /// Properties of a schedule on a network that are cheap to compute.
 struct Outline {
-  base::Digest steps;  ///< equal for identical schedules
+  base::Digest steps;  ///< equal for two schedules with the same steps
   std::size_t messages = 0;
-  base::Nanos load{0};  ///< time that the busiest host or link needs for its bytes: a lower bound
+  /// Time that the busiest host or link needs for its bytes. The schedule takes at least this time.
+  base::Nanos load{0};
 };
 
 /// Appends all fields of a step as numbers.

@@ -11,8 +11,8 @@ namespace pricing {
 template <class Value>
 class Pool {
  public:
-  /// A list, identified by its last node, whose `next` is the first node. An empty list is `none`.
-  /// The owner must clear the list in its pool.
+  /// A list, as the index of its last node. The `next` of that node is the first node. An empty
+  /// list is `none`. The owner of a list must clear it with clear().
   using List = std::uint32_t;
   static constexpr List none = ~List{0};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/cost/uses.hpp — index of the cells that unfinished steps of a participant access.
+// collectives/cost/uses.hpp — accesses of a participant's unfinished steps to the cells of its
+// buffers.
 #pragma once
 #include <vector>
 
@@ -8,25 +9,26 @@
 
 namespace pricing {
 
-using Slot = std::uint32_t;  ///< place of an admitted step that is not done
+/// Number of the place where an unfinished step is stored. Another step gets the place later.
+using Slot = std::uint32_t;
 
-/// Accesses of steps to blocks, sorted by buffer and offset to find overlaps fast. A write hides
-/// earlier accesses to cells within its block. The writing step waits for these accesses. Later
-/// steps therefore need to wait only for the write. Reads of `in` are not recorded, because no step
-/// writes to `in`.
+/// Accesses of steps to blocks of cells. They are sorted by buffer and offset, so that overlapping
+/// ones are found fast. A write replaces the earlier accesses to the cells of its block: the
+/// writing step waits for these accesses, so later steps need to wait only for the write. Reads of
+/// the buffer `in` are not recorded, because no step writes to it.
 ///
-/// Accesses of finished steps stay until memory is needed. Callers must ignore them.
+/// Accesses of finished steps are removed only when memory is needed. Callers must ignore them.
 class Uses {
  public:
-  /// A step, identified by its place among the unfinished steps (`slot`) and its number. Places are
-  /// reused, numbers are not.
+  /// A step, identified by two numbers: the place where it is stored (`slot`), and its position
+  /// among all steps. Other steps get the same place later, but never the same position.
   struct User {
     Slot slot;
     std::uint32_t number;
   };
 
-  /// Calls `see` for each recorded access that a new step must wait for. The new step writes the
-  /// block if `writes` is true, and reads it otherwise.
+  /// Calls `see` for each recorded access for which a new step must wait. `writes` says whether the
+  /// new step writes to the block or reads it.
   template <class See>
   void earlier(const collectives::Block& block, bool writes, const See& see) {
     if (block.buffer == collectives::in) return;
@@ -106,7 +108,8 @@ class Uses {
     static constexpr std::size_t first_full = 16;
     std::vector<Use> uses_;
     std::size_t full_ = first_full;
-    // Longest range ever added. A range that overlaps another begins at most this far before it.
+    // Length of the longest range that was ever added. A range that overlaps a given offset begins
+    // at most this far before it.
     collectives::Count longest_ = 0;
   };
 
