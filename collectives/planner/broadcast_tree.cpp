@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/broadcast_tree.cpp — growth of trees host by host; simulated annealing.
+// collectives/planner/broadcast_tree.cpp — growth of broadcast trees host by host, and simulated
+// annealing.
 #include "collectives/planner/broadcast_tree.hpp"
 
 #include <algorithm>
@@ -8,7 +9,8 @@
 namespace planning {
 namespace {
 
-/// A growing tree: hosts that have the block, and when each can send next.
+/// A tree that is being built: the hosts that have the block, and the time at which each of them
+/// can send next.
 struct Growth {
   explicit Growth(const PairCosts& among, Rank root, Bytes block)
       : costs(among), bytes(block), free_at(among.hosts(), Nanos(-1)) {
@@ -26,12 +28,14 @@ struct Growth {
     free_at[from] += costs.sending(from, bytes);
     tree.children[from].push_back(to);
   }
-  /// Adds all hosts to the tree, always the one with the earliest arrival next.
+  /// Adds these hosts to the tree. The next host is always the one that can have the block
+  /// earliest.
   void spread(std::span<const Rank> hosts);
 
   const PairCosts& costs;
   Bytes bytes;
-  std::vector<Nanos> free_at;  // negative = does not have the block
+  // Time at which each host can send next; negative if it does not have the block.
+  std::vector<Nanos> free_at;
   BroadcastTree tree;
   Nanos last{0};
 };
@@ -78,10 +82,11 @@ double decay(double x) {
   return power;
 }
 
-/// The hosts and clusters through which a block enters each cluster.
+/// How a block enters each cluster: the host that gets it first, and the cluster that sends it.
 struct Entries {
-  std::vector<Rank> host;  // entry host, indexed by cluster
-  // Parent cluster, indexed by cluster; the root's cluster has itself.
+  // Host of each cluster that gets the block first.
+  std::vector<Rank> host;
+  // Cluster from which each cluster gets the block. The cluster of the root has itself here.
   std::vector<std::size_t> parent;
 
   bool is_below(std::size_t cluster, std::size_t above) const {
@@ -98,7 +103,7 @@ class Annealing {
 
  private:
   static constexpr int moves = 150;
-  static constexpr double first_temperature = 0.1;  // fraction of the initial cost
+  static constexpr double first_temperature = 0.1;  // as a fraction of the cost of the first tree
   static constexpr double cooling = 0.97;
 
   Growth grown(const Entries& entries) const;
@@ -111,8 +116,8 @@ class Annealing {
   Chance chance_;
 };
 
-/// Adds the hosts that get the block through this cluster: first other clusters, then its own
-/// hosts. The entry host of a cluster sends to other clusters first.
+/// Adds all hosts that get the block through this cluster. First come the clusters to which its
+/// entry host sends, then its own hosts.
 void Annealing::enter(Growth& growth, const Entries& entries, std::size_t cluster) const {
   for (std::size_t child = 0; child < entries.parent.size(); ++child)
     if (child != cluster && entries.parent[child] == cluster)

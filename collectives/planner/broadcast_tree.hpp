@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/broadcast_tree.hpp — broadcast trees for one block, adapted to the network.
+// collectives/planner/broadcast_tree.hpp — trees in which one block is sent to all hosts of a
+// network.
 #pragma once
 #include <vector>
 
@@ -13,20 +14,20 @@ struct BroadcastTree {
   std::vector<std::vector<Rank>> children;  ///< indexed by host
 };
 
-/// Builds a shortest-path tree, where the length of a path is the time at which the block arrives.
-/// A sender sends one message at a time. Hosts are added in the order of the earliest time at which
-/// they can have the block. The tree ignores clusters. A block may therefore enter a cluster
-/// several times.
+/// Builds a shortest-path tree. The length of a path is the time at which the block arrives. A
+/// sender sends one message at a time. Always the host is added next that can have the block
+/// earliest. The tree ignores clusters, so a block may enter a cluster several times.
 /// Paper: Mateescu 2005 (from its abstract).
 BroadcastTree mateescu_tree(const PairCosts& costs, Rank root, Bytes bytes);
 
-/// Builds a tree by simulated annealing. In each cluster, one host gets the block first. It sends
-/// the block to other clusters, then to the hosts of its own cluster. The search varies this host,
-/// and the cluster from which it gets the block. Inside a cluster, hosts are added as in
-/// mateescu_tree(). In the initial tree, the first host of each cluster gets the block from the
-/// root. A tree replaces the best tree so far only if it is strictly better. Blocks of several
-/// roots therefore often enter a cluster through the same host. The random numbers are a fixed
-/// sequence. Every machine therefore builds the same tree.
+/// Builds a tree by simulated annealing. In each cluster, one host, the entry host, gets the block
+/// first. It sends the block to other clusters, then to the hosts of its own cluster. The search
+/// varies the entry host, and the cluster from which it gets the block. Inside a cluster, hosts are
+/// added as in mateescu_tree().
+/// In the initial tree, the first host of each cluster gets the block from the root. A tree
+/// replaces the best tree so far only if it is strictly better. The blocks of different roots
+/// therefore often enter a cluster through the same host. The random numbers are a fixed sequence,
+/// so every machine builds the same tree.
 /// Paper: Gupta and Vadhiyar 2006 (ClusteredSA), rebuilt from its name and two lines of their
 ///        paper of 2007.
 BroadcastTree clustered_tree(const PairCosts& costs, Rank root, Bytes bytes);

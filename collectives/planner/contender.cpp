@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/contender.cpp — alternatives to compare, and their comparison.
+// collectives/planner/contender.cpp — algorithms and plans that compete for an allgather, and their
+// comparison.
 #include "collectives/planner/contender.hpp"
 
 #include <fmt/format.h>
@@ -14,8 +15,8 @@
 namespace planning {
 namespace {
 
-/// Returns the default parameters. If the algorithm has a parameter for the bytes of an element,
-/// it is set.
+/// Returns the default parameters of the algorithm. If one of them is the number of bytes of an
+/// array element, it is set to `element_bytes`.
 collectives::Parameters parameters_of(const collectives::Algorithm& algorithm,
                                       Bytes element_bytes) {
   collectives::Parameters parameters = algorithm.read("");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/contender.hpp — alternatives for one allgather, and their predicted times.
+// collectives/planner/contender.hpp — algorithms and plans that compete for one allgather, with
+// their predicted times.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,33 +10,34 @@
 
 namespace planning {
 
-/// An algorithm for an allgather, its execution parameters, and its predicted time.
+/// An algorithm or a plan for an allgather, how it is executed, and its predicted time.
 struct Contender {
   std::string name;
   collectives::Algorithm algorithm;
   collectives::Parameters parameters = {};
   pricing::Execution execution = {};
-  std::shared_ptr<const Plan> plan = {};  ///< nullptr = algorithm of the library
-  std::size_t striping = 0;               ///< streams of a message; 0 = value of the network
+  std::shared_ptr<const Plan> plan = {};  ///< the plan; nullptr for an algorithm of the library
+  std::size_t striping = 0;               ///< streams per message; 0 = as in the network
   Nanos time{0};
 
-  base::Digest digest() const;  ///< digest of everything that determines what hosts do
+  /// Returns a digest of everything that determines what the hosts do.
+  base::Digest digest() const;
 };
 
 /// Returns a contender that executes a plan under the given name.
 Contender contender_of(Plan plan, std::string name, const pricing::Execution& execution);
 
-/// Returns an execution with one sending and one receiving port per host, as in the paper's model
-/// of ports. A message holds the sending port for an additional `overhead`. With
-/// one_port_in_order(), each host also executes the steps of a plan strictly in order.
+/// Returns the execution in the paper's model of ports: each host has one sending and one receiving
+/// port. A message occupies the sending port for an additional time, `overhead`. With
+/// one_port_in_order(), each host also executes its steps strictly in the order of the plan.
 pricing::Execution one_port(Nanos overhead);
 pricing::Execution one_port_in_order(Nanos overhead);
 
-/// Returns the alternatives that the paper compares:
-/// - the library's allgathers with their default parameters;
-/// - merged trees of Mateescu 2005 and of ClusteredSA;
-/// - Min³ with declared pools and with pools by bandwidth. Hosts have one port for each direction,
-///   or one for both with half duplex.
+/// Returns the algorithms and plans that the paper compares:
+/// - the allgathers of the library with their default parameters;
+/// - plans from broadcast trees, by Mateescu 2005 and by ClusteredSA;
+/// - plans of Min³, with the declared pools (groups of hosts) and with pools by bandwidth. Hosts
+///   have one port for each direction. With half duplex, they have one port for both.
 /// Throws: std::invalid_argument if the blocks are not those of the network's participants.
 /// Paper: Gupta and Vadhiyar 2007.
 std::vector<Contender> rivals_of(const pricing::Network& network, const collectives::Counts& counts,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/merged_trees.cpp — one order for the edges of many broadcast trees.
+// collectives/planner/merged_trees.cpp — order in which the edges of many broadcast trees are
+// planned.
 #include "collectives/planner/merged_trees.hpp"
 
 #include <queue>
@@ -8,7 +9,7 @@
 namespace planning {
 namespace {
 
-/// The next edge from a host that has a piece.
+/// The edge of a broadcast tree over which a host sends a piece next.
 struct Edge {
   Nanos end;
   std::uint32_t piece = 0;
@@ -26,13 +27,14 @@ class Merger {
   }
 
   void begin(std::uint32_t piece) { offer(piece, trees_[piece].root); }
-  /// Plans the edges of all trees for which begin() was called, until every host has the pieces of
-  /// these trees.
+  /// Plans transfers for all edges of the trees for which begin() was called. After these
+  /// transfers, every host has the pieces of these trees.
   void merge(std::vector<Transfer>& transfers) {
     while (!queue_.empty()) {
       const Edge edge = queue_.top();
       queue_.pop();
-      // Outdated: by now this edge would end later than when it was queued.
+      // Since this edge was queued, other transfers were planned for the same ports. Its transfer
+      // would end later now, so the edge is queued again with its new end.
       if (state_.end(edge.piece, edge.from, edge.to) != edge.end) {
         offer(edge.piece, edge.from);
         continue;
@@ -54,7 +56,8 @@ class Merger {
 
   const std::vector<BroadcastTree>& trees_;
   PortState& state_;
-  std::vector<std::vector<std::size_t>> served_;  // number of children served, by piece and host
+  // To how many children each host has sent a piece, by piece and host.
+  std::vector<std::vector<std::size_t>> served_;
   std::priority_queue<Edge> queue_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/min3.cpp — greedy search with a heap of the earliest known end times.
+// collectives/planner/min3.cpp — greedy search for transfers, with a heap of the earliest known
+// ends.
 #include "collectives/planner/min3.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +12,7 @@
 namespace planning {
 namespace {
 
-/// The transfer that brings a piece into a part of the pool at the earliest time.
+/// The transfer that brings a piece into a part of the pool earliest.
 struct Least {
   Nanos end = Nanos::max();
   std::uint32_t piece = 0;
@@ -29,8 +30,8 @@ class Greedy {
   Greedy(const PairCosts& costs, const std::vector<Piece>& pieces, const PortModel& model)
       : state_(costs, pieces, model), part_of_(costs.hosts()) {}
 
-  /// Plans all transfers within a pool. `holders` has for each piece the host of the pool that has
-  /// it.
+  /// Plans all transfers within a pool. Before that, each piece is at one host of the pool.
+  /// `holders` has this host for each piece.
   void plan(const Pool& pool, const std::vector<Rank>& holders);
   std::vector<Transfer> transfers() && { return std::move(transfers_); }
 
@@ -41,7 +42,7 @@ class Greedy {
   std::vector<std::vector<Rank>> spread(const Parts& parts, const std::vector<Rank>& holders);
 
   PortState state_;
-  std::vector<std::size_t> part_of_;  // part of the current pool, by host
+  std::vector<std::size_t> part_of_;  // part of the current pool to which each host belongs
   std::vector<Transfer> transfers_;
 };
 
@@ -58,8 +59,8 @@ Least Greedy::look(std::uint32_t piece, std::uint32_t part, std::span<const Rank
   return least;
 }
 
-/// Brings every piece into each part. Returns for each piece the hosts that have it, in the order
-/// in which they got it.
+/// Plans transfers that bring every piece into each part. Returns for each piece the hosts that
+/// have it, in the order in which they got it.
 std::vector<std::vector<Rank>> Greedy::spread(const Parts& parts,
                                               const std::vector<Rank>& holders) {
   const auto pieces = static_cast<std::uint32_t>(holders.size());
@@ -87,7 +88,7 @@ std::vector<std::vector<Rank>> Greedy::spread(const Parts& parts,
       continue;
     }
     transfers_.push_back(state_.commit(least.piece, least.from, least.to));
-    latest.end = Nanos(-1);  // the part has the piece now
+    latest.end = Nanos(-1);  // marks that the part has the piece now
     from.push_back(least.to);
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
       const Least& other = known[least.piece * parts.size() + part];
@@ -117,7 +118,7 @@ void Greedy::plan(const Pool& pool, const std::vector<Rank>& holders) {
       inside[piece] = *std::find_if(sources[piece].begin(), sources[piece].end(),
                                     [&](Rank host) { return part_of_[host] == part; });
     plan(pool.parts[part], inside);
-    tell_parts();  // restore the parts of this pool
+    tell_parts();  // the recursion has set the parts of inner pools
   }
 }
 

@@ -7,19 +7,20 @@
 namespace planning {
 
 /// Plans an allgather with Min³. The hosts form a pool, which is divided into parts
-/// (pool_tree.hpp). Min³ transfers every piece once into each part, then repeats this within each
-/// part. It always plans the transfer with the earliest end next. Candidates are all pieces, all
-/// parts that lack the piece, all hosts of the part, and all senders that have the piece. Ties go
-/// to the first piece, then to the first part, then to the sender that got the piece first, then
-/// to the lowest rank of a receiver.
+/// (pool_tree.hpp). Min³ transfers every piece once into each part. Then it does the same within
+/// each part. It always plans the transfer next that ends earliest. Possible are all pieces, all
+/// parts that lack the piece, all hosts of the part as receivers, and all hosts that have the piece
+/// as senders.
+/// If several transfers end at the same time, the first piece is preferred. Then come the first
+/// part, the sender that got the piece first, and the receiver with the lowest rank.
 ///
-/// The ports of a host stay occupied across levels of the pool tree. Transfers within a part
-/// therefore begin after the transfers between parts that use the same ports. The pieces may be
-/// segments of blocks.
-/// Cost: At most 5 ms for 20 hosts and 500 ms for 80 hosts (`collectives_tests "[.times]"`). The
-///       predicted end of a transfer never decreases. Outdated entries of the heap are therefore
-///       too early, never too late. If the first entry is up to date, it is the earliest end of
-///       all.
+/// A transfer occupies the ports of its hosts also for the transfers inside parts. Transfers within
+/// a part therefore begin after those transfers between parts that use the same ports. A piece is a
+/// block or a segment of it.
+/// Cost: At most 5 ms for 20 hosts and 500 ms for 80 hosts (`collectives_tests "[.times]"`). To
+///       save time, the ends of possible transfers are kept in a heap and not recomputed. The true
+///       end of a transfer is never earlier than the end in the heap. If the first entry is up to
+///       date, it is therefore the earliest end of all.
 /// Throws: std::invalid_argument if the pools and the network differ in the number of hosts.
 Plan min3(const Pool& pools, const PairCosts& costs, const collectives::Counts& counts,
           std::vector<Piece> pieces, const PortModel& model = {});

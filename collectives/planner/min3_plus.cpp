@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/min3_plus.cpp — alternatives that Min³+ tries.
+// collectives/planner/min3_plus.cpp — plans that Min³+ tries.
 #include "collectives/planner/min3_plus.hpp"
 
 #include <fmt/format.h>
@@ -9,11 +9,12 @@
 namespace planning {
 namespace {
 
-/// Maximum number of transfers of a plan that is tried, unless the caller requests its number of
+/// Plans with more transfers than this are not tried, unless the caller requests their number of
 /// segments.
 constexpr std::size_t transfers_most = 1 << 14;
 
-/// Returns only the requested value, or all default values if the requested one is 0.
+/// Returns the values to try for a parameter: only the requested one, or all of `all` if none is
+/// requested (0).
 std::vector<std::size_t> tried(std::size_t asked, std::vector<std::size_t> all) {
   return asked > 0 ? std::vector{asked} : all;
 }

@@ -17,21 +17,21 @@ namespace planning {
 Plan min3_plus_plan(const Pool& pools, const PairCosts& costs, const collectives::Counts& counts,
                     Bytes element_bytes, std::size_t segments, std::size_t at_once);
 
-/// Returns the execution for which such a plan is made. Each host has the ports of the plan, and
-/// sends the oldest message that can be transferred first.
+/// Returns the execution for which such a plan is made. Each host has the ports of the plan. It
+/// always sends the message of the oldest step that can be transferred.
 pricing::Execution min3_plus_execution(std::size_t at_once, Nanos overhead);
 
-/// Alternatives to try.
+/// Alternatives that min3_plus() tries.
 struct Min3PlusLimits {
-  std::string pools = "any";  ///< "any", "declared" or "bandwidth"
+  std::string pools = "any";  ///< pools to try: "any" (both), "declared" or "bandwidth"
   std::size_t segments = 0;   ///< segments of the largest block; 0 = 1 to 8
   std::size_t at_once = 0;    ///< concurrent messages from other clusters; 0 = 1 to 8
 };
 
-/// Returns plans for declared pools and pools by bandwidth, for whole blocks and segments, and for
-/// one or several concurrent messages from other clusters. The plans are not compared: use
-/// compare(), ideally together with rivals_of(). The best plan is the best for the given
-/// description of the network. Errors in the description cost part of the gain.
+/// Returns plans for declared pools and for pools by bandwidth, with whole blocks and with
+/// segments, and with one or several simultaneous messages from other clusters. The caller compares
+/// the plans by compare(), best together with those of rivals_of(). The plan that is best by its
+/// predicted time is best only if the description of the network is right.
 /// Throws: std::invalid_argument if the blocks are not those of the network's participants.
 std::vector<Contender> min3_plus(const pricing::Network& network, const collectives::Counts& counts,
                                  Bytes element_bytes, Nanos overhead,

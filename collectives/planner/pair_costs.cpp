@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/pair_costs.cpp — costs of messages from a network or a matrix.
+// collectives/planner/pair_costs.cpp — costs of messages between pairs of hosts, from a network or
+// a matrix.
 #include "collectives/planner/pair_costs.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,8 @@
 namespace planning {
 namespace {
 
-/// Returns the time of the bytes at that rate, rounded half up.
+/// Returns the time in which the bytes pass at that rate, rounded to the nearest nanosecond (halves
+/// up).
 Nanos rounded(Bytes bytes, double bits_per_second) {
   if (bits_per_second <= 0) return Nanos(0);
   const double nanos = static_cast<double>(bytes) * 8e9 / bits_per_second + 0.5;
@@ -25,7 +27,7 @@ double slower(double left, double right) {
   return std::min(left, right);
 }
 
-/// Returns the number of streams of a link that one message can use.
+/// Returns over how many streams of a link the frames of one message are spread.
 std::size_t stripes(const pricing::Network& network, const pricing::Link& link) {
   return link.streams == 0 ? network.striping : std::min(network.striping, link.streams);
 }
@@ -36,7 +38,7 @@ double link_rate(const pricing::Network& network, const pricing::Link& link) {
   return slower(rate, link.stream_rate * static_cast<double>(stripes(network, link)));
 }
 
-/// Returns the rate of the slowest stage between two hosts.
+/// Returns the least rate of all parts of the network between two hosts.
 double way_rate(const pricing::Network& network, Rank from, Rank to) {
   using Part = pricing::Network::Part;
   double rate = 0;
@@ -48,8 +50,8 @@ double way_rate(const pricing::Network& network, Rank from, Rank to) {
   return rate;
 }
 
-/// Returns the number of slots of a link (0 = unlimited). A link without streams but with a
-/// limited rate has one slot, because its messages queue.
+/// Returns how many messages a link can carry at once (its slots); 0 = unlimited. A link without
+/// streams, but with a limited rate, has one slot, because its messages queue.
 std::size_t slots_of(const pricing::Network& network, const pricing::Link& link) {
   if (link.has_streams())
     return link.streams == 0 ? 0 : std::max<std::size_t>(1, link.streams / stripes(network, link));

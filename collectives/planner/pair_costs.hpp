@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/pair_costs.hpp — latency, bandwidth and costs of each pair of hosts.
+// collectives/planner/pair_costs.hpp — latency, bandwidth and other costs of messages between each
+// pair of hosts.
 #pragma once
 #include <vector>
 
@@ -11,17 +12,19 @@ using base::Nanos;
 using collectives::Rank;
 using pricing::Bytes;
 
-/// Properties of the route of one message between two hosts.
+/// Properties of the route from one host to another.
 struct Pair {
   Nanos latency{0};
   double bits_per_second = 0;  ///< rate of one stream; 0 = unlimited
 };
 
-/// The network model of the planners: latency L and bandwidth B of each ordered pair of hosts. A
-/// message of m bytes holds the sending port of its host for os(m) = overhead + m / nic. It holds
-/// its pair for g(m) = max(os(m), m / B). The paper measures os and g, but does not print them.
+/// The network model of the planners: the latency L and the bandwidth B of each ordered pair of
+/// hosts. A message of m bytes occupies the sending port of its host for os(m) = overhead + m /
+/// nic, where nic is the rate of the host's network interface. It occupies its pair of hosts for
+/// g(m) = max(os(m), m / B). The paper measures os and g, but does not print their values.
 ///
-/// Units: whole nanoseconds, each rounded once, so that ties are ties on every machine.
+/// Units: whole nanoseconds. Each time is rounded once. Two times that are equal on one machine are
+///        therefore equal on every machine.
 /// Thread-safe: immutable after construction.
 /// Paper: Gupta and Vadhiyar 2007, §4.
 class PairCosts {
@@ -45,8 +48,8 @@ class PairCosts {
     return topology_->cluster_of(from) != topology_->cluster_of(to);
   }
 
-  Nanos takes(Rank from, Rank to, Bytes bytes) const;  ///< m / B
-  Nanos sending(Rank from, Bytes bytes) const;         ///< os(m)
+  Nanos takes(Rank from, Rank to, Bytes bytes) const;  ///< m / B: time without the latency
+  Nanos sending(Rank from, Bytes bytes) const;         ///< os(m): time at the sending port
 
   /// Returns how many messages the link between two clusters may carry at once; 0 = unlimited.
   std::size_t slots(std::size_t path) const { return slots_[path]; }

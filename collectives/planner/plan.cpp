@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/plan.cpp — pieces, digests and steps of plans.
+// collectives/planner/plan.cpp — pieces, digests and steps of planned allgathers.
 #include "collectives/planner/plan.hpp"
 
 #include <fmt/format.h>

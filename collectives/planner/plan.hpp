@@ -12,16 +12,16 @@
 
 namespace planning {
 
-/// The unit of transfer: a participant's block or a segment of it.
+/// The data of one transfer: the block of a participant, or a segment of it.
 struct Piece {
   Rank owner = 0;
   collectives::Range cells;  ///< range of `out`
   Bytes bytes = 0;
 };
 
-/// Returns the blocks of an allgather, each cut into `segments` parts of nearly equal size. Empty
-/// segments are omitted. If `proportional`, only the largest block has that many segments, and
-/// smaller blocks have fewer.
+/// Returns the blocks of an allgather, each cut into `segments` parts of nearly equal size. If
+/// `proportional` is true, only the largest block has so many parts, and smaller blocks have fewer.
+/// Empty parts are omitted.
 std::vector<Piece> pieces_of(const collectives::Counts& counts, Bytes element_bytes,
                              std::size_t segments = 1, bool proportional = false);
 
@@ -32,9 +32,9 @@ struct Transfer {
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };
 
-/// An allgather as a list of transfers. Each participant does its own transfers in list order. In
-/// that order every sender already has the piece that it sends. Participants therefore never wait
-/// for each other in a cycle.
+/// An allgather as a list of transfers. Each participant does its own transfers in the order of the
+/// list. In this order, every sender has a piece before it must send it. Participants therefore
+/// never wait for each other in a cycle.
 /// Thread-safe: immutable once made.
 struct Plan {
   Rank hosts = 0;
@@ -47,19 +47,20 @@ struct Plan {
   base::Digest digest() const;
 };
 
-/// Sorts by predicted start (stable).
+/// Sorts transfers by their predicted starts. Transfers with the same start keep their order.
 void sort_by_start(std::vector<Transfer>& transfers);
 
 /// Appends the steps of a participant: a copy of its own block, then a step for each of its
 /// transfers.
 void append_steps(const Plan& plan, Rank me, collectives::Steps& steps);
 
-/// Returns for example "A0>B0 A0 0-1050", with times in milliseconds. Segments are written as
-/// "A0.1".
+/// Returns a transfer as text, for example "A0>B0 A0 0-1050": A0 sends the block of A0 to B0 from 0
+/// to 1050 ms. A segment is written as "A0.1".
 std::string text(const Plan& plan, const Transfer& transfer, std::span<const std::string> names);
 
-/// Returns the plan as an algorithm that does exactly this allgather and refuses everything else.
-/// Code that verifies, prices or executes algorithms therefore also handles plans.
+/// Returns the plan as an algorithm. The algorithm does exactly this allgather and refuses
+/// everything else. Code that verifies, evaluates or executes algorithms can thus also handle
+/// plans.
 collectives::Algorithm algorithm_of(std::shared_ptr<const Plan> plan, std::string name,
                                     std::string help);
 

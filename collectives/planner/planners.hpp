@@ -8,7 +8,7 @@
 
 namespace planning {
 
-/// The input of a planner: blocks on a network.
+/// The input of a planner: the blocks of an allgather, and the network of its hosts.
 struct Question {
   const pricing::Network& network;
   const collectives::Counts& counts;
@@ -21,7 +21,7 @@ struct Planner {
   std::string name = {};
   std::string help = {};
   std::vector<collectives::Parameter> parameters = {};
-  /// Returns the plans to choose from, not yet compared.
+  /// Returns the plans from which the best is chosen. They are not compared yet.
   std::function<std::vector<Contender>(const Question&, const collectives::Parameters&)> plans;
 
   /// Parses "pools=declared,segments=2". Parameters that are not mentioned get their default.
@@ -37,9 +37,9 @@ const Planner* planner_named(std::string_view name);
 std::string planner_reference();
 inline bool plans(std::string_view name) { return planner_named(name) != nullptr; }
 
-/// Returns the best plan of a planner, as an algorithm with its ports and its predicted time on
-/// the network. The result is the same on every host with the same input. The parameter
-/// `overhead_ns` is the additional time for which a message holds the sender's port.
+/// Returns the best plan of a planner, as an algorithm with its ports and its predicted time. With
+/// the same input, the result is the same on every host. The parameter `overhead_ns` is the time
+/// for which a message occupies the sending port in addition.
 /// Cost: Milliseconds for 20 hosts; seconds for 80 hosts if plans are compared (min3_plus).
 ///       Callers should keep the result.
 /// Throws: std::invalid_argument if `task` is not an allgather of the network's participants.

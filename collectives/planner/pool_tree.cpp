@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/pool_tree.cpp — growth of pools host by host, division class by class.
+// collectives/planner/pool_tree.cpp — growth of pools host by host, and their division by classes
+// of bandwidth.
 #include "collectives/planner/pool_tree.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr double alike = 1.1;
 
-/// Returns the bits per second in the slower direction of a pair.
+/// Returns the bandwidth of a pair of hosts in its slower direction, in bits per second.
 double affinity(const PairCosts& costs, Rank one, Rank other) {
   const auto rate = [&](Rank from, Rank to) {
     const double bits = costs.pair(from, to).bits_per_second;
@@ -30,7 +31,7 @@ double mean_affinity(const PairCosts& costs, const std::vector<Rank>& pool, Rank
   return sum / static_cast<double>(pool.size());
 }
 
-/// Returns the first of the two ends of the fastest link.
+/// Returns the host with which a pool begins: the first of the two hosts with the fastest link.
 Rank seed_of(const PairCosts& costs, const std::vector<Rank>& hosts) {
   Rank seed = hosts.front();
   double fastest = 0;
@@ -43,7 +44,7 @@ Rank seed_of(const PairCosts& costs, const std::vector<Rank>& hosts) {
   return seed;
 }
 
-/// Returns the first part of the hosts, and removes its members from `hosts`.
+/// Removes the members of the next pool from `hosts`, and returns them.
 std::vector<Rank> take_pool(const PairCosts& costs, std::vector<Rank>& hosts, double threshold) {
   std::vector<Rank> pool{seed_of(costs, hosts)};
   std::erase(hosts, pool.front());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/port_state.cpp — equations 1 to 3 of the model, and its constant terms.
+// collectives/planner/port_state.cpp — equations 1 to 3 of the paper's model of ports.
 #include "collectives/planner/port_state.hpp"
 
 #include <map>

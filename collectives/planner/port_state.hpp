@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/port_state.hpp — times at which ports, pairs and paths become free.
+// collectives/planner/port_state.hpp — times at which ports, pairs of hosts and links become free.
 #pragma once
 #include <vector>
 
@@ -26,10 +26,10 @@ struct PortModel {
 /// - afterwards: pair[s,r] = start + g; sending[s] = start + os; receiving[r] = end;
 ///   here[d,r] = end
 ///
-/// The arrays have the times at which a pair or a port is free, and at which a piece is at a host.
-/// L, B, os and g are those of PairCosts. With half duplex, sending[h] and receiving[h] are the
-/// same port of host h. commit() never makes end() of a given transfer earlier. It makes the
-/// receiver a possible sender of the piece.
+/// The arrays have the time at which a pair or a port is free, and at which a piece is at a host.
+/// L, B, os and g are those of PairCosts. With half duplex, sending[h] and receiving[h] are one
+/// array. A call of commit() plans a transfer. It never makes the end() of another transfer
+/// earlier, and makes the receiver a possible sender of the piece.
 /// Owns: nothing; costs and pieces must outlive it.
 /// Thread-safe: no.
 /// Paper: Gupta and Vadhiyar 2007, §4, equations 1 to 3.
@@ -59,7 +59,7 @@ class PortState {
   };
   std::size_t index(std::uint32_t piece, Rank host) const { return piece * hosts_ + host; }
   std::size_t pair(Rank from, Rank to) const { return from * hosts_ + to; }
-  /// Returns L + m / B.
+  /// Returns L + m / B: the time from the start to the end of a transfer.
   Nanos way(std::uint32_t piece, Rank from, Rank to) const {
     return ways_[size_of_[piece]][pair(from, to)];
   }
@@ -69,12 +69,15 @@ class PortState {
   PortModel model_;
   std::size_t hosts_;
   std::vector<std::vector<Nanos>> ways_;  // indexed by distinct size, then by pair
-  std::vector<std::size_t> size_of_;      // index into `ways_`, by piece
-  std::vector<Nanos> here_;               // arrival by piece and host; negative = absent
+  // Index in `ways_` of each piece's size.
+  std::vector<std::size_t> size_of_;
+  // Time of arrival of each piece at each host; negative if it is not there.
+  std::vector<Nanos> here_;
   std::vector<Nanos> pairs_;
-  /// Class of ports and link that a pair of hosts uses.
+  /// The class of ports and the link that messages of a pair of hosts use.
   struct Takes {
-    std::uint8_t ports = 0;  // 1 = the separate ports for other clusters
+    // 1 if the pair uses the separate ports for other clusters, else 0.
+    std::uint8_t ports = 0;
     std::uint32_t path = any;
     static constexpr std::uint32_t any = ~std::uint32_t{0};
   };

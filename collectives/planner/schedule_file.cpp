@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/schedule_file.cpp — printing and parsing of schedules with error positions.
+// collectives/planner/schedule_file.cpp — printing and parsing of plans and schedules, with
+// positions of mistakes.
 #include "collectives/planner/schedule_file.hpp"
 
 #include <fmt/format.h>
@@ -123,7 +124,7 @@ class Reader {
       Contender contender;
       contender.algorithm = algorithm;
       contender.parameters = algorithm.read(parameters);
-      // The operation determines the element size, not the file.
+      // The caller's operation decides the size of an element, not the file.
       if (contender.parameters.has("element"))
         contender.parameters.set("element", fmt::to_string(blocks_.element_bytes));
       if (!algorithm.does(collectives::Collective::allgather))
@@ -226,7 +227,7 @@ class Reader {
   }
 
   void read_transfers(const Settings& list) {
-    if (!mistakes_.empty()) return;  // if pieces are wrong, their owners are unknown
+    if (!mistakes_.empty()) return;  // if a piece is wrong, its owner may be unknown
     const std::size_t hosts = blocks_.hosts.size();
     std::vector<bool> has(hosts * plan_.pieces.size());
     const auto place = [&](Rank rank, std::uint64_t piece) { return piece * hosts + rank; };

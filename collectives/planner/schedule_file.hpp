@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// collectives/planner/schedule_file.hpp — file format of one allgather's schedule.
+// collectives/planner/schedule_file.hpp — file format for the schedule of one allgather.
 #pragma once
 #include <span>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace planning {
 
-/// Hosts of an allgather and the sizes of their blocks.
+/// The hosts of an allgather, and the sizes of their blocks.
 struct Blocks {
   std::span<const std::string> hosts;  ///< names, by rank
   const collectives::Counts& counts;
   Bytes element_bytes = 1;
 };
 
-/// Returns the text of the file, without the comments of this example. Equal contenders give equal
-/// bytes. Example:
+/// Returns a contender (contender.hpp) as the text of a file. Equal contenders give equal bytes.
+/// Example, to which comments were added:
 ///
 ///     name: min3
 ///     ports: {sending: 1, receiving: 1, in_order: true}

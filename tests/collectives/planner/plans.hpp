@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/planner/plans.hpp — properties of every plan.
+// tests/collectives/planner/plans.hpp — checks of plans of an allgather, for tests of all planners.
 #pragma once
 #include <string>
 
@@ -7,8 +7,9 @@
 
 namespace planning {
 
-/// Returns the first mistake of a plan, or an empty text. Each host must get each piece once, from
-/// a host that has it. With a port model, no port and no pair may carry two transfers at once.
+/// Returns the first mistake of a plan, or an empty text. Each host must get each piece (a block or
+/// a part of it) exactly once, from a host that has it. If a port model is given, no port and no
+/// pair of hosts may carry two transfers at once.
 std::string mistake_of(const Plan& plan, const PairCosts& costs);
 std::string mistake_of(const Plan& plan, const PairCosts& costs, const PortModel& model);
 /// Returns the largest number of times that a piece enters a cluster other than its own.

@@ -79,9 +79,10 @@ TEST_CASE("pools: bandwidths up to 1.1 times the smallest of a class belong to i
   };
   CHECK(classes_of(105, 109) == std::vector<double>{100e6});
   CHECK(classes_of(105, 111) == std::vector<double>{100e6, 111e6});
-  // A bandwidth is compared with the smallest one of a class: 119 with 100, not with 109.
+  // The bandwidth 119 begins a new class, because it exceeds 1.1 times the smallest bandwidth of
+  // the class, 100. That it is below 1.1 times 109 does not matter.
   CHECK(classes_of(109, 119) == std::vector<double>{100e6, 119e6});
-  // A pool is not split if its links are in the same class of bandwidth.
+  // All links between the three hosts are in one class of bandwidths, so the hosts stay one pool.
   CHECK(text(pools_by_bandwidth(matrix({{0, 109, 100}, {109, 0, 100}, {100, 100, 0}})),
              five_names()) == "(A0 A1 B0)");
   CHECK(text(pools_by_bandwidth(matrix({{0, 111, 100}, {111, 0, 100}, {100, 100, 0}})),
@@ -89,7 +90,7 @@ TEST_CASE("pools: bandwidths up to 1.1 times the smallest of a class belong to i
 }
 
 TEST_CASE("pools: the slower direction of a pair counts") {
-  // Hosts 0 and 1 are linked at 100, but host 2 sends to them at 1.
+  // Hosts 0 and 1 send to host 2 at 100 Mbit/s, but host 2 sends to them at 1 Mbit/s.
   const PairCosts costs = matrix({{0, 100, 100}, {100, 0, 100}, {1, 1, 0}});
   CHECK(text(pools_by_bandwidth(costs), five_names()) == "((A0 A1) (B0))");
 }
