@@ -23,7 +23,7 @@ struct Shape {
     std::vector<std::size_t> children;  ///< in the order of sending
   };
   Node node(std::size_t size, std::size_t at) const;
-  /// Whether each subtree is a range of consecutive nodes.
+  /// Whether the nodes of each subtree have consecutive numbers.
   bool keeps_order() const { return name != "kary" && name != "postal"; }
 };
 std::vector<std::string> shape_words();
@@ -69,7 +69,8 @@ class Tree {
 
   const Topology* topology_;
   std::vector<Shape> shapes_;
-  std::vector<std::size_t> levels_;  // topology levels used, from the whole to the participants
+  // Numbers of the topology's levels that the tree uses, outermost level (the clusters) first.
+  std::vector<std::size_t> levels_;
   Rank root_;
 };
 

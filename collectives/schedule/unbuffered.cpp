@@ -15,9 +15,9 @@ class CellUses {
  public:
   explicit CellUses(std::size_t cells) : cells_(cells) {}
 
-  /// Records an access of `node` to the cell, and calls `see` for each node for which `node` must
-  /// wait. In read(), that is the last writer of the cell. In write(), also each reader since that
-  /// writer.
+  /// Records that `node` (a message or local step) accesses the cell, and calls `see` for each
+  /// earlier node for which it must wait. A read waits for the last write of the cell. A write also
+  /// waits for all reads since that write.
   template <class See>
   void read(std::size_t cell, Node node, const See& see) {
     Uses& uses = cells_[cell];
@@ -76,15 +76,20 @@ class Graph {
     if (--waits_[node] == 0) ready_.push_back(node);
   }
 
-  std::vector<Node> nodes_;          // indexed by participant and step
-  std::vector<std::size_t> begins_;  // first step of each participant, plus the end of the last one
+  // Number of the node to which each step belongs, by participant and step.
+  std::vector<Node> nodes_;
+  // Index in nodes_ of each participant's first step. The last entry is the size of nodes_.
+  std::vector<std::size_t> begins_;
   std::vector<Edge> edges_;
-  std::vector<Node> next_;             // targets of edges, sorted by source
-  std::vector<std::uint32_t> firsts_;  // first edge of each node, plus the end of the last one
+  std::vector<Node> next_;  // targets of all edges, sorted by the edge's source
+  // Index in next_ of the first edge that starts at each node. The last entry is the size of next_.
+  std::vector<std::uint32_t> firsts_;
   std::vector<Node> last_told_;
-  // Number of earlier nodes and of admissions that a node still waits for.
+  // Number of events that must happen before a node can be executed. The events are the ends of
+  // earlier nodes, and the admission of each of the node's own steps into the window of its
+  // participant.
   std::vector<std::uint32_t> waits_;
-  std::vector<std::array<Rank, 2>> owners_;  // participants whose steps make up a node
+  std::vector<std::array<Rank, 2>> owners_;  // participants whose steps form the node
   std::vector<Node> ready_;
   std::vector<std::size_t> admitted_;    // admitted steps, by participant
   std::vector<std::size_t> unfinished_;  // admitted steps that are unfinished, by participant
@@ -161,8 +166,8 @@ void Graph::admit(std::size_t rank) {
   }
 }
 
-/// If the graph blocks with one window, it also blocks with every smaller one. Therefore the
-/// window may grow during the run.
+/// If the graph blocks with a window, it also blocks with every smaller window. A run that blocks
+/// can therefore go on with a larger window.
 std::optional<std::size_t> Graph::least_window() {
   const std::size_t participants = admitted_.size();
   std::size_t open = owners_.size();
