@@ -24,7 +24,8 @@ std::int64_t median_of(std::vector<std::int64_t> values) {
 
 constexpr std::uint32_t in_micros = 1u << 31;
 
-/// Maximum plausible computation: half a year. Longer ones are from damaged records.
+/// Maximum plausible duration of a computation: half a year. Longer computations come from damaged
+/// records.
 constexpr std::int64_t computation_max = std::int64_t{1} << 54;
 
 std::int64_t least_noise(std::int64_t base, std::int64_t spread) {
@@ -33,8 +34,8 @@ std::int64_t least_noise(std::int64_t base, std::int64_t spread) {
                 outlier_spreads * static_cast<double>(spread)}));
 }
 
-/// Whether noise is rarer than computations. The noise then has a period that predicts late
-/// computations clearly better than any period of frequent noise.
+/// Whether noise events are rarer than computations. Then there is a period that predicts the late
+/// computations clearly better than any period of events that are more frequent than computations.
 bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequent) {
   constexpr double least_agreement = 0.9;
   constexpr double clearly = 0.1;
@@ -81,7 +82,8 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   ThreadState& thread = threads_[rank];
   LeafState& leaf = leaves_[number];
   const bool is_move = operation.kind == move_operation;
-  // If operations between two records were lost, the gap must not count as one computation.
+  // If the operations between two records are missing, the time between the records is not one
+  // computation.
   const bool is_next = !is_move || operation.sequence == leaf.next_sequence;
   if (is_move) leaf.next_sequence = operation.sequence + 1;
   const bool had_begun = thread.has_begun;
@@ -97,7 +99,8 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
     ++unknown_;
     return -1;
   }
-  // Operations other than moves pass through joins, and have no round in which they could be late.
+  // No round contains these operations, so they cannot be late in a round. A move through a join is
+  // in a round.
   if (!is_move && shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].has_joins())
     return nanos;
   keep(number, begin, nanos, operation.sequence);
@@ -135,9 +138,8 @@ std::uint32_t Computation::group_of(std::uint32_t number) const {
   return graph * clusters + shape_.structure.hosts[host_of(number)].cluster;
 }
 
-/// Returns the usual values, indexed by leaf (shape.hpp: the begin of a path, usually a thread). A
-/// slow host is slow in all its threads, so a thread is first compared with the other threads of
-/// its host.
+/// Returns the usual values for each leaf (begin of a path, usually a thread). A slow host is slow
+/// in all its threads. A thread is therefore first compared with the other threads of its host.
 std::vector<Computation::Usual> Computation::usual() const {
   const std::size_t groups = shape_.graphs.size() * shape_.structure.clusters.size();
   std::vector<std::vector<std::int64_t>> medians(groups);
@@ -169,10 +171,10 @@ std::vector<Computation::Usual> Computation::usual() const {
   return usual;
 }
 
-/// Finds the base of a thread's computations, and the bound of its outliers. If most computations
-/// contain noise, the noise changes the median, but not the 1st percentile. The search therefore
-/// starts at the 1st percentile, plus the spread that is usual in the cluster. Base and bound are
-/// then computed from each other until both no longer change.
+/// Finds the base of a thread's computations, and the bound above which a computation is an
+/// outlier. If most computations contain noise, the noise changes the median, but not the 1st
+/// percentile. The search therefore starts at the 1st percentile, plus the spread that is usual in
+/// the cluster. Then base and bound are computed from each other, until both no longer change.
 Computation::Bounds Computation::bounds_of(std::uint32_t number, const Usual& like) const {
   const Distribution& all = leaves_[number].all;
   const std::int64_t median = all.quantile(0.5);
@@ -193,11 +195,11 @@ Computation::Bounds Computation::bounds_of(std::uint32_t number, const Usual& li
   return bounds;
 }
 
-/// Corrects the bounds if all computations of a thread contain noise. If noise events are more
+/// Corrects the bounds of a thread if all its computations contain noise. If noise events are more
 /// frequent than computations, each computation contains n or n + 1 events. The difference between
-/// these two groups is the duration of one event. The thread is slower than other threads by n
-/// events. A thread with rarer noise may be slower by the same time for another reason. Only the
-/// period of the noise distinguishes these two cases (is_rare()).
+/// these two kinds of computations is the duration of one event. The thread is then slower than
+/// other threads by n events. A thread with rarer noise may be slower by the same time for another
+/// reason. Only the period of the noise distinguishes these two cases (is_rare()).
 void Computation::find_noise_in_all(LeafState& leaf, const Usual& like, Bounds& bounds) {
   const Distribution& all = leaf.all;
   const double below =
@@ -280,8 +282,8 @@ double Computation::iteration_of(const std::vector<Kept>& kept) {
   return static_cast<double>(last->begin() - first->begin()) / static_cast<double>(iterations);
 }
 
-/// Returns the computations that are still in memory. For a very long run, these are only the last
-/// ones.
+/// Returns the computations of a thread that are still in memory. After a very long run, these are
+/// only the last ones.
 std::vector<Computed> Computation::computed_of(const LeafState& leaf, const Bounds& bounds) {
   std::vector<Computed> computed;
   computed.reserve(leaf.kept.size());
@@ -313,8 +315,8 @@ std::vector<std::int64_t> Computation::critical_noise() const {
 
 namespace {
 
-/// Removes the spectra of all threads except the noisiest. A spectrum needs as much space as all
-/// other figures of a thread.
+/// Removes the spectra of the noise from the reports of all threads except the noisiest. A spectrum
+/// needs as much space as all other figures of a thread together.
 void keep_spectra_of_noisiest(std::vector<ThreadReport>& threads) {
   constexpr std::size_t spectra_max = 32;
   std::vector<ThreadReport*> with;

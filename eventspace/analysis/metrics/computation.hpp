@@ -17,22 +17,23 @@
 
 namespace eventspace {
 
-/// Thresholds of an outlier, a computation that exceeds the base of its thread by all three. They
-/// are a share of the base, a time, and a multiple of the usual spread (from the 10th percentile
-/// to the median). The base is the usual duration without noise.
+/// Thresholds of an outlier. A computation is an outlier if it exceeds the base of its thread by
+/// each of three thresholds. The base is the usual duration without noise. The thresholds are a
+/// share of the base (outlier_share), a time (outlier_nanos), and a multiple of the usual spread.
+/// The spread is the time from the 10th percentile to the median.
 inline constexpr double outlier_share = 0.02;
 inline constexpr std::int64_t outlier_nanos = 50'000;
 inline constexpr double outlier_spreads = 4;
-/// Limits for noise that occurs in all computations. If at least the share noise_in_all_share of
-/// computations are outliers, the other computations may contain noise as well. Each of these may
-/// contain up to noise_in_all_times noise events.
+/// Limits for noise that occurs in all computations of a thread. If at least the share
+/// noise_in_all_share of the computations are outliers, the others may contain noise, too. They may
+/// contain up to noise_in_all_times noise events each.
 inline constexpr double noise_in_all_share = 0.05;
 inline constexpr std::int64_t noise_in_all_times = 3;
-/// Least number of outliers for which a thread counts as noisy.
+/// Least number of outliers with which a thread is called noisy.
 inline constexpr std::uint64_t noisy_outliers = 5;
-/// Limits of resonance between noise and iterations. The period of the noise must be at most
-/// resonance_iterations iterations. It must differ from a whole number of iterations by at most the
-/// share resonance_share of an iteration.
+/// Limits of a resonance between noise and iterations. The period of the noise is then almost a
+/// whole number of iterations. It may differ by the share resonance_share of an iteration, and may
+/// be resonance_iterations iterations at most.
 inline constexpr double resonance_iterations = 20;
 inline constexpr double resonance_share = 0.02;
 
@@ -40,8 +41,9 @@ inline constexpr double resonance_share = 0.02;
 /// or noisy. A computation lasts from the return of an operation to the begin of the next
 /// operation.
 ///
-/// A computation is late relative to its thread's mean over the whole run, so all computations are
-/// kept to the end. If there are too many, the older half is classified by the mean so far.
+/// Whether a computation is late depends on its thread's mean over the whole run. Computations are
+/// therefore kept until the end. If there are too many, the older half is judged by the mean so
+/// far.
 class Computation {
  public:
   Computation(const Shape& shape, const Figures& figures, std::size_t kept_max,
@@ -88,10 +90,11 @@ class Computation {
     std::int64_t base = 0;
     std::int64_t outlier = 0;
     std::int64_t critical_noise = 0;
-    std::uint64_t lead_of = 0;   // round of `lead_used`
-    std::int64_t lead_used = 0;  // part of that round's lead (RoundNote) that noise explains
-    // Whether the thread is slower than others by a multiple of its noise, although not all its
-    // computations contain noise.
+    std::uint64_t lead_of = 0;  // round for which `lead_used` counts
+    // The part of that round's lead (RoundNote) that is explained by noise so far.
+    std::int64_t lead_used = 0;
+    // Whether noise events are rarer than computations, although the thread is slower than others
+    // by a multiple of the duration of an event.
     bool is_noise_rare = false;
     std::optional<double> period_nanos;
     double period_agreement = 0;
@@ -99,7 +102,7 @@ class Computation {
     std::vector<SpectrumPoint> spectrum;
   };
   struct Iteration {
-    // Number of lateness_bounds_nanos that the latest thread of the iteration exceeded.
+    // How many of lateness_bounds_nanos the latest thread of the iteration exceeded.
     std::uint8_t lateness = 0;
     bool is_seen = false;
     float greatest_noise = 0;
@@ -110,8 +113,10 @@ class Computation {
     std::int64_t effective = 0;
     double lost = 0;  // time lost to noise, summed over all threads
   };
-  struct Usual {              // usual values for threads of a cluster on one graph
-    std::int64_t median = 0;  // median of the other threads of the host, if it has any
+  // Usual values for the threads of a cluster that are in the same graph (all paths of one
+  // collective).
+  struct Usual {
+    std::int64_t median = 0;  // median of the host's other threads, if there are any
 
     std::int64_t spread = 0;      // from the 10th percentile to the median
     std::int64_t far_spread = 0;  // from the 1st percentile to the median

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/conditional.cpp — figures of condition checks.
+// eventspace/analysis/metrics/conditional.cpp — figures of condition checks (wrappers that test a
+// condition).
 #include "eventspace/analysis/metrics/conditional.hpp"
 
 #include <fmt/format.h>
@@ -12,15 +13,15 @@ namespace eventspace {
 namespace {
 
 constexpr std::uint64_t rows_max = 2048;
-/// Maximum number of rounds that wait for the record of their check. No trace has so many
-/// incomplete rounds at once, so most of these have lost that record.
+/// Maximum number of rounds that wait for the record of their condition check. No trace has so many
+/// incomplete rounds at the same time. If there are more, most of them have lost that record.
 constexpr std::size_t used_max = 1 << 18;
-/// Maximum number of sets of clusters that are counted separately. With five clusters there are 16
-/// sets.
+/// Maximum number of sets of clusters for which rounds are counted separately. Five clusters have
+/// 16 sets, because a set does not include the cluster of the check.
 constexpr std::size_t together_max = 64;
 
-/// Returns the number of rounds by which a check's result is late; 0 if it decides each round in
-/// time.
+/// Returns by how many rounds the result of a condition check is late; 0 if it returns the result
+/// of the round itself.
 std::uint64_t rounds_of(const Structure::Wrapper& check) {
   const std::string_view text = setting_of(check, "rounds");
   std::uint64_t rounds = 0;
@@ -59,10 +60,10 @@ void Conditional::find_checks(std::size_t exact_max) {
   }
 }
 
-/// Connects prefetches and pushes with the condition checks that use their values. A prefetch
-/// belongs to a check on the host of the prefetch. The check combines the values of the cluster in
-/// which the path of the prefetch ends. A push belongs to a check on the host where the path of the
-/// push ends. The check combines the values of the cluster in which that path begins.
+/// Finds the condition check that uses the values of each prefetch or push. For a prefetch, it is a
+/// check on the same host that combines the values of the cluster where the path of the prefetch
+/// ends. For a push, it is a check on the host where the path of the push ends. This check combines
+/// the values of the cluster where the path of the push begins.
 void Conditional::find_prefetches() {
   const Structure& structure = shape_.structure;
   for (std::uint32_t number = 0; number < structure.paths.size(); ++number) {
@@ -79,7 +80,8 @@ void Conditional::find_prefetches() {
       const bool is_graph = checks_[check].tree == none ||
                             shape_.graphs[shape_.trees[checks_[check].tree].graph] == path.graph;
       if (wrapper.host != reader || !is_graph) continue;
-      // A push to an element that the check does not name sends requests for values.
+      // This push ends in an element whose values the check does not combine. It carries requests
+      // for values.
       const std::string_view stored = setting_of(structure.wrapper_of(last), "element");
       if (is_push && !names_element(wrapper, stored)) continue;
       const auto place = std::find(wrapper.combines.begin(), wrapper.combines.end(), source);
@@ -137,10 +139,10 @@ void Conditional::add(const Round& round) {
   }
 }
 
-/// Adds a round of a check. The check moves its own value down before it decides. The time to
-/// decide therefore begins when this move returns.
+/// Adds a round of a condition check. The check first moves the value of its own cluster down. The
+/// time to decide begins when this move returns.
 void Conditional::add_round(Check& check, const Round& round, const Pass& here, const Pass* below) {
-  if (round.sequence < check.lag) return;  // the round returned without a check
+  if (round.sequence < check.lag) return;  // this round returned without a check
   ++check.operations;
   if ((here.flags & event_proved) != 0) ++check.proved;
   std::vector<Value> used;
@@ -158,7 +160,7 @@ void Conditional::add_round(Check& check, const Round& round, const Pass& here, 
     check.awaited.at(round.sequence) = {used.back().slot, nanos};
 }
 
-/// Counts the values that a round used, and sorts them by arrival.
+/// Counts the values of other clusters that a round used. Sorts them by their arrival.
 void Conditional::add_used(Check& check, std::vector<Value>& used) {
   std::stable_sort(used.begin(), used.end(),
                    [](const Value& a, const Value& b) { return a.up_nanos < b.up_nanos; });
@@ -184,7 +186,8 @@ void Conditional::add_used(Check& check, std::vector<Value>& used) {
 
 void Conditional::add_row(Check& check, std::uint64_t sequence, std::int64_t nanos,
                           std::uint32_t needed) {
-  // A sequence far beyond all rounds is damaged, and would merge all rows into one.
+  // A sequence far beyond those of all rounds is from a damaged record. It would merge all rows
+  // into one.
   if (sequence > 64 * (check.operations + rows_max)) return;
   while (sequence / check.rounds_per_row >= rows_max) {
     for (std::size_t row = 0; row < check.rows.size(); row += 2) {
@@ -293,8 +296,9 @@ ConditionalReport::Remote Conditional::report_remote(const Remote& remote, std::
   one.cached = remote.cached;
   if (one.reads > 0)
     one.cached_share = static_cast<double>(one.cached) / static_cast<double>(one.reads);
-  // The limit is 5% above the one-way time, because the one-way time is only an estimate: half of
-  // the two-way time. In addition, the wait contains the time to hand over the value.
+  // A value counts as in flight if the check waited for it no longer than the one-way time plus 5%.
+  // The one-way time is only an estimate, half of the two-way time, and the wait also contains the
+  // time to hand over the value.
   one.in_flight = one_way < 0 ? 0 : remote.waited.count_at_most(one_way + one_way / 20);
   one.late = one_way < 0 ? 0 : remote.waited.count() - one.in_flight;
   one.by_place = remote.by_place;

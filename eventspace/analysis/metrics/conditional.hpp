@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/conditional.hpp — figures of condition checks.
+// eventspace/analysis/metrics/conditional.hpp — figures of condition checks (wrappers that test a
+// condition).
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -25,8 +26,8 @@ class Conditional {
   void add_prefetch(const EventRecord& record);
   void add(const Round& round);
   void report(Report& report, const Figures& figures) const;
-  /// Calls `visit` for each wait of a condition check for another cluster, if the wait is on the
-  /// critical path. The reported time is that of the wait, but at most the one-way time of the
+  /// Calls `visit` for each wait of a condition check for another cluster that is on the critical
+  /// path. The time that it reports is that of the wait, but not more than the one-way time of the
   /// awaited value.
   template <typename Visit>
   void for_each_wan_wait(std::uint32_t tree, const Figures& figures, const Visit& visit) const {
@@ -47,9 +48,9 @@ class Conditional {
   struct Remote {
     explicit Remote(std::size_t exact)
         : wait(exact), waited(exact), ahead(exact), prefetch(exact) {}
-    Distribution wait;  // waits for all used values
+    Distribution wait;  // waits for all values that were used
     Blocks waits;
-    Distribution waited;  // waits for values that had not arrived before
+    Distribution waited;  // waits for values that had not arrived yet
     Distribution ahead;
     Distribution prefetch;
     std::uint64_t unused = 0;
@@ -57,7 +58,7 @@ class Conditional {
     std::vector<std::uint64_t> by_place;
     std::uint32_t prefetch_path = none;
   };
-  struct Value {  // value that a round used
+  struct Value {  // a value of another cluster that a round used
     std::int64_t up_nanos = 0;
     std::uint32_t slot = 0;
     bool is_cached = false;
@@ -66,12 +67,13 @@ class Conditional {
     std::uint64_t operations = 0;
     std::uint64_t all_cached = 0;
   };
-  /// The last value that a round waited for, if it waited for any, and the round's time to decide.
+  /// The last value for which a round waited, if there was any, and the time in which the round was
+  /// decided.
   struct Awaited {
     std::uint32_t slot = none;
     std::int64_t nanos = 0;
   };
-  /// Sums over consecutive rounds. If there would be too many rows, each row covers more rounds.
+  /// Sums over some consecutive rounds. In a longer run, each row covers more rounds.
   struct Row {
     std::uint64_t rounds = 0;
     std::int64_t sum = 0;
@@ -83,10 +85,12 @@ class Conditional {
     explicit Check(std::size_t exact) : time_to_decide(exact) {}
     std::uint32_t wrapper = 0;
     std::uint32_t tree = none;
-    std::uint64_t lag = 0;        // rounds between a contribution and the decision on it
-    std::vector<Remote> remotes;  // indexed by place among the combined clusters
-    std::unordered_map<std::uint64_t, std::vector<Value>> used;  // values used so far, by sequence
-    std::map<std::vector<std::uint32_t>, Together> together;     // keyed by set of slots
+    std::uint64_t lag = 0;        // rounds by which the decision on a contribution is late
+    std::vector<Remote> remotes;  // indexed by place among the clusters that the check combines
+    // Values of other clusters that each undecided round has used so far, by the sequence of the
+    // round.
+    std::unordered_map<std::uint64_t, std::vector<Value>> used;
+    std::map<std::vector<std::uint32_t>, Together> together;  // keyed by set of slots
     std::uint64_t other_together = 0;
     Notes<Awaited> awaited;
     std::vector<std::uint64_t> by_values;

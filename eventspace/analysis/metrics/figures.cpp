@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/figures.cpp — latencies, joins and critical paths of rounds.
+// eventspace/analysis/metrics/figures.cpp — figures of rounds: latencies, joins and critical paths.
 #include "eventspace/analysis/metrics/figures.hpp"
 
 #include <algorithm>
@@ -8,8 +8,9 @@
 namespace eventspace {
 namespace {
 
-/// Tolerance between times on two clocks. It is the time divided by clocks_differ_part, because of
-/// drift, plus clocks_differ_nanos, because clocks are read at different moments.
+/// How much two times that were measured on different clocks may contradict each other. It is the
+/// time divided by clocks_differ_part, because clocks run at different rates, plus
+/// clocks_differ_nanos, because clocks are read at different moments.
 constexpr std::int64_t clocks_differ_part = 1000;
 constexpr std::int64_t clocks_differ_nanos = 1'000'000;
 
@@ -72,9 +73,10 @@ void Figures::add(const Round& round) {
   if (round.is_complete() && shape_.trees[round.tree].has_joins()) add_critical(round);
 }
 
-/// Adds a round to which wrappers of the kind `periodic` replied. No thread waited for others in
-/// this round. The critical thread of the next complete round, its last thread to arrive, also
-/// passed this round. The time of that thread in this round delayed the next complete round.
+/// Adds a round in which each thread got its reply from a wrapper of the kind `periodic`. No thread
+/// waited for others in it. The next complete round waits for its last thread to arrive, the
+/// critical one. The time that this thread spent in the present round has delayed the next complete
+/// round.
 void Figures::add_answered(const Round& round) {
   TreeFigures& tree = trees_[round.tree];
   ++tree.answered;
@@ -115,9 +117,9 @@ void Figures::count_missing(const Round& round) {
   for (const std::uint32_t host : hosts) ++missing_[host];
 }
 
-/// Whether a collector measured a longer time than the collector above it, with a tolerance for two
-/// clocks. Contributors at a collector before a join are skipped, because not all contributors wait
-/// for the result from below the join.
+/// Whether an event collector measured a longer time than the collector above it, beyond the
+/// tolerance for two clocks. Contributors at a collector before a join are not compared, because
+/// some of them do not wait for the result from below the join.
 bool Figures::is_contradictory(const Round& round) const {
   if (round.is_one_way) return false;
   for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
@@ -144,8 +146,8 @@ bool Figures::is_around(const Round& round, std::uint32_t number) const {
          (here.down_nanos <= below->down_nanos && below->up_nanos <= here.up_nanos);
 }
 
-/// Adds the hops of a round. Collectors below precede those above, so the network time below a
-/// collector is already known.
+/// Adds the hops of a round. A hop is the wrappers between two collectors of a path. The collectors
+/// below come first, so that the network time below a collector is known when its own hop is added.
 void Figures::add_hops(const Round& round) {
   const Tree& tree = shape_.trees[round.tree];
   on_the_way_.assign(tree.lanes.size(), {});
@@ -190,8 +192,9 @@ void Figures::add_hop(const Round& round, const Hop& hop, HopFigures& figures, c
   figures.payload_bytes += here.bytes;
 }
 
-/// Sums the network time from a collector down to the end of its path. For a push, only one-way
-/// times are known: those of links and, with a common clock, those of forwards.
+/// Adds up the network time from a collector down to the end of its path. For a push, only times in
+/// one direction are known: those on links and, if there is a common clock, those of crossings to
+/// other hosts.
 Figures::OnTheWay Figures::way_of(const Lane& lane, const Hop& hop, const Pass& here,
                                   const Pass* below, bool is_one_way) const {
   if (below == nullptr) return {};
@@ -253,8 +256,8 @@ void Figures::add_join(const Round& round, std::uint32_t number) {
   if (!round.is_one_way) add_departures(round, number);
 }
 
-/// Returns the contributor at a collector that arrived last. The join sets a flag in its record.
-/// Without that flag, the times decide.
+/// Returns the contributor at a collector that arrived last at the join. The join sets a flag in
+/// the record of this contributor. If no record has that flag, the times decide.
 std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const {
   const Pass* last = nullptr;
   std::uint32_t last_lane = none;
@@ -270,9 +273,9 @@ std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const
   return last_lane;
 }
 
-/// Adds the time from the arrival of the round's leader until the round continued below the join.
-/// The leader is the last contributor that arrived before the round continued. In a broadcast,
-/// other contributors may arrive later.
+/// Adds the time from the arrival of the leader at a join until the round continued below the join.
+/// The leader is the last contributor that arrived before that. In a broadcast, other contributors
+/// may arrive later.
 void Figures::add_through(const Round& round, std::uint32_t number) {
   const Join& join = shape_.joins[number];
   const Pass* below = pass_of(round, join.below);
@@ -343,9 +346,9 @@ std::uint32_t Figures::find_critical_leaf(const Round& round) const {
   return none;
 }
 
-/// Returns the lead (RoundNote::lead_nanos) of the thread whose path begins at this Lane. In each
-/// join on the path, the lead is the time from the last arrival but one to the last. The least of
-/// these is returned.
+/// Returns the lead (RoundNote::lead_nanos) of the thread whose path begins at this Lane (one
+/// contributor at a collector). Each join on the path gives a time: from the last arrival but one
+/// to the last. The lead is the least of these times.
 std::int64_t Figures::lead_of(std::uint32_t lane) const {
   std::int64_t lead = std::numeric_limits<std::int64_t>::max();
   for (; lane != none; lane = shape_.lanes[lane].below)
@@ -353,8 +356,8 @@ std::int64_t Figures::lead_of(std::uint32_t lane) const {
   return lead;
 }
 
-/// Adds the critical path of a complete round. The path ends in a join if the contributor does not
-/// wait for a result from below the join.
+/// Adds the critical path of a complete round. It ends in a join if the contributor gets its result
+/// from the join and not from below it.
 void Figures::add_critical(const Round& round) {
   const std::uint32_t number = find_critical_leaf(round);
   if (number == none) return;
@@ -388,8 +391,8 @@ void Figures::add_critical(const Round& round) {
   tree.notes.at(round.sequence) = tree.latest;
 }
 
-/// Adds an iteration of the critical thread: the computation before `pass`, and the operation of
-/// `pass`.
+/// Adds an iteration of the critical thread: the computation before the operation `pass`, and this
+/// operation.
 void Figures::add_iteration(const Round& round, const Pass& pass,
                             const std::array<std::int64_t, causes>& by_cause) {
   TreeFigures& tree = trees_[round.tree];
@@ -412,7 +415,8 @@ Cause Figures::add_critical_hop(std::uint32_t number, std::int64_t nanos) {
   return cause;
 }
 
-/// Adds the delay of a late broadcast, as far as the critical thread of the round waited for it.
+/// Adds the time by which a broadcast from a join was late, as far as the critical thread of the
+/// round waited for it.
 void Figures::add_critical_reply(std::uint32_t number, std::int64_t nanos) {
   const Lane& lane = shape_.lanes[number];
   JoinFigures& join = joins_[lane.join];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/figures.hpp — latencies, joins and critical paths of rounds.
+// eventspace/analysis/metrics/figures.hpp — figures of rounds: latencies, joins and critical paths.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,25 +14,27 @@
 
 namespace eventspace {
 
-/// Least time between the arrival of a result and a late reply to another host. A reply is late
-/// only if the host replied to one of its own contributors first.
+/// Least time between the arrival of a result at a host and its reply to another host with which
+/// the reply counts as late. It counts as late only if the host replied to one of its own
+/// contributors first.
 inline constexpr std::int64_t late_reply_least_nanos = 1'000'000;
 
-/// The thread that a round waited for, with the values that are needed later to classify the
-/// round's noise.
+/// Notes on a round: the thread for which the round waited, and times that are needed later to find
+/// out whether noise delayed the round.
 struct RoundNote {
   std::uint32_t critical_leaf = none;
-  std::int64_t wan_nanos = 0;  ///< two-way network time between clusters on the path of that thread
+  /// Two-way network time between clusters on the path of that thread.
+  std::int64_t wan_nanos = 0;
   /// Lead: the time between this thread's arrival and the last arrival before it. If the thread
   /// had arrived earlier by more than its lead, the round would have waited for another thread.
   std::int64_t lead_nanos = 0;
-  /// Sequence of this round if it is complete. If a `periodic` replied to this round, it is the
-  /// sequence of the next complete round.
+  /// Number (sequence) of this round if it is complete. If a wrapper of the kind `periodic` replied
+  /// to it, the number of the next complete round.
   std::uint64_t complete = 0;
 };
 
-/// Notes by sequence number, in pages, so that a stray number costs only one page. Notes beyond
-/// pages_max pages are dropped.
+/// Notes by the number (sequence) of a round. They are stored in pages, so that a single wrong
+/// number costs only one page. Notes beyond `pages_max` pages are dropped.
 template <typename Note>
 class Notes {
  public:
@@ -61,8 +63,8 @@ class Notes {
   Note not_kept_;
 };
 
-/// Returns the cause to which the time of a hop on a critical path is attributed (Bongo et al.
-/// 2004, §VI-B).
+/// Returns the cause of the time that a critical path spends in a hop, the wrappers between two
+/// collectors (Bongo et al. 2004, §VI-B).
 Cause cause_of(const Hop& hop);
 
 /// Computes the latencies, joins and critical paths of rounds, one round at a time.
@@ -72,8 +74,8 @@ class Figures {
   void add(const Round& round);
   void add_link(const EventRecord& record);
 
-  /// Reports joins, crossings, links, stages, paths and critical paths. `noise` has, for each
-  /// leaf, the part of its critical computation that was noise.
+  /// Reports joins, crossings, links, stages, paths and critical paths. For each leaf (begin of a
+  /// path), `noise` has the part of its critical computation that was noise.
   void report(Report& report, const std::vector<std::int64_t>& noise) const;
 
   const RoundNote* note(std::uint32_t tree, std::uint64_t sequence) const {
@@ -99,7 +101,8 @@ class Figures {
   struct Total {
     std::int64_t nanos = 0;
     std::uint64_t rounds = 0;
-    // Including iterations to which a `periodic` replied; only for threads.
+    // Number of iterations, for threads only. Those to which a wrapper of the kind `periodic`
+    // replied count, too.
     std::uint64_t iterations = 0;
   };
   struct HopFigures {
@@ -157,7 +160,8 @@ class Figures {
     std::array<std::int64_t, causes> by_cause = {};
     Notes<RoundNote> notes;
   };
-  struct OnTheWay {  // network time from a Lane down to the end of its path
+  // Network time from a collector down to the end of the path.
+  struct OnTheWay {
     std::int64_t network = 0;
     std::int64_t wan = 0;
   };
@@ -214,7 +218,8 @@ class Figures {
   std::uint64_t contradictory_ = 0;
   // State of the present round.
   std::vector<OnTheWay> on_the_way_;  // indexed by Lane::place
-  std::vector<std::uint32_t> last_;   // indexed by join: Lane that arrived last, or none
+  // Indexed by join: the contributor (Lane) that arrived last, or none.
+  std::vector<std::uint32_t> last_;
   // Indexed by join: time from the last arrival but one to the last.
   std::vector<std::int64_t> lead_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/figures_report.cpp — report of the figures of rounds.
+// eventspace/analysis/metrics/figures_report.cpp — report of the figures that are computed for each
+// round.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -141,7 +142,8 @@ void Figures::report_hops(Report& report) const {
   }
 }
 
-/// Returns the hops of each link, keyed by wrapper. One link may be on many paths.
+/// Returns the hops (wrappers between two collectors) that contain each link, keyed by the link's
+/// wrapper. A link may be on many paths.
 std::map<std::uint32_t, std::vector<std::uint32_t>> Figures::hops_of_links() const {
   std::map<std::uint32_t, std::vector<std::uint32_t>> hops;
   for (std::uint32_t number = 0; number < hops_.size(); ++number) {
@@ -157,8 +159,8 @@ std::uint32_t Figures::busiest_of(const std::vector<std::uint32_t>& hops) const 
   });
 }
 
-/// Reports the links. The records of a link are more exact than those of the collectors around it.
-/// Times of collectors include the wait for earlier messages.
+/// Reports the links. The records of a link itself are used first. The records of the collectors
+/// around it are less exact, because their times include the wait for earlier messages.
 void Figures::report_links(Report& report) const {
   for (const auto& [wrapper, hops] : hops_of_links()) {
     const Hop& first = shape_.hops[hops.front()];
@@ -245,7 +247,8 @@ std::string Figures::cluster_of(std::uint32_t tree) const {
   return shape_.structure.clusters[shape_.structure.hosts[shape_.structure.host_of(stage)].cluster];
 }
 
-/// Adds one series for several trees. Rows that cover the same rounds are summed.
+/// Adds one series of values for several trees together. Rows of different trees that cover the
+/// same rounds are added up.
 void Figures::report_series(const std::vector<std::uint32_t>& trees, const std::string& what,
                             Report& report) const {
   const auto add = [&](const std::string& figure, const auto& blocks_of) {
@@ -294,7 +297,8 @@ CriticalReport Figures::report_tree(std::uint32_t number,
     place.wrapper = shape_.structure.thread_name(thread);
     place.host = shape_.structure.hosts[shape_.structure.paths[shape_.leaves[leaf].path].host].name;
     const Total& computed = critical_leaves_[leaf];
-    // The first computation of a thread may count as late, but these sums do not include it.
+    // The first computation of a thread may be late, but the sums of computations do not include
+    // it. The noise must not exceed them.
     const std::int64_t late = std::min(noise[leaf], computed.nanos);
     critical.by_cause[static_cast<std::size_t>(Cause::computation)] -= late;
     add_to(critical.by_cause[static_cast<std::size_t>(Cause::noise)], late);
@@ -303,7 +307,8 @@ CriticalReport Figures::report_tree(std::uint32_t number,
   }
   for (const std::uint32_t join : tree.joins)
     add(Cause::join, place_of(shape_.structure, shape_.joins[join].wrapper), joins_[join].critical);
-  std::uint32_t last_hop = none;  // Lanes of one stage are adjacent in tree.lanes
+  // Contributors (Lanes) at the same stage are next to each other in tree.lanes.
+  std::uint32_t last_hop = none;
   for (const std::uint32_t lane : tree.lanes) {
     const std::uint32_t hop_number = shape_.lanes[lane].hop;
     const Hop& hop = shape_.hops[hop_number];

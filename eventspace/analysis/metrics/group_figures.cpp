@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/group_figures.cpp — times of group operations, and their causes.
+// eventspace/analysis/metrics/group_figures.cpp — times of operations of groups, and their causes.
 #include "eventspace/analysis/metrics/group_figures.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,8 @@ namespace {
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::min();
 constexpr std::uint64_t rate_bytes_least = 1024;
 
-/// The first arrival of a member at an operation, and the last two arrivals.
+/// Times at which the members of a group arrived at an operation: the first arrival, and the last
+/// two.
 struct Comings {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = no_end, before_last = no_end;
@@ -74,9 +75,9 @@ void GroupFigures::add(std::uint32_t host, const EventRecord& record) {
   operations_.add(host, record);
 }
 
-/// Adds the time of each thread between its previous operation and this one. Records of several OS
-/// threads may arrive in another order than the operations. An operation is left out if the record
-/// of the previous operation is missing.
+/// Adds the time that each thread spent between its previous operation and this one. The records of
+/// different OS threads may arrive in another order than the operations. If the record of the
+/// previous operation is missing, this operation is left out.
 void GroupFigures::add_share(const HostShare& share) {
   for (const GroupStep& step : share.steps)
     if (step.action == GroupAction::send) add_step(share.host, step);
@@ -127,7 +128,8 @@ void GroupFigures::add_operation(const WholeOperation& operation) {
   has_common_clock_ ? add_between_hosts(operation, kind) : add_within_hosts(operation, kind);
 }
 
-/// Adds an operation if there is no common clock. Times are then compared within each host only.
+/// Adds an operation of a run without a common clock. Only times on the same host are then
+/// compared.
 void GroupFigures::add_within_hosts(const WholeOperation& operation, Kind& kind) {
   std::int64_t longest = 0;
   for (const HostShare& share : operation.shares) {
@@ -182,14 +184,15 @@ void GroupFigures::add_last(const WholeOperation& operation, Kind& kind) {
   if (hosts.has_last()) note(kind.hosts[hosts.who], hosts);
 }
 
-/// Returns the key of a part of the critical path. All messages from one cluster to another have
-/// the same key.
+/// Returns the key under which a part of the critical path is added up. All messages from one
+/// cluster to another have the same key.
 GroupFigures::Pair GroupFigures::key_of(const GroupSegment& segment) const {
   const bool is_message =
       segment.cause == GroupCause::sending || segment.cause == GroupCause::latency;
   if (!is_message || cluster_of(segment.from) == cluster_of(segment.to))
     return {segment.from, segment.to};
-  // A key numbers the hosts from 0, and the clusters after the last host.
+  // In a key, hosts have their numbers from 0 on, and clusters have the numbers after those of the
+  // hosts.
   const auto hosts = static_cast<std::uint32_t>(structure_.hosts.size());
   return {hosts + cluster_of(segment.from), hosts + cluster_of(segment.to)};
 }
@@ -247,8 +250,9 @@ GroupsReport GroupFigures::finish(std::int64_t begin_nanos) {
   return report;
 }
 
-/// Adds a series for each kind. The name of a series omits the schedule, because the schedule may
-/// be what changed between the runs.
+/// Adds a series of values for each kind of operation. The name of a series does not contain the
+/// schedule. If two runs with different schedules are compared, their series then have the same
+/// name.
 void GroupFigures::report_series(Report& report) const {
   for (const auto& [text, kind] : kinds_) {
     const std::string* const name = operations_.texts().find(text);

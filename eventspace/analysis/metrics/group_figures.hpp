@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/group_figures.hpp — times of group operations, and their causes.
+// eventspace/analysis/metrics/group_figures.hpp — times of operations of groups, and their causes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace eventspace {
 
-/// Computes the figures of group operations from a stream of records.
+/// Computes the figures of the operations of groups from a stream of records.
 ///
 /// Memory: Grows with the kinds of operations, the threads and the pairs of clusters, and with
 ///         pairs of hosts up to host_pairs_max.
@@ -50,13 +50,15 @@ class GroupFigures {
       add_to(nanos, more_nanos);
     }
   };
-  /// Operations with one text: the same group, collective and algorithm.
+  /// Operations of one kind: those with the same group, collective and algorithm. All of them have
+  /// the same text.
   struct Kind {
     explicit Kind(std::size_t exact) : bytes(exact), time(exact), after_last(exact), wait(exact) {}
     std::uint64_t operations = 0, incomplete = 0, failed = 0;
     Distribution bytes, time, after_last, wait;
-    Blocks times, times_after_last;  // in the order of operations
-    std::uint32_t first_number = 0;  // number of the operation that `first` describes
+    Blocks times, times_after_last;  // in the order of the operations
+    // Number of the operation that `first` describes.
+    std::uint32_t first_number = 0;
     std::optional<GroupReport::Span> first;
     std::array<std::int64_t, group_causes> by_cause = {};
     std::map<std::pair<GroupCause, Pair>, Total> parts;
@@ -99,7 +101,8 @@ class GroupFigures {
   GroupOperations operations_;
   std::map<std::uint32_t, Kind> kinds_;                              // keyed by number of the text
   std::map<std::pair<std::string, std::uint32_t>, Member> members_;  // keyed by group and thread
-  std::vector<std::int64_t> last_end_;  // end of the last operation in any group, by thread
+  // For each thread, the end of its last operation in any group.
+  std::vector<std::int64_t> last_end_;
   std::map<Pair, Link> clusters_;
   std::map<Pair, std::pair<std::uint64_t, std::uint64_t>> hosts_;  // messages and bytes
   std::uint64_t other_messages_ = 0;

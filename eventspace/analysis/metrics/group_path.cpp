@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/group_path.cpp — backward walk along the messages of an operation.
+// eventspace/analysis/metrics/group_path.cpp — walk from the end of an operation back along its
+// messages.
 #include "eventspace/analysis/metrics/group_path.hpp"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ std::map<Stream, std::vector<MessagePlace>> streams_of(const WholeOperation& ope
   return streams;
 }
 
-/// Walks back in time from host to host.
+/// Walks from host to host, from the end of an operation back to its begin.
 class BackwardWalk {
  public:
   explicit BackwardWalk(const GroupMessages& messages) : messages_(messages) { find_passages(); }
@@ -65,9 +66,9 @@ class BackwardWalk {
     if (nanos > 0) segments_.push_back({cause, from, to, nanos});
   }
 
-  /// Returns the latest step that ended at or before at_nanos_. If several steps have the same
-  /// end, prefers a step that is not a send, because a send only makes its link free for the next
-  /// message.
+  /// Returns the latest step of this host that ended at or before at_nanos_. If several steps have
+  /// the same end, one that is not a send is preferred. The end of a send only means that its link
+  /// is free for the next message.
   std::optional<std::uint32_t> latest() const {
     const auto& steps = here().steps;
     std::uint32_t behind = place_.step;
@@ -94,9 +95,9 @@ class BackwardWalk {
     return true;
   }
 
-  /// Follows a send back in time. The path continues at the latest of three times: when the
-  /// message was passed to its link, when the previous message had left, and when the receiver's
-  /// request arrived.
+  /// Follows a sent message back in time. It left when three things had happened: it had been
+  /// passed to its link, the message before it had left, and the receiver's request had arrived.
+  /// The path continues at the last of these three.
   void send() {
     for (;;) {
       const GroupStep& step = here().steps[place_.step];
@@ -134,7 +135,7 @@ class BackwardWalk {
     const std::int64_t came_in = step.end_nanos - sent_nanos;
     const std::int64_t passage = std::min(came_in, passage_between(step.peer, here().host));
     put(GroupCause::latency, step.peer, here().host, passage);
-    // The rest is time on links after the first.
+    // The rest of the time was spent on further links.
     put(GroupCause::sending, step.peer, here().host, came_in - passage);
     place_ = *sender;
     at_nanos_ = sent_nanos;
@@ -150,8 +151,8 @@ class BackwardWalk {
     return std::nullopt;
   }
 
-  /// Returns the time of the operation's fastest message, from departure to arrival. If there is
-  /// no message in this direction, returns that of the opposite direction.
+  /// Returns the time from the departure to the arrival of the operation's fastest message between
+  /// two hosts. If no message went in this direction, returns that of the opposite direction.
   std::int64_t passage_between(std::uint32_t from, std::uint32_t to) const {
     for (const auto& pair : {std::pair(from, to), std::pair(to, from)})
       if (const auto found = passages_.find(pair); found != passages_.end()) return found->second;

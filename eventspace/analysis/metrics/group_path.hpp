@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/group_path.hpp — critical path of a group operation's messages.
+// eventspace/analysis/metrics/group_path.hpp — critical path through the messages of a group's
+// operation.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace eventspace {
 
-/// Pairs the two ends of each message: the k-th sent on a channel is the k-th received.
+/// Finds the two ends of each message: the k-th message that was sent on a channel is the k-th that
+/// was received.
 class GroupMessages {
  public:
   struct Place {
@@ -30,12 +32,12 @@ class GroupMessages {
 
  private:
   const WholeOperation& operation_;
-  // Indexed by share (a host's part of the operation) and step. A step whose other end is unknown
-  // has its own place.
+  // The place of the other end of each step's message, indexed by share (a host's part of the
+  // operation) and step. If the other end is unknown, it is the step's own place.
   std::vector<std::vector<Place>> other_ends_;
 };
 
-/// Part of the critical path.
+/// A part of the critical path of an operation.
 struct GroupSegment {
   GroupCause cause = GroupCause::within_hosts;
   std::uint32_t from = 0;  ///< host; for a late member, the rank of its thread
@@ -43,22 +45,21 @@ struct GroupSegment {
   std::int64_t nanos = 0;
 };
 
-/// Returns the critical path, from the end of the host that ended last back to the arrival of a
-/// member. The segments adjoin, so their sum is the operation's time since its first member's
-/// arrival.
+/// Returns the critical path of an operation. It is followed from the end of the host that ended
+/// last, back to the arrival of a member. The segments follow each other without gaps, so their sum
+/// is the time of the operation from the arrival of its first member.
 ///
 /// On each host, a step waits for the latest step that ended before it began.
 /// - A message that arrived before its receiver requested it costs nothing. The path continues at
 ///   the step before the request.
-/// - Any other received message waited for its sender. The sender's link accepted the message when
-///   three conditions held. The message was passed to the link, the previous message had left, and
-///   the receiver's request had arrived.
-/// - A send on the path is followed in the same manner.
-/// - Latency is the time of the fastest message between two hosts. Any further time counts as
-///   sending, on links after the first.
+/// - For any other message, the receiver waited for the sender. The message could leave when three
+///   things had happened: it had been passed to its link, the message before it had left, and the
+///   request of the receiver had arrived. The path continues at the last of these.
+/// - Latency is the time of the fastest message between two hosts. Any further time of a message
+///   counts as sending, on further links.
 ///
-/// Requires: Times of all hosts on one clock. If clocks differ, segments of negative length are
-///           left out.
+/// Requires: the times of all hosts are on one clock. If they are not, some segments may have a
+///           length below 0; these are left out.
 std::vector<GroupSegment> group_path(const GroupMessages& messages);
 
 }  // namespace eventspace

@@ -8,7 +8,8 @@
 
 namespace eventspace {
 
-/// Compares one thread or host with the others: the median of all values except its own.
+/// Computes the median of a set of values without one of them, to compare one thread or host with
+/// all others.
 class Others {
  public:
   void add(std::int64_t value) { values_.push_back(value); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/period.cpp — period of noise that shows only in computation.
+// eventspace/analysis/metrics/period.cpp — search for the period of noise that shows only while a
+// thread computes.
 #include "eventspace/analysis/metrics/period.hpp"
 
 #include <algorithm>
@@ -12,17 +13,17 @@ namespace eventspace {
 namespace {
 
 constexpr std::size_t least_late = 8;
-constexpr std::size_t first_look = 128;  // number of late times in the first search
+constexpr std::size_t first_look = 128;  // number of late computations in the first search
 constexpr std::size_t peaks_kept = 12;
-/// Upper ends of the frequency search, as multiples of 1 / guess. The second range finds periods
-/// of ticks (noise events) that occur mostly outside of computations.
+/// Upper ends of the range of frequencies that is searched, as multiples of 1 / guess. The second
+/// one serves for noise events (ticks) that occur mostly outside of computations.
 constexpr double search_factors[] = {1.6, 5};
 constexpr double oversampling = 4;
-/// Maximum number of frequencies to try. If more are needed, the thread computes so rarely that
-/// ticks do not explain its lateness.
+/// Maximum number of frequencies to try. If there are more, the thread computes so rarely that
+/// ticks are no explanation for its late computations.
 constexpr double frequencies_most = 300'000;
-/// Least power of a peak. With random times, a frequency exceeds this power with probability
-/// exp(-power), about 1e-5. The search tries thousands of frequencies.
+/// Least power of a peak in the spectrum. If the times were random, a frequency would exceed this
+/// power with probability exp(-power), about 1e-5. Thousands of frequencies are tried.
 constexpr double least_power = 12;
 constexpr double least_agreement = 0.6;
 constexpr double as_good = 0.02;
@@ -30,8 +31,9 @@ constexpr std::size_t spectrum_points = 256;
 
 struct Peak {
   double frequency = 0;  // per nanosecond
-  double power = 0;      // n r^2, with r the mean of the times' unit vectors
-  double phase = 0;      // phase of this mean vector, in turns
+  // Power n r², where r is the mean of the unit vectors that stand for the n times.
+  double power = 0;
+  double phase = 0;  // phase of that mean vector, in turns
 };
 
 Peak peak_at(std::span<const double> times, double frequency) {
@@ -44,8 +46,8 @@ Peak peak_at(std::span<const double> times, double frequency) {
           std::arg(sum) / (2 * std::numbers::pi)};
 }
 
-/// Returns the power at frequencies between `from` and `to`, in steps finer than a peak. Returns
-/// none if there would be too many steps.
+/// Returns the power of each frequency between `from` and `to`, in steps that are finer than a
+/// peak. Returns an empty vector if there would be too many steps.
 std::vector<Peak> powers_between(std::span<const double> times, double from, double to) {
   const double step = 1 / (oversampling * (times.back() - times.front()));
   std::vector<Peak> all;
@@ -55,8 +57,8 @@ std::vector<Peak> powers_between(std::span<const double> times, double from, dou
   return all;
 }
 
-/// Returns the points of a spectrum. If there are too many, each group of neighbours is
-/// represented by its greatest point.
+/// Returns the points of a spectrum. If there are too many, each group of neighbouring points is
+/// replaced by the greatest of them.
 std::vector<SpectrumPoint> spectrum_of(const std::vector<Peak>& all) {
   const std::size_t together = (all.size() + spectrum_points - 1) / spectrum_points;
   std::vector<SpectrumPoint> points;
@@ -71,7 +73,7 @@ std::vector<SpectrumPoint> spectrum_of(const std::vector<Peak>& all) {
   return points;
 }
 
-/// Returns the greatest local maxima, in descending order.
+/// Returns the greatest local maxima of a spectrum, in descending order of their power.
 std::vector<Peak> peaks_of(const std::vector<Peak>& all) {
   std::vector<Peak> peaks;
   for (std::size_t place = 0; place < all.size(); ++place) {
@@ -96,8 +98,8 @@ Peak best_near(std::span<const double> times, double frequency, double reach) {
   return best;
 }
 
-/// Refines a peak with more and more times. More times give a sharper peak, so each pass searches
-/// only the range of uncertainty of the previous pass.
+/// Computes the frequency of a peak more exactly, from more and more times. More times give a
+/// narrower peak, so each step searches only the range that the step before it has left.
 Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
   const auto unsure = [&] { return 1 / (oversampling * (times[known - 1] - times.front())); };
   while (known < times.size()) {
@@ -109,8 +111,8 @@ Peak sharpen(std::span<const double> times, Peak peak, std::size_t known) {
   return best_near(times, peak.frequency, unsure() / 20);
 }
 
-/// Correlation between late computations and those that are predicted to be late. A prediction
-/// that is always true has no correlation, even with a thread that is late most of the time.
+/// Correlation between the computations that are late and those that a period predicts to be late.
+/// A prediction that is always true has no correlation, even if a thread is late most of the time.
 class Agreement {
  public:
   void add(bool is_late, bool is_announced) {
@@ -139,8 +141,8 @@ double agreement_of(std::span<const Computed> computations, const Peak& peak, do
   return agreement.value();
 }
 
-/// Returns the periods that predict late computations. Only periods near peaks of the first
-/// `known` times are tried.
+/// Returns the periods that predict which computations are late. Only periods near the peaks in the
+/// spectrum of the first `known` times are tried.
 std::vector<Period> fitting_of(std::span<const Computed> computations,
                                std::span<const double> times, std::size_t known,
                                const std::vector<Peak>& peaks) {
@@ -156,7 +158,7 @@ std::vector<Period> fitting_of(std::span<const Computed> computations,
   return fitting;
 }
 
-/// Returns the best period. If several periods have about the same `agreement`, returns the one
+/// Returns the period with the best `agreement`. If several have about the same, returns the one
 /// nearest to `guess`.
 std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) {
   double most = 0;
@@ -172,9 +174,9 @@ std::optional<Period> best_of(const std::vector<Period>& fitting, double guess) 
   return best;
 }
 
-/// Returns the agreement of a period of frequent noise. Each tick delays the rest of the
-/// computation, and the next tick follows one period later. Therefore a computation contains one
-/// tick more if its first tick is early enough.
+/// Returns how well a period of frequent noise predicts the late computations. Each noise event
+/// (tick) delays the rest of the computation. The next tick follows one period later. A computation
+/// therefore contains one tick more if its first tick is early enough.
 double agreement_of_early_ticks(std::span<const Computed> computations, const Peak& peak,
                                 double origin, const FrequentNoise& noise) {
   const double period = 1 / peak.frequency;
@@ -182,8 +184,8 @@ double agreement_of_early_ticks(std::span<const Computed> computations, const Pe
       (noise.computation_nanos - noise.least_ticks * (period - noise.nanos)) / period;
   Agreement agreement;
   for (const Computed& one : computations) {
-    // The phase is the mean of the begins of late computations. It is therefore the middle of the
-    // range in which a first tick is early.
+    // The phase is the mean of the begins of late computations. In late computations the first tick
+    // is early, so the phase is the middle of that range.
     const double turns =
         (static_cast<double>(one.begin_nanos) - origin) * peak.frequency - peak.phase;
     agreement.add(one.is_late, std::abs(turns - std::round(turns)) <= early / 2);
@@ -217,7 +219,7 @@ double agreement_of_frequent_noise(std::span<const Computed> computations,
 std::optional<Period> find_period(std::span<const Computed> computations) {
   if (computations.empty()) return std::nullopt;
   const auto origin = static_cast<double>(computations.front().begin_nanos);
-  // Middles of late computations, as estimates of the times of their ticks.
+  // Middle of each late computation, as an estimate of the time of its tick (noise event).
   std::vector<double> times;
   double computed = 0;
   for (const Computed& one : computations) {
@@ -229,9 +231,9 @@ std::optional<Period> find_period(std::span<const Computed> computations) {
   if (times.size() < least_late || times.back() <= times.front()) return std::nullopt;
   const double guess = computed / static_cast<double>(times.size());
   if (guess < computed / static_cast<double>(computations.size()) * 1.02) return std::nullopt;
-  // Each tick makes at most one computation late. If the period is a multiple of the iteration,
-  // ticks hit computations far more often than by chance. Therefore the period may be longer than
-  // `guess`.
+  // Each noise event (tick) makes at most one computation late. If the period is a multiple of the
+  // iteration, ticks occur during computations far more often than by chance. The period may then
+  // be longer than `guess`.
   const double elapsed = static_cast<double>(computations.back().begin_nanos) - origin;
   const double longest = std::max(guess, elapsed / static_cast<double>(times.size())) * 1.05;
   const std::size_t known = std::min(first_look, times.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/period.hpp — period of noise that shows only in computation.
+// eventspace/analysis/metrics/period.hpp — period of noise that shows only while a thread computes.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace eventspace {
 
-/// Computation of a thread, and whether it took longer than it should have.
+/// A computation of a thread, and whether it took longer than it should have.
 struct Computed {
   std::int64_t begin_nanos = 0;
   std::int64_t nanos = 0;  ///< without the time by which it was late
@@ -19,34 +19,36 @@ struct Computed {
 
 struct Period {
   double nanos = 0;
-  /// Correlation between late computations and those that contain a noise event (tick) of this
-  /// period; 1 = perfect.
+  /// Correlation between the late computations and those that contain a noise event (tick) if the
+  /// noise has this period; 1 = perfect.
   double agreement = 0;
-  std::vector<SpectrumPoint> spectrum;  ///< spectrum of the first late times, at most 256 points
+  /// Spectrum of the first late times, with at most 256 points.
+  std::vector<SpectrumPoint> spectrum;
 };
 
-/// Finds the period of a thread's noise. Returns nothing if fewer than 8 computations are late, if
-/// most computations contain several ticks, or if there is no period. Requires: `computations` in
-/// order of time.
+/// Finds the period of a thread's noise. Returns nullopt if fewer than 8 computations are late, if
+/// most computations contain several noise events (ticks), or if there is no period. Requires:
+/// `computations` are in the order of time.
 ///
 /// Computations recur regularly, so their times alone fit many periods equally well (aliases). But
-/// a tick shows only while the thread computes. Total computing time divided by the number of late
-/// computations therefore estimates the period, whatever happened in between. The spectrum of the
-/// times (Rayleigh periodogram) near that estimate gives the exact period. If the period is close
-/// to a multiple of the iteration, several aliases fit equally well. The nearest to the estimate is
-/// returned.
+/// a tick shows only while the thread computes. The total time of computations, divided by the
+/// number of late ones, therefore estimates the period, whatever happened between computations. The
+/// spectrum of the times (Rayleigh periodogram) near that estimate gives the exact period. If the
+/// period is close to a multiple of the iteration, several aliases fit equally well. Of these, the
+/// one nearest to the estimate is returned.
 std::optional<Period> find_period(std::span<const Computed> computations);
 
-/// Noise so frequent that each computation contains some.
+/// Noise so frequent that each computation contains some events.
 struct FrequentNoise {
-  double computation_nanos = 0;  ///< computation without noise
-  double nanos = 0;              ///< time of one tick
-  double least_ticks = 1;        ///< ticks in each computation; late ones have more
+  double computation_nanos = 0;  ///< duration of a computation without noise
+  double nanos = 0;              ///< duration of one noise event (tick)
+  /// Number of ticks in a computation that is not late. A late one has more.
+  double least_ticks = 1;
 };
 
-/// Returns the best agreement (see Period) over all periods. It assumes that the time from a
-/// computation's begin to its first tick determines how many more ticks follow. Considers the first
-/// 1024 computations.
+/// Returns the best agreement (see Period) of any period with the late computations. The time from
+/// the begin of a computation to its first tick is assumed to determine how many more ticks follow.
+/// Only the first 1024 computations count.
 double agreement_of_frequent_noise(std::span<const Computed> computations,
                                    const FrequentNoise& noise);
 

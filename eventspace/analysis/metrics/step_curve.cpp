@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/step_curve.cpp — merge of neighbouring steps.
+// eventspace/analysis/metrics/step_curve.cpp — merging of neighbouring steps of a curve.
 #include "eventspace/analysis/metrics/step_curve.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void StepCurve::append(Step step) {
   if (steps_.size() >= points_max_) widen();
 }
 
-/// Makes the least width of steps larger, so that about half of the steps remain.
+/// Increases the least width of the curve's steps, so that about half of the steps remain.
 void StepCurve::widen() {
   const std::int64_t all = steps_.back().begin_nanos + steps_.back().nanos - steps_[0].begin_nanos;
   const auto half = static_cast<std::int64_t>(std::max<std::size_t>(points_max_ / 2, 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/step_curve.hpp — a count over time, in bounded memory.
+// eventspace/analysis/metrics/step_curve.hpp — curve of a number over time, in bounded memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace eventspace {
 
-/// Records how a level (number of objects) changes over time, in bounded memory. The totals are
-/// exact. The curve has at most `points_max` steps; if there are more, neighbouring steps are
-/// merged.
+/// Records how a number of objects (the level) changes over time, in bounded memory. The curve has
+/// at most `points_max` steps. If there are more, neighbouring steps are merged. Totals over the
+/// whole time stay exact.
 class StepCurve {
  public:
-  /// `full` is the greatest possible level; 0 = unlimited.
+  /// `full` is the greatest possible level; 0 means that there is no limit.
   explicit StepCurve(std::size_t points_max, std::uint64_t full = 0)
       : points_max_(points_max), full_(full) {}
 
@@ -25,7 +25,7 @@ class StepCurve {
   std::uint64_t most() const { return most_; }
   std::int64_t above_zero_nanos() const { return above_zero_nanos_; }
   std::int64_t full_nanos() const { return full_nanos_; }
-  /// Returns the steps of the curve, each until the next begins, and the end of the last step.
+  /// Returns the begin and level of each step of the curve, and the end of the last step.
   /// Requires: level() is 0.
   std::vector<TransferReport::Point> points(std::int64_t origin_nanos) const;
 
@@ -33,7 +33,7 @@ class StepCurve {
   struct Step {
     std::int64_t begin_nanos = 0;
     std::int64_t nanos = 0;
-    double level_nanos = 0;  // integral of the level over the step
+    double level_nanos = 0;  // integral of the level over the time of the step
     std::uint64_t most = 0;
   };
   void append(Step step);
@@ -42,7 +42,7 @@ class StepCurve {
   const std::size_t points_max_;
   const std::uint64_t full_;
   std::vector<Step> steps_;
-  std::int64_t width_nanos_ = 0;  // shorter steps are merged with the next one
+  std::int64_t width_nanos_ = 0;  // a shorter step is merged with the next one
   std::int64_t since_nanos_ = 0;
   bool has_begun_ = false;
   std::uint64_t level_ = 0, most_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/transfers.cpp — counting of concurrent transfers between clusters.
+// eventspace/analysis/metrics/transfers.cpp — number of simultaneous transfers between clusters.
 #include "eventspace/analysis/metrics/transfers.hpp"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace eventspace {
 namespace {
 
-/// Returns the number of points to keep for each ordered pair of clusters. The more clusters there
-/// are, the fewer points each pair keeps.
+/// Returns how many points of a curve are kept for each ordered pair of clusters. The more clusters
+/// there are, the fewer points each pair has.
 std::size_t points_of_a_path(std::size_t clusters) {
   constexpr std::size_t points_least = 16, points_of_all = std::size_t{1} << 18;
   const std::size_t pairs = std::max<std::size_t>(clusters * (clusters - 1), 1);
@@ -77,7 +77,8 @@ void Transfers::add(const Transfer& transfer) {
       transfer.bytes, transfer.ends_message);
 }
 
-/// Adds a message on a link. Its time begins when the message no longer waits for earlier ones.
+/// Adds a message on an emulated link. It counts from the time at which it no longer waits for
+/// earlier messages.
 void Transfers::add_link(const EventRecord& record) {
   if (record.place >= shape_.link_ways.size()) return;
   const auto [from, to] = shape_.link_ways[record.place];
@@ -86,8 +87,8 @@ void Transfers::add_link(const EventRecord& record) {
       record.up_nanos, record.bytes, true);
 }
 
-/// Adds requests and replies of forwards to other clusters. Below a join, only the operation that
-/// continued has records.
+/// Adds the requests and replies of crossings to other clusters. Below a join, only the operation
+/// that continued down has records.
 void Transfers::add(const Round& round) {
   if (!is_on_ || round.has_failed) return;
   for (const std::uint32_t number : shape_.trees[round.tree].lanes) {
@@ -104,8 +105,8 @@ void Transfers::add(const Round& round) {
   }
 }
 
-/// Adds a message. If clocks differ by more than the message's time, its end may precede its
-/// begin. The end is then set to the begin.
+/// Adds a message. If the clocks of the hosts differ by more than the time of the message, its end
+/// may come before its begin. The end is then set to the begin.
 void Transfers::add_message(std::uint32_t from_host, std::uint32_t to_host,
                             std::int64_t begin_nanos, std::int64_t end_nanos, std::uint64_t bytes) {
   if (!crosses(from_host, to_host)) return;
@@ -130,10 +131,11 @@ void Transfers::add(std::uint32_t path, Source source, std::int64_t begin_nanos,
   if (changes_.size() >= changes_max_) judge(changes_max_ / 2);
 }
 
-/// Adds the oldest `changes` begins and ends of transfers to the curves, and all others at the same
-/// moment as the last of these. Each ordered pair of clusters has two sources of transfers: records
-/// of the emulated link, and records of both ends of a message. The first call chooses the source
-/// to count; later calls keep it.
+/// Adds the oldest `changes` begins and ends of transfers to the curves, and all others that
+/// happened at the same moment as the last of these.
+/// For each ordered pair of clusters, transfers are known from two sources: records of the emulated
+/// link, and records of both ends of a message. Only one source is counted. The first call chooses
+/// it for all later calls.
 void Transfers::judge(std::size_t changes) {
   if (changes_.empty()) return;
   std::sort(changes_.begin(), changes_.end(),
@@ -142,7 +144,8 @@ void Transfers::judge(std::size_t changes) {
     judged_by_.push_back(paths_[judged_by_.size()].source());
   std::size_t end = std::min(changes, changes_.size());
   while (end < changes_.size() && changes_[end].at_nanos == changes_[end - 1].at_nanos) ++end;
-  std::map<std::uint32_t, std::int64_t> at_once;  // change of the level at one moment, by pair
+  // Change of the level at one moment, by pair of clusters.
+  std::map<std::uint32_t, std::int64_t> at_once;
   for (std::size_t place = 0; place < end; ++place) {
     const Change& one = changes_[place];
     if (one.source == judged_by_[one.path])
@@ -163,8 +166,9 @@ void Transfers::judge(std::size_t changes) {
   changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
-/// Returns the unit that is counted. If only the ends of transfers are known, their streams are
-/// unknown.
+/// Returns what is counted for a pair of clusters: streams of the link, messages on the link, or
+/// messages of which the trace has only both ends. For the last, it is unknown which streams they
+/// used.
 TransferBasis Transfers::basis_of(const Path& path) const {
   if (path.source() == Source::ends && path.counted().has_any()) return TransferBasis::ends;
   if (path.takes_streams) return TransferBasis::streams;
@@ -206,7 +210,7 @@ TransfersReport Transfers::finish() {
     see(path.counted().first_nanos, path.counted().last_nanos);
     all.add(path.counted());
   }
-  if (begin_nanos_ > end_nanos_) return report;  // no transfer was seen
+  if (begin_nanos_ > end_nanos_) return report;  // no transfer was recorded
   report.run_nanos = end_nanos_ - begin_nanos_;
   for (const auto& [clusters, number] : numbers_) {
     const Path& path = paths_[number];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// eventspace/analysis/metrics/transfers.hpp — amount of data that crosses clusters at the same
-// time.
+// eventspace/analysis/metrics/transfers.hpp — number of simultaneous transfers between clusters.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -18,26 +17,26 @@
 
 namespace eventspace {
 
-/// Counts for each ordered pair of clusters how many transfers cross at the same time. If the
-/// trace has records of the emulated link between the two clusters, it counts these records.
-/// Otherwise it counts messages of which the trace has both ends.
+/// Counts for each ordered pair of clusters how many transfers are under way at the same time. If
+/// the trace has records of the emulated link between the two clusters, these records are counted.
+/// Otherwise the messages of which the trace has both ends are counted.
 ///
 /// Why:   Allgathers over several clusters differ in how they keep the links between clusters busy
 ///        (Gupta and Vadhiyar 2007, figure 9).
-/// Order: Transfers may be added in any order. Their begins and ends are kept until there are
-///        `changes_max` of them. Then the older half is counted. Peaks do not include transfers of
-///        that time that are added later.
+/// Order: Transfers may be added in any order. Their begins and ends are kept in memory until there
+///        are `changes_max` of them. Then the older half is counted. A transfer of that time that
+///        is added later is not included in the maximum.
 /// Clock: All hosts must have one clock. Otherwise no transfers are kept.
 class Transfers {
  public:
   Transfers(const Shape& shape, bool has_common_clock, std::size_t changes_max);
 
   void see(std::int64_t begin_nanos, std::int64_t end_nanos);  ///< extends the time of the run
-  /// Returns the begin of the run, by the records so far; 0 if there are none.
+  /// Returns the begin of the run, as far as the records show it; 0 if there are none.
   std::int64_t run_begin_nanos() const { return begin_nanos_ > end_nanos_ ? 0 : begin_nanos_; }
-  /// Requires: both hosts are in the structure.
+  /// Requires: the structure of the trace contains both hosts.
   void add(const Transfer& transfer);
-  void add_link(const EventRecord& record);  ///< message on a declared path
+  void add_link(const EventRecord& record);  ///< adds a message on a path over an emulated link
   void add(const Round& round);
   void add_message(std::uint32_t from_host, std::uint32_t to_host, std::int64_t begin_nanos,
                    std::int64_t end_nanos, std::uint64_t bytes);
@@ -88,11 +87,12 @@ class Transfers {
   const Shape& shape_;
   const bool is_on_;
   const std::size_t changes_max_;
-  const std::size_t points_max_;  // points kept for a pair of clusters
+  const std::size_t points_max_;  // maximum number of points of a pair's curve
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
       numbers_;  // keyed by pair of clusters
   std::vector<Path> paths_;
-  std::vector<Source> judged_by_;  // source to count for each Path; fixed by the first judge()
+  // Source of transfers that is counted for each Path. The first judge() chooses it.
+  std::vector<Source> judged_by_;
   std::vector<Change> changes_;
   std::int64_t judged_to_ = std::numeric_limits<std::int64_t>::min();
   StepCurve all_{transfer_points_max};

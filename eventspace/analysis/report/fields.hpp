@@ -53,7 +53,9 @@ struct Presence {
 inline Presence left_out(bool is_left_out, std::string_view condition) {
   return {!is_left_out, condition};
 }
-/// Leaves out all fields with this condition together if `count` is 0.
+/// Returns the presence of a field that is left out of the JSON if another field, `field`, is 0.
+/// `count` is the value of that other field. All fields with the same condition are left out
+/// together.
 inline Presence left_out_if(std::string_view field, std::uint64_t count) {
   return {count != 0, {}, field, "0"};
 }
