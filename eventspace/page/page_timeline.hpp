@@ -26,8 +26,8 @@ struct PageTimelineOptions {
   bool has_common_clock = false;
 };
 
-/// The kept rounds, in stretches (sequences of consecutive iterations). Each tree has a stretch
-/// from its beginning, and stretches around its slowest iterations.
+/// The rounds that were kept for the page. A stretch is a sequence of consecutive iterations. Each
+/// tree has a stretch at its beginning, and stretches around its slowest iterations.
 struct PageTimelineReport {
   /// An operation that passed a collector. If its record is missing, all fields are default
   /// values.
@@ -38,20 +38,20 @@ struct PageTimelineReport {
     bool is_here = false;
   };
   struct Round {
-    std::uint32_t tree = 0;  ///< tree of the Shape
+    std::uint32_t tree = 0;  ///< number of the tree in the Shape of the run
     std::uint64_t sequence = 0;
-    std::vector<Passed> passes;  ///< indexed by place in the tree
+    std::vector<Passed> passes;  ///< indexed by the collector's place in the tree
   };
   struct Stretch {
     std::uint64_t slowest = 0;  ///< sequence of the slowest iteration
-    /// Duration of its computation and operation, on its slowest thread.
+    /// Duration of the slowest iteration on its slowest thread: computation and operation.
     std::int64_t slowest_nanos = 0;
     bool is_beginning = false;
-    std::int64_t error_nanos = 0;  ///< largest error between clocks; below 0 = unknown
+    std::int64_t error_nanos = 0;  ///< largest error between clocks; less than 0 if unknown
     std::vector<Round> rounds;     ///< times on the clock of the first host
   };
   bool has_common_clock = false;
-  std::vector<Stretch> stretches;  ///< in the order of iterations
+  std::vector<Stretch> stretches;  ///< in the order of their iterations
   PageGroupsReport groups;         ///< times on the clocks that the analysis uses
 };
 
@@ -60,9 +60,9 @@ struct PageTimelineReport {
 ///
 /// Why:      An analysis reports only how often something happened. To show one iteration, its
 ///           records are needed, and memory has room for only a few iterations of a long run.
-/// Clocks:   The times of a stretch are converted to one clock by the crossings between hosts. The
-///           crossing with the least two-way time determines the offset of two clocks, with an
-///           error of at most half of that time.
+/// Clocks:   The times of the rounds in a stretch are converted to one clock. Operations that
+///           crossed from one host to another determine the offset of the two hosts' clocks. The
+///           crossing with the least two-way time is used. The error is at most half of that time.
 /// Memory:   Bounded by the options, whatever the length of the run.
 /// Requires: The structure outlives the object.
 class PageTimeline {
