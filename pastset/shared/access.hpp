@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/access.hpp — access rights and lock timeout of shared spaces
+// pastset/shared/access.hpp — access rights of shared spaces, and the time limit of their locks
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,12 +15,12 @@ enum class SharedAccess : std::uint8_t {
   others_may_write,
 };
 
-/// Text of each SharedAccess value in configs, in the order of the values.
+/// Text of each value of SharedAccess in configs, in the order of the values.
 inline constexpr std::array<std::string_view, 3> shared_access_words{
     "own processes", "others may read", "others may write"};
 
-/// Default time limit for waiting for a lock. Normally a lock is held only for a few instructions
-/// and for X-functions.
+/// Default of the longest time to wait for a lock of a shared space. Normally a process holds a
+/// lock only for a few instructions and for the calls of X-functions.
 inline constexpr base::Nanos usual_lock_patience{10'000'000'000};
 
 }  // namespace pastset

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/arena.cpp — search for free extents and placement of new ones
+// pastset/shared/arena.cpp — search for free extents (ranges of memory), and placement of new ones
 #include "pastset/shared/arena.hpp"
 
 #include <fcntl.h>
@@ -15,8 +15,8 @@ namespace {
 
 using shared::Extent;
 
-// Bytes of address range per byte of memory. With fewer, changing tuple sizes would leave only gaps
-// that are too small.
+// Bytes of address range for each byte of memory. If there were fewer, and the sizes of tuples
+// changed, only gaps that are too small would be left.
 constexpr std::uint64_t addresses_for_a_byte = 4;
 
 constexpr std::uint64_t for_ever = std::numeric_limits<std::uint64_t>::max();
@@ -62,10 +62,12 @@ SharedArena::Range SharedArena::range_of(std::uint32_t index) const {
 
 // ---- users of an extent ----------------------------------------------------------------------
 
-/// A new user of an extent registers before the old one unregisters. A reading process registers
-/// before its element drops the tuple. An element registers before the moving process drops its
-/// hold. The two loads below therefore see one of the two users, unless a new user replaces the old
-/// one between the loads. A change of `turns` shows that.
+/// Two kinds of users keep an extent in use: processes that hold it, and elements that keep a tuple
+/// in it. When a new user replaces an old one, it registers before the old one unregisters. A
+/// process that reads registers before the element drops the tuple. An element registers before the
+/// process that moves drops its hold.
+/// The two loads below therefore see one of the two users, unless a new user replaces the old one
+/// between the loads. A change of `turns` shows that this has happened.
 bool SharedArena::is_free(std::uint32_t index) const {
   const Extent& it = extent(index);
   const std::uint32_t turns = it.turns;
@@ -119,7 +121,7 @@ std::optional<SharedArena::Room> SharedArena::find(std::span<const std::byte> by
     if (!is_most || bytes.size() > range.bytes - (place - range.place)) return std::nullopt;
     Room room{hold(i), place};
     const runtime::Lock lock(mutex_);
-    if (holds_[i] > 1) return room;  // another hold existed already, so the bytes are unchanged
+    if (holds_[i] > 1) return room;  // held before, so the bytes are unchanged
   }
   return std::nullopt;
 }
@@ -164,8 +166,8 @@ bool SharedArena::wants_memory(std::uint32_t element) const {
   return (mapping_.segment().wants_memory.load(std::memory_order_relaxed) >> element & 1) != 0;
 }
 
-/// A process that waits for memory sets the bit of the element before it checks for free memory. It
-/// therefore either finds memory or is woken.
+/// Wakes the processes that wait for memory. Such a process sets the bit of its element before it
+/// looks for free memory. It therefore either finds memory or is woken.
 void SharedArena::notify_waiting_writers() const {
   const shared::Segment& segment = mapping_.segment();
   std::uint64_t elements = segment.wants_memory;
@@ -175,15 +177,15 @@ void SharedArena::notify_waiting_writers() const {
 
 // ---- taking ----------------------------------------------------------------------------------
 
-/// More extents may become free after they were counted. No extent can be taken meanwhile, because
-/// the arena is locked.
+/// Counts the extents and their memory. More extents may become free after they were counted. But
+/// no process can take an extent meanwhile, because the arena is locked.
 SharedArena::Survey SharedArena::survey(std::uint64_t charge) const {
   Survey it;
   const std::uint32_t known_now = known();
   for (std::uint32_t i = 0; i < known_now; ++i) {
     if (extent(i).bytes == 0) it.unused = std::min(it.unused, i);
     const Range range = range_of(i);
-    if (range.bytes == 0) continue;  // perhaps overwritten; never used again
+    if (range.bytes == 0) continue;  // no memory, or overwritten: never used again
     it.all.push_back({i, range, is_free(i)});
     it.bytes += range.bytes;
     if (!it.all.back().is_free && extent(i).charge == charge) it.charged += extent(i).counted;
@@ -218,7 +220,7 @@ bool SharedArena::has_extents() const {
          std::any_of(now.all.begin(), now.all.end(), [](const Seen& one) { return one.is_free; });
 }
 
-/// Places a new extent in the first gap that is long enough.
+/// Makes a new extent in the first gap that is long enough.
 std::optional<std::uint32_t> SharedArena::take_fresh(const Survey& now, std::uint64_t bytes) {
   if (now.unused == shared::extents_max || now.bytes + bytes > bytes_max()) return std::nullopt;
   const std::uint64_t step = bytes < 16 * page_bytes ? line_bytes : page_bytes;
@@ -240,7 +242,8 @@ std::optional<std::uint32_t> SharedArena::take_fresh(const Survey& now, std::uin
 
 // ---- giving back -----------------------------------------------------------------------------
 
-/// Returns the memory of whole pages only. Other extents may share the pages at both ends.
+/// Returns the memory of a free extent to the kernel, but only whole pages. Other extents may use a
+/// part of the pages at both ends.
 void SharedArena::release_pages(const Range& range) const {
   const std::uint64_t from = in_pages(range.place);
   const std::uint64_t to = (range.place + range.bytes) / page_bytes * page_bytes;
@@ -266,15 +269,16 @@ void SharedArena::give_back() {
   const base::Nanos now = runtime::steady_now();
   if (now - looked_at_ < a_while) return;
   looked_at_ = now;
-  // The kernel is slow here. Meanwhile other processes may take other extents, but not the held
-  // ones.
+  // The kernel is slow here, so the arena is not locked meanwhile. Other processes may take other
+  // extents, but not those that this process holds.
   for (const Held& unwanted : hold_unwanted()) {
     release_pages(range_of(unwanted.extent()));
     extent(unwanted.extent()).bytes = 0;
   }
 }
 
-/// Holds the extents that are free and unused for a while. Returns none if the arena is locked.
+/// Takes holds on the extents that are free and were not used for a while. Returns none if the
+/// arena is locked.
 std::vector<SharedArena::Held> SharedArena::hold_unwanted() {
   std::vector<Held> unwanted;
   runtime::SharedLock& lock = mapping_.segment().arena_lock;

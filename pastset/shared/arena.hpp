@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/arena.hpp — the memory of a shared space for tuples above 48 bytes.
+// pastset/shared/arena.hpp — the arena: memory of a shared space for tuples above 48 bytes
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,18 +16,18 @@ namespace pastset {
 
 class SharedMapping;
 
-/// Hands out extents: ranges of memory for large tuples of any size. The processes of the space may
-/// die at any moment. The extents lie behind the rest of the space. Their address range is several
-/// times larger than the memory limit, so that a gap exists for any mix of sizes.
+/// Gives out extents: ranges of memory for tuples of any size above 48 bytes. The processes of the
+/// space may die at any moment. The extents are behind the rest of the space. Their address range
+/// is several times larger than the memory limit, so that a gap exists for any mix of sizes.
 ///
 /// Why:         A dead process leaves no extent occupied, because no process has to release one. An
 ///              extent is free while no process holds it and no element keeps a tuple in it. A
 ///              process that wants an extent checks that itself. Free extents are reused before
 ///              fresh memory, which the kernel must fill with zeros first. Memory that was not used
 ///              for a while returns to the kernel.
-/// Owns:        the holds of this process, counted per extent. It holds extents of tuples that it
-///              writes before a move, that it reads, or that wait in the line of movers. The holds
-///              end with the process.
+/// Owns:        the holds of this process on extents, counted for each extent. The process holds
+///              the extents of tuples that it writes before it moves them, that it reads, or that
+///              wait in an element's line (queue of waiting moves). The holds end with the process.
 /// Thread-safe: yes, from any thread.
 /// Blocks: for the arena's lock, at most for the space's lock patience. Throws SharedSpaceError
 /// after that.
@@ -40,7 +40,8 @@ class SharedArena {
   static std::size_t mapped_bytes(std::size_t bytes);
   static std::size_t bytes_of_mapped(std::size_t mapped_bytes);
 
-  /// A hold on an extent. While it exists, no other tuple gets the extent.
+  /// A hold of this process on an extent. While it exists, the extent is not given to another
+  /// tuple.
   class Held {
    public:
     Held(SharedArena& arena, std::uint32_t extent) : arena_(&arena), extent_(extent) {}
@@ -55,13 +56,13 @@ class SharedArena {
       if (arena_ != nullptr) arena_->let_go(extent_);
     }
     std::uint32_t extent() const { return extent_; }
-    void keep() { arena_ = nullptr; }  ///< the hold now lasts until let_go(extent)
+    void keep() { arena_ = nullptr; }  ///< from now on the hold lasts until let_go(extent)
 
    private:
     SharedArena* arena_;
     std::uint32_t extent_;
   };
-  /// Memory for a tuple: its place in the space and a hold on the extent.
+  /// Memory for one tuple: its place in the space, and a hold on its extent.
   struct Room {
     Held held;
     std::uint64_t place = 0;
@@ -70,19 +71,20 @@ class SharedArena {
     std::uint64_t place = 0, bytes = 0;
   };
 
-  /// Takes an extent whose bytes count towards the memory limit `most` of one element. `charge`
-  /// identifies that element (charge_of()). Returns nullopt if less than `bytes + spare` of the
-  /// limit is left, or if the space has no memory now.
+  /// Takes an extent for a tuple of an element. Its bytes count towards the memory limit of the
+  /// element, which is `most`. `charge` identifies the element (charge_of()). Returns nullopt if
+  /// less than `bytes + spare` of the limit is left, or if the space has no memory now.
   std::optional<Room> take(std::uint64_t bytes, std::uint64_t charge, std::uint64_t most,
                            std::uint64_t spare = 0);
   Held hold(std::uint32_t extent);
-  void let_go(std::uint32_t extent);  ///< drops a hold; the last one wakes waiters for memory
+  void let_go(std::uint32_t extent);  ///< drops a hold; the last one wakes waiting moves
   bool holds(std::uint32_t process, std::uint32_t extent) const;
   bool is_held(std::uint32_t extent) const;
   /// Finds the extent that contains `bytes`. Returns nullopt unless this process holds the extent
   /// and `bytes` fill most of it.
   std::optional<Room> find(std::span<const std::byte> bytes);
-  /// Returns the address range; an empty one if the extent has no memory or invalid fields.
+  /// Returns the range of memory of an extent. It is empty if the extent has no memory, or if its
+  /// fields are invalid.
   Range range_of(std::uint32_t extent) const;
   /// Returns the address of the range; nullptr if the range is not inside the arena.
   std::byte* at(std::uint64_t place, std::uint64_t bytes) const;
@@ -90,13 +92,13 @@ class SharedArena {
   /// Records that the element keeps tuple `number` in the extent.
   /// Requires: the caller holds both the element and the extent.
   void note_tuple(std::uint32_t element, std::uint32_t extent, std::uint64_t number);
-  /// Marks the extent as used by all future tuples of the element. close() ends this: it records
-  /// that the element's newest tuple in the extent has the number `beyond - 1`.
+  /// Notes that the element may keep any of its future tuples in the extent. close() ends this. It
+  /// notes the number of the element's newest tuple in the extent, which is `beyond - 1`.
   void open(std::uint32_t element, std::uint32_t extent);
   void close(std::uint32_t element, std::uint32_t extent, std::uint64_t beyond);
-  /// For an element whose lock was held by a process that died: drops tuples that this process
-  /// recorded by note_tuple() but did not append, except those in extent `open`. For an element
-  /// that no longer exists, drops all tuples.
+  /// Repairs the notes of an element after a process died that held the element. Drops the notes of
+  /// tuples that this process had noted by note_tuple() but not appended, except those in the
+  /// extent `open`. If the element no longer exists, drops the notes of all its tuples.
   void forget_beyond(std::uint32_t element, std::uint64_t last,
                      std::uint32_t open = shared::extents_max);
 
@@ -104,16 +106,16 @@ class SharedArena {
     return generation * shared_elements_max + element;
   }
   std::uint64_t charged_to(std::uint32_t extent) const;
-  bool has_extents() const;  ///< whether an extent can be taken, if there is memory for it
-  /// Returns the bytes in use that count towards the limit of the element.
+  bool has_extents() const;  ///< whether an extent can be taken if there is memory for it
+  /// Returns how many bytes in use count towards the limit of the element that `charge` identifies.
   std::uint64_t bytes_of(std::uint64_t charge) const;
 
   void want_memory(std::uint32_t element, bool wants);
   bool wants_memory(std::uint32_t element) const;
-  void notify_waiting_writers() const;  ///< wakes processes with movers that wait for memory
+  void notify_waiting_writers() const;  ///< wakes processes whose moves wait for memory
 
-  void forget(std::uint32_t process);  ///< drops the holds of a process that died or detaches
-  /// Returns memory that was not used for a second to the kernel.
+  void forget(std::uint32_t process);  ///< drops the holds of a process that has died or detaches
+  /// Returns memory to the kernel that was not used for a second.
   /// Requires: called often, always from the same thread.
   void give_back();
 
@@ -141,8 +143,8 @@ class SharedArena {
 
   const SharedMapping& mapping_;
   runtime::Mutex mutex_;
-  std::vector<std::uint32_t> holds_;  // number of holds of this process, by extent
-  // Used by give_back() only, which always runs in the same thread.
+  std::vector<std::uint32_t> holds_;  // number of holds of this process on each extent
+  // The two members below are used only by give_back(), which always runs in the same thread.
   std::vector<std::uint32_t> turns_seen_;
   base::Nanos looked_at_{0};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/doorbell.cpp — delivery of changes and process ends to elements
+// pastset/shared/doorbell.cpp — notification of elements when other processes change them or die
 #include "pastset/shared/doorbell.hpp"
 
 #include <utility>
@@ -7,13 +7,14 @@
 namespace pastset {
 namespace {
 
-// Interval between polls. People do not notice 5 ms, and 200 polls a second cost little.
+// Interval between two looks at the shared memory. People do not notice 5 ms, and 200 looks a
+// second cost little.
 constexpr base::Nanos between_looks{5'000'000};
 
 }  // namespace
 
 Doorbell::Doorbell(std::shared_ptr<SharedMapping> mapping) : mapping_(std::move(mapping)) {
-  const runtime::Lock lock(mutex_);  // callbacks wait until all members are set
+  const runtime::Lock lock(mutex_);  // no callback runs before all members are set
   if (!mapping_->may_write()) {
     looking_ =
         std::make_unique<runtime::LookingThread>(between_looks, [this] { return notify_all(); });
@@ -32,7 +33,7 @@ Doorbell::Doorbell(std::shared_ptr<SharedMapping> mapping) : mapping_(std::move(
 
 Doorbell::~Doorbell() {
   if (mapping_->is_ours()) return;
-  threads_.release();  // these threads do not exist in the child of a fork
+  threads_.release();  // the child of a fork does not have these threads
   looking_.release();
 }
 

@@ -11,15 +11,17 @@
 
 namespace pastset {
 
-/// Wakes the waiters of this process when other processes change an element, and cleans up after
-/// dead processes. A read-only process gets no notifications: it polls.
+/// Wakes the waiters of this process when another process changes an element. Also cleans up after
+/// processes that have died. A process that may only read the space gets no notifications; it looks
+/// at the shared memory again and again (it polls).
 class Doorbell {
  public:
   /// An element of this process that receives notifications.
   class Listener {
    public:
     virtual ~Listener() = default;
-    /// Handles a possible change. Returns whether waiters of this element still depend on polling.
+    /// Called when the element may have changed. Returns whether waiters of the element still need
+    /// this process to poll.
     virtual bool on_ring(runtime::DeferredWakes& wakes) = 0;
   };
   explicit Doorbell(std::shared_ptr<SharedMapping> mapping);
@@ -27,8 +29,8 @@ class Doorbell {
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
   void add(Listener& element);
-  void remove(Listener& element);  ///< waits until no on_ring() of the element runs
-  void look();                     ///< starts polling for a waiter; read-only spaces only
+  void remove(Listener& element);  ///< blocks while an on_ring() of the element runs
+  void look();                     ///< starts to poll for a waiter; read-only spaces only
 
  private:
   void on_ring();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element.cpp — reads of a shared log, and the waiters of this process
+// pastset/shared/element.cpp — reads of an element in shared memory, and the waiters of this
+// process
 #include "pastset/shared/element.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ SharedElement::SharedElement(std::shared_ptr<SharedMapping> mapping,
 }
 
 SharedElement::~SharedElement() {
-  if (!mapping_->is_ours()) return;  // child of a fork: no context waits in it
+  if (!mapping_->is_ours()) return;  // in the child of a fork, nothing waits in the element
   listener_->remove(*this);
   runtime::DeferredWakes wakes;
   Hold hold(*this, Hold::Of::ours);
@@ -35,7 +36,8 @@ SharedElement::~SharedElement() {
   try {
     if (!orphans_.empty()) hold.try_take(mapping_->lock_patience());
   } catch (const ElementError&) {
-    // Another process clears the waiting moves of this process after this process has ended.
+    // This process could not remove its waiting moves from the line. Another process does that
+    // after the end of this process.
   }
   waiters_.ensure_none();
 }
@@ -104,7 +106,8 @@ bool SharedElement::has_newest(std::uint64_t from) const {
   return it.oldest < it.last && from < it.last;
 }
 
-/// Runs X-functions while the element is held. An exception therefore leaves `first` unchanged.
+/// Reads a tuple and runs the X-functions while the element is held. If they throw, `first` is
+/// therefore unchanged.
 Stored SharedElement::read(std::uint64_t number) const {
   base::Payload stored = log_.read(number, mapping_);
   if (!x_function_.in && !x_function_.out)
@@ -164,7 +167,7 @@ void SharedElement::axe(std::uint64_t number) {
   log_.note_taker();
   log_.free_to(number);
   if (log_.is_line_empty()) return;
-  log_.note_change();  // other processes' movers may now find memory
+  log_.note_change();  // moves of other processes may now find memory
   settle(wakes);
 }
 
@@ -221,7 +224,8 @@ void SharedElement::wait_until(There there, Hold& hold, runtime::Deadline deadli
   }
 }
 
-/// Waits with both locks released. Afterwards the mutex is locked again, and the log is not.
+/// Waits. Releases the mutex and the lock of the log for this time. Afterwards the mutex is locked
+/// again, and the log is not.
 runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime::Deadline deadline,
                                    const runtime::Reason& reason) {
   log_.listen();
@@ -229,7 +233,8 @@ runtime::Woken SharedElement::wait(runtime::WaitList& list, Hold& hold, runtime:
   return waiters_.wait(list, hold.lock(), deadline, reason);
 }
 
-/// Polls the shared memory before it sleeps, so that other processes need not wake this one.
+/// Looks at the shared memory for a while before the thread sleeps. Other processes then need not
+/// wake this one.
 bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t seen, Hold& hold,
                          runtime::Deadline deadline, const runtime::Reason& reason) {
   const Waiters::Blocked blocked(waiters_);
@@ -239,8 +244,9 @@ bool SharedElement::look(const std::atomic<std::uint32_t>& word, std::uint32_t s
   return has_changed;
 }
 
-/// Completes all waits of this process that can end now, after a change by this process or another.
-/// If the memory was overwritten, the waiters receive the error, not the caller.
+/// Completes all waits of this process that can end now, after this process or another one has
+/// changed the element. If the memory was overwritten, the waiters receive the error. The caller
+/// does not.
 /// Requires: both locks are held.
 void SharedElement::settle(runtime::DeferredWakes& wakes) {
   try {
@@ -266,12 +272,12 @@ void SharedElement::settle_readable(runtime::DeferredWakes& wakes) {
     if (const auto error = log_.why_no_room_comes()) fail_moves(error, wakes);
 }
 
-/// Handles a change that another process may have made. If no waiter sleeps, does not lock the
-/// element. If another process holds the element for long, retries later, so that other elements
+/// Handles a change that another process may have made. Does not lock the element if no waiter
+/// sleeps. If another process holds the element for long, tries again later, so that other elements
 /// are not delayed.
 bool SharedElement::on_ring(runtime::DeferredWakes& wakes) {
   if (log_.listens() || log_.is_deleted()) look_again(wakes);
-  return false;  // other processes signal changes, so no polling is needed
+  return false;  // other processes signal each change
 }
 
 void SharedElement::look_again(runtime::DeferredWakes& wakes) {
@@ -352,7 +358,7 @@ bool SharedElement::cancel(Access& access) {
   if (!access.is_waiting) return false;
   Waiters::Move& move = waiters_.move_of(access);
   if (hold.has_log() && !log_.is_deleted() && log_.in_line(move.place).state == Waiting::admitted) {
-    settle(wakes);  // another process had already appended its tuple
+    settle(wakes);  // another process has already appended the tuple
     return false;
   }
   given_up = waiters_.give_up(move);

@@ -17,33 +17,36 @@
 
 namespace pastset {
 
-/// One process's handle of an element in shared memory. One process moves a tuple and another
-/// observes it, without a message. The tuples and the line (the queue of blocked movers) are common
-/// to all processes. A change wakes contexts of other processes like those of this one. Started
-/// reads are served in the order in which they began in this process. "The element is held" means
-/// that a process holds the lock of the element, which is common to all processes.
+/// An element in shared memory, as one process uses it. One process moves a tuple and another
+/// observes it, without a message. The tuples and the line (the queue of moves that wait for room)
+/// are common to all processes. A change wakes the contexts of other processes like those of this
+/// one. Started reads are served in the order in which they began in this process.
+/// "The element is held" means that a process holds the lock of the element, which is common to all
+/// processes.
 ///
-/// Waiting:      An OS thread polls the shared memory for a while. Then it waits as in any element.
-///               A process that changes the element signals a thread of this process, which wakes
-///               the waiter.
+/// Waiting:      An OS thread that waits first looks at the shared memory for a while. Then it
+///               waits as in any element. A process that changes the element signals a thread of
+///               this process, which wakes the waiter.
 /// Large tuples: A move copies a tuple into the shared memory once. If there is memory, it does so
-///   before the element is held. It copies nothing if the tuple was written there (buffer()) or
-///   read from there. Readers use the tuple in place. Its memory is free once all readers have
-///   released it.
-/// Bounded: If no entry (`slots`) or no memory is free, a move blocks until some is freed, provided
-/// that delta > 0 and keep_newest is 0. With other settings the move throws SharedSpaceFull. A move
-/// also throws SharedSpaceFull if the tuple can never fit or if the line is full.
-/// X-functions:  belong to a process and run while the element is held. Each operation runs the
-///               functions of the process that moves or reads.
+///               before the element is held. It copies nothing if the tuple was written there
+///               (buffer()) or read from there. Readers use the tuple in place. Its memory is free
+///               once all readers have released it.
+/// Bounded: If no entry (setting `slots`) or no memory is free, a move waits until some is freed.
+///          That requires delta > 0 and keep_newest = 0. With other settings the move throws
+///          SharedSpaceFull. A move also throws SharedSpaceFull if the tuple can never fit, or if
+///          the line is full.
+/// X-functions:  belong to a process. An operation runs the functions of the process that moves or
+///               reads, while the element is held.
 /// Marks:        Error marks are cut to 255 bytes.
 /// Failure:      If the process that made the space dies, every move throws ProcessDied. So does
 ///               every read of a tuple that does not exist yet. If the last process that moved into
 ///               the element dies, such reads throw it until another process moves. If the last
 ///               process that observed or axed dies, moves that would block throw it until another
 ///               process observes or axes. Waiters receive the error within milliseconds.
-/// Blocks:       while another process holds the element, even beyond the deadline. That takes a
-///               few instructions and X-functions, or at most the lock patience. Meanwhile a fiber
-///               yields to other fibers of its OS thread, except in cancel() and withdrawals.
+/// Blocks:       while another process holds the element, even beyond the deadline. Normally that
+///               takes a few instructions and calls of X-functions, and at most the lock patience.
+///               Meanwhile a fiber lets other fibers of its OS thread run, except in cancel() and
+///               withdrawals.
 /// Requires:     the steady clock, unless no other process maps the element.
 /// Throws:       SharedSpaceFull, in addition to Element; SharedSpaceError from every operation. A
 ///               blocked move may have happened although it throws SharedSpaceError. The same holds
@@ -54,7 +57,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   SharedElement(std::shared_ptr<SharedMapping> mapping, std::shared_ptr<Doorbell> listener,
                 std::uint32_t index, std::string name, Template tuple_template,
                 XFunction x_function = {});
-  /// Like ~LocalElement(); started accesses receive Deleted.
+  /// Like ~LocalElement(). Accesses that were started and are not complete receive Deleted.
   /// Requires: notifications of started accesses do not destroy the element.
   ~SharedElement() override;
 
@@ -87,7 +90,7 @@ class SharedElement final : public Element, private Doorbell::Listener {
   bool on_ring(runtime::DeferredWakes& wakes) override;
   void look_again(runtime::DeferredWakes& wakes);
   // Moves.
-  /// A tuple to be moved, and its memory in the space if it already has some there.
+  /// A tuple that will be moved, and the memory in the space where it is already stored, if it is.
   struct Incoming {
     base::Payload tuple;
     std::optional<SharedLog::Room> room;
@@ -132,8 +135,8 @@ class SharedElement final : public Element, private Doorbell::Listener {
   mutable runtime::Mutex mutex_;  // taken before the lock of the log
   mutable SharedLog log_;
   std::uint32_t seen_changes_ = 0;
-  mutable std::vector<std::uint32_t> orphans_;  // places in line whose moves were withdrawn
-  std::optional<base::Nanos> held_since_;       // when on_ring() first found the lock taken
+  mutable std::vector<std::uint32_t> orphans_;  // places of withdrawn moves in the line
+  std::optional<base::Nanos> held_since_;       // time when on_ring() first found the lock taken
   Waiters waiters_{*this};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_arena.cpp — placement of an element's larger tuples
+// pastset/shared/element_arena.cpp — placement of the tuples of one element in the arena
 #include "pastset/shared/element_arena.hpp"
 
 #include <atomic>
@@ -20,8 +20,8 @@ std::optional<ElementArena::Room> ElementArena::spare_room(std::size_t bytes,
 std::optional<ElementArena::Room> ElementArena::room_ahead(std::size_t bytes,
                                                            std::uint64_t to_keep) {
   if (has_own_extent(bytes, bytes_)) return spare_room(bytes, to_keep);
-  // With keep_newest, moves must not block. A process that pauses after this call would keep the
-  // chunk in use, and other moves would have to wait for it.
+  // With keep_newest, moves must not block. If a process paused after this call, the chunk (common
+  // extent of smaller tuples) would stay in use, and other moves would have to wait for it.
   if (element_.keep_newest.load(std::memory_order_relaxed) > 0) return std::nullopt;
   const std::uint64_t lines = in_lines(bytes);
   if (arena_.wants_memory(index_) || !has_chunk_for(2 * lines)) return std::nullopt;
@@ -55,15 +55,17 @@ bool ElementArena::note_tuple(std::uint32_t extent, std::uint64_t number) {
   return true;
 }
 
-/// Wakes only movers of other elements. Movers of this element retry anyway.
+/// Wakes the processes whose moves into other elements wait for memory. Moves into this element
+/// look for memory again anyway.
 void ElementArena::note_gone() const {
   if (element_.is_guest.load(std::memory_order_relaxed) == 0) return;
   std::atomic_thread_fence(std::memory_order_seq_cst);
   arena_.notify_waiting_writers();
 }
 
-/// Two changes may be unfinished. The dead holder may have recorded a tuple that it did not move.
-/// It may have opened an extent that is not yet the chunk, or that is no longer the chunk.
+/// Completes or undoes two changes that a dead process may have left unfinished. It may have noted
+/// a tuple that it did not append. It may have opened an extent that is not the chunk yet, or no
+/// longer.
 void ElementArena::mend(std::uint64_t last) {
   arena_.forget_beyond(index_, last, element_.chunk - 1);
 }
@@ -81,14 +83,14 @@ bool ElementArena::has_chunk_for(std::uint64_t lines) {
   return true;
 }
 
-/// Whether no tuple and no process uses the chunk.
+/// Whether no tuple is in the chunk, and no process reads or writes there.
 /// Requires: there is a chunk.
 bool ElementArena::is_chunk_empty() const {
   return element_.chunk_newest <= element_.oldest && !arena_.is_held(element_.chunk - 1);
 }
 
-/// Gives up the chunk if it is empty, for a tuple that needs its memory. Returns false if there is
-/// no empty chunk.
+/// Frees the chunk if it is empty, because a tuple needs its memory. Returns false if there is no
+/// chunk or if it is not empty.
 bool ElementArena::leave_empty_chunk() {
   const std::uint32_t chunk = element_.chunk;
   if (chunk == 0 || chunk > shared::extents_max || !is_chunk_empty()) return false;
@@ -96,8 +98,8 @@ bool ElementArena::leave_empty_chunk() {
   return true;
 }
 
-/// Reserves a place in the chunk before the caller writes to it. If the process dies in between, a
-/// gap stays; it becomes free with the rest of the chunk.
+/// Reserves a place in the chunk. The caller writes to the place only after that. If the process
+/// dies in between, a gap stays, which becomes free with the rest of the chunk.
 ElementArena::Place ElementArena::place_in_chunk(std::uint64_t lines) {
   const std::uint32_t extent = element_.chunk.load(std::memory_order_relaxed) - 1;
   const std::uint64_t used = element_.chunk_used.load(std::memory_order_relaxed);
@@ -117,7 +119,8 @@ bool ElementArena::begin_chunk() {
   return true;
 }
 
-/// Closes the chunk. From then on only the tuples in it keep its memory in use.
+/// Closes the chunk: no further tuple is stored in it. From then on only the tuples in it keep its
+/// memory in use.
 void ElementArena::leave_chunk() {
   const std::uint32_t chunk = element_.chunk;
   if (chunk == 0 || chunk > shared::extents_max) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_arena.hpp — the part of the arena that one element may use
+// pastset/shared/element_arena.hpp — the part of a shared space's arena that one element may use
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace pastset {
 
-/// Memory for an element's tuples above 48 bytes, up to a limit. The largest tuples have an extent
-/// each. Others are placed one after the other in a common extent, the chunk, until it is full.
+/// Memory for the tuples of one element that are above 48 bytes, up to a limit. The largest tuples
+/// have an extent (range of memory) each. Others are stored one after the other in a common extent,
+/// the chunk, until it is full.
 ///
 /// Why:         each change takes effect by one store, as in the log (SharedLog).
 /// Thread-safe: no; one thread at a time.
@@ -38,23 +39,24 @@ class ElementArena {
   bool never_fits(std::size_t bytes) const { return extent_bytes(bytes) > bytes_; }
   std::uint64_t bytes_used() const { return arena_.bytes_of(charge_); }
 
-  /// Returns an extent in which to write a tuple before it is moved. Returns nullopt if the tuple
-  /// is too small for an extent of its own, or if movers wait for memory. Also returns nullopt if
-  /// the memory that remains would not suffice for `to_keep + 1` further tuples of that size.
+  /// Returns memory in which a caller writes a tuple before it is moved. Returns nullopt if the
+  /// tuple is too small for an extent of its own, or if moves wait for memory. Also returns nullopt
+  /// if too little memory would remain for `to_keep + 1` further tuples of that size.
   std::optional<Room> spare_room(std::size_t bytes, std::uint64_t to_keep) const;
-  /// Returns memory for an existing tuple that takes a while to copy. Unlike spare_room(), it also
-  /// uses the chunk.
+  /// Returns memory for a tuple that exists and takes a while to copy. Unlike spare_room(), it may
+  /// also return memory in the chunk.
   std::optional<Room> room_ahead(std::size_t bytes, std::uint64_t to_keep);
-  /// Returns memory for a tuple that is moved now, or nullopt if there is none. If the tuple gets
-  /// an extent of its own, sets `room`. The caller keeps `room` until the tuple is moved or leaves
-  /// the line.
+  /// Returns the place for a tuple that is moved now; nullopt if there is no memory. If the tuple
+  /// gets an extent of its own, sets `room`. The caller keeps `room` until the tuple is moved or
+  /// leaves the line of waiting moves.
   std::optional<Place> place(std::size_t bytes, std::optional<Room>& room);
-  /// Records tuple `number` in the extent. Returns false if there is no such extent.
+  /// Notes that the element keeps tuple `number` in the extent. Returns false if there is no such
+  /// extent.
   bool note_tuple(std::uint32_t extent, std::uint64_t number);
-  /// Called after tuples were dropped. If these tuples may have used extents charged to other
-  /// elements, wakes the movers that wait for memory.
+  /// Called after tuples were dropped. Some of them may have been in extents that count towards the
+  /// limits of other elements. If so, wakes the processes whose moves wait for memory.
   void note_gone() const;
-  /// Repairs the records of the element in the arena after a holder of the element died.
+  /// Repairs the element's notes in the arena after the death of a process that held the element.
   void mend(std::uint64_t last);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_moves.cpp — moves into shared memory, and movers that wait there for room
+// pastset/shared/element_moves.cpp — moves into shared memory, and moves that wait there for room
 #include <fmt/format.h>
 
 #include <cstring>
@@ -44,7 +44,7 @@ base::Buffer SharedElement::buffer(std::size_t bytes) {
   return buffer;
 }
 
-/// Runs before the element is held and does all slow work of a move. Other processes have to wait
+/// Does all slow work of a move before the element is held, because other processes have to wait
 /// while the element is held.
 SharedElement::Incoming SharedElement::bring_in(base::Payload stored) const {
   Incoming incoming{std::move(stored), std::nullopt};
@@ -76,8 +76,8 @@ std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
   if (const auto error = log_.why_no_room_comes()) std::rethrow_exception(error);
   const std::uint32_t place = log_.join_line(incoming.tuple.bytes(), incoming.room);
   Waiters::Move move(waiters_, std::move(incoming.tuple), place);
-  // Only this process can copy its tuple into shared memory, so other processes must wake this
-  // process after a change.
+  // Only this process can copy the tuple into shared memory. Other processes must therefore wake it
+  // after a change.
   if (log_.in_line(move.place).state == Waiting::needs_memory) log_.listen();
   try {
     wait_for_admission(move, hold, deadline);
@@ -90,7 +90,8 @@ std::uint64_t SharedElement::move_when_admitted(Incoming incoming, Hold& hold,
   return *move.number;
 }
 
-/// The caller holds both locks, and holds them again at return. After an exception the mutex is
+/// Waits until a move is admitted, which means that its tuple is appended. The caller holds the
+/// mutex and the lock of the log, and holds both again on return. After an exception the mutex is
 /// held, and possibly the log.
 void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
                                        runtime::Deadline deadline) {
@@ -100,16 +101,17 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
   const auto take = [&] {
     hold.take();
     if (!move.number && log_.is_deleted()) throw waiters_.deleted();
-    log_.numbers();  // throws if the numbers were overwritten
+    log_.numbers();  // throws if the memory was overwritten
   };
   bool may_look = true, is_settled = false, is_late = false;
   for (; !move.number && !move.error; take()) {
     if (!std::exchange(is_settled, true) || !is_waiting()) {
       runtime::DeferredWakes wakes;
       settle(wakes);
-      hold.let_go();  // before the wake-ups in `wakes` are carried out
+      hold.let_go();  // before `wakes` wakes other contexts
     } else if (is_late) {
-      throw DeadlinePassed(no_room());  // the element is held, so no process can admit the move now
+      // The element is held, so no process can append the tuple now.
+      throw DeadlinePassed(no_room());
     } else if (std::exchange(may_look, false) && state == Waiting::ready) {
       look(state, Waiting::ready, hold, deadline, reason);
     } else if (const auto error = log_.why_no_room_comes()) {
@@ -120,8 +122,8 @@ void SharedElement::wait_for_admission(Waiters::Move& move, Hold& hold,
   }
 }
 
-/// Takes the lock of the log if possible; the caller checks whether it was taken. May unlock the
-/// mutex while it waits for the log.
+/// Tries to lock the log. The caller checks whether the log is locked then. May unlock the mutex
+/// while it waits for the log.
 void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
   try {
     if (!hold.has_log()) hold.try_take(patience);
@@ -130,8 +132,8 @@ void SharedElement::try_take(Hold& hold, base::Nanos patience) const {
   }
 }
 
-/// Withdraws a move from the queue of blocked movers. If the log is not held, its place is freed
-/// later.
+/// Withdraws a move from the line (the queue of waiting moves). If the log is not held, its place
+/// is freed later.
 /// Requires: the mutex is held. So is the log, unless the caller could not take it.
 void SharedElement::withdraw(std::uint32_t place, const Hold& hold) {
   orphans_.push_back(place);
@@ -141,7 +143,8 @@ void SharedElement::withdraw(std::uint32_t place, const Hold& hold) {
     come_back();
 }
 
-/// Frees the places of withdrawn moves and admits the movers behind them in the line.
+/// Frees the places of withdrawn moves in the line. Then appends the tuples of the moves behind
+/// them, if there is room.
 /// Requires: both locks are held.
 void SharedElement::drop_orphans() const {
   const std::vector<std::uint32_t> orphans = std::exchange(orphans_, {});
@@ -150,13 +153,13 @@ void SharedElement::drop_orphans() const {
     is_deleted ? log_.forget_line(place) : log_.leave_line(place);
   if (is_deleted) return;
   try {
-    if (log_.admit()) come_back();  // settle() must complete the admitted moves
+    if (log_.admit()) come_back();  // settle() must complete the moves that were admitted
   } catch (const ElementError&) {
     // Waiters detect the error themselves.
   }
 }
 
-/// Makes the thread that handles wake-ups (Doorbell) call on_ring() soon.
+/// Makes the thread that handles notifications (Doorbell) call on_ring() soon.
 void SharedElement::come_back() const {
   log_.listen();
   mapping_->ring(std::uint32_t{1} << mapping_->me());
@@ -179,8 +182,8 @@ void SharedElement::begin_move(Access& access, Incoming incoming, runtime::Defer
   settle(wakes);
 }
 
-/// Ends the wait of moves that were admitted or overwritten. Returns whether one of the moves that
-/// still wait has just got memory, and now waits only for room.
+/// Ends the wait of the moves whose tuples were appended or overwritten. Returns whether one of the
+/// other waiting moves has just got memory, so that it waits only for room in the log.
 bool SharedElement::answer_moves(runtime::DeferredWakes& wakes) {
   bool is_one_ready = false;
   for (std::size_t i = 0; i < waiters_.moves().size();) {

@@ -23,7 +23,7 @@ SharedElementReader::SharedElementReader(std::shared_ptr<SharedMapping> mapping,
 }
 
 SharedElementReader::~SharedElementReader() {
-  if (!mapping_->is_ours()) return;  // no context waits in the child of a fork
+  if (!mapping_->is_ours()) return;  // in the child of a fork, nothing waits
   listener_->remove(*this);
   runtime::DeferredWakes wakes;
   const runtime::Lock lock(mutex_);
@@ -57,8 +57,8 @@ Stored SharedElementReader::read_kept(std::uint64_t number) const {
   throw waiters_.expired(number, log_.numbers_now().oldest);
 }
 
-/// Copies the newest tuple. If it is dropped during the copy, there is a newer one, so the function
-/// retries. Returns nullopt if there is no tuple or if all 1000 attempts fail.
+/// Copies the newest tuple. If the tuple is dropped during the copy, there is a newer one, which is
+/// copied in its place. Returns nullopt if there is no tuple, or if each of 1000 attempts fails.
 std::optional<Stored> SharedElementReader::newest_now(std::uint64_t from) const {
   for (int tried = 0; tried < 1000 && has_newest(from); ++tried)
     if (auto stored = glance(log_.numbers_now().last - 1)) return stored;
@@ -153,7 +153,7 @@ bool SharedElementReader::on_ring(runtime::DeferredWakes& wakes) {
   try {
     refuse_deleted();
     const std::uint32_t changes = log_.element().changes;
-    // `changes` does not count the death of the owner.
+    // The counter `changes` does not change when the owner of the space dies.
     const bool is_orphan = log_.why_orphaned() != nullptr;
     bool has_changed = std::exchange(seen_changes_, changes) != changes;
     has_changed |= std::exchange(seen_orphan_, is_orphan) != is_orphan;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/element_reader.hpp — read-only view of a shared element
+// pastset/shared/element_reader.hpp — an element in shared memory for a process that may only read
+// it
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -14,11 +15,11 @@
 
 namespace pastset {
 
-/// A process that may only read a space cannot lock its elements. This view therefore copies a
-/// tuple and then checks that the tuple existed until the end of the copy. It never makes another
-/// process wait.
+/// A read-only view of an element. A process that may only read a space cannot lock its elements.
+/// It therefore copies a tuple, and then checks that the tuple existed until the end of the copy.
+/// It never makes another process wait.
 ///
-/// Waiting:  a thread polls the element every few milliseconds.
+/// Waiting:  a thread looks at the element every few milliseconds.
 /// Requires: the steady clock.
 /// Throws:   SharedSpaceError from operations that would change the element, including observe()
 ///           without a number; otherwise like SharedElement. Expired if the tuple is dropped during
@@ -62,7 +63,7 @@ class SharedElementReader final : public Element, private Doorbell::Listener {
   template <class There>
   Stored read_when(There there, std::uint64_t number, runtime::Deadline deadline);
   std::optional<Stored> glance(std::uint64_t number) const;
-  // Interface of Waiters to started reads.
+  // Functions that Waiters calls for started reads.
   static bool has_unobserved() { return false; }
   Stored take_oldest() const { refuse("observe"); }
   bool has(std::uint64_t number) const;

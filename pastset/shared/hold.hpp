@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/hold.hpp — locks of a shared element while it is used
+// pastset/shared/hold.hpp — the two locks of an element in shared memory, held while it is used
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,13 +11,14 @@
 
 namespace pastset {
 
-/// Holds the two locks of a shared element: the mutex that guards this process's waiters, and the
-/// lock of the log, which all processes share. A thread that waits for the log releases the mutex
-/// meanwhile. Other threads can then wait for the log too, each with its own time limit, or do work
+/// Holds the two locks of a shared element. The mutex guards the waiters of this process. The lock
+/// of the log is common to all processes. A thread that waits for the log releases the mutex. Other
+/// threads of the process can then wait for the log, too, each with its own time limit, or do work
 /// that needs only the mutex.
 class SharedElement::Hold {
  public:
-  /// Which locks to take. `live`: both, throws Deleted; `any`: both; `ours`: the mutex only.
+  /// Which locks to take. `live`: both; throws Deleted if the element is deleted. `any`: both.
+  /// `ours`: only the mutex.
   enum class Of : std::uint8_t { live, any, ours };
   explicit Hold(const SharedElement& element, Of of = Of::live)
       : element_(element), lock_(element.mutex_) {
@@ -38,14 +39,14 @@ class SharedElement::Hold {
     lock_.unlock();
   }
   /// Takes both locks. The mutex is held afterwards, even after an exception. While it waits, a
-  /// fiber yields to other fibers of its OS thread. The wait throws runtime::Stop if the fiber is
-  /// cancelled.
+  /// fiber lets other fibers of its OS thread run. Throws runtime::Stop if the fiber is cancelled
+  /// meanwhile.
   void take() {
     if (!try_take(element_.mapping_->lock_patience(), runtime::rest_fiber))
       throw element_.log_.held_for_long();
   }
-  /// Tries to take the lock of the log within `patience`. Calls `rest` between attempts; see
-  /// rest_fiber().
+  /// Tries for `patience` to take the lock of the log. Calls `rest` between the attempts (see
+  /// rest_fiber()).
   bool try_take(
       base::Nanos patience, bool (*rest)(base::Nanos) = [](base::Nanos) { return false; }) {
     if (!lock_.owns_lock()) lock_.lock();

@@ -12,34 +12,37 @@
 
 namespace pastset::shared {
 
-// Every type here is valid and empty if all its bytes are zero. Fields that change are atomic, so
-// that a wild write of another process yields only a wrong number. Readers check each number before
-// they use it.
+// The types here describe the memory of a shared space. Memory of zeros is valid and empty for each
+// of them. Fields that change are atomic. If a faulty process overwrites one, readers therefore
+// only get a wrong number. They check each number before they use it.
 
 using Word = std::atomic<std::uint32_t>;
 using Long = std::atomic<std::uint64_t>;
 
-inline constexpr std::size_t processes_max = 32;  ///< each process has one bit of a 32-bit Word
-/// Number of extents in the arena. It suffices for shared_elements_max elements that are full of
-/// tuples with extents of their own, unless an element has more than 16 MiB (chunk_bytes()).
+inline constexpr std::size_t processes_max = 32;  ///< each process has one bit of a Word
+/// Number of extents (ranges of memory for large tuples) in the arena. It suffices for
+/// shared_elements_max elements that are full of tuples with extents of their own. The exception is
+/// an element with more than 16 MiB (chunk_bytes()).
 inline constexpr std::size_t extents_max = 64 * shared_elements_max;
 inline constexpr std::size_t name_bytes = shared_name_bytes_max + 1;
 inline constexpr std::size_t template_bytes = shared_template_bytes_max + 1, mark_bytes = 256;
 inline constexpr std::size_t process_name_bytes = 64, who_bytes = 96;
 
-/// Description of a dead process, such as "process 1234 (solver)"; empty if there is none.
+/// Text about a process that has died, such as "process 1234 (solver)"; empty if there is none.
 using Who = std::array<std::atomic<char>, who_bytes>;
 
-/// Entry of one tuple. A small tuple is stored in the entry, any other tuple in the arena.
+/// Entry of an element for one tuple. A small tuple is stored in the entry, any other one in the
+/// arena.
 struct alignas(line_bytes) Slot {
-  Long ticket;  ///< sequence number of the move, counted from 1 per element
+  Long ticket;  ///< sequence number of the move in its element, from 1
   Long bytes;
-  /// A small tuple's bytes; for any other tuple, its place in the space and its extent.
+  /// For a small tuple: its bytes. For any other: its place in the space, and the number of its
+  /// extent.
   std::array<Long, base::Payload::inline_bytes / sizeof(Long)> inside;
 };
 static_assert(sizeof(Slot) == line_bytes);
 
-/// A blocked mover in the waiting line of an element.
+/// A move that waits for room, in the line of an element.
 struct Waiting {
   enum State : std::uint32_t {
     nobody,
@@ -47,21 +50,25 @@ struct Waiting {
     ready,         ///< the next process that makes room appends the tuple
     admitted,      ///< the tuple was appended
   };
-  Slot slot;  ///< tuple and ticket; the smallest ticket is served first
+  /// Tuple and ticket. The move with the smallest ticket is served first.
+  Slot slot;
   Word state;
   Word process;
-  Long number;  ///< number of the tuple, valid once admitted
+  /// Number of the tuple, valid when `state` is `admitted`.
+  Long number;
 };
 
-/// Memory in the arena for one large tuple or for several smaller ones. An extent is free while no
-/// process holds it and no element keeps a tuple in it. No process has to release it.
+/// An extent: memory in the arena for one large tuple, or for several smaller ones. It is free
+/// while no process holds it and no element keeps a tuple in it. No process has to release it.
 struct alignas(line_bytes) Extent {
-  Long place;      ///< offset of the extent in the space
-  Long bytes;      ///< length; 0 = no memory
-  Long counted;    ///< bytes that count towards the limit of one element
-  Long charge;     ///< the element whose limit counts: SharedArena::charge_of()
-  Long elements;   ///< bit per element that may have a tuple here; `newest` has its number
-  Word processes;  ///< bit per process that writes or reads here
+  Long place;    ///< offset of the extent in the space
+  Long bytes;    ///< length; 0 = no memory
+  Long counted;  ///< bytes that count towards an element's limit
+  /// The element towards whose limit they count: SharedArena::charge_of().
+  Long charge;
+  /// One bit for each element that may keep a tuple here. `newest` has the number of that tuple.
+  Long elements;
+  Word processes;  ///< one bit for each process that writes or reads here
   Word turns;      ///< incremented after an element takes or uses the extent
 };
 /// Number of the element's newest tuple in each extent, plus 1.
@@ -70,29 +77,31 @@ using Newest = std::array<Long, extents_max>;
 struct Element {
   enum State : std::uint32_t { nothing, live, deleted };
   Word state;
-  Word line_count;  ///< number of blocked movers
-  Long generation;  ///< distinguishes successive elements with the same index
+  Word line_count;  ///< number of moves that wait for room
+  Long generation;  ///< distinguishes elements that have the same index one after the other
   std::array<std::atomic<char>, name_bytes> name;
   std::array<std::atomic<char>, template_bytes> tuple_template;
-  Long region, region_bytes;  ///< memory of the entries and the line
+  Long region, region_bytes;  ///< memory of the entries and of the line
   Long slots, line, arena_bytes;
 
   alignas(line_bytes) runtime::SharedLock lock;
-  Word listeners;  ///< bit per process to wake after a change
-  Word changes;    ///< change counter for polling processes
+  Word listeners;  ///< one bit for each process to wake after a change
+  Word changes;    ///< number of changes, for processes that poll
   Word is_marked;
-  Word is_guest;  ///< 1 = some tuples are in extents charged to other elements
+  Word is_guest;  ///< 1 = some tuples are in extents that count for other elements
   Long oldest, first, last, delta, keep_newest;
   Long next_ticket;
-  Word chunk;       ///< extent for the next smaller tuple, plus 1; 0 = none
+  Word chunk;       ///< extent for the next small tuple, plus 1; 0 = none
   Long chunk_used;  ///< bytes used in the chunk
   /// Number of the newest tuple in the chunk, plus 1. While the chunk is open, its entry in
-  /// Segment::newest is the greatest integer. When the chunk is closed, the entry is set to this
-  /// number.
+  /// Segment::newest is the greatest integer. When the chunk is closed, this number is written
+  /// there.
   Long chunk_newest;
-  /// Bit per process: `movers` have moved a tuple, `takers` have observed or axed.
+  /// One bit for each process. `movers`: those that have moved a tuple. `takers`: those that have
+  /// observed or axed.
   Word movers, takers;
-  /// The last process of `movers` or of `takers`, if it died; empty while such a process is alive.
+  /// Text about the last process of `movers` or `takers`, if it has died. Empty while such a
+  /// process is alive.
   Who lost_mover, lost_taker;
   std::array<std::atomic<char>, mark_bytes> mark;
 };
@@ -113,22 +122,24 @@ struct Segment {
   Word version;
   Word layout;  ///< checksum of the sizes of these structs
   Long bytes;
-  Word is_open;  ///< initial elements are present, so processes may find the space
+  Word is_open;  ///< the first elements are there, so processes may find the space
   Word user;
   Word process_changes;
-  Word owner;          ///< index of the owner, plus 1; 0 after the owner detached properly
-  Word owner_is_dead;  ///< set once owner_died names the owner
+  /// Index of the owner, plus 1; 0 after the owner has detached properly.
+  Word owner;
+  Word owner_is_dead;  ///< set when owner_died has the name of the owner
   Who owner_died;
-  runtime::SharedLock lock;  ///< guards the fields below; taken before any element's lock
+  /// Guards the fields below. A process takes it before the lock of any element.
+  runtime::SharedLock lock;
   std::array<std::atomic<char>, name_bytes> name;
   std::array<Process, processes_max> processes;
   std::array<Element, shared_elements_max> elements;
-  Long regions_end;  ///< end of the elements' regions; the arena may use the rest
+  Long regions_end;  ///< end of the elements' regions; the rest is for the arena
 
-  /// Guards the taking of extents. Taken after any other lock.
+  /// Guards the taking of extents. A process takes it after all its other locks.
   alignas(line_bytes) runtime::SharedLock arena_lock;
   Word extents_known;  ///< number of entries of `extents` that were ever used
-  Long wants_memory;   ///< bit per element with movers that wait for memory
+  Long wants_memory;   ///< one bit for each element whose moves wait for memory
   std::array<Extent, extents_max> extents;
   std::array<Newest, shared_elements_max> newest;
 

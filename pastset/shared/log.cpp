@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/log.cpp — tuples in shared memory that stay consistent when a process dies
+// pastset/shared/log.cpp — log of tuples in shared memory, which stays consistent when a process
+// dies
 #include "pastset/shared/log.hpp"
 
 #include <fmt/format.h>
@@ -17,13 +18,14 @@ using shared::Waiting;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-/// Index of each field that Slot::inside holds for a tuple in the arena.
+/// Indices in Slot::inside for a tuple in the arena: of its place in the space, and of the number
+/// of its extent.
 enum Inside : std::size_t { its_place, its_extent };
 
 bool is_large(const Slot& slot) { return slot.bytes.load(relaxed) > base::Payload::inline_bytes; }
 
-/// Returns the extent of the entry's tuple, at most extents_max. The index may be invalid if the
-/// memory was overwritten.
+/// Returns the extent of an entry's tuple, at most extents_max. It may be wrong if the memory was
+/// overwritten.
 std::uint32_t extent_of(const Slot& slot) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(slot.inside[its_extent].load(relaxed), shared::extents_max));
@@ -110,8 +112,9 @@ SharedLog::Numbers SharedLog::numbers() const {
   return it;
 }
 
-/// Repairs the element that has this index now. It may be newer than the element of this view. The
-/// call is needed because only this view learned that the holder died.
+/// Repairs the element that has this index now, after the death of a process that held it. It may
+/// be a newer element than that of this view. Only this view knows of the death, so it must make
+/// the repair.
 void SharedLog::mend_present() {
   if (!is_deleted()) return mend();
   SharedLog present(mapping_, index_);
@@ -119,14 +122,14 @@ void SharedLog::mend_present() {
   to_ring_ |= present.to_ring_;
 }
 
-/// Completes or undoes the changes that a dead holder of the lock left unfinished.
+/// Completes or undoes what a dead process has left unfinished.
 void SharedLog::mend() {
   if (element_.first < element_.oldest) element_.first = element_.oldest.load();
   const Numbers it = numbers();
   share_->mend(it.last);
   drop_beyond_newest();
-  // At most one blocked mover has state `ready` although its tuple was appended: the mover of the
-  // newest tuple.
+  // At most one waiting move has the state `ready` although its tuple was appended. It is the move
+  // of the newest tuple.
   const std::uint64_t newest = it.last > 0 ? slot_of(it.last - 1).ticket.load() : 0;
   std::uint32_t count = 0;
   for (std::uint64_t i = 0; i < sizes_.line; ++i) {
@@ -176,7 +179,7 @@ bool SharedLog::append(std::span<const std::byte> tuple, std::optional<Room>& ro
   element_.next_ticket.store(ticket, relaxed);
   slot.ticket.store(ticket, relaxed);
   element_.last.store(last + 1, std::memory_order_release);
-  room.reset();  // frees the hold before other processes check for memory
+  room.reset();  // drops the hold before other processes look for memory
   drop_beyond_newest();
   note_change();
   return true;
@@ -218,8 +221,8 @@ void SharedLog::fill(Slot& slot, std::span<const std::byte> tuple,
   slot.bytes.store(tuple.size(), relaxed);
 }
 
-/// Records the tuple before it is appended. If the process dies in between, mend() drops the
-/// record.
+/// Notes in the arena where the tuple is, before the tuple is appended. If the process dies in
+/// between, mend() drops the note.
 void SharedLog::note_tuple(const Slot& slot, std::uint64_t number) {
   if (is_large(slot) && !share_->note_tuple(extent_of(slot), number)) fail("the extent of a tuple");
 }
@@ -233,7 +236,7 @@ void SharedLog::refuse_what_never_fits(std::size_t bytes) const {
                     name(), mapping_.name(), sizes_.arena_bytes, bytes));
 }
 
-/// Returns the tuple's place in the space, after copying it there if necessary. Sets `room` as
+/// Returns the place of the tuple in the space. Copies it there if necessary. Sets `room` as
 /// ElementArena::place() does.
 std::optional<ElementArena::Place> SharedLog::place(std::span<const std::byte> tuple,
                                                     std::optional<Room>& room) {
@@ -254,7 +257,7 @@ std::uint64_t SharedLog::tuples_to_keep() const {
   return keeps - std::min(keeps, it.last - it.oldest);
 }
 
-/// Returns the bytes of an entry's tuple: a copy of a small tuple, a view of a larger one.
+/// Returns the bytes of an entry's tuple: a copy of a small tuple, or a view of a larger one.
 SharedLog::Bytes SharedLog::bytes_of(const Slot& slot) const {
   const std::uint64_t bytes = slot.bytes.load(relaxed);
   if (bytes <= base::Payload::inline_bytes) {
@@ -279,8 +282,8 @@ base::Payload SharedLog::read(std::uint64_t number,
                               [mapping, extent = it.extent] { mapping->arena().let_go(extent); });
 }
 
-/// Reads the numbers without a lock, while they may change. Each of them only grows, and none
-/// exceeds the next, so the order of the loads keeps the result valid.
+/// Reads the numbers without a lock, while other processes may change them. Each of them only
+/// grows, and none exceeds the next. The order of the loads therefore makes the result valid.
 SharedLog::Numbers SharedLog::numbers_now() const {
   for (int tried = 0; tried < 1000; ++tried) {
     const Numbers it{element_.oldest, element_.first, element_.last};
@@ -289,8 +292,8 @@ SharedLog::Numbers SharedLog::numbers_now() const {
   return numbers();
 }
 
-/// Copies a tuple without a lock. The contents of its entry and extent stay unchanged until
-/// `oldest` exceeds its number.
+/// Copies a tuple without a lock. Its entry and extent do not change until `oldest` exceeds the
+/// number of the tuple.
 std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
   const auto is_there = [&] { return element_.oldest <= number && !is_deleted(); };
   if (!is_there()) return std::nullopt;
@@ -300,7 +303,7 @@ std::optional<base::Payload> SharedLog::glance(std::uint64_t number) const {
     std::atomic_thread_fence(std::memory_order_acquire);
     if (is_there()) return copy;
   } catch (const SharedSpaceError&) {
-    if (is_there()) throw;  // the error is ignored if another tuple already used the entry
+    if (is_there()) throw;  // otherwise the entry has another tuple now
   }
   return std::nullopt;
 }
@@ -313,9 +316,8 @@ SharedSpaceError SharedLog::overwritten(std::uint64_t number, const std::string&
 
 // ---- the line --------------------------------------------------------------------------------
 
-/// Returns the place of the first blocked mover, the one with the smallest ticket. Movers get
-/// memory in the order of their tickets: a mover gets memory only when all earlier movers have
-/// theirs.
+/// Returns the place of the first waiting move, the one with the smallest ticket. A move gets
+/// memory only when all earlier moves have theirs.
 std::optional<std::uint32_t> SharedLog::head_of_line() const {
   std::optional<std::uint32_t> head;
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
@@ -368,8 +370,8 @@ void SharedLog::leave_line(std::uint32_t place) {
   held_in_line_.erase(place);
 }
 
-/// Keeps the memory of movers that are still in line, because other processes may still append
-/// their tuples.
+/// Keeps the holds on the memory of moves that still wait in the line. Other processes may still
+/// append their tuples.
 SharedLog::~SharedLog() {
   for (auto& [place, held] : held_in_line_) held.keep();
 }
@@ -378,7 +380,7 @@ void SharedLog::remove_from_line(Waiting& one) {
   const std::uint32_t was = one.state.exchange(Waiting::nobody);
   if (was == Waiting::nobody || was == Waiting::admitted || element_.line_count == 0) return;
   --element_.line_count;
-  note_change();  // the next mover may have waited for this place
+  note_change();  // the next move may have waited for this place
 }
 
 bool SharedLog::find_memory(std::uint32_t place, std::span<const std::byte> tuple) {
@@ -402,7 +404,8 @@ bool SharedLog::admit() {
     Waiting& one = line_[*head];
     if (one.state != Waiting::ready) break;
     if (is_large(one.slot) && !arena().holds(one.process, extent_of(one.slot))) {
-      remove_from_line(one);  // the mover's process died; another tuple may use the memory
+      // The process of the move has died, and another tuple may use its memory.
+      remove_from_line(one);
       continue;
     }
     const std::uint64_t last = numbers().last;
@@ -459,8 +462,8 @@ void SharedLog::note_first(shared::Word& all, shared::Who& lost) {
 }
 
 void SharedLog::forget(std::uint32_t process, const std::string& who) {
-  // If the generations differ, this view's element was deleted and its index reused. The process
-  // never used the newer element.
+  // If the generations differ, the element of this view was deleted, and another one has its index
+  // now. This process has never used that one.
   if (element_.generation != generation_) return;
   if (is_deleted()) return;
   const auto leave = [&](shared::Word& all, shared::Who& lost) {

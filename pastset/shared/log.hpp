@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/log.hpp — log of one element in shared memory, with the line of its movers
+// pastset/shared/log.hpp — tuples of one element in shared memory, and the line of moves that wait
+// for room
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,16 +25,16 @@ class SharedSpaceFull : public ElementError {
   using ElementError::ElementError;
 };
 
-/// The state of an element in shared memory: everything except the waiters of each process. All
-/// processes change it, and each may die in the middle of a change.
+/// The part of an element that is in shared memory: everything except the waiters of each process.
+/// All processes change it, and each may die in the middle of a change.
 ///
-/// The line is the queue of blocked movers. There is room for a tuple if `delta` allows another one
-/// and an entry is free. A larger tuple also needs memory in the arena (a Room).
+/// The line is the queue of moves that wait for room. There is room for a tuple if `delta` allows
+/// another one and an entry is free. A larger tuple also needs memory in the arena (a Room).
 ///
 /// Why:         Every change takes effect by one store. If a process dies between two stores, the
 ///              next process finds the state before or after the change (mend()).
-/// Layout:      Entries (shared::Slot) hold the tuples `oldest` to last - 1. Each place in the line
-///              has an entry of its own. Larger tuples are in memory of the arena.
+/// Layout:      The tuples from `oldest` to last - 1 have an entry each (shared::Slot). Each place
+///              in the line also has an entry. Larger tuples are in the arena.
 /// Thread-safe: no; one thread at a time.
 /// Requires:    the caller holds the element (an object of class Held), unless noted otherwise.
 /// Throws:      SharedSpaceError if a value in the memory is invalid.
@@ -46,7 +47,8 @@ class SharedLog {
 
   void clear();  ///< erases the tuples and the line of a deleted element
 
-  /// Releases the element, which try_take() took, when it is destroyed.
+  /// Scope in which this process holds the element. try_take() must have returned true before. The
+  /// destructor releases the element.
   class Held {
    public:
     explicit Held(SharedLog& log) : log_(log) {}
@@ -57,12 +59,12 @@ class SharedLog {
    private:
     SharedLog& log_;
   };
-  /// Tries to hold the element within `patience`, and repairs an unfinished change of a dead
-  /// holder. Returns false if other processes held it for that long. With 0 it tries once and never
+  /// Tries for `patience` to hold the element. Returns false if other processes held it for that
+  /// long. If the last holder died, repairs what it left unfinished. With 0 it tries once and never
   /// sleeps.
   bool try_take(base::Nanos patience);
   SharedSpaceError held_for_long() const;
-  void let_go();  ///< wakes listening processes if there was a change
+  void let_go();  ///< releases the element; wakes listening processes after a change
 
   struct Numbers {
     std::uint64_t oldest = 0, first = 0, last = 0;
@@ -70,47 +72,47 @@ class SharedLog {
   Numbers numbers() const;
   shared::Element& element() const { return element_; }
   const SharedSizes& sizes() const { return sizes_; }
-  bool is_deleted() const;  ///< also callable without a lock
+  bool is_deleted() const;  ///< may be called without a lock
 
   // ---- tuples
 
   bool has_room() const;
-  /// Whether a move that finds no room may wait. If not, the move fails.
+  /// Whether a move that finds no room may wait. If not, it fails.
   bool may_wait() const;
   using Room = SharedArena::Room;
-  /// Appends a tuple. Copies it, unless `room` is set because the tuple is in the space already.
-  /// Returns false if there is no memory for it now. Throws SharedSpaceFull if there never will be.
+  /// Appends a tuple. Copies it, unless it is in the space already (`room` is set). Returns false
+  /// if there is no memory for it now. Throws SharedSpaceFull if there never will be.
   bool append(std::span<const std::byte> tuple, std::optional<Room>& room);
-  /// Returns a tuple. The memory of a large tuple is held until the last copy of the payload is
+  /// Returns a tuple. A large tuple stays in memory until the last copy of the payload is
   /// destroyed.
   base::Payload read(std::uint64_t number, const std::shared_ptr<SharedMapping>& mapping) const;
-  void take_first();  ///< advances `first` past an observed tuple
+  void take_first();  ///< increments `first` after a tuple was observed
   void free_to(std::uint64_t number);
   std::string why_no_room() const;
   ElementArena& share() const { return *share_; }
-  /// Returns how many tuples besides the next one the element will keep.
+  /// Returns how many tuples the element will keep in addition to the next one.
   std::uint64_t tuples_to_keep() const;
 
   // ---- the line
 
-  /// Adds a mover to the line, with the memory that its tuple may have. Returns its place in the
-  /// line. Throws SharedSpaceFull if the line is full.
+  /// Adds a move to the line, with the memory that its tuple has already, if any. Returns its place
+  /// in the line. Throws SharedSpaceFull if the line is full.
   std::uint32_t join_line(std::span<const std::byte> tuple, std::optional<Room>& room);
-  void leave_line(std::uint32_t place);  ///< frees a place that this process has in the line
-  /// After the element was deleted: releases the memory of the tuple at a place in the line.
+  void leave_line(std::uint32_t place);  ///< frees a place of this process in the line
+  /// Releases the memory of the tuple at a place in the line, after the element was deleted.
   void forget_line(std::uint32_t place) { held_in_line_.erase(place); }
   shared::Waiting& in_line(std::uint32_t place) const { return line_[place]; }
   bool is_line_empty() const { return element_.line_count == 0; }
-  /// Appends waiting tuples while there is room. Returns whether it appended any.
+  /// Appends the tuples of waiting moves while there is room. Returns whether it appended any.
   bool admit();
-  /// Tries to find memory for the tuple of a mover that is first in line. Returns whether its tuple
-  /// just got memory.
+  /// Tries to find memory for the tuple of this process at a place in the line, if it is the first
+  /// there. Returns whether the tuple just got memory.
   bool find_memory(std::uint32_t place, std::span<const std::byte> tuple);
 
   // ---- reads without a lock, for read-only processes
 
   Numbers numbers_now() const;
-  /// Returns a copy of a tuple; nullopt if the tuple does not exist any more, also if it was
+  /// Returns a copy of a tuple. Returns nullopt if the tuple does not exist any more, or if it was
   /// dropped during the copy.
   std::optional<base::Payload> glance(std::uint64_t number) const;
   SharedSpaceError overwritten(std::uint64_t number, const std::string& mismatch) const;
@@ -130,11 +132,11 @@ class SharedLog {
   bool listens() const { return (element_.listeners & my_bit()) != 0; }
   void listen() { element_.listeners |= my_bit(); }
   void no_longer_listen() { element_.listeners &= ~my_bit(); }
-  void note_change();  ///< counts the change; let_go() then wakes listening processes
-  /// Removes a process that detached or died. `who` describes a dead process and is empty
-  /// otherwise.
+  void note_change();  ///< counts a change; let_go() then wakes listening processes
+  /// Removes a process that has detached or died. If it has died, `who` describes it; otherwise
+  /// `who` is empty.
   void forget(std::uint32_t process, const std::string& who);
-  /// Record that this process moves (a mover), or that it observes or axes (a taker).
+  /// Note that this process has moved a tuple (a mover), or has observed or axed one (a taker).
   void note_mover() { note(element_.movers, element_.lost_mover); }
   void note_taker() { note(element_.takers, element_.lost_taker); }
 
@@ -184,7 +186,7 @@ class SharedLog {
   std::uint64_t generation_ = 0;
   std::uint32_t to_ring_ = 0;
   std::map<std::uint32_t, SharedArena::Held>
-      held_in_line_;  // holds of this process, by place in line
+      held_in_line_;  // holds of this process, by place in the line
 };
 
 }  // namespace pastset

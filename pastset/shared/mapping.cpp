@@ -128,8 +128,8 @@ std::shared_ptr<SharedMapping> SharedMapping::map_own(const std::string& name,
                                          found[1].name, found[1].path));
     base::Descriptor memory = shared::open_found(found[0], O_RDWR);
     if (memory) return map(std::move(memory), options);
-    // Tries again, because the process whose /proc path was found may have just ended. Other
-    // processes may still map the space.
+    // The process under whose /proc path the space was found may have ended just now. Other
+    // processes may still map the space, so this process looks again.
     if (tried == 20) fail_with(fmt::format("shared space '{}', {}", name, found[0].path));
   }
 }
@@ -146,7 +146,7 @@ std::shared_ptr<SharedMapping> SharedMapping::map(base::Descriptor memory, uid_t
     throw SharedSpaceError(
         fmt::format("a shared space of user {}; expected one of user {}", status.st_uid, user));
   const int found = fcntl(memory.get(), F_GET_SEALS);
-  // If another process could shrink the memory, a read beyond its end would kill the reader.
+  // If another process made the memory smaller, a read beyond the new end would kill the reader.
   if (found < 0 || (found & segment_seals) != segment_seals)
     throw SharedSpaceError("memory that is no shared space: its size may change");
   const auto bytes = static_cast<std::size_t>(status.st_size);
@@ -183,7 +183,7 @@ SharedMapping::SharedMapping(base::Descriptor memory, std::size_t mapped_bytes,
   void* const mapped = mmap(nullptr, mapped_bytes_, how, MAP_SHARED, memory_.get(), 0);
   if (mapped == MAP_FAILED) fail_with("shared memory cannot be mapped");
   base_ = static_cast<std::byte*>(mapped);
-  // A core dump would otherwise allocate all pages of the arena.
+  // Otherwise a core dump would allocate all pages of the arena.
   madvise(base_ + bytes_, mapped_bytes_ - bytes_, MADV_DONTDUMP);
   arena_ = std::make_unique<SharedArena>(*this);
 }
@@ -193,7 +193,7 @@ SharedMapping::~SharedMapping() {
   try {
     if (me_ < shared::processes_max && is_ours()) leave();
   } catch (const ElementError&) {
-    // The next process that maps the space detects that this process is gone.
+    // The next process that maps the space finds that this process is gone, and cleans up.
   }
   munmap(base_, mapped_bytes_);
 }
@@ -229,7 +229,7 @@ void SharedMapping::join() {
         name(), pid_));
   const Directory held(*this);
   const auto all = processes();
-  // Some processes may have ended without being cleared so far.
+  // Some processes may have ended without being cleared.
   for (const runtime::ProcessIdentity& one : all)
     if (one.pid != 0 && !one.is_alive()) clear_all_of(one);
   me_ = free_place();
@@ -255,8 +255,8 @@ std::uint32_t SharedMapping::free_place() const {
 }
 
 bool SharedMapping::lives(std::uint32_t pid) const {
-  // The lock is read before the entries: a process that attaches writes its entry before it
-  // unlocks.
+  // The lock is read before the entries. A process that attaches writes its entry before it
+  // releases the lock.
   const bool holds_directory = segment().lock.holder() == pid;
   bool has_place = false;
   for (const runtime::ProcessIdentity& one : processes()) {
@@ -264,7 +264,7 @@ bool SharedMapping::lives(std::uint32_t pid) const {
     if (one.is_alive()) return true;
     has_place = true;
   }
-  // A live process without an entry is attaching or has just detached.
+  // A live process without an entry attaches now or has just detached.
   return !has_place && holds_directory && runtime::ProcessIdentity::of(pid).is_alive();
 }
 
@@ -288,7 +288,8 @@ std::optional<std::string> SharedMapping::dead_owner() const {
   if (segment().owner_is_dead.load(std::memory_order_acquire) != 0)
     return read_text(segment().owner_died);
   if (may_write_) return std::nullopt;
-  // A read-only process is not notified of deaths, and it may be the last one left.
+  // A process that may only read gets no notifications of deaths, and may be the last process of
+  // the space.
   const std::optional<std::uint32_t> owner = this->owner();
   if (!owner || identity_in(segment(), *owner).is_alive()) return std::nullopt;
   return who(*owner);
@@ -331,13 +332,13 @@ SharedSpaceError SharedMapping::held_for_long(const runtime::SharedLock& lock,
                   lock.holder().value_or(0), of, base::format_time(lock_patience_)));
 }
 
-/// Takes the lock. After the death of a holder there is nothing to repair, because entries and
-/// elements count as valid only once their state is set.
+/// Takes the lock of the list of processes and elements. If a process died while it held the lock,
+/// nothing must be repaired: an entry or element is valid only after its state is set.
 SharedMapping::Directory::Directory(const SharedMapping& mapping) {
   if (mapping.may_write()) locked_.emplace(mapping, mapping.segment().lock, "the space");
 }
 
-/// Holds the directory from the first check to the end, so that no other process takes the entry
+/// Holds the lock of the list from the first check to the end. No other process can take the entry
 /// meanwhile.
 bool SharedMapping::clear(const runtime::ProcessIdentity& process) {
   const Directory held(*this);
@@ -349,7 +350,7 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   bool is_all_cleared = true;
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (all[i] != process || i == me_) continue;
-    if (!lives(process.pid)) {  // no process of the space uses the pid now
+    if (!lives(process.pid)) {  // no process of the space has this pid now
       segment().arena_lock.leave_for(process.pid);
       for (shared::Element& element : segment().elements) element.lock.leave_for(process.pid);
     }
@@ -358,9 +359,9 @@ bool SharedMapping::clear_all_of(const runtime::ProcessIdentity& process) {
   return is_all_cleared;
 }
 
-/// Detaches this process. Does not hold the directory while it waits for an element, because other
-/// processes may die meanwhile and must be cleared. An entry that cannot be freed now is cleared
-/// when this process ends.
+/// Detaches this process. While it waits for an element, it does not hold the lock of the list,
+/// because other processes may die meanwhile and must be cleared. An entry that cannot be freed now
+/// is cleared after the end of this process.
 void SharedMapping::leave() {
   {
     const Directory held(*this);
@@ -382,8 +383,8 @@ void SharedMapping::leave() {
   if (is_all_cleared) free_place_of(me_);
 }
 
-/// Clears the waiting moves and bits of a process in one element. Returns false if another process
-/// holds the element.
+/// Removes what a process has left in one element: its waiting moves and its bits. Returns false if
+/// another process holds the element.
 template <class View>
 bool SharedMapping::clear_in(View view, std::uint32_t process, const std::string& who,
                              base::Nanos patience) const {
@@ -405,9 +406,9 @@ void SharedMapping::free_place_of(std::uint32_t process) {
   ring(~std::uint32_t{0});
 }
 
-/// Clears the entry of a dead process, and frees the entry last. If this process dies meanwhile, or
-/// if an element is held, another call completes the work.
-/// Requires: the directory is held.
+/// Removes what a dead process has left, and frees its entry last. If this process dies meanwhile,
+/// or if an element is held, another call completes the work.
+/// Requires: the lock of the list of processes (Directory) is held.
 bool SharedMapping::clear_place(std::uint32_t process) {
   bool is_all_cleared = true;
   const std::string name = who(process);

@@ -22,27 +22,27 @@
 
 namespace pastset {
 
-/// Thrown if a shared space is invalid (of another version or user, or overwritten), or if a live
-/// process holds its lock for too long.
+/// Thrown if a shared space is invalid: made by another version or another user, or overwritten.
+/// Also thrown if a live process holds its lock for too long.
 class SharedSpaceError : public ElementError {
  public:
   using ElementError::ElementError;
 };
 
-/// Thrown if the caller waits for something that only a dead process could do. The text names that
-/// process or the dead owner of the space.
+/// Thrown if the caller waits for an event that only a dead process could have caused. The text
+/// names that process, or the dead owner of the space.
 class ProcessDied : public ElementError {
  public:
   using ElementError::ElementError;
 };
 
-/// Memory that several processes share, and this process's entry among them. The memory belongs to
+/// Memory that several processes share, and the entry of this process in it. The memory belongs to
 /// no file. The kernel frees it when the last process unmaps it or ends for any reason.
 ///
 /// Thread-safe: yes, from any thread. After a fork, the child must map the space itself.
 /// Blocks:      for the lock of the space, at most lock_patience().
-/// Locks:       identify their holder by pid. If a new process has the pid of a dead one, it clears
-///              the locks of the dead one before it takes any.
+/// Locks:       have the pid of the process that holds them. If a new process has the pid of a dead
+///              one, it first releases the locks of the dead one, before it takes any.
 class SharedMapping final : public runtime::SharedLock::Holders {
  public:
   struct Options {
@@ -54,17 +54,18 @@ class SharedMapping final : public runtime::SharedLock::Holders {
     /// Access for other processes. Only make() uses it.
     SharedAccess access = SharedAccess::own_processes;
   };
-  /// Makes a new space. This process owns it until it leaves; other processes find it after open().
-  /// Throws: SharedSpaceError if this user has a space of that name, unless the owner died or left
-  /// it empty; std::system_error.
+  /// Makes a new space, of which this process is the owner until it detaches. Other processes can
+  /// map the space after open().
+  /// Throws: SharedSpaceError if this user already has a space of that name, unless its owner has
+  ///         died, or has detached and left it without elements. Throws std::system_error.
   static std::shared_ptr<SharedMapping> make(const std::string& name, const Options& options);
   /// Makes the space visible to the processes that `access` allows.
   void open(SharedAccess access);
-  /// Maps the existing space of that name. If there is none, maps the only space whose name is that
-  /// name, a dot and more text; runs have such names. "alice/solver" is the space `solver` of the
-  /// user alice, who must allow other users to map it.
-  /// Throws: SharedSpaceError if no space or several match, if the version or user differs, or if
-  ///   the maximum number of processes map it.
+  /// Maps an existing space. It is the space of that name. If there is none, it is the only space
+  /// whose name begins with that name and a dot. Spaces of runs have such names. "alice/solver" is
+  /// the space `solver` of the user alice, who must allow other users to map it.
+  /// Throws: SharedSpaceError if no space or several match, if the version or the user differs, or
+  ///         if the maximum number of processes map it.
   static std::shared_ptr<SharedMapping> map(const std::string& name, const Options& options);
   static std::shared_ptr<SharedMapping> map(base::Descriptor memory, const Options& options);
   /// Returns the names of this user's open spaces that live processes map.
@@ -77,8 +78,8 @@ class SharedMapping final : public runtime::SharedLock::Holders {
 
   shared::Segment& segment() const { return *reinterpret_cast<shared::Segment*>(base_); }
   std::string name() const;
-  /// Whether this process may write the shared memory. If not, only functions that do not write may
-  /// be called.
+  /// Whether this process may write to the shared memory. If not, it may call only functions that
+  /// do not write.
   bool may_write() const { return may_write_; }
   std::size_t bytes() const { return bytes_; }  ///< memory limit of the space
   std::byte* at(std::size_t offset) const { return base_ + offset; }
@@ -91,18 +92,19 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   bool is_ours() const;
 
   bool lives(std::uint32_t pid) const override;
-  /// Returns the processes by index; unused entries are zeros.
+  /// Returns the processes that map the space, by index. Unused entries are zeros.
   std::vector<runtime::ProcessIdentity> processes() const;
   std::string process_name(std::uint32_t process) const;
-  /// Returns the process that made the space; nullopt after that process detached properly.
-  /// dead_owner() describes a dead owner as "process 1234 (solver)", even after its entry is
-  /// reused.
+  /// Returns the process that made the space; nullopt after that process has detached properly. If
+  /// the owner has died, dead_owner() returns a text about it such as "process 1234 (solver)", even
+  /// when its entry is used again.
   std::optional<std::uint32_t> owner() const;
   std::optional<std::string> dead_owner() const;
   /// Wakes the processes whose bits are set.
   void ring(std::uint32_t processes) const;
 
-  /// Holds a lock of the space. `of` is the name of the guarded object in error messages.
+  /// Scope in which this process holds a lock of the space. In error messages, `of` is the name of
+  /// what the lock guards.
   class Locked {
    public:
     Locked(const SharedMapping& mapping, runtime::SharedLock& lock, std::string_view of);
@@ -113,8 +115,8 @@ class SharedMapping final : public runtime::SharedLock::Holders {
    private:
     runtime::SharedLock& lock_;
   };
-  /// Holds the lock of the list of processes and elements (Segment::lock). If the space is
-  /// read-only for this process, takes no lock.
+  /// Scope in which this process holds the lock of the list of processes and elements
+  /// (Segment::lock). A process that may only read takes no lock.
   class Directory {
    public:
     explicit Directory(const SharedMapping& mapping);
@@ -122,18 +124,18 @@ class SharedMapping final : public runtime::SharedLock::Holders {
    private:
     std::optional<Locked> locked_;
   };
-  /// Tries to take the lock within `patience`. Returns nullopt if another process held it for
-  /// longer; otherwise returns whether the previous holder died with it. With a patience of 0 it
+  /// Tries for `patience` to take the lock. Returns nullopt if another process held it for longer.
+  /// Otherwise returns whether the last holder died while it held the lock. With a patience of 0 it
   /// tries once and never sleeps.
   std::optional<bool> try_take(runtime::SharedLock& lock, base::Nanos patience) const;
   SharedSpaceError held_for_long(const runtime::SharedLock& lock, std::string_view of) const;
-  /// Time limit of lock attempts by callers that delay other work while they wait, and that will
-  /// try again.
+  /// Time limit for callers that delay other work while they wait for a lock, and that will try
+  /// again.
   static constexpr base::Nanos brief_patience{20'000'000};
 
-  /// Clears the locks, waiting moves, holds and entry of a dead process. Does nothing if that was
-  /// done before. Returns false if another process holds a lock that this call needs. The entry
-  /// then stays, and a later call must clear it.
+  /// Removes what a dead process has left: its locks, waiting moves, holds and entry. Does nothing
+  /// if that was done before. Returns false if another process holds a lock that is needed. The
+  /// entry then stays, and a later call must remove it.
   bool clear(const runtime::ProcessIdentity& process);
 
  private:
@@ -165,7 +167,7 @@ class SharedMapping final : public runtime::SharedLock::Holders {
   std::uint32_t me_ = shared::processes_max;
 };
 
-/// Writes text, cut to `most - 1` bytes, and a terminating zero.
+/// Writes text and a terminating zero. The text is cut to `most - 1` bytes.
 template <std::size_t most>
 void write_text(std::array<std::atomic<char>, most>& to, std::string_view text) {
   std::size_t at = 0;

@@ -45,7 +45,8 @@ void look_into(const std::filesystem::path& descriptors, std::vector<Found>& fou
   }
 }
 
-/// Returns the result of `ask` for the head of the space; false if the head is invalid.
+/// Calls `ask` with the head of the space (its first bytes), and returns the result; false if the
+/// head is invalid.
 bool ask_head(const Found& one, const std::function<bool(const Segment&)>& ask) {
   const base::Descriptor memory = open_found(one, O_RDONLY);
   struct stat status {};

@@ -26,16 +26,17 @@ std::vector<Found> find_spaces();
 /// Opens the memory of the space with the flags `how`. Returns an empty descriptor if the open
 /// fails, or if the path found earlier now leads to another file.
 base::Descriptor open_found(const Found& found, int how);
-/// Whether the space is complete: its initial elements are present, so other processes may map it.
+/// Whether the space is complete: its first elements exist, so other processes may map it.
 bool is_open(const Found& found);
-/// Whether a new space may take the name of this space. That is so if the owner is dead, even if no
-/// process has noticed that. It is also so if the owner detached and the space has no element.
+/// Whether a new space may have the name of this space. That is so if the owner has died, even if
+/// no process has noticed that. It is also so if the owner has detached and the space has no
+/// element.
 bool is_orphan(const Found& found);
 /// Returns the open spaces of that name. If there is none, returns those whose names begin with
 /// that name and a dot.
 std::vector<Found> find_named(const std::string& name);
 
-/// Space of another user that others may map, written as "alice/solver".
+/// Name of another user's space that others may map, such as "alice/solver".
 struct OthersName {
   std::string user, name;
   uid_t number = 0;

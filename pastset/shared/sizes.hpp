@@ -8,12 +8,12 @@
 
 namespace pastset {
 
-/// Limits of one shared element. A shared space has a fixed size, so each element needs its limits
+/// Limits of one shared element. A shared space has a fixed size, so each element gets its limits
 /// when it is made.
 struct SharedSizes {
   std::uint64_t slots = 1024;           ///< number of tuples that are kept, plus one spare slot
   std::uint64_t arena_bytes = 1 << 20;  ///< bytes for tuples above base::Payload::inline_bytes
-  std::uint64_t line = 64;              ///< maximum number of blocked movers
+  std::uint64_t line = 64;              ///< maximum number of moves that wait for room
   friend bool operator==(const SharedSizes&, const SharedSizes&) = default;
 };
 
@@ -29,19 +29,20 @@ constexpr std::uint64_t in_pages(std::uint64_t bytes) {
 
 // ---- larger tuples, in the arena
 
-/// Rounds a size up: small sizes to cache lines, large ones to pages, so that whole pages can
-/// return to the kernel.
+/// Rounds a size up. Small sizes become whole cache lines. Large ones become whole pages, so that
+/// they can be returned to the kernel.
 constexpr std::uint64_t extent_bytes(std::uint64_t bytes) {
   return bytes < 16 * page_bytes ? in_lines(bytes) : in_pages(bytes);
 }
-/// Returns the length of an extent for `bytes`. Only a few lengths exist, so that a free extent
-/// often has exactly the length of the next request.
+/// Returns the length of an extent (range of memory) for `bytes`. There are only a few lengths, so
+/// a free extent often has exactly the length that the next tuple needs.
 constexpr std::uint64_t extent_length(std::uint64_t bytes) {
   const std::uint64_t step = std::max<std::uint64_t>(std::bit_floor(bytes) / 8, line_bytes);
   return (bytes + step - 1) / step * step;
 }
-/// Returns the size of a chunk: an extent that an element's smaller tuples share. At most 256
-/// chunks fill the element's arena bytes, and a chunk stays small enough for the processor's cache.
+/// Returns the size of a chunk: the extent that the smaller tuples of an element share. At most 256
+/// chunks fill the arena bytes of the element, and a chunk is small enough for the cache of the
+/// processor.
 constexpr std::uint64_t chunk_bytes(std::uint64_t arena_bytes) {
   constexpr std::uint64_t usual = 1 << 20;
   return extent_bytes(std::max(std::min(arena_bytes / 16, usual), arena_bytes / 256));
@@ -50,18 +51,18 @@ constexpr std::uint64_t chunk_bytes(std::uint64_t arena_bytes) {
 constexpr bool has_own_extent(std::uint64_t bytes, std::uint64_t arena_bytes) {
   return in_lines(bytes) > chunk_bytes(arena_bytes) / 4;
 }
-/// Returns how many tuples of that size fit at once, including the one that is being moved. Assumes
-/// that the oldest tuples are freed first.
+/// Returns how many tuples of that size fit at once, including the one that is being moved. It is
+/// assumed that the oldest tuples are freed first.
 constexpr std::uint64_t tuples_in(std::uint64_t arena_bytes, std::uint64_t bytes) {
   if (has_own_extent(bytes, arena_bytes)) return arena_bytes / extent_bytes(bytes);
   const std::uint64_t chunk = chunk_bytes(arena_bytes), chunks = arena_bytes / chunk;
   return (chunks - 1) * (chunk / in_lines(bytes)) + 1;
 }
-/// Returns the arena bytes that suffice for that many tuples of that size.
+/// Returns how many arena bytes suffice for that many tuples of that size.
 constexpr std::uint64_t arena_bytes_for(std::uint64_t tuples, std::uint64_t bytes) {
   const std::uint64_t alone = tuples * extent_bytes(bytes);
-  // Half as much again is added if needed: the end of each chunk is unused, and the first and last
-  // chunk are not full.
+  // If that is too little, half as much is added. The end of each chunk is unused, and the first
+  // and last chunk are not full.
   return tuples_in(alone, bytes) >= tuples ? alone : extent_bytes(alone + alone / 2);
 }
 

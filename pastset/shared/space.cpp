@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pastset/shared/space.cpp — directory of a shared space and placement of its elements
+// pastset/shared/space.cpp — list of the elements of a shared space, and places for their memory
 #include "pastset/shared/space.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,8 @@ TemplateMismatch wrong_template(std::string_view name, const std::string& presen
       fmt::format("element '{}' has template \"{}\", not \"{}\"", name, present, wanted.text()));
 }
 
-/// Rounds the arena bytes up to an extent, so that one tuple of the given number of bytes fits.
+/// Rounds the arena bytes of an element up to a whole extent, so that one tuple of these bytes
+/// fits.
 SharedSizes whole_extents(SharedSizes sizes) {
   sizes.arena_bytes = extent_bytes(sizes.arena_bytes);
   return sizes;
@@ -75,7 +76,7 @@ SharedSpace::~SharedSpace() = default;
 std::shared_ptr<Element> SharedSpace::enter(const std::string& name, const Template& tuple_template,
                                             const ElementOptions& options,
                                             const SharedSizes& sizes) {
-  std::shared_ptr<Element> replaced;  // perhaps the last handle, so destroyed after the unlock
+  std::shared_ptr<Element> replaced;  // maybe the last handle, so destroyed after the unlock
   const runtime::Lock lock(mutex_);
   if (std::shared_ptr<Element> present = handle_of(name)) {
     if (present->tuple_template() == tuple_template) return present;
@@ -202,8 +203,8 @@ Region free_region(std::vector<Region> taken, std::uint64_t bytes) {
   return {begin, begin + bytes};
 }
 
-/// Writes all fields except name, template, generation and state. If the process dies in this
-/// function, the sizes written so far still fit the region.
+/// Writes all fields of an element except name, template, generation and state. If the process dies
+/// meanwhile, the sizes that it has written fit the region.
 void describe(shared::Element& one, const Region& region, const ElementOptions& options,
               const SharedSizes& sizes) {
   const std::uint32_t changes = one.changes;
@@ -228,8 +229,8 @@ void describe(shared::Element& one, const Region& region, const ElementOptions& 
 
 }  // namespace
 
-/// Makes an element: an entry in the directory and a region in memory.
-/// Requires: the directory is held.
+/// Makes an element: an entry in the list of elements, and a region in memory.
+/// Requires: the lock of the list of processes and elements is held.
 std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple_template,
                                   const ElementOptions& options, const SharedSizes& sizes) {
   if (!mapping_->may_write())
@@ -269,7 +270,7 @@ std::uint32_t SharedSpace::create(const std::string& name, const Template& tuple
         "slots and places in line and {} for larger tuples, and it has at most {} elements",
         mapping_->name(), mapping_->bytes(), name, end, arena_bytes, shared_elements_max));
   shared::Element& one = segment.elements[chosen];
-  // Locked, because handles of a deleted element with this index may still read the entry.
+  // Handles of a deleted element with this index may still read the entry, so it is locked.
   const SharedMapping::Locked locked(*mapping_, one.lock, name);
   segment.regions_end = end;
   describe(one, region, options, whole);

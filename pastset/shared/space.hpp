@@ -18,24 +18,23 @@ namespace pastset {
 /// A space (pastset/space.hpp) in shared memory: one process observes tuples that another moves,
 /// without a message. Its elements are SharedElements. See docs/reference/shared-space.md.
 ///
-/// Owns: this process's entry in the shared memory, and two OS threads that mostly sleep. Payloads
-/// that
-///              were read keep the memory mapped after the space is destroyed.
+/// Owns:        this process's entry in the shared memory, and two OS threads that mostly sleep.
+///              Payloads that were read keep the memory mapped after the space is destroyed.
 /// Thread-safe: yes, from any context at any time. The child of a fork must map the space itself.
-/// Blocks:      for a few instructions while another process enters.
+/// Blocks:      for a few instructions while another process calls enter().
 /// Throws:      SharedSpaceError; SharedSpaceFull.
 class SharedSpace {
  public:
   using Options = SharedMapping::Options;
-  /// An element that is present before other processes find the space.
+  /// An element that exists before other processes can find the space.
   struct Entered {
     std::string name;
     Template tuple_template;
     ElementOptions options = {};
     SharedSizes sizes = {};
   };
-  /// Makes a new space. It disappears when no process maps it any more. Processes that find it
-  /// already find exactly the given `elements` in it.
+  /// Makes a new space. It disappears when no process maps it any more. When other processes find
+  /// it, exactly the given `elements` are in it.
   /// Requires: there is no space of that name.
   static std::unique_ptr<SharedSpace> make(const std::string& name, const Options& options = {},
                                            std::span<const Entered> elements = {});
@@ -50,8 +49,8 @@ class SharedSpace {
   SharedSpace(const SharedSpace&) = delete;
   SharedSpace& operator=(const SharedSpace&) = delete;
 
-  /// Like Space::enter(). The sizes, and all options except the X-function, only have an effect if
-  /// the call creates the element.
+  /// Like Space::enter(). If the element exists already, the sizes and all options except the
+  /// X-function have no effect.
   std::shared_ptr<Element> enter(const std::string& name, const Template& tuple_template,
                                  const ElementOptions& options = {}, const SharedSizes& sizes = {});
   std::shared_ptr<Element> find(std::string_view name);  ///< nullptr if there is none
@@ -69,7 +68,9 @@ class SharedSpace {
     std::uint64_t slots = 0, arena_bytes = 0, arena_bytes_used = 0;
     std::string mark;
     std::vector<std::uint32_t> listeners;  ///< pids of processes that wait for changes
-    std::optional<std::uint32_t> held_by;  ///< pid that held the element too long to read the rest
+    /// Pid of the process that held the element for so long that the fields below could not be
+    /// read.
+    std::optional<std::uint32_t> held_by;
   };
   std::vector<Shown> show() const;
 
