@@ -38,9 +38,10 @@ class LinkDetour {
   std::unordered_map<std::uint32_t, ConnectionId> carried_;
 };
 
-/// A shared-memory link between two processes of one machine; not a link between clusters. One of
-/// the two hosts makes the link. The link carries all connections that its maker opens to the other
-/// host, in both directions. For each connection, each end announces once that it sends no more.
+/// A link between two processes of one machine over shared memory. It is not a link between
+/// clusters. One of the two hosts makes the link, and then opens connections over it to the other
+/// host. Each of these connections carries frames in both directions. When an end of a connection
+/// will send no more frames, it announces that once.
 ///
 /// Thread-safe: any context may write; one thread at a time reads. A thread may close the socket
 ///              only if it may both read and write.

@@ -22,15 +22,16 @@ struct LinkGreeting {
 struct SocketWord {
   enum class Kind : std::uint8_t {
     nothing,
-    bell,      ///< request to check the rings
+    bell,      ///< request to look for new frames in the rings
     greeting,  ///< greeting with descriptors, or an invalid message
-    refusal,   ///< report that the peer cannot have shared memory
+    refusal,   ///< notice that the peer could not map the shared memory
     end,       ///< the peer has closed the socket or died
   };
   Kind kind = Kind::nothing;
   std::optional<LinkGreeting> greeting = {};
   std::array<Descriptor, 2> descriptors = {};
-  /// Whether this process could not receive some descriptors, because it has too many.
+  /// Whether this process could not receive some file descriptors of the message, because it has
+  /// too many open ones.
   bool lacks_descriptors = false;
 };
 

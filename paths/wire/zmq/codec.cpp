@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/codec.cpp — message parts, and which of them are copied
+// paths/wire/zmq/codec.cpp — parts of ZeroMQ messages, and which of them are sent without a copy
 #include "paths/wire/zmq/codec.hpp"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ zmq::message_t body_part_of(const base::Payload& body, std::size_t begin) {
   return zmq::message_t(const_cast<std::byte*>(bytes.data()), bytes.size(), release, held);
 }
 
-/// Copies all parts into one body. Frees each part after it was copied, so that a large body exists
-/// twice only for a short time.
+/// Copies all parts into one body. Frees each part after it was copied. Twice the memory of a large
+/// body is therefore used only for a short time.
 base::Payload joined(std::span<zmq::message_t> parts, std::size_t bytes) {
   return base::Payload::filled(bytes, [parts](std::span<std::byte> space) {
     for (zmq::message_t& part : parts) {
@@ -43,7 +43,7 @@ base::Payload joined(std::span<zmq::message_t> parts, std::size_t bytes) {
   });
 }
 
-/// Returns the body that the parts form; nullopt if they do not form one.
+/// Returns the body that consists of these parts; nullopt if they are not a valid body.
 std::optional<base::Payload> payload_of(std::span<zmq::message_t> parts) {
   if (parts.empty()) return std::nullopt;
   if (parts.size() == 1) return payload_of(std::move(parts.front()));
@@ -55,9 +55,9 @@ std::optional<base::Payload> payload_of(std::span<zmq::message_t> parts) {
   return joined(parts, bytes);
 }
 
-/// Receives one part. Returns false if nothing, or nothing more, can be received. Does not use
-/// socket.recv(), which takes the int result of zmq_msg_recv() for the size. A body of 2 GiB or
-/// more would then look like an error.
+/// Receives one part of a message. Returns false if there is no message, or if the message has no
+/// further part. Does not use socket.recv(), because that takes the int result of zmq_msg_recv()
+/// for the size: a body of 2 GiB or more would look like an error.
 bool receive(zmq::socket_t& socket, zmq::message_t& part) {
   return uninterrupted([&] {
     if (zmq_msg_recv(part.handle(), socket.handle(), ZMQ_DONTWAIT) >= 0) return true;
@@ -100,8 +100,8 @@ std::optional<std::string> property(const zmq::message_t& message, const char* n
 void send_part(zmq::socket_t& socket, zmq::message_t part, Part place) {
   auto flags = zmq::send_flags::dontwait;
   if (place == Part::middle) flags = flags | zmq::send_flags::sndmore;
-  // There is always room, because no high-water mark is set. send() fails only if ZeroMQ has
-  // dropped the peer.
+  // ZeroMQ always has room for the frame, because no maximum number of queued messages (high-water
+  // mark) is set. send() fails only if ZeroMQ has dropped the peer.
   if (!uninterrupted([&] { return socket.send(part, flags); })) throw zmq::error_t(EHOSTUNREACH);
 }
 

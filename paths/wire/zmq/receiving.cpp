@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/wire/zmq/receiving.cpp — frames that arrive from sockets, and peers that are lost
+// paths/wire/zmq/receiving.cpp — receiving of frames from sockets, and detection of lost peers
 #include <fmt/format.h>
 
 #include <cstring>
@@ -100,10 +100,10 @@ Incoming* Sockets::incoming_of(const zmq::message_t& routing_id, zmq::message_t&
   Incoming& peer = incoming_[key];
   peer.id = next_connection_++;
   peer.source = property(header, "Peer-Address").value_or("");
-  // ZeroMQ reported the connection before its first frame arrived. If the connection was closed
-  // meanwhile and its descriptor reused, `count` already includes the next connection. The loss of
-  // this connection is then noticed only when the next one closes. No loss is reported for a
-  // connection that still lives.
+  // ZeroMQ has reported the connection before its first frame arrived. If the connection was closed
+  // meanwhile and its descriptor used again, `count` already includes the next connection with this
+  // descriptor. The loss of the present connection is then noticed only when the next one closes.
+  // But no loss is reported for a connection that still lives.
   look_at_router_monitor();
   peer.acceptance.first = std::stoi(*descriptor);
   peer.acceptance.second = accepted_[peer.acceptance.first].count;
@@ -136,8 +136,8 @@ void Sockets::look_at_monitor(Outgoing& peer) {
   }
 }
 
-// One thread of ZeroMQ reports all events in order. A failed handshake therefore belongs to the
-// next connection that closes.
+// One thread of ZeroMQ reports all events in order. The event of a failed handshake therefore
+// belongs to the connection whose end is reported next.
 void Sockets::look_at_router_monitor() {
   while (const auto event = next_event(router_monitor_)) {
     if (event->kind == ZMQ_EVENT_ACCEPTED) {
@@ -150,7 +150,7 @@ void Sockets::look_at_router_monitor() {
       if (std::exchange(handshake_failed_, false))
         receiver_->turned_away(accepted.source, "turned away: it does not speak ZMTP 3");
     } else if (event->kind == ZMQ_EVENT_ACCEPT_FAILED) {
-      // In this event the descriptor field contains the error.
+      // In this event, the field of the descriptor contains the error.
       if (std::exchange(accept_failed_, event->descriptor) != event->descriptor)
         receiver_->turned_away("", accept_failed_text(event->descriptor));
     } else {
@@ -159,7 +159,8 @@ void Sockets::look_at_router_monitor() {
   }
 }
 
-// Requires: the router has no more frames to receive, so that frames are delivered before the loss.
+// Reports the loss of closed connections. Requires: the router (the socket to which peers connect)
+// has no more frames. All frames of a peer are therefore delivered before its loss.
 void Sockets::report_closed() {
   for (const Acceptance& closed : std::exchange(closings_, {})) {
     // The range is empty if the peer closed the connection before it sent a frame.
@@ -174,8 +175,8 @@ void Sockets::report_closed() {
   }
 }
 
-// Counts a connection as lost, and reports the loss later. If the peer made the connection, its
-// entry stays until the peer is gone. Until then its frames are ignored.
+// Marks a connection as lost; its loss is reported later. If the peer has made the connection, its
+// entry stays until the peer is gone. Until then, its frames are ignored.
 void Sockets::lose(SocketPeer& peer, std::string reason) {
   if (std::exchange(peer.lost, true)) return;
   receive_later([this, id = peer.id, reason = std::move(reason)] {

@@ -18,11 +18,12 @@ namespace paths {
 
 namespace {
 
-// Number of threads that ZeroMQ itself starts. If ZeroMQ cannot start them, it aborts the process.
+// Number of threads that ZeroMQ itself starts. If it cannot start them, it ends the process by
+// abort().
 constexpr std::size_t threads_of_zmq = 2;
 constexpr int sockets_max = 16384;
-// Maximum number of queued messages per peer. At this number ZeroMQ stops reading, and TCP makes
-// the peer wait.
+// Maximum number of received messages that ZeroMQ queues for each peer. At this number ZeroMQ stops
+// reading, and TCP makes the peer wait.
 constexpr int received_ahead = 1024;
 constexpr int linger_ms = 500;
 constexpr int reconnect_ms = 20, reconnect_max_ms = 500;
@@ -56,9 +57,9 @@ void Sockets::start(Receiver& receiver) {
     router_ = zmq::socket_t(context_, zmq::socket_type::router);
     set_options(router_, self.address);
     router_.set(zmq::sockopt::router_mandatory, true);
-    // A domain of ZAP, the authentication protocol of ZeroMQ, makes ZeroMQ reject peers with ZeroMQ
-    // 2 or 3. Messages of such peers do not identify their connection. No authentication handler is
-    // called.
+    // Messages from peers with ZeroMQ 2 or 3 do not identify their connection. If a domain of ZAP
+    // (the authentication protocol of ZeroMQ) is set, ZeroMQ rejects such peers. No authentication
+    // handler is called.
     router_.set(zmq::sockopt::zap_domain, "paths");
     router_monitor_ =
         monitor_of(router_, 0,
@@ -77,8 +78,8 @@ void Sockets::start(Receiver& receiver) {
     runtime::Lock lock(mutex_);
     started_ = true;
   }
-  // Another thread may use a ZeroMQ socket after a full memory fence. Here the runtime's own mutex
-  // is that fence.
+  // A thread may use a ZeroMQ socket that another thread has used, if there is a full memory fence
+  // in between. Here the mutex of the runtime is this fence.
   const auto receive = [this] { receiving([this] { receive_incoming(); }); };
   runtime_.watch(router_.get(zmq::sockopt::fd), receive);
   runtime_.watch(router_monitor_.get(zmq::sockopt::fd), receive);
@@ -116,8 +117,9 @@ void Sockets::hand_over(HandedOver one) {
   send_rest();
 }
 
-/// Sends the frames that contexts have handed over while the sockets were in use. Either the
-/// context that hands over a frame finds the sockets free, or their last user finds the frame.
+/// Sends the frames that other contexts have left because the sockets were in use. No frame is
+/// forgotten: either the context that leaves a frame finds the sockets free, or their last user
+/// finds the frame.
 void Sockets::send_rest() {
   for (runtime::show_unlocked(); has_handed_over_.load(); runtime::show_unlocked()) {
     const runtime::Lock use(using_, std::try_to_lock);
@@ -130,8 +132,8 @@ void Sockets::stop() {
   runtime::Lock lock(mutex_);
   if (!std::exchange(started_, false)) return;
   // The runtime runs tasks in the order in which they were queued. A call of flush() may open
-  // sockets and queue a task that begins to watch them. This task must run before close_all(),
-  // which is therefore queued only after flush().
+  // sockets and queue a task that begins to watch them. That task must run before close_all().
+  // Therefore close_all() is queued only after the call of flush().
   runtime_.wake_from_outside([self = shared_from_this()] {
     self->send_rest();
     self->receive_later([&sockets = *self] { sockets.close_all(); });
@@ -139,7 +141,7 @@ void Sockets::stop() {
   const runtime::Reason reason{"the transport to close"};
   while (!closed_) closed_waiters_.wait(lock, runtime::Deadline::never(), reason);
   lock.unlock();
-  context_.close();  // waits for lingering messages
+  context_.close();  // waits for the last messages, at most linger_ms
   claim_.reset();
 }
 
@@ -187,10 +189,10 @@ void Sockets::open(ConnectionId connection, std::uint32_t host) {
                  [this, &peer] { receiving([&] { receive_from(peer); }); });
   runtime_.watch(peer.monitor.get(zmq::sockopt::fd),
                  [this, &peer] { receiving([&] { look_at_monitor(peer); }); });
-  receive_soon(peer);  // a descriptor gives no signal before its socket was found empty once
+  receive_soon(peer);  // the descriptor signals only after the socket was found empty
 }
 
-/// Closes a connection. The socket is closed, too, so that a later process at the same address
+/// Closes a connection and its socket. If another process uses the same address later, it therefore
 /// receives nothing of this run.
 void Sockets::give_up(ConnectionId connection) {
   if (const auto known = routing_ids_.find(connection); known != routing_ids_.end()) {
@@ -248,20 +250,21 @@ void Sockets::set_options(zmq::socket_t& socket, const std::string& address) {
   socket.set(zmq::sockopt::heartbeat_ttl, silence_max_ms);
 }
 
-/// Returns a monitor that reports the events of `socket`. The caller must close the monitor
-/// together with the socket.
+/// Returns a monitor: a socket on which ZeroMQ reports the events of `socket`. The caller must
+/// close both together.
 zmq::socket_t Sockets::monitor_of(zmq::socket_t& socket, ConnectionId connection, int events) {
   const std::string address = fmt::format("inproc://monitor-{}", connection);
   if (zmq_socket_monitor(socket.handle(), address.c_str(), events) != 0) throw zmq::error_t();
   zmq::socket_t monitor(context_, zmq::socket_type::pair);
   monitor.set(zmq::sockopt::linger, 0);
-  // 0 = no limit. With a limit, ZeroMQ's thread would wait for this thread.
+  // 0 = no limit. With a limit, the thread of ZeroMQ would have to wait for this thread.
   monitor.set(zmq::sockopt::rcvhwm, 0);
   monitor.connect(address);
   return monitor;
 }
 
-/// Closes the sockets of a connection that this host made. Does nothing for any other connection.
+/// Closes the sockets of a connection that this host has made. Does nothing for connections that
+/// peers have made.
 void Sockets::forget(ConnectionId connection) {
   const auto found = outgoing_.find(connection);
   if (found == outgoing_.end()) return;
@@ -270,8 +273,9 @@ void Sockets::forget(ConnectionId connection) {
   outgoing_.erase(found);
 }
 
-// Closes the monitor only after monitoring has ended. Otherwise ZeroMQ's thread would wait forever
-// to report to the closed monitor, and would serve no other socket meanwhile.
+// Closes a socket and its monitor (the socket on which ZeroMQ reports events). The monitor is
+// closed only after the reports have ended. Otherwise the thread of ZeroMQ would wait forever to
+// send a report to the closed monitor, and would serve no other socket meanwhile.
 void Sockets::close_both(zmq::socket_t& socket, zmq::socket_t& monitor) {
   if (socket) zmq_socket_monitor(socket.handle(), nullptr, 0);
   for (zmq::socket_t* one : {&monitor, &socket}) {

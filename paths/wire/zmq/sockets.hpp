@@ -18,46 +18,47 @@
 
 namespace paths {
 
-/// The far end of a connection.
+/// The peer at the other end of a connection.
 struct SocketPeer {
   ConnectionId id = 0;
   bool lost = false;
 };
 
-/// A connection that this host made.
+/// A connection that this host has made.
 struct Outgoing : SocketPeer {
   std::uint32_t host = 0;
   zmq::socket_t dealer;
   zmq::socket_t monitor;
-  bool met = false;  ///< whether the peer was reached; after that, its absence is a loss
+  bool met = false;  ///< whether the peer was ever reached; if so, its absence is a loss
   bool look_again = false;
 };
 
-/// Identifies a connection that a peer made: its descriptor, and how often the descriptor was used.
+/// Identifies a connection that a peer has made: by its descriptor, and by how often the descriptor
+/// was used before.
 using Acceptance = std::pair<int, std::uint64_t>;
 
-/// A connection that a peer made. ZeroMQ identifies the frames of a connection by a routing id, and
-/// its loss by a descriptor. `acceptance` tells connections with the same descriptor apart, because
-/// descriptors are reused.
+/// A connection that a peer has made. ZeroMQ identifies the frames of a connection by a routing id,
+/// but its loss by a descriptor. Descriptors are used again and again, so `acceptance`
+/// distinguishes connections with the same descriptor.
 struct Incoming : SocketPeer {
   Acceptance acceptance;
   std::string source;
 };
 
-/// The latest connection on a descriptor.
+/// The latest of the connections that had the same descriptor.
 struct Accepted {
   std::uint64_t count = 0;
   std::string source;
 };
 
-/// All ZeroMQ sockets of one host. Many threads use them, although a ZeroMQ socket permits one
-/// thread at a time.
-/// Owns:        the sockets. Callbacks of the runtime hold this object until the last of them has
+/// All ZeroMQ sockets of one host. Many threads use them, although only one thread at a time may
+/// use a ZeroMQ socket.
+/// Owns:        the sockets. Callbacks of the runtime keep this object until the last of them has
 ///              returned, even after the transport is destroyed.
-/// Thread-safe: yes. One thread at a time uses the sockets. Only the services' thread receives.
-///              That thread waits briefly until the sockets are free. If a sender finds the sockets
-///              in use, it leaves its frame to the thread that uses them. In most cases a frame
-///              therefore leaves in its sender's context, and no other thread is woken.
+/// Thread-safe: yes. One thread at a time uses the sockets. Only the thread of the service contexts
+///              receives; it waits briefly until the sockets are free. If the sockets are in use, a
+///              sender leaves its frame to the thread that uses them. In most cases a frame
+///              therefore leaves in the context of its sender, and no other thread is woken.
 class Sockets : public std::enable_shared_from_this<Sockets> {
  public:
   Sockets(runtime::Runtime& runtime, std::shared_ptr<const Peers> peers, std::uint32_t host)
@@ -74,18 +75,18 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
  private:
   static constexpr const char* peer_gone = "the peer has closed the connection or died";
   enum class Act : std::uint8_t { open, transmit, drop };
-  /// An action that a context leaves to the thread that uses the sockets.
+  /// An action that a context leaves to the thread that uses the sockets, because they are in use.
   struct HandedOver {
     Act act;
     ConnectionId connection = 0;
-    std::uint32_t host = 0;  // host to connect to (open)
-    Frame frame = {};        // frame to send (transmit)
+    std::uint32_t host = 0;  // host to connect to, if `act` is open
+    Frame frame = {};        // frame to send, if `act` is transmit
   };
   void hand_over(HandedOver one);
   void send_rest();
   template <class Receive>
   void receiving(Receive receive);
-  /// Calls receiving() later on the services' thread. This object exists until then.
+  /// Calls receiving() later, on the thread of the service contexts. This object exists until then.
   template <class Receive>
   void receive_later(Receive receive) {
     runtime_.wake_from_outside(
@@ -99,7 +100,7 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   void give_up(ConnectionId connection);
   void transmit(ConnectionId connection, const Frame& frame);
   void transmit_to_peer(ConnectionId connection, const std::string& routing_id, const Frame& frame);
-  // On the services' thread, called within receiving():
+  // On the thread of the service contexts; called by the function that receiving() runs:
   void receive_from(Outgoing& peer);
   void receive_incoming();
   void receive_soon(Outgoing& peer);
@@ -144,15 +145,16 @@ class Sockets : public std::enable_shared_from_this<Sockets> {
   std::unordered_map<ConnectionId, std::string> routing_ids_;
   std::multimap<Acceptance, std::string> accepted_as_;  // values are routing ids
   std::unordered_map<int, Accepted> accepted_;          // keyed by descriptor
-  std::vector<Acceptance> closings_;  // closed connections that were not reported yet
+  std::vector<Acceptance> closings_;  // closed connections whose loss was not reported yet
   std::vector<zmq::message_t> body_;  // parts of the message that is being received
-  bool handshake_failed_ = false;  // whether the next connection that closes failed its handshake
+  // Whether the handshake has failed for the connection whose end ZeroMQ reports next.
+  bool handshake_failed_ = false;
   bool router_look_again_ = false;
   int accept_failed_ = 0;  // error of the latest accept()
 };
 
-/// Runs `receive` with exclusive use of the sockets. Then sends the frames that other contexts
-/// handed over meanwhile.
+/// Runs `receive` while no other thread uses the sockets. Then sends the frames that other contexts
+/// have left meanwhile.
 template <class Receive>
 void Sockets::receiving(Receive receive) {
   {

@@ -12,14 +12,15 @@ namespace paths {
 
 /// Makes the transport of `host`. The transport listens at the host's address in the plan.
 ///
-/// If a peer has not started yet, the transport tries to reach it until the connection is dropped.
-/// Once a peer was reached, the transport reports it lost if it ends, is killed or is silent for 15
-/// seconds. Frames that had arrived from the peer are delivered before. A peer that starts again is
-/// a new run, and the old connection stays lost. All this also holds for connections that peers
-/// made; a loss is reported with the same id as their frames.
+/// If a peer has not started yet, the transport tries to reach it until its connection is closed.
+/// After a peer was reached, the transport reports it as lost when it ends, is killed, or is silent
+/// for 15 seconds. Frames that had arrived from it are delivered before.
+/// If the peer is started again, it is part of a new run, and the old connection stays lost. All
+/// this also holds for connections that peers have made. Their loss is reported with the same
+/// connection id as their frames.
 ///
-/// Bounded: the transport itself bounds nothing. Credits limit the pushes under way, and callers
-///          limit the requests.
+/// Bounded: the transport itself limits nothing. Credits limit the pushes that are under way, and
+///          callers limit their requests.
 /// Context: Frames arrive on the OS thread of the service contexts of `runtime` (steady clock).
 ///          `runtime` must outlive the transport. Frames leave in the sender's context, or on the
 ///          thread that uses the sockets at that time.
