@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_causes_test.cpp — comparison of random causes with those that the
-// analysis names.
+// tests/eventspace/analysis_causes_test.cpp — random causes of delays, and whether the analysis
+// names them.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
@@ -21,8 +21,8 @@ using runtime::Random;
 using sample::ms;
 using sample::us;
 
-/// Returns a normally distributed number with mean 0 and deviation 1 (Box and Muller 1958). Equal
-/// arguments give equal numbers.
+/// Returns a normally distributed random number with mean 0 and deviation 1 (Box and Muller 1958).
+/// Calls with equal arguments return the same number.
 double normal(std::uint64_t seed, std::uint64_t stream) {
   Random random(seed, stream);
   const double radius = std::sqrt(-2 * std::log(1 - random.unit()));
@@ -53,7 +53,8 @@ class Drawn {
   std::uint64_t iterations = 0;
   std::set<std::string> names;  ///< names of the causes
 
-  /// Adds the noise to the causes if it delayed any computation of its thread.
+  /// Adds the noise to the causes that the analysis must name, if it delayed a computation of its
+  /// thread.
   void met(const sample::Run& run) {
     if (options.noise.empty()) return;
     noise_met = run.noise_met(options.noise[0].thread);
@@ -129,7 +130,7 @@ bool has_right_figure(const Finding& finding, const Drawn& drawn) {
       return finding.figure ==
              Approx(drawn.options.slow_links.at(finding.place.wrapper)).epsilon(0.001);
     case FindingKind::noisy_thread: {
-      // Noise may occur twice in a computation that is longer than its period.
+      // If a computation is longer than the period of the noise, the noise may occur in it twice.
       const auto noise = static_cast<double>(drawn.options.noise[0].nanos);
       const bool twice = drawn.options.noise[0].period_nanos < drawn.options.computation;
       return finding.figure == Approx(noise).margin(0.3 * ms) ||
@@ -186,15 +187,15 @@ TEST_CASE(
              << why);
   CHECK(wrong <= (seeds + 99) / 100);
   CHECK(wrong_figures <= (seeds + 99) / 100);
-  // Some periods of noise cannot be determined, because a thread computes only once per iteration.
+  // A thread computes only once per iteration, so some periods of its noise cannot be determined.
   CHECK(wrong_periods <= 1 + periods / 50);
 }
 
 TEST_CASE(
     "analysis: a host is slow, and a thread noisy, if the noise takes about as long as the "
     "slowness") {
-  // The slow host computes 10 % longer than 30 ms, which is 3 ms. The noise takes between two
-  // thirds and four thirds of 3 ms.
+  // The host is slow by 10 % of 30 ms, which is 3 ms. The noise takes between one third and four
+  // thirds of that.
   for (const std::uint32_t threads : {1u, 2u, 4u}) {
     for (const std::int64_t noise : {1'000 * us, 1'500 * us, 2 * ms, 3 * ms, 4 * ms}) {
       sample::Run run({.threads = threads,
@@ -217,10 +218,10 @@ TEST_CASE(
 
 namespace {
 
-/// Returns the findings of a run in which thread alpha-0/1 is slow by 3 ms. The thread also has
-/// noise of 3 ms with this period. All its iterations take 40.306 ms, because cluster beta arrives
-/// later. The analysis may therefore name a much shorter period, with which noise falls once or
-/// twice into each computation: that period explains the late computations nearly as well.
+/// Returns the findings for a run in which thread alpha-0/1 takes 3 ms longer, and also has noise
+/// of 3 ms with this period. All iterations take 40.306 ms, because cluster beta arrives later. The
+/// analysis may name a much shorter period, with which one or two noise events fall into each
+/// computation. Such a period explains the late computations almost as well.
 std::set<std::string> named_with_period(std::int64_t period) {
   sample::Options options;
   options.noise = {{1, 3 * ms, period, 10 * ms}};
@@ -238,8 +239,10 @@ TEST_CASE("analysis: a thread is slow and noisy if its noise is as long as its s
 }
 
 TEST_CASE("analysis: noise is rare if its period predicts better by 0.1 than frequent noise") {
-  // Each period predicts which computations are late. The correlations of the two predictions
-  // differ by 0.13 in the first case and by 0.08 in the second.
+  // The late computations could be caused by rare noise with the given period, or by noise in each
+  // computation. Each explanation predicts which computations are late. The correlations of the two
+  // predictions with the late computations differ by 0.13 in the first case, and by 0.08 in the
+  // second.
   CHECK(named_with_period(94'290 * us) == both);
   CHECK(named_with_period(97'700 * us) == std::set<std::string>{"noisy_thread alpha-0/1"});
 }

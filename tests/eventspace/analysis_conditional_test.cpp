@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_conditional_test.cpp — classified waits for the values of other
-// clusters.
+// tests/eventspace/analysis_conditional_test.cpp — how the analysis classifies the waits of
+// condition checks for other clusters.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -13,8 +13,9 @@ using namespace eventspace;
 using sample::ms;
 using sample::us;
 
-/// Thread a-0/0, and a condition check that combines clusters a, b and c. A prefetch from b crosses
-/// one forward, which takes 10 ms for both directions together.
+/// A run with the thread a-0/0, and a condition check that combines the values of the clusters a, b
+/// and c. A prefetch fetches values from b. It crosses to another host once, which takes 10 ms
+/// there and back.
 class Checked {
  public:
   Checked() {
@@ -35,7 +36,7 @@ class Checked {
     analysis = std::make_unique<Analysis>(structure);
   }
 
-  /// Adds a round whose decision the check begins at `at` and ends `decided` later.
+  /// Adds a round. The check begins its decision at `at` and ends it `decided` later.
   void round(std::uint64_t sequence, std::int64_t at, std::int64_t decided, bool is_proved) {
     const std::uint8_t flags = is_proved ? event_proved : std::uint8_t{0};
     add(0, operation(4, sequence, at - 5 * us, at, 0));
@@ -50,8 +51,8 @@ class Checked {
     record.bytes = ahead;
     add(0, record);
   }
-  /// Adds the records of a prefetch. The clock of the far host differs from that of this host. The
-  /// read waits at the far host for the time `blocks`.
+  /// Adds the records of one read of a prefetch. The other host has a clock of its own. The read
+  /// waits on that host for the time `blocks`.
   void prefetch(std::uint64_t sequence, std::int64_t at, std::int64_t blocks) {
     EventRecord far = operation(9, sequence, 77'000 * ms + at, 77'000 * ms + at + blocks, 0);
     EventRecord near = operation(7, sequence, at, at + blocks + 10 * ms, 0);
@@ -89,9 +90,10 @@ TEST_CASE("analysis: a wait for a cache is cached or in flight up to one-way or 
   Checked run;
   for (std::uint64_t number = 0; number < 5; ++number)
     run.prefetch(number, static_cast<std::int64_t>(number) * 100 * ms, 30 * ms);
-  // Round 0 needs no other cluster. Round 1 uses a cached value of b, round 2 a value in flight.
-  // Round 3 uses a late value of b, then the value of c. Round 4 requests the value of c but is
-  // decided without it.
+  // Round 0 needs no other cluster. Round 1 uses a value of b that had arrived before (cached).
+  // Round 2 waits for a value of b that was on its way (in flight). Round 3 waits for a late value
+  // of b, then for the value of c. Round 4 begins to wait for the value of c, but is decided
+  // without it.
   run.round(0, 100 * ms, 2 * us, true);
   run.read(1, 1, 200 * ms, 1 * us, event_cached, 3);
   run.round(1, 200 * ms, 3 * us, true);
@@ -132,7 +134,7 @@ TEST_CASE("analysis: a wait for a cache is cached or in flight up to one-way or 
   CHECK(b.prefetch.p50 == 40 * ms);
   const ConditionalReport::Remote& c = check.remotes[1];
   CHECK(c.cluster == "c");
-  CHECK(c.one_way_half_nanos == -1);  // this plan has no prefetch of c
+  CHECK(c.one_way_half_nanos == -1);  // in this plan no prefetch fetches values of c
   CHECK(c.reads == 1);
   CHECK(c.unused == 1);
   CHECK(c.by_place == std::vector<std::uint64_t>{0, 1});
@@ -160,8 +162,8 @@ TEST_CASE("analysis: values are ordered by their arrival and not by their slots"
 }
 
 TEST_CASE("analysis: values that arrived before they were requested count as needed") {
-  // On the virtual clock, reads of cached values take no time, so only their number shows their
-  // use.
+  // On the virtual clock, reads of values that had arrived before take no time. Only the number of
+  // these reads shows that the values were used.
   Checked run;
   for (std::uint64_t number = 0; number < 5000; ++number) {
     const auto at = static_cast<std::int64_t>(number + 1) * ms;
@@ -199,8 +201,8 @@ TEST_CASE("analysis: sets of clusters that were needed together are kept up to a
 }
 
 TEST_CASE("analysis: at most one one-way latency of a wait for another cluster is WAN time") {
-  // In every second round, thread a-0/0 is 3 ms late. That lateness could have hidden 3 ms of the
-  // wait for other clusters.
+  // In every second round, thread a-0/0 is 3 ms late. In that time, 3 ms of the wait for other
+  // clusters could have passed (could have been hidden).
   Checked run;
   std::int64_t at = 0;
   for (std::uint64_t number = 0; number < 100; ++number) {
@@ -215,7 +217,7 @@ TEST_CASE("analysis: at most one one-way latency of a wait for another cluster i
   CHECK(lateness.critical_wan_two_way_nanos == 0);
   CHECK(lateness.check_wan_one_way_nanos == 50 * 2 * ms + 50 * 5 * ms);
   CHECK(lateness.hideable_wan_nanos == 0);
-  // The first computation is unknown.
+  // The duration of the first computation is unknown, so the first round does not count.
   CHECK(lateness.hideable_check_wan_nanos == Approx(24.0 * 2 * ms + 25.0 * 3 * ms).margin(ms));
 }
 
@@ -236,7 +238,7 @@ TEST_CASE("analysis: decision times of a long run are kept in few rows with thei
               true);
   const Report report = run.analysis->finish();
   const auto& times = report.conditionals.at(0).decision_times;
-  CHECK(times.size() == 1250);  // each row stands for 16 rounds
+  CHECK(times.size() == 1250);  // each row is the sum of 16 rounds
   CHECK(times[12'345 / 16].max_nanos == 500 * us);
   CHECK(times[12'345 / 16].sequence == 12'345 / 16 * 16);
   CHECK(times[0].mean_nanos == us);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_damage_test.cpp — plausible figures from damaged or forged records.
+// tests/eventspace/analysis_damage_test.cpp — analysis of damaged or forged records, which must
+// give plausible figures.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -32,8 +33,8 @@ std::vector<Records> records_of(sample::Run& run, std::uint64_t rounds, bool has
   return all;
 }
 
-/// Removes single records, ranges of records and the last ones, and repeats or reorders others, as
-/// in damaged files.
+/// Removes records, repeats some and changes the order of others, as in damaged files. It removes
+/// single records, ranges, and the last ones.
 void lose_and_mix(Records& records, Random& random) {
   const double lost = random.chance(0.3) ? random.unit() * random.unit() : 0;
   std::erase_if(records, [&](const EventRecord&) { return random.chance(lost); });
@@ -61,7 +62,7 @@ void lose_and_mix(Records& records, Random& random) {
   }
 }
 
-/// Changes bits of some records and replaces others with random bytes.
+/// Changes bits of some records, and replaces others with random bytes.
 void forge(Records& records, Random& random) {
   const double share = random.unit() * random.unit() * 0.5;
   const std::size_t count = records.size();
@@ -74,7 +75,7 @@ void forge(Records& records, Random& random) {
     } else if (random.chance(0.5)) {
       for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
     } else {
-      // A byte of the record's sequence number.
+      // One byte of the record's sequence number.
       bytes[8 + random.below(7)] = static_cast<std::byte>(random.next());
     }
     EventRecord record;
@@ -194,9 +195,10 @@ sample::Options drawn(Random& random) {
   return options;
 }
 
-/// Returns whether the analysis omits a round as contradictory. `first`, `second` and `third` are
-/// its durations at three nested collectors. Two of them are on host a-0; the third is on host b-0,
-/// which has a clock of its own.
+/// Returns whether the analysis leaves out a round because its records contradict each other.
+/// `first`, `second` and `third` are the durations of the round at three collectors, each of which
+/// is inside the one before. The first two are on host a-0. The third is on host b-0, which has a
+/// clock of its own.
 bool is_left_out(std::int64_t first, std::int64_t second, std::int64_t third) {
   Structure structure;
   structure.clusters = {"a"};
@@ -225,7 +227,7 @@ bool is_left_out(std::int64_t first, std::int64_t second, std::int64_t third) {
   return report.coverage.contradictory == 1;
 }
 
-/// Calls `check` with a run drawn from each seed.
+/// Calls `check` with a random run for each seed.
 void for_each_seed(const std::function<void(Random&, sample::Run&)>& check) {
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
   const std::uint64_t end = first + test_support::from_environment("PATHS_SEEDS", 100);
@@ -240,8 +242,8 @@ void for_each_seed(const std::function<void(Random&, sample::Run&)>& check) {
 }  // namespace
 
 TEST_CASE("analysis: times of two hosts may contradict each other by 1 ms and 0.1%") {
-  // An inner part of an operation seems to take longer than the whole operation. Differences
-  // between clocks can be the reason.
+  // An inner part of an operation seems to take longer than the whole operation. Small differences
+  // can have another reason: the two hosts have different clocks.
   CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 2 * ms));
   CHECK_FALSE(is_left_out(2 * ms, 2 * ms, 2 * ms + 990 * us));
   CHECK(is_left_out(2 * ms, 2 * ms, 2 * ms + 1'010 * us));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_distribution_test.cpp — quantiles of many numbers, and periods.
+// tests/eventspace/analysis_distribution_test.cpp — quantiles of many numbers, and periods of
+// noise.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -109,7 +110,7 @@ TEST_CASE("distribution: negative numbers are kept and are the smallest") {
   Distribution mixed(2);
   for (const std::int64_t value : {-500, -300, 40, 50, 60}) mixed.add(value);
   CHECK(mixed.summary().min == -500);
-  // -500 and -300 are counted in the same range, whose middle is -400.
+  // The distribution counts -500 and -300 in one range of values. The middle of the range is -400.
   CHECK(mixed.quantile(0.4) == -400);
   CHECK(mixed.quantile(0.6) == 40);
   CHECK(mixed.mean() == Approx(-130.0));
@@ -117,7 +118,7 @@ TEST_CASE("distribution: negative numbers are kept and are the smallest") {
 
 TEST_CASE("period: noise that is met only during computations gives its period") {
   // Computations of 30 ms begin every 68.6 ms, so less than half of the noise falls into
-  // computations. In most of these cases noise occurs more often than once in two computations.
+  // computations. With most of these periods, noise occurs more than once in two iterations.
   for (const std::int64_t period : {100 * ms, 45 * ms, 333 * ms}) {
     std::vector<Computed> computed;
     for (std::int64_t begin = 0; begin < 600'000 * ms; begin += 68'634'700) {
@@ -156,7 +157,7 @@ TEST_CASE("blocks: rows are means of equally many numbers in order and few") {
   for (int number = 0; number < 256; ++number) blocks.add(number);
   REQUIRE(blocks.rows().size() == 256);
   CHECK(blocks.rows()[17] == eventspace::Blocks::Row{17, 1});
-  // From 257 numbers on, a row sums up two numbers; here the last row has only one.
+  // With more than 256 numbers, each row is the sum of two numbers. Here the last row has only one.
   blocks.add(256);
   REQUIRE(blocks.rows().size() == 129);
   CHECK(blocks.rows()[127] == eventspace::Blocks::Row{254 + 255, 2});

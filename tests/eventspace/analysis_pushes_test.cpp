@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_pushes_test.cpp — messages and times of tuples pushed to another
-// cluster, and the condition checks that use them.
+// tests/eventspace/analysis_pushes_test.cpp — figures of tuples that are pushed to another cluster,
+// and of the condition checks that use them.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <memory>
@@ -16,8 +16,9 @@ namespace {
 using namespace eventspace;
 using sample::ms;
 
-/// Thread a-0/0, and a condition check that combines `sum.result.a` and `sum.cache.b2`. Host b-0
-/// pushes values into `sum.cache.b2`. It pushes requests into another element of host a-0.
+/// A run with the thread a-0/0, and a condition check that combines the values in `sum.result.a`
+/// and `sum.cache.b2`. Host b-0 pushes values into `sum.cache.b2`. It pushes requests into another
+/// element of host a-0.
 class Pushes {
  public:
   explicit Pushes(const std::string& asked) {
@@ -42,7 +43,8 @@ class Pushes {
 
   void push_value(std::uint64_t sequence, std::int64_t one_way) { push(4, sequence, one_way); }
   void push_ask(std::uint64_t sequence, std::int64_t one_way) { push(9, sequence, one_way); }
-  /// Adds the records of a read on the path of the values. The reading thread waits for its result.
+  /// Adds the records of one read on the path of the values. The thread that reads waits for its
+  /// result.
   void read(std::uint64_t sequence, std::int64_t one_way) {
     constexpr std::uint64_t observe_operation = 2;
     pass(5, sequence, observe_operation, 0, 2 * one_way, 0);
@@ -53,7 +55,7 @@ class Pushes {
   static constexpr std::uint32_t bytes = 40;
 
  private:
-  /// Returns the first stage of the push.
+  /// Adds a push to this element, and returns its first stage.
   std::uint32_t add_push(const std::string& element) {
     return sample::add_stages(structure_, {{"", "push", 1, 1, "", ""},
                                            {"", "event_collector", 1, 1, "", ""},
@@ -66,8 +68,8 @@ class Pushes {
     pass(stage + 1, sequence, move_operation, 0, 0, event_one_way);
     pass(stage + 3, sequence, move_operation, one_way, one_way, event_one_way);
   }
-  /// Adds an operation that passes the stage. The operation of each sequence begins 100 ms after
-  /// the previous one.
+  /// Adds the record of an operation that passes the stage. The operation with each sequence number
+  /// begins 100 ms after the one before.
   void pass(std::uint32_t stage, std::uint64_t sequence, std::uint64_t kind, std::int64_t down,
             std::int64_t up, std::uint8_t flags) {
     const std::int64_t begin = static_cast<std::int64_t>(sequence + 1) * 100 * ms;
@@ -86,8 +88,8 @@ class Pushes {
   std::unique_ptr<Analysis> analysis_;
 };
 
-/// Pushes `values` values of cluster b, and `asks` requests into element `asked`. Returns the
-/// report on the values of cluster b.
+/// Makes a run in which `values` values of cluster b are pushed, and `asks` requests into the
+/// element `asked`. Returns the report on the values of cluster b.
 ConditionalReport::Remote pushed(const std::string& asked, std::uint64_t values,
                                  std::uint64_t asks) {
   Pushes pushes(asked);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analysis_test.cpp — analysis of runs with known properties and causes.
+// tests/eventspace/analysis_test.cpp — analysis of runs of which the times and the causes of delays
+// are known.
 #include "eventspace/analysis/analysis.hpp"
 
 #include <catch2/catch.hpp>
@@ -16,7 +17,7 @@ using sample::us;
 
 struct Fed {
   std::uint64_t iterations = 1000;
-  /// Number of rounds whose records arrive together in one chunk of a host.
+  /// Number of rounds whose records a host delivers together, in one chunk.
   std::size_t rounds_at_once = 100;
   std::uint32_t lost_host = none_lost;
   std::uint64_t lost_from = 0;  ///< first round whose records are lost
@@ -71,7 +72,7 @@ const LinkReport& link_of(const Report& report, const std::string& name) {
   return the(report.links, [&](const LinkReport& one) { return one.place.wrapper == name; });
 }
 
-/// Checks that there is one finding, of that kind.
+/// Checks that the report has exactly one finding, and that it is of this kind.
 const Finding& only_finding(const Report& report, FindingKind kind) {
   INFO(to_text(report));
   REQUIRE(report.findings.size() == 1);
@@ -115,7 +116,7 @@ TEST_CASE("analysis: the computations of a thread are the gaps between its opera
   const Report report = analyse(sample::Options{});
   CHECK(report.threads.size() == 16);
   for (const ThreadReport& thread : report.threads)
-    // The first computation begins when the thread begins.
+    // The trace has the begin of each thread, so the first computation of a thread is known, too.
     check_all_equal(thread.computation, 1000, 30 * ms);
   const Report without = analyse(sample::Options{}, {.has_lives = false});
   check_all_equal(without.threads[0].computation, 999, 30 * ms);
@@ -123,7 +124,7 @@ TEST_CASE("analysis: the computations of a thread are the gaps between its opera
 
 TEST_CASE("analysis: two-way network time is the near side's time minus the far side's") {
   const Report report = analyse(sample::Options{});
-  CHECK(report.crossings.size() == 8);  // 3 in each cluster, and 2 on the way from beta to alpha
+  CHECK(report.crossings.size() == 8);  // 3 in each cluster, and 2 from beta to alpha
   for (const CrossingReport& crossing : report.crossings) {
     check_all_equal(crossing.two_way, 1000, 100 * us);
     CHECK(crossing.one_way_half_mean == Approx(50.0 * us));
@@ -134,8 +135,8 @@ TEST_CASE("analysis: two-way network time is the near side's time minus the far 
 }
 
 TEST_CASE("analysis: waits and departures and last arrivers of a join match the run") {
-  // Beta's contribution arrives 5.1 ms + 2 us after the slowest contribution of alpha. It passes
-  // two forwards of 50 us, the link of 5 ms, and two more joins.
+  // Beta's contribution arrives 5.1 ms + 2 us after the slowest contribution of alpha. On its way
+  // it passes two crossings of 50 us, the link of 5 ms, and two more joins.
   const Report report = analyse(sample::Options{});
   const JoinReport& root = join_of(report, "sum.join");
   CHECK(root.rounds == 1000);
@@ -149,8 +150,8 @@ TEST_CASE("analysis: waits and departures and last arrivers of a join match the 
   check_all_equal(root.through, 1000, 1 * us);
   check_all_equal(root.below, 1000, 3 * us);
   check_all_equal(root.departure_spread, 1000, 0);
-  // In the first round all threads begin at the same time. In later rounds beta's threads begin
-  // later, because results reach them later.
+  // In the first round all threads begin at the same time. In later rounds the threads of beta
+  // begin later, because the results of the rounds before reach them later.
   CHECK(root.contributors[0].arrival_wait.min == 5 * ms + 100 * us);
   CHECK(root.contributors[0].arrival_wait.max == 10 * ms + 200 * us);
   CHECK(root.contributors[0].arrival_wait.p50 == 10 * ms + 200 * us);
@@ -160,7 +161,7 @@ TEST_CASE("analysis: waits and departures and last arrivers of a join match the 
 }
 
 TEST_CASE("analysis: of equal arrivals the one flagged as last counts as last") {
-  // All threads of a host arrive at the same moment. The generated trace (sample_run.hpp) names the
+  // All threads of a host arrive at the same moment. The generated trace (sample_run.hpp) marks the
   // first of them as the last to arrive.
   const Report report = analyse(sample::Options{});
   CHECK(join_of(report, "sum.join.alpha-2").contributors[0].last == 1000);
@@ -208,8 +209,8 @@ TEST_CASE("analysis: of many links one that is slow in both directions is found 
 }
 
 TEST_CASE("analysis: links are compared if the middle half of them is within a factor of 1.1") {
-  // Beta, delta and epsilon have two links each. If the links are sorted by latency, the middle
-  // half (interquartile range) ends with a link of epsilon.
+  // Beta, delta and epsilon have two links each. If all links are sorted by latency, the upper end
+  // of the middle half (interquartile range) is a link of epsilon.
   for (const auto& [epsilon, are_alike] : {std::pair{1.09, true}, std::pair{1.11, false}}) {
     sample::Run run({.clusters = {"alpha", "beta", "gamma", "delta", "epsilon"},
                      .slow_links = {{"wan.gamma.alpha", 2.0},
@@ -254,7 +255,7 @@ TEST_CASE("analysis: a slow host is named with its percentage and its threads ar
     CHECK(finding.place.host == "beta-2");
     CHECK(finding.place.cluster == "beta");
     CHECK(finding.figure == Approx((factor - 1) * 100).epsilon(1e-6));
-    // All other hosts wait for this host.
+    // All other hosts wait for the slow host.
     const auto more = static_cast<std::int64_t>(30.0 * ms * factor) - 30 * ms;
     CHECK(finding.cost_nanos == 1000 * more);
     CHECK(thread_of(report, "beta-2/0").outliers == 0);
@@ -262,7 +263,8 @@ TEST_CASE("analysis: a slow host is named with its percentage and its threads ar
 }
 
 TEST_CASE("analysis: a host or a thread is slow from 20 us on even with short computations") {
-  // Threads 12 and 13 are on beta-2. Both 19 us and 20 us exceed 3 % of the computation.
+  // Threads 12 and 13 are on the host beta-2. An addition of 19 us or 20 us exceeds 3 % of the
+  // computation of this test.
   for (const std::uint32_t last : {12u, 13u}) {
     for (const std::int64_t more : {19 * us, 20 * us}) {
       const Report report =
@@ -281,8 +283,8 @@ TEST_CASE("analysis: a host or a thread is slow from 20 us on even with short co
 }
 
 TEST_CASE("analysis: a slow thread is named if its host as a whole is not slow") {
-  // Thread 9 is the second of beta-0. Noise that occurs several times in each computation only
-  // makes it slower.
+  // Thread 9 is the second thread of host beta-0. Its noise occurs several times in each
+  // computation, so that the thread is only slower.
   const Report report = analyse(
       {.noise = {{.thread = 9, .nanos = 1 * ms, .period_nanos = 5 * ms, .first_nanos = 0}}});
   const Finding& finding = only_finding(report, FindingKind::slow_thread);
@@ -334,8 +336,8 @@ TEST_CASE("analysis: a delay of results on one host is a separate cause and not 
 }
 
 TEST_CASE("analysis: computation and communication of the last arriver vary independently") {
-  // Beta's threads arrive last and take 30 and 32 ms alternately. Communication takes a constant
-  // time.
+  // The threads of beta arrive last. They compute for 30 ms and 32 ms alternately. Communication
+  // always takes the same time.
   const CriticalReport critical = analyse({.jitter = [](std::uint32_t, std::uint64_t iteration) {
                                     return static_cast<std::int64_t>(iteration % 2) * 2 * ms;
                                   }}).critical.at(0);
@@ -408,9 +410,9 @@ TEST_CASE("analysis: noise in most computations is still noise and not a slow ho
 
 TEST_CASE(
     "analysis: iterations in which a thread was late compared with its own mean are counted") {
-  // Thread 3 is 7 ms late in every 10th iteration, so its mean is 30.7 ms. Thread 12 is 40 ms late
-  // in every 100th iteration, so its mean is 30.4 ms. Thread 1 is 2 ms late in the 5th of each
-  // hundred iterations.
+  // Thread 3 is 7 ms late in every 10th iteration, so its mean computation is 30.7 ms. Thread 12 is
+  // 40 ms late in every 100th iteration, so its mean is 30.4 ms. Thread 1 is 2 ms late in the 5th
+  // of each hundred iterations.
   const Report report =
       analyse({.jitter = [](std::uint32_t thread, std::uint64_t iteration) -> std::int64_t {
         if (thread == 3 && iteration % 10 == 0) return 7 * ms;
@@ -422,9 +424,9 @@ TEST_CASE(
   const LatenessReport& lateness = report.lateness[0];
   CHECK(lateness.iterations == 1000);
   CHECK(lateness.over == std::array<std::uint64_t, 4>{110, 100, 10, 10});
-  // Beta is critical, so the noise of alpha's threads costs nothing. The first iteration is the
-  // exception. All threads begin at the same time, and the 7 ms of thread 3 exceed beta's delay by
-  // 1.9 ms. The 15 other threads then wait for thread 3.
+  // The other threads wait for beta, so noise of alpha's threads costs nothing. The first iteration
+  // is the exception. All threads begin it at the same time, and the 7 ms of thread 3 exceed the
+  // delay of beta by 1.9 ms. The 15 other threads then wait for thread 3.
   CHECK(lateness.noise_nanos == 700 * ms + 400 * ms + 20 * ms);
   CHECK(lateness.effective_noise_nanos == 401'900 * us);
   CHECK(lateness.absorbed_noise_nanos == 718'100 * us);
@@ -459,8 +461,11 @@ TEST_CASE("analysis: a slow connection within a cluster is named by the host of 
   const Report report = analyse({.hosts = 6, .slow_forwards = {{"beta-3", 400 * us}}});
   const Finding& finding = only_finding(report, FindingKind::slow_network);
   CHECK(finding.place.host == "beta-3");
-  CHECK(finding.figure == Approx(9.0));  // two-way time: 900 us, and 100 us for other hosts
-  // The last thread to arrive waits 400 us in each direction.
+  // The report has two-way times: 900 us for the slow connection of beta-3, and 100 us for those of
+  // the other hosts. The figure of the finding is their ratio.
+  CHECK(finding.figure == Approx(9.0));
+  // The operation of the last thread to arrive crosses the slow connection twice. Each time it
+  // takes 400 us longer.
   CHECK(finding.cost_nanos == 1000 * 800 * us);
 }
 
@@ -488,9 +493,10 @@ TEST_CASE("analysis: several causes at once are all named and nothing else is") 
 TEST_CASE("analysis: the critical path of an iteration attributes all its time to causes") {
   const Report report = analyse({.slow_hosts = {{"beta-2", 1.2}}});
   const CriticalReport& critical = report.critical.at(0);
-  // The path from beta-2/0 consists of 36 ms of computation, four joins of 1 us, three forwards of
-  // 100 us, two links of 5 ms, and the store. Thread 0 is the last arriver of its host. The start
-  // of its first computation is known too late.
+  // The critical path begins at thread beta-2/0. It consists of 36 ms of computation, four joins of
+  // 1 us, three crossings of 100 us, two links of 5 ms, and the store. Thread 0 is the last to
+  // arrive of its host. The begin of its first computation becomes known only at the end of the
+  // run, so only 999 computations count.
   const auto cause = [&](Cause one) { return critical.by_cause[static_cast<std::size_t>(one)]; };
   CHECK(cause(Cause::computation) == 999 * 36 * ms);
   CHECK(cause(Cause::noise) == 0);
@@ -521,9 +527,9 @@ TEST_CASE("analysis: the WAN share of a path is its two-way time between cluster
 }
 
 TEST_CASE("analysis: noise whose period is a multiple of the iteration resonates") {
-  // An iteration takes 40.306 ms: 30 ms of computation, two links, three forwards, the joins and
-  // the store. Beta determines this time. Alpha's noise is hidden. Otherwise it would change the
-  // length of the iteration, and so the phase of the noise.
+  // An iteration takes 40.306 ms: 30 ms of computation, two links, three crossings, the joins and
+  // the store. Beta determines this time, so the noise of alpha's threads is hidden. Otherwise the
+  // noise would make the iteration longer, and would then hit later iterations at other points.
   sample::Options options;
   options.noise = {
       {.thread = 1, .nanos = 5 * ms, .period_nanos = 2 * 40'306 * us, .first_nanos = 10 * ms}};
@@ -539,9 +545,9 @@ TEST_CASE("analysis: noise whose period is a multiple of the iteration resonates
 }
 
 TEST_CASE("analysis: a period is expressed in iterations of mean length") {
-  // Beta is critical. Each occurrence of the noise makes an iteration of 40.306 ms longer by 10 ms.
-  // Noise with a period of 5 * 40.306 + 10 ms therefore hits every fifth iteration at the same
-  // point.
+  // All threads wait for beta. An iteration of 40.306 ms takes 10 ms longer if it contains an event
+  // of this noise. The period of the noise is the time of five iterations, one of which contains an
+  // event. Each event therefore occurs at the same point of its iteration.
   const Report report = analyse({.noise = {{.thread = 8,
                                             .nanos = 10 * ms,
                                             .period_nanos = 5 * 40'306 * us + 10 * ms,
@@ -554,8 +560,9 @@ TEST_CASE("analysis: a period is expressed in iterations of mean length") {
 }
 
 TEST_CASE("analysis: a cause hidden behind others costs nothing and is named last") {
-  // Beta's messages take 25 ms longer in one direction. That hides gamma's late replies, its slow
-  // forward and alpha's slow host.
+  // Two causes are hidden by a third. The messages of beta take 25 ms longer in one direction. All
+  // threads wait for beta in that time. The late replies and the slow connection in gamma therefore
+  // cost nothing.
   const Report report = analyse({.clusters = {"alpha", "beta", "gamma"},
                                  .hosts = 6,
                                  .slow_links = {{"wan.beta.alpha", 6.0}},
@@ -573,7 +580,7 @@ TEST_CASE("analysis: a cause hidden behind others costs nothing and is named las
 }
 
 TEST_CASE("analysis: hidden noise is absorbed and noise that all threads wait for is amplified") {
-  // Beta is critical because of its links. Alpha has 10 ms of slack.
+  // All threads wait for beta, because of its links. Alpha arrives 10 ms before it.
   for (const auto& [thread, amplification] : {std::pair{1u, 0.0}, std::pair{11u, 16.0}}) {
     const LatenessReport lateness =
         analyse({.jitter = [noisy = thread](std::uint32_t one,
@@ -588,7 +595,7 @@ TEST_CASE("analysis: hidden noise is absorbed and noise that all threads wait fo
 
 TEST_CASE("analysis: the first and the last to leave a join are counted") {
   sample::Options options;
-  // The first contributor is on the join's host, so its reply is not late.
+  // The first contributor is on the host of the join, so the reply to it is not late.
   options.late_replies = {{"sum.join.beta", 12 * ms}};
   const Report late = analyse(options);
   const JoinReport& join = join_of(late, "sum.join.beta");
@@ -612,7 +619,7 @@ TEST_CASE("analysis: a cluster has the totals of its hosts and threads") {
   CHECK(beta.critical_rounds == 1000);
   CHECK(alpha.critical_rounds == 0);
   CHECK(beta.wan_messages == 2000);
-  CHECK(beta.wan_payload_bytes == 16'000);  // down and up together
+  CHECK(beta.wan_payload_bytes == 16'000);  // those on the way down and those on the way up
   CHECK(alpha.wan_messages == 0);
   CHECK(alpha.lan_messages == 3 * 2000);
   CHECK(alpha.records + beta.records == report.coverage.records);
@@ -670,16 +677,18 @@ TEST_CASE("analysis: records that match nothing are counted and otherwise ignore
   sample::Run run(sample::Options{});
   Analysis analysis(run.structure);
   std::vector<EventRecord> records(8);
-  records[0].place = 1u << 30;  // unknown stage
-  records[1].place = 1;         // a stage that belongs to another host
-  records[2].place = 1;         // unknown slot
+  records[0].place = 1u << 30;  // a stage that does not exist
+  records[1].place = 1;         // a stage of another host
+  records[2].place = 1;         // a slot that does not exist
   records[2].slot = 77;
-  records[3].kind = 99;  // unknown kind
+  records[3].kind = 99;  // a kind that does not exist
   records[4].kind = static_cast<std::uint64_t>(EventKind::thread);
-  records[4].place = 123456;                                            // unknown thread
-  records[5].kind = static_cast<std::uint64_t>(EventKind::cache_read);  // unknown check
+  // A thread that does not exist.
+  records[4].place = 123456;
+  // A condition check that does not exist.
+  records[5].kind = static_cast<std::uint64_t>(EventKind::cache_read);
   records[6].up_nanos = std::numeric_limits<std::int64_t>::min();
-  records[7].down_nanos = -1;  // from -1 to the largest time: about three hundred years
+  records[7].down_nanos = -1;  // lasts about three hundred years
   records[7].up_nanos = std::numeric_limits<std::int64_t>::max();
   analysis.add(0, std::span(records).first(1));
   analysis.add(3, std::span(records).subspan(1, 1));

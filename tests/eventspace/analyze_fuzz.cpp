@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/analyze_fuzz.cpp — all functions of `paths analyze` on forged traces.
+// tests/eventspace/analyze_fuzz.cpp — all functions of `paths analyze` with forged traces.
 //
-// Variables: PATHS_SEEDS=100000 runs more seeds than the default. PATHS_SEED=17 runs this seed
-// only. Both together run that many seeds from PATHS_SEED on. PATHS_CPU_SECONDS=3600 continues
-// until this much processor time is used. PATHS_KEEP=DIR writes the last forged trace there,
-// including one that crashes.
+// Environment variables: PATHS_SEEDS=100000 runs more seeds than the default. PATHS_SEED=17 runs
+// only this seed. Both together run that many seeds, beginning with PATHS_SEED.
+// PATHS_CPU_SECONDS=3600 runs further seeds until this much processor time is used. PATHS_KEEP=DIR
+// writes each forged trace to this directory before it is analyzed. If the analysis crashes, the
+// trace is still there.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -31,7 +32,7 @@ namespace {
 using namespace eventspace;
 namespace fs = std::filesystem;
 
-/// Whether the text contains nothing that controls a terminal.
+/// Whether the text contains no characters that control a terminal.
 bool is_fit_for_terminal(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -41,7 +42,8 @@ bool is_fit_for_terminal(std::string_view text) {
   return true;
 }
 
-/// Runs one step. A refusal with a message is correct for any trace; another exception is a bug.
+/// Runs one step of the analysis. A refusal with a message is correct for any trace. Any other
+/// exception is a bug.
 template <typename Step>
 std::string attempt(const char* name, const Step& step) {
   try {
@@ -57,7 +59,8 @@ std::string attempt(const char* name, const Step& step) {
   return "";
 }
 
-/// Analyzes a directory as the command does and returns the mistakes.
+/// Analyzes a directory as the command `paths analyze` does, and returns the mistakes that it
+/// finds.
 class Analyzed {
  public:
   Analyzed(fs::path directory, fs::path output)
@@ -117,7 +120,8 @@ class Analyzed {
     check(!text.empty(), "the text is empty");
     check(is_fit_for_terminal(text), "the text has control characters");
   }
-  /// Throws logic_error, because a runtime_error would count as a refusal.
+  /// Throws logic_error if the check fails. A runtime_error would count as a correct refusal of the
+  /// trace.
   static void check(bool is_right, const char* what) {
     if (!is_right) throw std::logic_error(what);
   }
@@ -145,7 +149,8 @@ std::vector<fs::path> corpus_entries() {
   return entries;
 }
 
-/// Returns short traces, which are quick, and traces with enough rounds for all figures.
+/// Returns traces from which forged ones are made: short ones, which are quick to analyze, and
+/// others with enough rounds for all figures.
 std::vector<forged_trace::Trace> seeds(const fs::path& folder) {
   std::vector<forged_trace::Trace> traces;
   for (const int rounds : {3, 24}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/clock_offsets_test.cpp — clock offsets of hosts, from the readings that they
-// take of each other's clocks.
+// tests/eventspace/clock_offsets_test.cpp — offsets between the clocks of hosts, computed from the
+// hosts' readings of each other's clocks.
 #include "eventspace/trace/clock_offsets.hpp"
 
 #include <catch2/catch.hpp>

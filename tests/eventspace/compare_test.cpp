@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/compare_test.cpp — differences between runs with known changes.
+// tests/eventspace/compare_test.cpp — comparison of two runs, between which known things have
+// changed.
 #include "eventspace/analysis/report/compare.hpp"
 
 #include <algorithm>
@@ -18,8 +19,8 @@ using namespace eventspace;
 using sample::ms;
 using sample::us;
 
-/// Returns an approximately normal number as a sum of four uniform ones, with a deviation of 0.15
-/// ms.
+/// Returns an approximately normally distributed time with a deviation of 0.15 ms. It is computed
+/// as the sum of four uniform random numbers.
 std::int64_t natural(std::uint64_t seed, std::uint32_t thread, std::uint64_t iteration) {
   runtime::Random random(seed << 20 | thread, iteration);
   const double sum = random.unit() + random.unit() + random.unit() + random.unit() - 2;
@@ -91,8 +92,8 @@ TEST_CASE("compare: a change is a difference whose interval contains it") {
 }
 
 TEST_CASE("compare: means equal those of the report including the last rounds") {
-  // A stored row holds two rounds if there are 300 rounds, and four if there are 601. The last row
-  // of 601 has one round, which is the longest here.
+  // In a stored row, 300 rounds are summed up two by two, and 601 rounds four by four. The last row
+  // of 601 rounds has only one round, which is the longest one here.
   for (const std::uint64_t rounds : {300, 601}) {
     sample::Options options;
     options.jitter = [rounds](std::uint32_t, std::uint64_t iteration) -> std::int64_t {
@@ -105,7 +106,7 @@ TEST_CASE("compare: means equal those of the report including the last rounds") 
     REQUIRE(iteration != nullptr);
     CHECK(iteration->before == Approx(report.critical.at(0).iteration.mean).epsilon(1e-12));
     CHECK(iteration->before > 50.0 * ms);
-    // One very long round makes the interval of the difference wide.
+    // One very long round makes the uncertainty of the difference large.
     CHECK(iteration->low < -9.0 * ms);
     const Difference* thread =
         find(comparison, "computation", report.threads[3].name + " before sum");

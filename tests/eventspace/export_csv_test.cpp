@@ -31,7 +31,7 @@ std::vector<Line> lines_of(const std::string& text) {
     else
       field += text[at];
   }
-  lines.pop_back();  // text after the end of the last line
+  lines.pop_back();  // drop the text after the end of the last line
   return lines;
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("csv: lane messages between clusters have their target and kind and al
   {
     sample::Options options;
     options.hosts = 1;
-    const sample::Run run(options);  // alpha-0, alpha-gateway, beta-0, beta-gateway
+    const sample::Run run(options);  // hosts: alpha-0, alpha-gateway, beta-0, beta-gateway
     Writing writing(folder.path() / "run", run.structure);
     writing.add(0, record_of(Transfer{0, 2, 20'000'000, true, false, 5, 9, 15}));
     writing.add(0, record_of(Transfer{0, 2, 7, true, true, 9, 11, 17}));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_intervals_test.cpp — tracks and intervals, the basis of every export.
+// tests/eventspace/export_intervals_test.cpp — tracks (rows of a timeline) and their intervals,
+// from which all exports are made.
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
@@ -13,7 +14,7 @@ using namespace eventspace;
 using namespace export_sample;
 using trace_sample::Folder;
 
-/// Checks the guarantees of IntervalVisitor and counts intervals.
+/// Checks what IntervalVisitor guarantees, and counts the intervals.
 class Checking : public IntervalVisitor {
  public:
   explicit Checking(const Tracks& tracks) : tracks_(tracks) {}
@@ -54,7 +55,7 @@ class Checking : public IntervalVisitor {
 
  private:
   const Tracks& tracks_;
-  std::map<std::uint32_t, std::vector<Interval>> open_;  // by row
+  std::map<std::uint32_t, std::vector<Interval>> open_;  // keyed by row
   std::map<std::uint32_t, std::int64_t> at_;
   std::set<std::uint32_t> ended_;
   std::uint32_t rows_ = 0;
@@ -107,7 +108,7 @@ TEST_CASE("intervals: sorting in runs gives the same result as sorting in memory
   CHECK(of_small.is_good());
   CHECK(of_small.seen == of_large.seen);
   CHECK(again.nanos == of_large.nanos);
-  // Temporary files were removed.
+  // All temporary files were removed.
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_noise_test.cpp — exported noise compared with the injected noise.
+// tests/eventspace/export_noise_test.cpp — export of noise, compared with the noise that was put
+// into the run.
 #include <catch2/catch.hpp>
 #include <sstream>
 
@@ -38,7 +39,7 @@ Noise read(const fs::path& file) {
   return noise;
 }
 
-/// Thread 3 loses 5 ms in about every third computation.
+/// Returns the options of a run in which thread 3 loses 5 ms in about every third computation.
 sample::Options with_noise() {
   sample::Options options;
   options.noise = {{3, 5 * sample::ms, 100 * sample::ms, 10 * sample::ms}};
@@ -61,7 +62,8 @@ TEST_CASE("noise: each computation longer than its thread's median is a line at 
   const Noise noise = read(folder.path() / "noise");
   CHECK(noise.comments == std::vector<std::string>{"# alpha-1/1"});
   CHECK(noise.is_in_order);
-  // The time before a thread's first operation is left out. It contains 5 ms of noise.
+  // The export leaves out the time before the first operation of a thread. That time contains 5 ms
+  // of noise.
   CHECK(noise.sum == run.noise_met(3) - 5 * sample::ms);
   CHECK(noise.lines.size() == 1 + static_cast<std::size_t>(noise.sum / (5 * sample::ms)));
   REQUIRE(noise.lines.size() > 2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_otf2_test.cpp — OTF2 archives as OTF2's own tool reads them.
+// tests/eventspace/export_otf2_test.cpp — export of OTF2 archives, which OTF2's own tool otf2-print
+// reads.
 #include <catch2/catch.hpp>
 #include <regex>
 #include <sstream>
@@ -17,9 +18,10 @@ using trace_sample::Folder;
 /// Output of otf2-print for an archive.
 struct Printed {
   std::map<std::string, int> events;
-  std::map<std::string, int> regions;  // number of entries by region
+  std::map<std::string, int> regions;  // number of entries of each region
   std::map<int, int> group_of_location;
-  std::map<std::string, int> messages;  // number of sent messages minus number of received ones
+  // Number of sent messages minus number of received ones, for each kind of message.
+  std::map<std::string, int> messages;
   bool is_nested = true;
   bool is_in_order = true;
 };
@@ -99,8 +101,8 @@ TEST_CASE("otf2: otf2-print finds every record nested and in order and all messa
   CHECK(printed.regions.at("sum") == 8 * 20);
   CHECK(printed.regions.at("store") == 20);
   CHECK(printed.regions.at("forward to alpha-0") == 2 * 20);
-  // Four paths cross between hosts, each in both directions: alpha-1, beta-1, beta-0 to the
-  // gateway, and the gateway.
+  // In each round, four paths cross to another host and back: those of alpha-1, beta-1, beta-0 (to
+  // its gateway), and the gateway.
   CHECK(printed.events.at("MPI_SEND") == 8 * 20);
   for (const auto& [message, unmatched] : printed.messages) {
     INFO(message);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_perfetto_test.cpp — Perfetto files, read with the field numbers of the
-// public definition.
+// tests/eventspace/export_perfetto_test.cpp — export of Perfetto files. They are read by the field
+// numbers of Perfetto's public definition.
 #include <catch2/catch.hpp>
 #include <optional>
 #include <regex>
@@ -16,7 +16,7 @@ using namespace eventspace;
 using namespace export_sample;
 using trace_sample::Folder;
 
-/// A message in protobuf's wire format, by field number.
+/// The fields of a message in the wire format of protobuf, by field number.
 class Fields {
  public:
   explicit Fields(std::string_view bytes) {
@@ -75,15 +75,16 @@ class Fields {
 };
 
 struct Read {
-  std::map<std::uint64_t, std::string> processes;  // by pid
-  std::map<std::uint64_t, std::string> threads;    // by tid
-  std::map<std::string, int> slices;               // "track: a / b"
-  std::map<std::uint64_t, int> flows;  // number of begun flows minus number of ended ones, by id
+  std::map<std::uint64_t, std::string> processes;  // name, by pid
+  std::map<std::uint64_t, std::string> threads;    // name, by tid
+  std::map<std::string, int> slices;               // number of slices, by "track: a / b"
+  // Number of begun flows minus number of ended ones, by id.
+  std::map<std::uint64_t, int> flows;
   std::size_t flow_ends = 0;
   bool is_nested = true, is_in_order = true, is_notified = true;
 };
 
-/// State of one packet sequence of the file. Each track has a sequence of its own.
+/// State of one sequence of packets in the file. Each track has its own sequence.
 struct Sequence {
   std::string track;
   std::uint64_t uuid = 0;
@@ -158,8 +159,8 @@ TEST_CASE(
   CHECK(seen.slices.at("beta-1/0: thread / sum / sum.join.beta-1") == 10);
   CHECK(seen.slices.at("sum.join.beta-1: forward to beta-0") == 10);
   CHECK(seen.slices.at("sum.join: store") == 10);
-  // There are four crossings in each round. Each flow goes from the sending slice to the receiving
-  // one.
+  // Operations cross to another host four times in each round. Each crossing is a flow from the
+  // slice of the sender to that of the receiver.
   CHECK(seen.flow_ends == 4 * 10);
   CHECK(seen.flows.size() == 4 * 10);
   for (const auto& [flow, open] : seen.flows) CHECK(open == 0);
@@ -201,5 +202,5 @@ TEST_CASE("perfetto: protoc finds no field that the definition lacks") {
   if (text.empty()) return test_support::skip("perfetto (protoc)");
   CHECK_THAT(text, Catch::StartsWith("packet {"));
   CHECK_THAT(text, Catch::Contains("thread_name: \"beta-1/0\""));
-  CHECK_FALSE(std::regex_search(text, std::regex("\n *\\d+[:{ ]")));  // a field without a name
+  CHECK_FALSE(std::regex_search(text, std::regex("\n *\\d+[:{ ]")));  // no field without a name
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/export_sample.hpp — trace directories of small runs, for exports.
+// tests/eventspace/export_sample.hpp — trace directories of small runs, for tests of exports.
 #pragma once
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace export_sample {
 
 namespace fs = std::filesystem;
 
-/// Writes a trace directory record by record.
+/// Writes a trace directory, one record at a time.
 class Writing {
  public:
   Writing(const fs::path& directory, const eventspace::Structure& structure) {
@@ -56,7 +56,8 @@ class Writing {
   std::vector<std::unique_ptr<Host>> hosts_;
 };
 
-/// Writes the run of two clusters of two hosts with two threads each, and two gateways.
+/// Writes the trace of a run with two clusters. Each cluster has two hosts with two threads each,
+/// and a gateway.
 inline void write_run(const fs::path& directory, int rounds,
                       eventspace::sample::Options options = {}) {
   options.hosts = 2;
@@ -66,7 +67,8 @@ inline void write_run(const fs::path& directory, int rounds,
   writing.add(run.thread_records());
 }
 
-/// Returns the clocks that bring the hosts of sample::Run to the clock of the first one.
+/// Returns the corrections that convert the times of all hosts of a sample::Run to the clock of the
+/// first host.
 inline eventspace::HostClocks one_clock(const eventspace::TraceDirectory& trace) {
   std::vector<eventspace::ClockLine> lines(trace.structure.hosts.size());
   for (std::uint32_t host = 0; host < lines.size(); ++host)
@@ -77,14 +79,14 @@ inline eventspace::HostClocks own_clocks(const eventspace::TraceDirectory& trace
   return eventspace::HostClocks::own(trace);
 }
 
-/// Returns the output of a program, or an empty text if it is not installed.
+/// Runs a program and returns its output; an empty text if the program is not installed.
 inline std::string output_of(const std::string& program, const std::string& arguments) {
   if (test_support::run_shell(fmt::format("command -v {}", program)).exit_code != 0) return "";
   const test_support::Said said = test_support::run_shell(fmt::format("{} {}", program, arguments));
   return said.exit_code == 0 ? said.text : fmt::format("{} failed: {}", program, said.text);
 }
 
-/// Returns the message of a refusal, or "nothing".
+/// Calls the function. Returns the message of its exception, or "nothing" if it throws none.
 template <typename Function>
 std::string refusal(const Function& function) {
   return test_support::thrown<std::runtime_error>(function);

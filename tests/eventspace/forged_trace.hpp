@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/forged_trace.hpp — traces that a faulty or hostile writer could have made: any
-// content with correct checksums.
+// tests/eventspace/forged_trace.hpp — traces with any content but correct checksums, as a faulty or
+// hostile program could write them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -42,7 +42,7 @@ struct Chunk {
   }
 };
 
-/// A trace directory in memory. Writing it recomputes every checksum.
+/// A trace directory in memory. When it is written, all checksums are computed again.
 struct Trace {
   struct File {
     std::string name;
@@ -53,7 +53,7 @@ struct Trace {
   std::vector<File> files;
 };
 
-/// Requires: the directory was written by PATHS or by write().
+/// Reads a trace directory. Requires: PATHS or write() has written it.
 inline Trace read(const fs::path& directory) {
   Trace trace;
   trace.structure = trace_sample::bytes_of(directory / eventspace::structure_file_name);
@@ -103,8 +103,8 @@ inline void write(const fs::path& directory, const Trace& trace) {
 
 // Seeds ------------------------------------------------------------------------------------------
 
-/// A run with records of every kind. Hosts have either one virtual clock, or steady clocks whose
-/// offsets they measure.
+/// A run that has records of every kind. Its hosts have either one virtual clock, or steady clocks
+/// whose offsets they measure.
 class EveryKind {
  public:
   EveryKind(bool is_virtual, int rounds) : is_virtual_(is_virtual), rounds_(rounds) {
@@ -218,7 +218,7 @@ class EveryKind {
     }
   }
 
-  /// Adds records of an allreduce of two hosts with one message in each direction.
+  /// Adds the records of a group's allreduce between two hosts, with one message in each direction.
   template <typename Add>
   void add_group_operation(std::uint32_t number, const Add& add) const {
     using namespace eventspace;
@@ -271,9 +271,9 @@ class EveryKind {
 
 // Mutations --------------------------------------------------------------------------------------
 
-/// Returns a number that is small or near a power of two. Counts so large that they would only use
-/// up memory are left out. A structure of millions of threads is valid, and is refused only above a
-/// limit.
+/// Returns a number for a forged field: a small one, or one near a power of two. Counts are never
+/// so large that they would only use up memory. A structure with millions of threads would be
+/// valid, for example, and is refused only above a limit.
 inline std::uint64_t number_to_try(runtime::Random& random) {
   const auto near = [&](std::uint64_t number) { return number + random.below(3) - 1; };
   switch (random.below(7)) {
@@ -334,7 +334,7 @@ inline void change_record(Chunk& chunk, runtime::Random& random) {
   chunk.set(place, record);
 }
 
-/// Changes a whole field of a chunk's head, so that the field still holds a number.
+/// Replaces one field in the head of a chunk (a block of records) with another number.
 inline void change_head(Chunk& chunk, runtime::Random& random) {
   const std::uint64_t value = number_to_try(random);
   switch (random.below(8)) {
@@ -376,7 +376,7 @@ inline std::string word_to_try(runtime::Random& random) {
   return words[random.below(words.size())];
 }
 
-/// Changes a number, a quoted word, a line, or a byte.
+/// Changes the text of the structure: a number, a quoted word, a line, or a byte.
 inline void change_structure(std::string& text, runtime::Random& random) {
   if (text.empty()) return;
   const std::size_t at = random.below(text.size());
@@ -425,8 +425,8 @@ inline void change_header(eventspace::TraceHeader& header, runtime::Random& rand
   }
 }
 
-/// Changes mostly records, and many of them. A trace with a wrong structure or head is refused
-/// before its records are read.
+/// Changes a trace. Most changes are in records, and there are many of them: if the structure or
+/// the head of a trace is wrong, it is refused before its records are read.
 inline void mutate(Trace& trace, runtime::Random& random) {
   const auto any_file = [&]() -> Trace::File& {
     return trace.files[random.below(trace.files.size())];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/group_record_test.cpp — encoding of group records.
+// tests/eventspace/group_record_test.cpp — encoding of the records of group operations.
 #include "eventspace/group_record.hpp"
 
 #include <algorithm>
@@ -62,13 +62,14 @@ TEST_CASE("group records: a name is complete when all its pieces have arrived in
   for (const EventRecord& record : records) {
     CHECK(texts.find(text_number(text)) == nullptr);
     texts.add(record);
-    texts.add(record);  // every host records it
+    texts.add(record);  // each host records the same text
   }
   REQUIRE(texts.find(text_number(text)) != nullptr);
   CHECK(*texts.find(text_number(text)) == text);
   CHECK(group_operation_of(text) == operation);
   CHECK(group_operation_of("") == GroupOperation());
-  // A piece beyond the end of the text is damage, and is ignored.
+  // A record has a piece of a text that begins beyond the end of the text. Such a record is
+  // damaged, and is ignored.
   EventRecord beyond = records.front();
   beyond.slot = 1000;
   texts.add(beyond);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/recorder_test.cpp — record buffers: filled by many threads, emptied by one at a
-// time.
+// tests/eventspace/recorder_test.cpp — buffers of records, which many threads fill and one thread
+// at a time empties.
 #include "eventspace/recorder.hpp"
 
 #include <atomic>
@@ -35,14 +35,15 @@ void add(Recorder& recorder, std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = first; i < first + count; ++i) recorder.add(numbered(i));
 }
 
-// The + copies the bit-field, to which no reference can bind.
+// The + makes a copy of the bit-field, because a reference cannot refer to a bit-field.
 std::vector<std::uint64_t> sequences(const std::vector<EventRecord>& records) {
   std::vector<std::uint64_t> all;
   for (const EventRecord& record : records) all.push_back(+record.sequence);
   return all;
 }
 
-/// Runs work(number) in this many OS threads at once, and `meanwhile` until all have ended.
+/// Runs work(number) in this many OS threads at once. Runs `meanwhile` again and again until all of
+/// them have ended.
 template <class Work, class Meanwhile>
 void in_threads(std::uint64_t threads, const Work& work, const Meanwhile& meanwhile) {
   test_support::on_steady_clock([&](runtime::Runtime& runtime) {
@@ -135,7 +136,7 @@ TEST_CASE("recorder: one without a flush function drops records") {
   Recorder recorder(2, WhenFull::flush);
   add(recorder, 0, 3);
   CHECK(recorder.dropped() == 1);
-  recorder.on_full([] {});  // a flush function that frees no buffer space
+  recorder.on_full([] {});  // a function that frees no space in the buffers
   add(recorder, 3, 1);
   CHECK(recorder.dropped() == 2);
 }
@@ -182,7 +183,7 @@ TEST_CASE(
   constexpr std::uint64_t each = 20'000;
   const WhenFull when_full = GENERATE(WhenFull::drop, WhenFull::flush);
   Recorder recorder(64, when_full);
-  std::map<std::uint32_t, std::uint64_t> next;  // accessed only in consume()
+  std::map<std::uint32_t, std::uint64_t> next;  // used only in consume()
   std::uint64_t taken_count = 0;
   std::atomic<bool> in_order{true};
   const auto consume = [&](const Recorder::Taken& taken) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/report_fields_test.cpp — JSON and types of structs that describe their fields.
+// tests/eventspace/report_fields_test.cpp — JSON and types of structs that describe their own
+// fields.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>

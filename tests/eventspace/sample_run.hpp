@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/sample_run.hpp — a run of which every time is known: a tree, and its records.
+// tests/eventspace/sample_run.hpp — records of an invented run, of which every time is known.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -26,29 +26,32 @@ struct Noise {
   std::int64_t first_nanos = 0;
 };
 
-/// A sequential tree. Each host has a join, each cluster has one, and the first host of the first
-/// cluster has one of all clusters. Other clusters send through a gateway, over one emulated link
-/// per direction.
+/// Properties of a run of the algorithm `sequential`: one tree. Each host has a join of its
+/// threads. The first host of each cluster has a join of the cluster. The first host of the first
+/// cluster also has the join of all clusters. The other clusters send through a gateway, over one
+/// emulated link in each direction.
 struct Options {
   std::vector<std::string> clusters = {"alpha", "beta"};
-  std::uint32_t hosts = 4;  ///< hosts per cluster without the gateway
+  std::uint32_t hosts = 4;  ///< number of hosts in each cluster, without the gateway
   std::uint32_t threads = 2;
-  std::uint32_t passed_through = 0;  ///< wrappers without effect before each host's join
+  std::uint32_t passed_through = 0;  ///< number of wrappers without effect before each host's join
   std::int64_t computation = 30 * ms;
-  std::int64_t lan = 50 * us;  ///< one-way
-  std::int64_t wan = 5 * ms;   ///< declared latency of each direction
+  std::int64_t lan = 50 * us;  ///< time of a message inside a cluster
+  std::int64_t wan = 5 * ms;   ///< declared latency of the links between clusters
   std::int64_t join = 1 * us;
   std::int64_t store = 3 * us;
-  // Injected causes, by name.
+  // Causes of delays that are put into the run, by name.
   std::map<std::string, double> slow_hosts = {};
   std::vector<Noise> noise = {};
-  std::map<std::string, double> slow_links = {};  ///< "wan.beta.alpha": factor
-  /// Key: name of a join; delay of its replies to other hosts.
+  /// Factor of a link's latency. Key: name of the link, such as "wan.beta.alpha".
+  std::map<std::string, double> slow_links = {};
+  /// Time by which a join delays its replies to other hosts. Key: name of the join.
   std::map<std::string, std::int64_t> late_replies = {};
-  /// Key: name of a host; additional time of each direction.
+  /// Additional time of a host's messages to the next host, in each direction. Key: name of the
+  /// host.
   std::map<std::string, std::int64_t> slow_forwards = {};
-  std::int64_t broadcast_delay = 0;  ///< delay of every result at the root by an emulated link
-  /// Natural variation: time added to a computation.
+  std::int64_t broadcast_delay = 0;  ///< delay of every result at the root, by an emulated link
+  /// Natural variation: returns the time that is added to a computation.
   std::function<std::int64_t(std::uint32_t thread, std::uint64_t iteration)> jitter = {};
   bool names_the_last = true;
 };
@@ -65,7 +68,8 @@ class Run {
 
   Structure structure;
 
-  /// Returns all records of the next round by host, as each host made them.
+  /// Returns all records of the next round, by host. Each host has made its records on its own
+  /// clock.
   std::vector<std::vector<EventRecord>>& next_round() {
     for (auto& records : records_) records.clear();
     walks_.clear();
@@ -85,10 +89,12 @@ class Run {
     return records_;
   }
 
-  /// Returns the noise that fell into computations of a thread. Noise during waits has no effect.
+  /// Returns how much noise occurred during computations of the thread. Noise while the thread
+  /// waits has no effect.
   std::int64_t noise_met(std::uint32_t thread) const { return noise_met_[thread]; }
 
-  /// Returns records of the threads' lives, which are recorded at their end.
+  /// Returns the records of the lives of threads (begin and end), which are made when the threads
+  /// end.
   std::vector<std::vector<EventRecord>>& thread_records() {
     for (auto& records : records_) records.clear();
     for (std::uint32_t thread = 0; thread < threads_.size(); ++thread) {
@@ -112,14 +118,16 @@ class Run {
   struct Step {
     std::uint32_t stage = 0;
     std::uint32_t slot = 0;
-    std::size_t record = none_;  // index of a collector's record among the records of its host
+    // Index of a collector's record among the records of its host.
+    std::size_t record = none_;
     std::int64_t came = 0;
   };
   struct Walk {
     std::uint32_t thread = 0;
     std::vector<Step> steps;
-    std::int64_t turned = 0;  // time at which the operation turns from the way down to the way up
-    // Stage of the join in which the contribution waits, or no_stage.
+    // Time at which the operation turns from its way down to its way up.
+    std::int64_t turned = 0;
+    // Stage of the join in which the contribution waits; no_stage if it does not wait.
     std::uint32_t waits_in = no_stage;
     std::uint32_t slot = 0;  // slot of the contribution in that join
   };
@@ -127,14 +135,14 @@ class Run {
     std::uint32_t count = 0;
     std::int64_t latest = 0;
     std::int64_t answered = 0;
-    // Record of each arrival: host, and index among the records of the host.
+    // The record of each arrival, by its host and its index among the records of the host.
     std::vector<std::pair<std::uint32_t, std::size_t>> records;
   };
   static constexpr std::size_t none_ = ~std::size_t{0};
   static constexpr const char* hold_name_ = "sum.broadcast_delay.alpha";
 
-  /// Returns the time on the host's clock. Each host has a separate clock, and no result may depend
-  /// on their difference.
+  /// Converts a time to the clock of a host. Each host has a clock of its own. No result of the
+  /// analysis may depend on the differences between the clocks.
   static std::int64_t clock(std::uint32_t host, std::int64_t time) {
     return time + 1'000'000'000LL * (host * 7919 % 101);
   }
@@ -168,7 +176,8 @@ class Run {
     set_job_by_kind(structure.wrappers.back());
     return static_cast<std::uint32_t>(structure.wrappers.size() - 1);
   }
-  /// Adds a stage in front of `below` with a collector before it. Returns the collector's stage.
+  /// Adds a stage above `below`, and an event collector above the new stage. Returns the stage of
+  /// the collector.
   std::uint32_t put(std::uint32_t wrapper, std::uint32_t below, std::uint32_t slot,
                     std::uint32_t role, std::uint32_t slots) {
     structure.stages.push_back({wrapper, below, slot, role});
@@ -181,7 +190,7 @@ class Run {
     structure.stages.push_back({wrapper, below, slot, 0});
     return static_cast<std::uint32_t>(structure.stages.size() - 1);
   }
-  /// Adds the stage of a join. Paths enter it through their own collectors.
+  /// Adds the stage of a join. Each path that enters the join has a collector of its own above it.
   std::uint32_t put_join(std::string name, std::uint32_t host, std::uint32_t slots,
                          std::uint32_t below) {
     const std::uint32_t wrapper = add_wrapper("allreduce", host, std::move(name), slots);
@@ -317,8 +326,8 @@ class Run {
     records_[host].push_back(record);
     return records_[host].size() - 1;
   }
-  /// Records the arrival of a contribution at the join at `stage`. Returns true if it is the last
-  /// one to arrive and therefore continues down the path; `time` is then its time of arrival.
+  /// Records the arrival of a contribution at the join at `stage`. Returns whether it was the last
+  /// one to arrive, so that it continues down the path. If it was, `time` is its time of arrival.
   bool arrive(Walk& walk, std::uint32_t stage, std::uint32_t slot, std::int64_t& time) {
     Arrivals& arrivals = arrived_[stage];
     const std::uint32_t host = wrapper(stage).host;
@@ -373,7 +382,7 @@ class Run {
   std::map<std::uint32_t, Arrivals> arrived_;
 };
 
-/// Adds the records of the next rounds.
+/// Adds the records of the next `rounds` rounds to the analysis.
 inline void add_rounds(Analysis& analysis, Run& run, std::uint64_t rounds) {
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const auto& records = run.next_round();
@@ -381,14 +390,15 @@ inline void add_rounds(Analysis& analysis, Run& run, std::uint64_t rounds) {
   }
 }
 
-/// Returns the report on the first rounds of a run.
+/// Analyzes the first `rounds` rounds of a run, and returns the report.
 inline Report analyse_rounds(Run& run, std::uint64_t rounds) {
   Analysis analysis(run.structure);
   add_rounds(analysis, run, rounds);
   return analysis.finish();
 }
 
-/// Adds wrappers, and a stage of each below the previous one. Returns the first stage.
+/// Adds wrappers that form a path: the stage of each is below that of the one before. Returns the
+/// first stage.
 inline std::uint32_t add_stages(Structure& structure, const std::vector<Structure::Wrapper>& all) {
   const auto first = static_cast<std::uint32_t>(structure.stages.size());
   for (const Structure::Wrapper& wrapper : all) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/structure_test.cpp — JSON of the structure to which records refer: written,
-// read, refused.
+// tests/eventspace/structure_test.cpp — structure of a run (hosts, wrappers, paths) as JSON:
+// writing, reading, and refusal of wrong texts.
 #include "eventspace/structure.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/trace_corpus_golden.cpp — files of earlier programs and of fuzzing.
+// tests/eventspace/trace_corpus_golden.cpp — reading of stored trace files, which earlier versions
+// of PATHS or fuzzing have made.
 //
-// Files of earlier programs must be read with the same result forever, including their errors. A
-// new version of the format adds files and changes none.
+// Files of earlier versions must be read with the same result forever, including the errors. A new
+// version of the format adds new files and does not change the old ones.
 #include <fmt/format.h>
 
 #include <algorithm>

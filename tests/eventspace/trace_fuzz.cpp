@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/trace_fuzz.cpp — damaged traces, of which only written records may be read.
+// tests/eventspace/trace_fuzz.cpp — reading of damaged traces: only records that were written may
+// be read.
 //
-// Variables: PATHS_SEEDS=100000 runs more seeds than the default. PATHS_SEED=17 runs this seed
-// only. Both together run that many seeds from PATHS_SEED on.
+// Environment variables: PATHS_SEEDS=100000 runs more seeds than the default. PATHS_SEED=17 runs
+// only this seed. Both together run that many seeds, beginning with PATHS_SEED.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -18,7 +19,7 @@ namespace {
 using namespace eventspace;
 using namespace trace_sample;
 
-/// Calls run(random) for every seed. `run` returns a mistake, or an empty text.
+/// Calls run(random) for every seed. `run` returns a mistake, or an empty text if there is none.
 template <class Run>
 void for_each_seed(std::uint64_t usual, const Run& run) {
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
@@ -38,7 +39,8 @@ void append(std::string& bytes, const ChunkHead& head, std::span<const std::byte
   bytes.append(reinterpret_cast<const char*>(payload.data()), payload.size());
 }
 
-/// Two lanes: one with the even numbers, the other with the odd ones.
+/// A trace file with the records of two buffers (lanes). Records in one buffer have even numbers,
+/// those in the other one odd numbers.
 struct Written {
   std::string bytes;
   std::array<std::uint64_t, 2> records{};
@@ -66,7 +68,7 @@ Written random_trace(runtime::Random& random) {
   return trace;
 }
 
-/// Damages bytes as disks, users and editors do.
+/// Damages bytes in ways in which disks, users and editors damage files.
 void mutate(std::string& bytes, runtime::Random& random) {
   const std::size_t place = random.below(bytes.size() + 1);
   const std::size_t length =
@@ -87,8 +89,8 @@ void mutate(std::string& bytes, runtime::Random& random) {
   }
 }
 
-/// Changes the head of a chunk and corrects its checksum, as only a faulty writer would do. The
-/// reader must tolerate any content of such a head.
+/// Changes the head of a chunk (a block of records) and corrects its checksum, as a faulty program
+/// might do. The reader must tolerate any content of such a head.
 void forge(std::string& bytes, runtime::Random& random) {
   const std::size_t at = bytes.find(chunk_mark, random.below(bytes.size()));
   if (at == std::string::npos || at + sizeof(ChunkHead) > bytes.size()) return;
@@ -160,7 +162,8 @@ TEST_CASE("trace fuzz: heads that contradict their chunks do not break the reade
     put(file, trace.bytes);
     try {
       const Read read = read_trace(file);
-      // A forged chunk may be read twice under other numbers, so only single records are checked.
+      // The same chunk may be read twice under different numbers, because its head was forged. The
+      // check is therefore only whether each record is one of those that were written.
       for (const EventRecord& record : read.records)
         if (!(record == numbered(record.sequence))) return std::string("a wrong record");
     } catch (const std::runtime_error& error) {

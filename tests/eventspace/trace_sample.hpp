@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/trace_sample.hpp — trace files to write, damage and read in tests.
+// tests/eventspace/trace_sample.hpp — trace files that tests write, damage and read.
 #pragma once
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 
 namespace trace_sample {
 
-/// A folder that does not exist yet, and is removed at the end of the test.
+/// The name of a folder that does not exist yet. The folder is removed at the end of the test.
 class Folder {
  public:
   const std::filesystem::path& path() const { return path_; }
@@ -39,7 +39,7 @@ inline eventspace::TraceHeader header(const std::string& host = "alpha-0") {
   return header;
 }
 
-/// Returns a record whose fields all follow from its number.
+/// Returns the record with this number. All its fields follow from the number.
 inline eventspace::EventRecord numbered(std::uint64_t number) {
   eventspace::EventRecord record;
   record.place = static_cast<std::uint32_t>(3 * number);
@@ -53,7 +53,8 @@ inline eventspace::EventRecord numbered(std::uint64_t number) {
   return record;
 }
 
-/// Writes the file of a host that recorded numbers from 0 and flushed periodically.
+/// Writes the trace file of a host that recorded numbers from 0 on. The host wrote its records to
+/// the file after every `flush_every` of them.
 inline std::filesystem::path write_trace(const std::filesystem::path& directory,
                                          std::uint64_t records, std::uint64_t flush_every,
                                          const eventspace::TraceHeader& head = header()) {
@@ -83,7 +84,8 @@ inline Read read_trace(const std::filesystem::path& file) {
   return read;
 }
 
-/// Whether each record of a lane is one that was written and none is repeated.
+/// Checks the records that were read of one record buffer (lane). Returns whether each of them was
+/// written, and none was read twice.
 inline bool are_as_written(const std::vector<eventspace::EventRecord>& records) {
   std::uint64_t next = 0;
   for (const eventspace::EventRecord& record : records) {

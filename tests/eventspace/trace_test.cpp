@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/trace_test.cpp — traces: written, read, and damaged records counted but never
-// used.
+// tests/eventspace/trace_test.cpp — writing and reading of traces. Damaged records are counted, but
+// never used.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -149,7 +149,8 @@ TEST_CASE("trace: a file cut anywhere gives all whole chunks before the cut and 
       REQUIRE(read.records.size() == 10 * chunks);
       expected.chunks_cut_off = rest > 0 ? 1 : 0;
       expected.bytes_unused = rest;
-      // The head of a chunk states the size of its missing payload.
+      // The head of a chunk (a block of records) is there, so the number of records in the missing
+      // rest is known.
       expected.records_missing = rest >= sizeof(ChunkHead) && chunks < 4 ? 10 : 0;
     }
     REQUIRE(are_as_written(read.records));
@@ -228,7 +229,7 @@ TEST_CASE("trace: a lost chunk is detected by the numbers of the others") {
   const Folder folder;
   const fs::path file = write_trace(folder.path(), 40, 10);
   std::string bytes = bytes_of(file);
-  // Position from the end of the lost chunk: last, middle, first.
+  // Position of the lost chunk, counted from the end of the file: last, middle, first.
   const std::size_t lost = GENERATE(1, 2, 4);
   bytes.erase(bytes.size() - lost * ten_records_bytes - end_mark_bytes, ten_records_bytes);
   put(file, bytes);
@@ -322,7 +323,7 @@ TEST_CASE("trace directory: it lists the structure and host files in order and t
   Structure structure = two_hosts();
   structure.hosts.push_back({"lost", 0, 3, 1});
   write_structure(folder.path(), structure);
-  // Every host of a run may write the same structure again.
+  // Every host of a run may write the structure. All of them write the same text.
   write_structure(folder.path(), structure);
   write_config(folder.path(), "hosts: []\n");
   TraceHeader second = header("alpha-1");
@@ -398,7 +399,7 @@ TEST_CASE(
     });
     CHECK(refused.load() == runs - 1);
     const fs::directory_iterator files(folder.path());
-    CHECK(std::distance(begin(files), end(files)) == 1);  // no temporary files are left
+    CHECK(std::distance(begin(files), end(files)) == 1);  // all temporary files were removed
   }
 }
 

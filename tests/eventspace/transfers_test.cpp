@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/eventspace/transfers_test.cpp — concurrent transfers between clusters, compared with
-// hand-computed and counted values.
+// tests/eventspace/transfers_test.cpp — numbers of simultaneous transfers between clusters,
+// compared with numbers that were found by hand or by counting.
 #include "eventspace/analysis/metrics/transfers.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using eventspace::TransferReport;
 using eventspace::TransfersReport;
 using Point = TransferReport::Point;
 
-/// Returns this many clusters of two hosts with one thread each.
+/// Returns a structure with this many clusters. Each has two hosts with one thread each.
 Structure clusters_of_two(std::uint32_t clusters) {
   Structure structure;
   for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
@@ -62,8 +62,8 @@ TransfersReport report_of(const Structure& structure, const std::vector<Transfer
   return analysis.finish().transfers;
 }
 
-/// Returns the largest number of transfers under way at one moment. A transfer that ends at a
-/// moment does not overlap one that begins then.
+/// Returns the largest number of transfers that are under way at one moment. If a transfer ends at
+/// the moment at which another begins, they do not overlap.
 std::uint64_t most_of(const std::vector<Transfer>& transfers) {
   std::uint64_t most = 0;
   for (const Transfer& one : transfers)
@@ -268,7 +268,7 @@ TEST_CASE(
   std::vector<Transfer> transfers;
   for (std::int64_t number = 0; number < 8; ++number)
     transfers.push_back(streamed(0, 2, 100 * number, 100 * number + 50));
-  // Arrives after its time was summed up, so the maximum does not count it.
+  // This transfer is added after its time was counted, so it is not included in the maximum.
   transfers.push_back(streamed(1, 3, 0, 40));
   const TransfersReport report = report_of(clusters_of_two(2), transfers, 1'000, 8);
   CHECK(report.late == 1);
