@@ -34,7 +34,8 @@ void refuse_memory_files(int error) {
   if (!is_set) std::perror("no filter of system calls");
 }
 
-/// Runs two hosts that may not create shared memory. The output ends with "exit code N".
+/// Runs a program on two hosts, which the kernel does not allow to create shared memory.
+/// memfd_create() fails with `error`. The returned output ends with "exit code N".
 std::string run_without_memory_files(int error, bool requires_memory) {
   const std::string name = fmt::format("{} {}", error, requires_memory);
   return test_support::as_child(

@@ -54,8 +54,9 @@ void check_scalar_round_trip() {
 std::vector<std::byte> random_bytes(runtime::Random& random, std::size_t size) {
   std::vector<std::byte> bytes(size);
   for (std::byte& byte : bytes) {
-    // Many bytes are small numbers, which are plausible lengths. The reader therefore decodes more
-    // of these bytes than of uniformly random ones.
+    // Most of the bytes are 0, 1 or 2. A reader takes some of them for the length of an array, and
+    // a small length may fit the bytes that follow. The reader therefore gets further than with
+    // uniformly random bytes.
     byte = static_cast<std::byte>(random.chance(0.6) ? random.below(3) : random.below(256));
   }
   return bytes;

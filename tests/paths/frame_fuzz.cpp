@@ -107,8 +107,8 @@ void mutate(Bytes& bytes, runtime::Random& random) {
   }
 }
 
-/// Decodes a copy that ends where its allocation ends, so that sanitizers detect reading one byte
-/// too many.
+/// Decodes copies of the bytes, each in an allocation of exactly its size. Sanitizers then detect
+/// if the decoder reads a byte too many.
 std::optional<Frame> decode_exactly(const Bytes& header, const Bytes& body) {
   const auto exact = std::make_unique<std::byte[]>(header.size());
   std::copy(header.begin(), header.end(), exact.get());
@@ -123,8 +123,8 @@ Bytes body_of(const Frame& frame) {
   return {body.bytes().begin(), body.bytes().end()};
 }
 
-/// Returns whether a decoded frame, when it is encoded and decoded again, encodes to the same
-/// bytes.
+/// Encodes a decoded frame, decodes the result and encodes that again. Returns whether both
+/// encodings have the same bytes.
 bool stays(const Frame& read) {
   const Bytes header = encode_header(read);
   const auto again = decode_exactly(header, body_of(read));

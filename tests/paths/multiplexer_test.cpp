@@ -18,7 +18,7 @@ namespace {
 
 using namespace paths;
 
-/// Throws for every frame.
+/// A receiver that throws an exception for each frame.
 class Throws final : public Receiver {
  public:
   void deliver(ConnectionId, Frame&&) override { throw std::runtime_error("no room"); }
@@ -28,7 +28,8 @@ class Throws final : public Receiver {
   }
 };
 
-/// Counts short frames. Frames that arrive through its ShortEnd are counted separately.
+/// A receiver that counts short frames (standing calls). `came` counts those that arrive by
+/// deliver_short(). `arrived_by_end` counts those that arrive by the ShortEnd of their connection.
 class Counts final : public Receiver {
  public:
   void deliver(ConnectionId, Frame&&) override {}
@@ -48,7 +49,7 @@ class Counts final : public Receiver {
   int came = 0, arrived_by_end = 0;
 };
 
-/// Forwards to another transport, except for settle().
+/// A transport that forwards all calls to another one, except settle().
 class Settles final : public test_support::ForwardingTransport {
  public:
   Settles(std::unique_ptr<Transport> other, std::function<void()> settle)

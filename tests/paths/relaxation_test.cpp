@@ -64,7 +64,7 @@ struct Program {
   }
 };
 
-/// Returns the algorithm of a program, for expectations.
+/// Returns the algorithm that a program uses, so that a test can compute the expected results.
 paths::Algorithm algorithm_of(const Program& program) {
   std::string word = program.algorithm, wrong;
   if (program.relaxation == "{lagged: 3}") word = "lagged:3";
@@ -93,26 +93,27 @@ std::vector<Program> all_programs() {
 
 // ---- the values ------------------------------------------------------------------------------
 
-/// Values are multiples of 1/1024, so that sums are equal in any order. Most sums are far above the
-/// condition's constant. Some are below it, and at least one certainly is.
+/// The values that the threads contribute. They are multiples of 1/1024, so that their sums are
+/// equal in any order. Most sums are far above 1, the limit of the condition. Some are below it,
+/// and the one of iteration `certain` is always below it.
 struct Values {
   explicit Values(std::uint64_t seed, std::uint64_t rank_count) : ranks(rank_count) {
     runtime::Random random(seed, 5);
     certain = 20 + random.below(20);
     for (std::uint64_t i = 0; i < iterations; ++i) {
       const bool is_small = i == certain || random.chance(0.06);
-      // One cluster alone decides some iterations; other iterations need the values of all
-      // clusters.
+      // In some iterations the values of one cluster alone decide the condition. In others only the
+      // values of all clusters together do.
       kinds.push_back(is_small ? 0 : 1 + static_cast<int>(random.below(3)));
     }
   }
   double of(std::uint64_t rank, std::uint64_t i) const {
     const double unit = 1.0 / 1024;
     if (kinds[i] == 0) return unit * static_cast<double>(rank % 3);
-    // Reaches 1 only with all ranks.
+    // The sum reaches 1 only if the values of all ranks are added.
     if (kinds[i] == 1) return unit * static_cast<double>(1024 / ranks + 1);
-    if (kinds[i] == 2) return rank == i % ranks ? 2.0 : 0.0;  // rank i % ranks alone exceeds 1
-    return 1.5;                                               // each rank alone exceeds 1
+    if (kinds[i] == 2) return rank == i % ranks ? 2.0 : 0.0;  // one rank alone exceeds 1
+    return 1.5;                                               // each value is above 1
   }
   double sum(std::uint64_t i) const {
     double sum = 0;
@@ -126,8 +127,8 @@ struct Values {
   std::vector<int> kinds;
 };
 
-/// Returns the iteration whose result a thread must get in iteration `i`; nullopt if the result
-/// must be unchecked.
+/// A thread that moves in iteration `i` gets the result of an earlier iteration. Returns the number
+/// of that iteration. Returns nullopt if the move returns no checked result.
 std::optional<std::uint64_t> about(const paths::Algorithm& algorithm, std::uint64_t i) {
   const bool is_periodic = algorithm.word->name == "periodic";
   if (is_periodic && (i + 1) % algorithm.number("every") != 0) return {};
@@ -260,9 +261,9 @@ TEST_CASE("relaxation: the expanded text is the same program") {
   }
 }
 
-// Messages in each direction, by algorithm. If clusters push: one message per round. If they
-// request: a request and its reply per round. Budget: one batch per `every` rounds. Subscribe: one
-// request for `count` tuples, and these tuples.
+// Expected number of messages in each direction. If clusters push their values, it is one message
+// per round. If they request values, it is a request and a reply per round. `budget:8,4` sends one
+// batch for 4 rounds. `subscribe:N` sends one request for N tuples, and these tuples.
 TEST_CASE("relaxation: messages over the wide area match those computed by hand") {
   CHECK(cross("exact", false, 48).all == 2 * 48);
   CHECK(cross("magpie", false, 48).all == 2 * 48 * 2);
@@ -307,8 +308,8 @@ TEST_CASE("relaxation: a late result costs no time if its rounds outlast the tra
     return Program{algorithm, relaxation, 2, "", "", 1, true};
   };
   // With lagged:3, a message to the other cluster may take 3 iterations. With budget:8,4, a batch
-  // may take 8 - 4 + 1 iterations from its last round on. In a tree with lagged: 3, a message and
-  // its reply may take 3 iterations together.
+  // of 4 rounds may take 8 - 4 + 1 iterations from its last round on. In a tree with the relaxation
+  // {lagged: 3}, a message and its reply may take 3 iterations together.
   const Program lagged = bare("lagged:3", "");
   const Program budget = bare("budget:8,4", "");
   const Program tree = bare("", "{lagged: 3}");
@@ -426,7 +427,8 @@ TEST_CASE(
     const Sim sim(program.text());
     for (const Sim::Place& place : sim.places()) {
       for (const char* way : {"down", "up"}) {
-        // With 0.03125 only all values together decide; with 2.0 each value decides alone.
+        // With 0.03125, the condition needs the values of all threads. With 2.0, one value alone
+        // decides it.
         for (const double value : {0.03125, 2.0}) {
           if (runs++ % sampled != 0) continue;
           INFO(program.name() << ", " << place.text << ", " << way << ", " << value);
