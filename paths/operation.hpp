@@ -143,7 +143,8 @@ struct Result {
   /// Whether a part of the contributions decided the condition; the payload is the value of that
   /// part.
   bool proved = false;
-  std::uint64_t number = 0;         ///< number of the tuple; result of first, last and delta
+  /// Number of the tuple. For an operation `first`, `last` or `delta`: the number that it returns.
+  std::uint64_t number = 0;
   std::uint64_t sequence = 0;       ///< round to which the value belongs
   std::uint64_t contributions = 0;  ///< number of threads whose values are in the payload
   base::Payload payload;

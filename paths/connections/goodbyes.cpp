@@ -39,8 +39,8 @@ void Goodbyes::close_to_remaining_peers() {
   queue_.send_posted();
 }
 
-/// Returns the number of outstanding steps for each peer. A step is a held frame, or a goodbye
-/// whose reply has not arrived.
+/// Returns for each peer how many steps of the goodbye are missing. Each frame that this host still
+/// keeps for the peer is a step. The peer's reply to the goodbye of this host is a step, too.
 /// Requires: the mutex is held.
 std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   std::map<std::uint32_t, std::size_t> left;
@@ -50,8 +50,9 @@ std::map<std::uint32_t, std::size_t> Goodbyes::unfinished() const {
   return left;
 }
 
-/// Waits for the replies. Each step of each peer may take the time from now until `deadline`,
-/// independently of other peers.
+/// Waits until all peers have replied to the goodbyes of this host. The time from now until
+/// `deadline` is the time limit of each step of a peer. If a peer completes a step, its next step
+/// has the same time again. A slow peer does not use up the time of other peers.
 void Goodbyes::await_answers(runtime::Deadline deadline) {
   runtime::Runtime& runtime = table_.runtime();
   const base::Nanos patience = deadline.at - runtime.now();

@@ -51,7 +51,8 @@ class Path {
   /// succeeded.
   Path(Deployment& deployment, std::uint32_t path, std::uint32_t thread, Owner& owner,
        std::shared_ptr<Failure> last_failure = std::make_shared<Failure>());
-  Path(const Path&) = delete;  // a copy would repeat the numbers of moves
+  // Not copyable, because the copy would give its moves the same numbers as the original.
+  Path(const Path&) = delete;
   Path& operator=(const Path&) = delete;
 
   /// Returns memory for a tuple. The caller writes the memory, freezes it and moves it down this

@@ -11,7 +11,8 @@
 namespace paths {
 namespace {
 
-/// Maximum number of consecutive sending rounds before the endpoint does other work.
+/// Maximum number of times in a row that settle() sends further frames, before the endpoint does
+/// other work.
 constexpr int rounds_max = 16;
 
 }  // namespace
@@ -133,9 +134,11 @@ void MessageClock::settle(runtime::Lock& lock) {
   lock.unlock();
 }
 
-/// Continues messages that waited until earlier frames were passed to the carrier. After
-/// `rounds_max` rounds, queues the remaining sending as due work, because a receiving context must
-/// not send for too long. Returns whether settle() must do another round.
+/// Takes further frames from full outlets (queues of frames), as far as the carrier has room for
+/// them. The carrier brings frames to other hosts. settle() calls this function when the carrier
+/// has all earlier frames. It loops again if the function returns true. After `rounds_max` calls in
+/// a row, the function takes no frames. It puts the rest of the sending into the queue of due work.
+/// Otherwise a context that is receiving frames would send for too long.
 bool MessageClock::go_on(int& rounds) {
   if (!parts_.outgoing.may_go_on() || is_put_off_) return false;
   if (++rounds <= rounds_max)
@@ -146,8 +149,8 @@ bool MessageClock::go_on(int& rounds) {
   return true;
 }
 
-/// Returns the time at which the service context has its next work. Queued work does not count
-/// while threads poll, because the polling threads do that work.
+/// Returns the time at which the service context must do its next work. While threads of the host
+/// poll, they do the queued work, so it does not count here.
 base::Nanos MessageClock::next_due() const {
   const bool has_work = !state_.due_queue.empty() && !lookers_->are_there();
   return has_work ? std::min(state_.due_queue.next(), parts_.credit.asks_at())
