@@ -29,8 +29,8 @@ constexpr std::size_t samples_most = 10;
 constexpr Nanos spoilt_below = 1ms;
 constexpr tuning::StopRule streams_rule{.batches_least = 3};
 
-/// Returns how much longer than one byte a message must take, so that the overhead of hosts is
-/// negligible in the difference.
+/// Returns by how much the time of a message must exceed that of one byte. The overhead of the
+/// hosts is then negligible in the difference.
 Nanos enough(Nanos latency) { return std::clamp(latency / 2, Nanos(5ms), Nanos(20ms)); }
 
 /// Returns the size of messages for several streams. The size is so large that the order of a
@@ -174,7 +174,8 @@ class LinkMeasurement {
     figures_.bandwidth_spread = rate.spread();
   }
 
-  /// Returns the time of one message per pair of hosts, minus the time of one byte per pair.
+  /// Sends messages of size_ over this many pairs of hosts at once. Returns how much longer they
+  /// take than messages of one byte over the same pairs.
   double together(std::size_t streams) {
     tuning::StopRule rule = streams_rule;
     rule.agreement = 1 / static_cast<double>(4 * streams);

@@ -14,8 +14,8 @@ namespace {
 
 using collectives::Collective;
 
-/// Returns a contribution as writable bytes, although it is const. Schedules never write to their
-/// `in`.
+/// Returns the bytes of a contribution as writable ones, as the interface of schedules requires. No
+/// schedule writes to its input.
 std::span<std::byte> as_lent(std::span<const std::byte> bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
@@ -310,7 +310,8 @@ void Local::distribute() {
   }
 }
 
-/// Folds all contributions in rank order. out_ contains them in the order of hosts.
+/// Folds the contributions of all members in the order of their ranks. Before that, `out_` has the
+/// contributions in the order of the members' hosts.
 void Local::fold_by_rank() {
   if (out_.empty()) return;
   const Collective collective = first().collective;

@@ -37,7 +37,7 @@ class MachineGroup final : public paths::Alarm {
   struct Parts {
     const runtime::Runtime& runtime;
     paths::MessageGroup& lanes;
-    const std::vector<std::uint32_t>& hosts;  ///< number in the run of each participant
+    const std::vector<std::uint32_t>& hosts;  ///< number of each participant's host in the run
     std::uint32_t me;
   };
   explicit MachineGroup(const Parts& parts) : parts_(parts) {}
@@ -46,7 +46,8 @@ class MachineGroup final : public paths::Alarm {
   /// `topology` is that of these hosts. All hosts get the same result.
   static bool is_possible(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                           const collectives::Topology& topology);
-  /// Returns the turn of the next operation: 1, 2, ...
+  /// Returns the turn of the next operation: 1, 2, ... The turn is the operation's position in the
+  /// order of all operations of the group.
   std::uint64_t new_turn() { return ++turns_; }
 
   /// Carries out the operation in the region. Returns false if the group has no region.
@@ -81,19 +82,22 @@ class MachineGroup final : public paths::Alarm {
   std::set<std::uint64_t> ended_;  // turns that have ended before earlier ones
   std::uint64_t now_ = 1;          // first turn that has not ended
   std::uint64_t succeeded_ = 0;    // last turn in which run() has returned
-  std::uint64_t first_failed_ = std::numeric_limits<std::uint64_t>::max();  // a turn
+  // The first turn whose operation failed; the maximum if none has failed.
+  std::uint64_t first_failed_ = std::numeric_limits<std::uint64_t>::max();
   // The members below are used only by the operation whose turn it is.
   const RegionOperation* operation_ = nullptr;
   State state_ = State::unknown;
   std::unique_ptr<paths::Member> member_;
-  /// The next wake-up of each member, and the failure of the operation as seen from each member.
+  /// For each member of the group: the receive of its next wake-up, and the receive of its message
+  /// that the operation has failed.
   std::vector<runtime::Handle<paths::Received>> alarms_, failures_;
   struct Entry {
     std::uint32_t member = 0;
     bool is_alarm = false;
   };
   std::unique_ptr<runtime::WaitSet> waits_;
-  std::map<std::size_t, Entry> entries_;  // what each member of waits_ is
+  // Maps each number in waits_ to the receive that it stands for.
+  std::map<std::size_t, Entry> entries_;
   bool are_alarms_lost_ = false;
   base::Nanos asks_at_{0};      // next time to ask the other hosts, if wake-ups are lost
   base::Nanos slept_since_{0};  // begin of the first sleep of the operation

@@ -33,8 +33,8 @@ class Streams {
   struct Frame {
     Item item;
     std::uint64_t bytes = 0;
-    base::Nanos head{0};  ///< time of arrival of the head
-    base::Nanos tail{0};  ///< time at which the tail is available
+    base::Nanos head{0};  ///< time at which the first byte has arrived
+    base::Nanos tail{0};  ///< time from which the last byte can be sent
   };
   struct Start {
     Item item;

@@ -17,11 +17,12 @@ class Context;
 /// otherwise.
 class SchedulerOwner {
  public:
-  /// Called between fibers, in no context.
+  /// Called between the runs of two fibers, when no fiber counts as running. It must not block.
   virtual void poll() = 0;
-  /// Called when no fiber is ready, in no context. Makes one ready, or sleeps.
+  /// Called when no fiber is ready to run and none counts as running. Makes a fiber ready, or
+  /// sleeps until notify().
   virtual void idle() = 0;
-  /// Ends idle(). Any thread may call it.
+  /// Makes idle() return. Any thread may call it.
   virtual void notify() = 0;
   virtual void run_work(Context& context) = 0;
   /// Called when no fiber has work any more.
