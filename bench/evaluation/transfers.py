@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""transfers.py FILE.svg NAME=TRACE...: draws concurrent transfers between clusters, one line
-per trace, as in figure 9 of Gupta and Vadhiyar 2007. A line shows their number during the first
-allgather of its trace. Prints the maximum, the mean and the time of the first transfer of each
-trace. The variable PATHS names the program `paths`.
+"""transfers.py FILE.svg NAME=TRACE...: draws how many transfers between clusters are under way at
+each moment of an allgather, as figure 9 of Gupta and Vadhiyar 2007 does. The picture FILE.svg has
+one line per trace. The line shows the number of transfers during the first allgather of the trace.
+The program also prints for each trace the maximum and the mean of this number, and the time at
+which the first transfer began. The environment variable PATHS contains the file name of the
+program `paths`.
 """
 import csv
 import json

@@ -15,7 +15,7 @@ namespace bench::fixed_work {
 using base::Nanos;
 
 enum class Method : std::uint8_t {
-  fixed_work,  ///< fwq: times the same piece of work repeatedly
+  fixed_work,  ///< fwq: times the same piece of work again and again
   fixed_time,  ///< ftq: counts units of work in each interval of a drift-free grid
   detour,      ///< reads the clock continuously and keeps the gaps
 };
@@ -68,7 +68,7 @@ struct Distribution {
 /// Periodic noise.
 struct Period {
   double nanos = 0;
-  double explains = 0;  ///< share of the variation of lost time that this period explains
+  double explains = 0;  ///< share of the variation of lost time that is explained by this period
 };
 
 /// Results for one thread.
@@ -79,7 +79,8 @@ struct Findings {
   double noise_share = 0;  ///< lost time divided by the span
   std::vector<Detour> detours;
   Distribution detour;
-  /// Fixed work: time of a piece. Fixed time: time lost in an interval. Detour: empty.
+  /// Durations of what the method measures. With Method::fixed_work: the time of each piece of
+  /// work. With Method::fixed_time: the time lost in each interval. Empty with Method::detour.
   Distribution work;
   std::vector<Period> periods;  ///< strongest first
   bool is_full = false;

@@ -40,8 +40,8 @@ struct FarBorder {
 struct HaloChoice {
   enum class Kind : std::uint8_t { plain, hidden, given };
   Kind kind = Kind::plain;
-  std::uint64_t iterations = 0;  ///< given depth in iterations
-  /// Throws std::invalid_argument.
+  std::uint64_t iterations = 0;  ///< depth in iterations, if `kind` is given
+  /// Parses the value of the option. Throws std::invalid_argument if it is wrong.
   static HaloChoice parse(const std::string& text);
   std::string text() const;
 };
@@ -50,7 +50,8 @@ struct HaloChoice {
 /// the plan has no such exchange.
 std::vector<FarBorder> far_borders(const paths::Plan& plan, const std::string& exchange,
                                    const std::vector<RowRange>& blocks, std::size_t size);
-/// Throws std::invalid_argument if a border has too few rows for the choice.
+/// Throws std::invalid_argument if the block at one of the borders has fewer rows than the option
+/// --halo needs.
 void check_halo(const HaloChoice& choice, const std::vector<FarBorder>& borders);
 
 /// Return the names of an exchange's elements.
