@@ -382,7 +382,7 @@ void HostGroup::execute(Running& running) {
   if (running.turn > 0 && execute_on_machine({.turn = running.turn,
                                               .name = name,
                                               .task = choice->task,
-                                              .digest = running.name.signature_digest,
+                                              .digest = name.signature_digest,
                                               .text = running.prepared->signature,
                                               .element_bytes = element_bytes,
                                               .in = local.in(),
@@ -437,9 +437,10 @@ bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& ru
                                    Local& local) {
   try {
     if (!machine_->run(operation)) return false;
-  } catch (const base::BadValue&) {
-    local.name_contributor();
-    throw;
+  } catch (const OwnBadValue& own) {
+    // If the operation has changed the order of `in`, the index is found in the member's array.
+    if (!RegionExecution::can_work_in_place(operation.task.collective)) local.name_contributor();
+    throw WrongContribution(layout_.first_on(me_), own);
   }
   running.shared_digest = operation.name.signature_digest;
   chose(running, std::string(shared_memory_name));

@@ -85,7 +85,7 @@ bool MachineGroup::run(const RegionOperation& operation) {
   try {
     if (has_region) RegionExecution(operation, *member_, parts_.me).run();
   } catch (const paths::CallsDiffer& differ) {
-    member_->fail();
+    member_->fail(operation.turn);
     throw paths::TravelError(
         "", "", "",
         fmt::format("{}: host {} calls '{}', but host {} calls '{}'", operation.name.text(),
@@ -94,7 +94,7 @@ bool MachineGroup::run(const RegionOperation& operation) {
                     base::visible(differ.what())),
         paths::FailureCause::application);
   } catch (...) {
-    member_->fail();
+    member_->fail(operation.turn);
     throw;
   }
   forget_failures();
@@ -200,7 +200,6 @@ void MachineGroup::wake(std::uint32_t member) {
 /// other hosts compare their use of the channel with this wait.
 void MachineGroup::expect_failures() {
   const OperationName& of = operation_->name;
-  slept_since_ = parts_.runtime.now();
   failures_.resize(parts_.hosts.size());
   for (std::uint32_t member = 0; member < parts_.hosts.size(); ++member) {
     if (member == parts_.me) continue;
@@ -214,6 +213,7 @@ void MachineGroup::expect_failures() {
 }
 
 void MachineGroup::forget_failures() {
+  lost_.clear();
   if (failures_.empty()) return;
   std::erase_if(entries_, [this](const auto& one) {
     if (!one.second.is_alarm) waits_->remove(one.first);
@@ -236,8 +236,19 @@ std::optional<std::size_t> MachineGroup::wait_for_entry() {
   return entry ? entry : std::optional(no_entry);
 }
 
-void MachineGroup::sleep(const std::function<std::vector<std::uint32_t>()>& late) {
+/// Throws the failure of a lost host, if it is one of these members, or if no other can be awaited.
+void MachineGroup::throw_if_lost(const std::vector<std::uint32_t>& late) const {
+  if (lost_.empty()) return;
+  for (const std::uint32_t member : late)
+    if (const auto found = lost_.find(member); found != lost_.end())
+      std::rethrow_exception(found->second);
+  if (waits_->size() == 0) std::rethrow_exception(lost_.begin()->second);
+}
+
+void MachineGroup::sleep(const std::function<std::vector<std::uint32_t>()>& late, bool is_again) {
+  if (!is_again) slept_since_ = parts_.runtime.now();
   if (failures_.empty()) expect_failures();
+  throw_if_lost(late());
   const auto entry = wait_for_entry();
   if (!entry) {
     std::vector<std::uint32_t> hosts;
@@ -254,11 +265,15 @@ void MachineGroup::sleep(const std::function<std::vector<std::uint32_t>()>& late
       are_alarms_lost_ = true;
       return;
     }
-    // A lost host that has done its part does not keep the others from theirs, unless it was about
-    // to open the gate.
+    // A lost host that has done its part does not keep the others from theirs. A later wait of the
+    // operation may be for it.
+    lost_[found.member] = std::current_exception();
     const auto members = late();
-    if (members.empty() || std::ranges::find(members, found.member) != members.end()) throw;
+    if (members.empty()) throw;
+    throw_if_lost(members);
   }
 }
+
+void MachineGroup::check() { throw_if_abandoned(*operation_); }
 
 }  // namespace groups

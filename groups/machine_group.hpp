@@ -2,6 +2,7 @@
 // groups/machine_group.hpp — operations of a group whose hosts are on one machine
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <map>
@@ -59,7 +60,8 @@ class MachineGroup final : public paths::Alarm {
   void end(std::uint64_t turn);
 
   // Alarm:
-  void sleep(const std::function<std::vector<std::uint32_t>()>& late) override;
+  void sleep(const std::function<std::vector<std::uint32_t>()>& late, bool is_again) override;
+  void check() override;
   void wake(std::uint32_t member) override;
 
  private:
@@ -74,6 +76,7 @@ class MachineGroup final : public paths::Alarm {
   void expect_failures();
   void forget_failures();
   std::optional<std::size_t> wait_for_entry();
+  void throw_if_lost(const std::vector<std::uint32_t>& late) const;
 
   const Parts parts_;
   std::uint64_t turns_ = 0;
@@ -100,7 +103,9 @@ class MachineGroup final : public paths::Alarm {
   std::map<std::size_t, Entry> entries_;
   bool are_alarms_lost_ = false;
   base::Nanos asks_at_{0};      // next time to ask the other hosts, if wake-ups are lost
-  base::Nanos slept_since_{0};  // begin of the first sleep of the operation
+  base::Nanos slept_since_{0};  // begin of the first sleep of the wait
+  // The failures of hosts that were lost during the operation, by member.
+  std::map<std::uint32_t, std::exception_ptr> lost_;
 };
 
 }  // namespace groups

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/digest.hpp"
 #include "groups/local.hpp"
 
@@ -27,6 +29,16 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
       call.values == base::Values::ieee ? " as they are" : "",
       has_root(call.collective) ? fmt::format(" from {}", call.root) : "", counts.text(),
       call.algorithm, call.selector ? " for links measured as " + call.selector->belief() : "");
+}
+
+/// Whether hosts may use a shared region for the call. If some blocks are large and others small,
+/// chunks with a piece of every block would be almost empty.
+bool can_use_shared_memory(const Call& call, const SelectionKey& question) {
+  if (!call.has_values || call.algorithm != "best" || call.selector != nullptr) return false;
+  constexpr std::uint64_t even_ratio_max = 8, large_bytes = std::uint64_t{1} << 20;
+  const std::uint64_t largest = question.counts.largest();
+  return largest <= large_bytes / std::max<std::uint64_t>(1, question.element_bytes) ||
+         largest / even_ratio_max <= question.counts.total() / question.counts.blocks();
 }
 
 SelectionKey question_of(const Call& call, const CallCounts& counts, const Layout& layout) {
@@ -61,8 +73,7 @@ PreparedCall::PreparedCall(const Call& its_call, const Layout& layout, bool may_
       signature(signature_of(call, counts)),
       digest(base::digest_of(signature).low),
       question(question_of(call, counts, layout)),
-      uses_shared_memory(may_share && call.has_values && call.algorithm == "best" &&
-                         call.selector == nullptr) {
+      uses_shared_memory(may_share && can_use_shared_memory(call, question)) {
   // The schedule must fold in the same order as operations in the shared region, because hosts that
   // cannot map the region use the schedule.
   if (uses_shared_memory && question.worst == collectives::Order::in_order)

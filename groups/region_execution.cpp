@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string>
+
+#include "runtime/runtime.hpp"
 
 namespace groups {
 
@@ -56,17 +59,35 @@ void RegionExecution::run() {
   }
 }
 
-/// Gives a part of `in` to the other members, as a part of this member's next value.
-void RegionExecution::give(std::span<std::byte> next_value, const Chunks::Piece& piece) const {
-  const std::span<const std::byte> values =
-      part(std::span<const std::byte>(operation_.in), piece.from);
-  if (operation_.is_in_unchecked) operation_.fold.check(values);
-  put(part(next_value, {piece.to, piece.from.count}), values);
+/// Checks a part of `in`, if nothing else checks it. Throws: OwnBadValue.
+void RegionExecution::check_own(Range range) const {
+  if (!operation_.is_in_unchecked) return;
+  try {
+    operation_.fold.check(own(range));
+  } catch (const base::BadValue& bad) {
+    throw OwnBadValue(std::string(bad.wrong()), range.offset + bad.index().value_or(0));
+  }
+}
+
+std::span<const std::byte> RegionExecution::own(Range range) const {
+  return part(std::span<const std::byte>(operation_.in), range);
+}
+
+/// Folds values, of which the first has the index `first` in the vector of the operation.
+void RegionExecution::fold(std::span<std::byte> into,
+                           std::span<const std::span<const std::byte>> values, Count first) {
+  try {
+    operation_.fold.fold_all(into, values);
+  } catch (const base::BadValue& bad) {
+    if (!bad.index()) throw;
+    throw base::BadValue(std::string(bad.wrong()), first + *bad.index());
+  }
 }
 
 /// Ends a round. Records the wait for it, if it is the first one of the operation.
 void RegionExecution::exchange_values() {
   throw_if_abandoned(operation_);
+  runtime::yield_to_services();
   member_.exchange(call());
   record_wait(member_.last_to_arrive());
 }
@@ -76,6 +97,7 @@ void RegionExecution::broadcast() {
   std::size_t at = 0;
   do {
     throw_if_abandoned(operation_);
+    if (at > 0) runtime::yield_to_services();
     const std::size_t bytes = std::min(paths::SharedRegion::slot_bytes, out.size() - at);
     member_.broadcast(call(), out.subspan(at, bytes), operation_.task.root);
     record_wait(operation_.task.root);
@@ -89,14 +111,14 @@ void RegionExecution::reduce() {
   const std::span<const std::byte> in = operation_.in;
   if (in.size() > folded_at_once_bytes_max)
     return reduce_in_chunks(me_ == root ? operation_.out : std::span<std::byte>());
-  if (operation_.is_in_unchecked) operation_.fold.check(in);
+  check_own(operation_.task.vector());
   member_.post(call(), in, root);
   if (me_ != root) return record_wait(me_);
   std::array<std::span<const std::byte>, paths::SharedRegion::members_max> values;
   for (std::uint32_t member = 0; member < member_.members(); ++member)
     values[member] = await_posted(member, in.size());
   record_wait(late_.value_or(root));
-  operation_.fold.fold_all(operation_.out, std::span(values).first(member_.members()));
+  fold(operation_.out, std::span(values).first(member_.members()), 0);
   member_.collect();
 }
 
@@ -104,10 +126,9 @@ void RegionExecution::reduce() {
 void RegionExecution::allreduce() {
   const std::span<const std::byte> in = operation_.in;
   if (in.size() > folded_at_once_bytes_max) return reduce_in_chunks(operation_.out);
-  Fold& fold = operation_.fold;
-  if (operation_.is_in_unchecked) fold.check(in);
+  check_own(operation_.task.vector());
   member_.reduce(call(), in, operation_.out,
-                 [&fold](auto into, auto values) { fold.fold_all(into, values); });
+                 [this](auto into, auto values) { fold(into, values, 0); });
   record_wait(member_.last_to_arrive());
 }
 
@@ -118,11 +139,12 @@ void RegionExecution::gather() {
   const Count most = paths::SharedRegion::slot_bytes / operation_.element_bytes;
   for (Count begin = 0; begin == 0 || begin < counts.largest(); begin += most) {
     throw_if_abandoned(operation_);
+    if (begin > 0) runtime::yield_to_services();
     const auto piece = [&](std::uint32_t member) {
       const Count all = counts.block(member).count, from = std::min(begin, all);
       return Range{from, std::min(most, all - from)};
     };
-    const auto mine = part(std::span<const std::byte>(operation_.in), piece(me_));
+    const auto mine = own(piece(me_));
     member_.post(call(), me_ == root ? std::span<const std::byte>() : mine, root);
     if (me_ != root) {
       record_wait(me_);
@@ -161,8 +183,10 @@ void RegionExecution::reduce_in_chunks(std::span<std::byte> out) {
   for (Count begin = 0; begin < all; begin += before.count) {
     const Range chunk = chunk_at(begin), share = share_of(chunk);
     const std::span<std::byte> value = member_.next_value(chunk.count * element_bytes);
-    give(value, {{chunk.offset, share.offset}, 0});
-    give(value, {{chunk.offset + share.end(), chunk.count - share.end()}, share.end()});
+    const Range behind{share.end(), chunk.count - share.end()};
+    check_own(chunk);
+    put(part(value, {0, share.offset}), own({chunk.offset, share.offset}));
+    put(part(value, behind), own({chunk.offset + behind.offset, behind.count}));
     exchange_values();
     take_result(before, out);
     fold_share(chunk, share);
@@ -185,10 +209,10 @@ void RegionExecution::fold_share(Range chunk, Range share) {
   std::array<std::span<const std::byte>, paths::SharedRegion::members_max> values;
   for (std::uint32_t member = 0; member < member_.members(); ++member)
     values[member] = part(member_.given(member, bytes), share);
-  values[me_] =
-      part(std::span<const std::byte>(operation_.in), {chunk.offset + share.offset, share.count});
-  operation_.fold.fold_all(part(member_.result(0, bytes), share),
-                           std::span(values).first(member_.members()));
+  const Range mine{chunk.offset + share.offset, share.count};
+  values[me_] = own(mine);
+  fold(part(member_.result(0, bytes), share), std::span(values).first(member_.members()),
+       mine.offset);
 }
 
 /// Carries out a collective in which each member takes blocks of others. Reductions fold them.
@@ -200,7 +224,10 @@ void RegionExecution::exchange() {
   const Blocks blocks = blocks_of(task, me_);
   for (Count round = 0; round < chunks.rounds(); ++round) {
     const std::span<std::byte> value = member_.next_value(chunks.chunk(me_) * element_bytes);
-    chunks.each_given(round, [&](const Chunks::Piece& piece) { give(value, piece); });
+    chunks.each_given(round, [&](const Chunks::Piece& piece) {
+      check_own(piece.from);
+      put(part(value, {piece.to, piece.from.count}), own(piece.from));
+    });
     exchange_values();
     std::array<std::span<const std::byte>, paths::SharedRegion::members_max> values;
     Chunks::Piece piece;
@@ -217,7 +244,7 @@ void RegionExecution::exchange() {
     if (blocks.last == 1)
       put(into, values[0]);
     else if (blocks.last > 1)
-      operation_.fold.fold_all(into, std::span(values).first(blocks.last));
+      fold(into, std::span(values).first(blocks.last), blocks.first_index + piece.to);
   }
 }
 
@@ -235,7 +262,8 @@ RegionExecution::Blocks RegionExecution::blocks_of(const collectives::Collective
       for (const Range& range : collectives::taken(task, me)) all.begins.push_back(range.offset);
       return all;
     case Collective::scatter: return {.first = task.root, .last = task.root + 1};
-    case Collective::reduce_scatter: return {.last = members, .are_folded = true};
+    case Collective::reduce_scatter:
+      return {.last = members, .are_folded = true, .first_index = task.counts.block(me).offset};
     case Collective::scan: return {.last = me + 1, .are_folded = true};
     case Collective::exscan: return {.last = me, .are_folded = true};
     default: return {};  // a barrier
@@ -250,8 +278,10 @@ void RegionExecution::record_wait(std::uint32_t source) {
   if (operation_.trace == nullptr || is_wait_recorded_) return;
   is_wait_recorded_ = true;
   const collectives::CollectiveSpec& task = operation_.task;
+  // Others read nothing from the root of such an operation, and only the root reads from others.
   const bool has_one_reader =
-      task.collective == Collective::gather || task.collective == Collective::reduce;
+      task.collective == Collective::gather ||
+      (task.collective == Collective::reduce && operation_.in.size() <= folded_at_once_bytes_max);
   ShareTrace& trace = *operation_.trace;
   eventspace::GroupStep step;
   step.bytes = std::max(operation_.in.size(), operation_.out.size());
@@ -262,7 +292,7 @@ void RegionExecution::record_wait(std::uint32_t source) {
     trace.add(step);
   } else {
     for (std::uint32_t member = 0; member < member_.members(); ++member) {
-      if (member == me_ || (has_one_reader && me_ != task.root && member != task.root)) continue;
+      if (member == me_ || (has_one_reader && (me_ == task.root || member != task.root))) continue;
       step.peer = trace.host(member);
       trace.add(step);
       ++step.number;

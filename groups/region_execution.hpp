@@ -39,6 +39,12 @@ struct RegionOperation {
 /// Throws: TravelError if the arrays of the operation are no longer valid.
 void throw_if_abandoned(const RegionOperation& operation);
 
+/// A value of the member itself that a reduction rejects. The index is that in its `in`.
+class OwnBadValue : public base::BadValue {
+ public:
+  using base::BadValue::BadValue;
+};
+
 /// Carries out one operation in the region. A large value passes through it in chunks.
 ///
 /// Thread-safe: no; one context at a time. Borrows its arguments.
@@ -49,7 +55,7 @@ class RegionExecution {
   /// Returns whether `in` and `out` may be the same array.
   static bool can_work_in_place(collectives::Collective collective);
   /// Blocks: until the other members have done their part.
-  /// Throws: TravelError, paths::CallsDiffer, base::BadValue.
+  /// Throws: TravelError, paths::CallsDiffer, OwnBadValue, base::BadValue.
   void run();
 
  private:
@@ -57,12 +63,16 @@ class RegionExecution {
   struct Blocks {
     std::uint32_t first = 0, last = 0;  ///< members that give it blocks: first to last - 1
     bool are_folded = false;
+    collectives::Count first_index = 0;  ///< index of the folded block in the vector
     /// Begin of each block in `out`; empty if all begin at 0.
     std::vector<collectives::Count> begins = {};
   };
   static Blocks blocks_of(const collectives::CollectiveSpec& task, std::uint32_t me);
-  paths::Member::Call call() const { return {operation_.digest, operation_.text}; }
-  void give(std::span<std::byte> next_value, const Chunks::Piece& piece) const;
+  paths::Member::Call call() const { return {operation_.digest, operation_.text, operation_.turn}; }
+  std::span<const std::byte> own(collectives::Range range) const;
+  void check_own(collectives::Range range) const;
+  void fold(std::span<std::byte> into, std::span<const std::span<const std::byte>> values,
+            collectives::Count first);
   void exchange_values();
   void broadcast();
   void reduce();

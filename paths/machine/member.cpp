@@ -93,19 +93,22 @@ std::span<std::byte> Member::result(std::uint32_t rounds_ago, std::size_t bytes)
 
 /// Notes that this member has given its value. Returns whether all members have arrived.
 bool Member::arrive(const Call& call) {
-  waits_.await_failure();
+  waits_.await_failure(call.turn);
   tell_text(call);
   const std::uint32_t round = rounds_++;
   SharedRegion::Announced& given = region_.seat(me_).given[round % 2];
   given.digest.store(call.digest, std::memory_order_relaxed);
+  const bool is_last =
+      region_.gate().arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == members();
+  if (is_last) region_.gate().last.store(me_, std::memory_order_relaxed);
+  // A member that ends before this line counts as late, so that others notice its loss.
   given.number.store(round + 1, std::memory_order_relaxed);
-  return region_.gate().arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == members();
+  return is_last;
 }
 
 /// Ends the round, so that all members continue. Until then no member can arrive in the next round.
 void Member::open_gate() {
   region_.gate().arrived.store(0, std::memory_order_relaxed);
-  region_.gate().last.store(me_, std::memory_order_relaxed);
   region_.gate().round.store(rounds_, std::memory_order_seq_cst);
   waits_.wake_sleepers();
 }
@@ -116,7 +119,9 @@ void Member::wait_for_gate() {
       round, [&] { return round.load(std::memory_order_seq_cst) == rounds_; },
       [this](std::uint32_t member) {
         const auto& given = region_.seat(member).given[(rounds_ - 1) % 2];
-        return given.number.load(std::memory_order_relaxed) != rounds_;
+        const bool opens_gate = region_.gate().arrived.load(std::memory_order_relaxed) == members();
+        return given.number.load(std::memory_order_relaxed) != rounds_ ||
+               (opens_gate && member == last_to_arrive());
       });
 }
 
@@ -132,7 +137,7 @@ void Member::check_digests(const Call& call) const {
 
 void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root) {
   ENSURE(value.size() <= SharedRegion::slot_bytes);
-  waits_.await_failure();
+  waits_.await_failure(call.turn);
   const std::uint32_t broadcast = broadcasts_++;
   SharedRegion::Announced& slot = region_.slot(broadcast);
   std::byte* const place = place_of(slot.near, region_.far_slot(broadcast), value.size());
@@ -142,7 +147,7 @@ void Member::broadcast(const Call& call, std::span<std::byte> value, std::uint32
     await_room(broadcast);
     copy(place, value);
     slot.digest.store(call.digest, std::memory_order_relaxed);
-    taken.store(broadcasts_, std::memory_order_relaxed);
+    taken.store(broadcasts_, std::memory_order_release);
     slot.number.store(broadcasts_, std::memory_order_seq_cst);
   } else {
     waits_.until(
@@ -183,7 +188,7 @@ void Member::await_room(std::uint32_t broadcast) {
 
 void Member::post(const Call& call, std::span<const std::byte> in, std::uint32_t root) {
   ENSURE(in.size() <= SharedRegion::slot_bytes);
-  waits_.await_failure();
+  waits_.await_failure(call.turn);
   tell_text(call);
   const std::uint64_t post = posts_++;
   SharedRegion::Announced& slot = region_.seat(me_).posted[post % SharedRegion::posts];
@@ -224,10 +229,18 @@ std::span<const std::byte> Member::posted(const Call& call, std::uint32_t member
   SharedRegion::Announced& slot = region_.seat(member).posted[(posts_ - 1) % SharedRegion::posts];
   waits_.until(
       slot.number, [&] { return has_posted(member); },
-      [member](std::uint32_t other) { return other == member; });
+      [this](std::uint32_t other) { return !has_posted(other); });
   if (slot.digest.load(std::memory_order_relaxed) != call.digest)
     throw CallsDiffer(member, text_of(member));
   return {place_of(slot.near, region_.far_post(member, posts_ - 1), bytes), bytes};
+}
+
+void Member::fail(std::uint64_t turn) {
+  std::atomic<std::uint64_t>& first = region_.first_failed();
+  std::uint64_t known = first.load(std::memory_order_relaxed);
+  while ((known == 0 || turn < known) &&
+         !first.compare_exchange_weak(known, turn, std::memory_order_seq_cst)) {
+  }
 }
 
 void Member::collect() {

@@ -43,6 +43,8 @@ class Member {
   struct Call {
     std::uint64_t digest = 0;  ///< digest of this call and all calls before it
     std::string_view text;     ///< text of the call, for errors on other hosts
+    /// Number of the operation: 1, 2, ... All members number alike. 0 = it takes part in any case.
+    std::uint64_t turn = 0;
   };
   /// Combines two or more values from the left, and stores the result in `into`, which is apart
   /// from all values.
@@ -81,9 +83,9 @@ class Member {
   /// Frees the posted values of all members. The root calls it after it has read them.
   void collect();
 
-  /// Notes that an operation has failed at this member. A member that arrives later does not take
-  /// part in it. It waits until its alarm throws.
-  void fail() { region_.failed().store(1, std::memory_order_seq_cst); }
+  /// Notes that the operation of this turn has failed at this member. Members that come to it or to
+  /// a later one do not take part. They wait until their alarms throw.
+  void fail(std::uint64_t turn);
 
   std::uint32_t members() const { return region_.members(); }
   /// Returns the member that arrived last in the most recent round.

@@ -20,10 +20,13 @@ void MemberWaits::wake_sleepers() {
     if (member != me_ && (sleep >> member & 1) != 0) alarm_.wake(member);
 }
 
-void MemberWaits::await_failure() {
-  const std::atomic<std::uint32_t>& failed = region_.failed();
-  while (failed.load(std::memory_order_acquire) != 0)
-    alarm_.sleep([] { return std::vector<std::uint32_t>(); });
+void MemberWaits::await_failure(std::uint64_t turn) {
+  const auto has_failed = [&] {
+    const std::uint64_t failed = region_.first_failed().load(std::memory_order_acquire);
+    return failed != 0 && failed <= turn;
+  };
+  for (bool is_again = false; has_failed(); is_again = true)
+    alarm_.sleep([] { return std::vector<std::uint32_t>(); }, is_again);
 }
 
 }  // namespace paths

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "paths/machine/shared_region.hpp"
@@ -19,9 +20,12 @@ class Alarm {
   /// Blocks until another member calls wake() for this member. Returns at once if that happened
   /// after the last return, and may return without a call of wake(). `late` returns the members for
   /// which this member waits.
+  /// `is_again` is true if the wait that sleeps has slept before.
   /// Throws: if the operation has failed. The region must not be used afterwards.
-  virtual void sleep(const std::function<std::vector<std::uint32_t>()>& late) = 0;
+  virtual void sleep(const std::function<std::vector<std::uint32_t>()>& late, bool is_again) = 0;
   virtual void wake(std::uint32_t member) = 0;
+  /// Called after each wait. Throws: if this member must not use its arrays any more.
+  virtual void check() = 0;
 };
 
 /// Waits of one member, and wake-ups of the members that wait for it.
@@ -41,34 +45,35 @@ class MemberWaits {
   /// for that member.
   template <class Done, class Late>
   void until(const std::atomic<std::uint32_t>& word, const Done& done, const Late& late) {
-    for (;;) {
+    for (bool is_again = false;;) {
       const std::uint32_t seen = word.load(std::memory_order_acquire);
-      if (done()) return;
+      if (done()) return alarm_.check();
       if (has_changed_soon(word, seen)) continue;
       // The other member changes the word and then reads the bit. Therefore either the other member
       // sees the bit and wakes this member, or this member sees the changed word.
       region_.sleepers().fetch_or(mine(), std::memory_order_seq_cst);
-      if (!done()) sleep_for_others(done, late);
+      if (!done()) sleep_for_others(done, late, std::exchange(is_again, true));
       region_.sleepers().fetch_and(~mine(), std::memory_order_relaxed);
     }
   }
   /// Wakes all members that sleep. The caller has changed a word before.
   void wake_sleepers();
-  /// If an operation has failed, waits until the alarm throws.
-  void await_failure();
+  /// If the operation of this turn or an earlier one has failed, waits until the alarm throws.
+  void await_failure(std::uint64_t turn);
 
  private:
   static bool has_changed_soon(const std::atomic<std::uint32_t>& word, std::uint32_t seen);
   std::uint64_t mine() const { return std::uint64_t{1} << me_; }
   template <class Done, class Late>
-  void sleep_for_others(const Done& done, const Late& late) {
+  void sleep_for_others(const Done& done, const Late& late, bool is_again) {
+    const auto late_members = [&] {
+      std::vector<std::uint32_t> members;
+      for (std::uint32_t member = 0; member < region_.members(); ++member)
+        if (member != me_ && late(member)) members.push_back(member);
+      return members;
+    };
     try {
-      alarm_.sleep([&] {
-        std::vector<std::uint32_t> members;
-        for (std::uint32_t member = 0; member < region_.members(); ++member)
-          if (member != me_ && late(member)) members.push_back(member);
-        return members;
-      });
+      alarm_.sleep(late_members, is_again);
     } catch (...) {  // an operation that has succeeded does not fail any more
       if (!done()) throw;
     }

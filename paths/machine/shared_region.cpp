@@ -31,7 +31,7 @@ struct SharedRegion::Head {
   std::uint64_t magic;
   Gate gate;
   alignas(64) std::atomic<std::uint64_t> sleepers;
-  std::atomic<std::uint32_t> failed;
+  std::atomic<std::uint64_t> first_failed;
   std::array<Announced, slots> broadcasts;
   std::array<Seat, members_max> seats;
 
@@ -91,7 +91,7 @@ SharedRegion::~SharedRegion() {
 SharedRegion::Head& SharedRegion::head() const { return *reinterpret_cast<Head*>(base_); }
 SharedRegion::Gate& SharedRegion::gate() const { return head().gate; }
 std::atomic<std::uint64_t>& SharedRegion::sleepers() const { return head().sleepers; }
-std::atomic<std::uint32_t>& SharedRegion::failed() const { return head().failed; }
+std::atomic<std::uint64_t>& SharedRegion::first_failed() const { return head().first_failed; }
 SharedRegion::Seat& SharedRegion::seat(std::uint32_t member) const { return head().seats[member]; }
 SharedRegion::Announced& SharedRegion::slot(std::uint32_t broadcast) const {
   return head().broadcasts[broadcast % slots];

@@ -82,8 +82,8 @@ class SharedRegion {
   Gate& gate() const;
   /// Returns the set of sleeping members: bit n is member n.
   std::atomic<std::uint64_t>& sleepers() const;
-  /// 1 if an operation has failed. No operation begins afterwards.
-  std::atomic<std::uint32_t>& failed() const;
+  /// Turn of the first operation that has failed; 0 if none has. No later operation begins.
+  std::atomic<std::uint64_t>& first_failed() const;
   Seat& seat(std::uint32_t member) const;
   Announced& slot(std::uint32_t broadcast) const;
   /// Return the memory for values larger than near_bytes. Results and values of successive rounds

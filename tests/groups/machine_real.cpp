@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdint>
 #include <fstream>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -73,14 +75,19 @@ TEST_CASE("groups: large values pass through shared memory in chunks and results
       test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
         groups::Group world(thread);
         test_support::RandomGroup all;
-        for (const std::uint64_t count : {2049, 16384, 16385, 40001})  // 16384 fill a chunk
-          for (const collectives::Collective collective : collectives::all_collectives)
+        // 16384 numbers fill a chunk. Each collective has each size, and each pair of the other
+        // two choices once.
+        std::size_t number = 0;
+        for (const std::uint64_t count : {2049, 16385, 40001, 40002})
+          for (const collectives::Collective collective : collectives::all_collectives) {
             all.drawn.push_back({.collective = collective,
-                                 .operation = count % 2 == 0 ? "sum" : test_support::composition,
+                                 .operation = number % 2 == 0 ? "sum" : test_support::composition,
                                  .root = world.size() - 1,
                                  .counts = {count},
-                                 .is_in_place = count % 3 == 0,
+                                 .is_in_place = number / 2 % 2 == 0,
                                  .salt = count});
+            ++number;
+          }
         const std::uint64_t wrong = test_support::wrong_operations_of(world, thread, all, 1);
         say(fmt::format("wrong {} by {}", wrong, world.last_algorithm()));
       });
@@ -88,6 +95,94 @@ TEST_CASE("groups: large values pass through shared memory in chunks and results
     CHECK(host.end(200'000) == 0);  // milliseconds
     INFO(host.text());
     CHECK(host.lines("wrong 0 by shared_memory").size() == 1);
+  }
+}
+
+TEST_CASE("groups: a process killed before a gather is named though another host is late") {
+  const bool is_gather = GENERATE(true, false);
+  const test_support::Sim sim = hosts_of_a_machine(3);
+  auto hosts = test_support::start_hosts(
+      sim, [is_gather](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        world.run(groups::barrier());
+        if (thread.rank() == 2) {
+          say("begun");
+          thread.sleep_for(std::chrono::seconds(15));
+        }
+        if (thread.rank() == 1) thread.sleep_for(std::chrono::milliseconds(900));
+        const Values in(1, 1);
+        Values out(3);
+        try {
+          if (is_gather)
+            world.run(groups::gather(in, out, 0));
+          else
+            world.run(groups::allreduce(in, std::span(out).first(1), "sum"));
+          world.run(groups::barrier());
+        } catch (const paths::TravelError& error) {
+          say(fmt::format("told: {}", error.what()));
+        }
+      });
+  CHECK(hosts.at("a-2").says("begun"));
+  test_support::pause(std::chrono::milliseconds(400));
+  test_support::kill_host(hosts, "a-2");
+  const auto check = [](const std::string&, const test_support::HostProcess& host, int code) {
+    CHECK(code >= 0);
+    CHECK_THAT(host.line("told: "), Catch::Contains("a-2"));
+  };
+  test_support::each_end(hosts, check, 10'000);  // milliseconds; less than the deadline
+}
+
+TEST_CASE("groups: a failed operation does not fail an earlier one of a slower process") {
+  const test_support::Sim sim = hosts_of_a_machine(2);
+  auto hosts =
+      test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        world.run(groups::barrier());
+        if (thread.rank() == 0) thread.sleep_for(std::chrono::milliseconds(500));
+        const Values in(1, 2), bad(1, std::numeric_limits<double>::quiet_NaN());
+        Values out(1);
+        world.run(groups::reduce(in, out, "sum", 0));
+        if (thread.rank() == 0) say(fmt::format("sum {}", out[0]));
+        try {
+          world.run(groups::allreduce(thread.rank() == 1 ? bad : in, out, "sum"));
+        } catch (const paths::TravelError& error) {
+          say(fmt::format("told: {}", error.what()));
+        }
+      });
+  for (auto& [name, host] : hosts) {
+    host.end(60'000);
+    INFO(host.text());
+    CHECK(host.lines("sum 4").size() == (name == "a-0" ? 1 : 0));
+    CHECK_THAT(host.line("told: "), Catch::Contains("thread a-1/0: NaN"));
+  }
+}
+
+TEST_CASE("groups: in shared memory an overflow has its index and no innocent thread") {
+  const test_support::Sim sim = hosts_of_a_machine(2);
+  auto hosts =
+      test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group large(thread, "large", {0, 1}), scan(thread, "scan", {0, 1});
+        std::vector<std::int32_t> numbers(100'000);
+        numbers[60'000] = std::numeric_limits<std::int32_t>::max();
+        try {
+          large.run(groups::allreduce(numbers, numbers, "sum"));
+        } catch (const paths::TravelError& error) {
+          say(fmt::format("large: {}", error.what()));
+        }
+        const double infinity = std::numeric_limits<double>::infinity();
+        Values values{thread.rank() == 0 ? infinity : -infinity};
+        try {
+          scan.run(groups::scan(values, values, "sum"));
+        } catch (const paths::TravelError& error) {
+          say(fmt::format("scan: {}", error.what()));
+        }
+      });
+  for (auto& [name, host] : hosts) {
+    host.end(60'000);
+    INFO(host.text());
+    CHECK_THAT(host.line("large: "), Catch::Contains("at index 60000"));
+    CHECK_THAT(host.line("scan: "), Catch::Contains("NaN in f64 sum"));
+    CHECK_THAT(host.line("scan: "), !Catch::Contains("thread a-1/0: NaN"));
   }
 }
 

@@ -69,7 +69,8 @@ class Bell final : public paths::Alarm {
  public:
   Bell(const runtime::Runtime& runtime, Bells& bells, std::uint32_t me)
       : runtime_(runtime), bells_(bells), me_(me) {}
-  void sleep(const std::function<std::vector<std::uint32_t>()>&) override {
+  void check() override {}
+  void sleep(const std::function<std::vector<std::uint32_t>()>&, bool) override {
     bells_.sleep(runtime_, me_);
   }
   void wake(std::uint32_t member) override { bells_.ring(member); }
