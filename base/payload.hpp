@@ -40,7 +40,8 @@ class Payload {
   Payload& operator=(const Payload& other) noexcept;
   Payload& operator=(Payload&& other) noexcept {
     if (this == &other) return *this;
-    // The release function may access this payload, so it runs after the assignment.
+    // drop() may call the function `release` that adopt() got. That function may access this
+    // payload. It is therefore called after this payload has its new value.
     Shared* const old = std::exchange(shared_, std::exchange(other.shared_, nullptr));
     head_ = std::exchange(other.head_, 0);
     take_bytes_kept_by(other);

@@ -41,8 +41,10 @@ bool is_length(const Parameter& parameter) {
 
 Count divided(Count count, Count by) { return count / by + (count % by > 0 ? 1 : 0); }
 
-/// A request with all lengths divided by the same factor. It has as many portions as the original
-/// request, and its pieces have about one element.
+/// A smaller request for the same schedule. All lengths are divided by the same factor: those of
+/// the vectors, and the parameters `segment` and `stretch`. The schedule therefore cuts its vectors
+/// into as many parts as that of the original request. The shortest of these lengths is then about
+/// one element for each participant.
 class Cut {
  public:
   Cut(const ScheduleRequest& request) : task(request.task), parameters(request.parameters) {

@@ -31,18 +31,19 @@ class Layout {
   std::uint32_t size() const { return first_.back(); }
   /// Returns the host of the plan for each participant.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
-  /// Returns whether the rank of each member equals its place.
+  /// Returns whether the rank of each member equals its place, which the class comment defines.
   bool is_in_order() const { return ranks_.empty(); }
   std::uint32_t place(std::uint32_t rank) const { return is_in_order() ? rank : places_[rank]; }
   std::uint32_t rank(std::uint32_t place) const { return is_in_order() ? place : ranks_[place]; }
-  /// Returns the place of the first member of a participant.
+  /// Returns the lowest place of the members that form a participant. Their places are consecutive.
   std::uint32_t first_on(std::uint32_t participant) const { return first_[participant]; }
   std::uint32_t members_on(std::uint32_t participant) const {
     return first_[participant + 1] - first_[participant];
   }
   std::uint32_t participant_at(std::uint32_t place) const;
-  /// Calls `use(first, behind)` for each run of consecutive ranks among a participant's members.
-  /// `behind` is the rank after the last one of the run. Runs come in the order of places.
+  /// Calls `use(first, behind)` for each run of consecutive ranks among the members that form a
+  /// participant. `behind` is the rank after the last one of the run. Runs come in the order of
+  /// places.
   template <class Use>
   void each_run(std::uint32_t participant, const Use& use) const {
     for (std::uint32_t at = first_on(participant); at < first_on(participant + 1);) {
@@ -70,11 +71,12 @@ class Layout {
   void order(std::uint32_t threads_of_plan);
 
   std::vector<std::uint32_t> threads_;  // indexed by rank; empty: all threads
-  // Inverse of each other; empty: rank and place are equal.
+  // Place of each rank, and rank of each place. Both are empty if is_in_order().
   std::vector<std::uint32_t> places_, ranks_;
   bool is_even_ = true;
   std::vector<std::uint32_t> hosts_;
-  // Place of each participant's first member, then the number of members.
+  // For each participant, the lowest place of its members. One more entry at the end is the number
+  // of members of the group.
   std::vector<std::uint32_t> first_;
 };
 

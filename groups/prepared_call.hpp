@@ -54,7 +54,7 @@ class PreparedCallCache {
 
 /// Returns the operation of a reduction; nullptr for all other collectives.
 const base::ReduceOperation* operation_of(const Call& call);
-/// Returns the bytes of an element in the members' arrays.
+/// Returns the size in bytes of one entry of the arrays that members pass to the call.
 std::size_t element_bytes_of(const Call& call);
 
 }  // namespace groups

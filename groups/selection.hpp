@@ -84,7 +84,7 @@ class Selector {
   std::optional<std::size_t> least_window(const Selection& choice, const pricing::Ports& ports,
                                           std::size_t from);
   const pricing::Network& network() const { return network_; }
-  /// Returns the host number in the run of each participant.
+  /// Returns the host of each participant, as an index into Plan::hosts.
   const std::vector<std::uint32_t>& hosts() const { return hosts_; }
   /// Returns a digest of the measured links; empty if the links of the plan are used. The digests
   /// of two hosts differ if their links differ.

@@ -43,7 +43,8 @@ class OperationState {
   /// Receives the outcome after all steps have run. The state may be reused or destroyed from then
   /// on. Runs without a mutex in the context that has the outcome. Must not block.
   virtual void arrived(Outcome&& outcome) noexcept = 0;
-  /// Receives the Stop that ended a wait in the operation's own context. Called before arrived().
+  /// Receives an exception of the class Stop. A wait of the operation threw it, because the context
+  /// of that wait was cancelled. Called before arrived().
   virtual void stopped(std::exception_ptr /*stop*/) noexcept {}
 
  private:

@@ -77,9 +77,11 @@ class Handle {
     spent_ = "waited for";
     return operation.take(deadline);
   }
-  /// Cancels the operation of an element. If it returns true, the operation will never happen. It
-  /// returns false if the operation has happened or is of another kind; wait() then returns the
-  /// result. It also returns false if wait() would throw UsageError.
+  /// Cancels an operation on an element, such as a read that waits for a tuple. Returns true if the
+  /// operation is cancelled. It will then never happen. Returns false and changes nothing
+  /// - if the operation has already happened. wait() returns its result.
+  /// - if it is not an operation on an element. It continues, and wait() returns its result.
+  /// - if wait() would throw UsageError, such as after an earlier call of wait().
   bool cancel() {
     if (operation_ == nullptr || spent_ != nullptr || !operation_->cancel()) return false;
     spent_ = "cancelled";

@@ -49,8 +49,9 @@ class [[nodiscard]] Task {
   /// Blocks until the work has returned and its captures are destroyed. Throws the exception of the
   /// work, except Cancelled.
   void join();
-  /// Makes the current wait of the work, and all later ones, throw `reason` (nullptr = Cancelled).
-  /// `reason` should be a Stop. Any context may call it.
+  /// Cancels the work of this Task: its current wait and all its later waits throw `reason`, or
+  /// Cancelled if `reason` is nullptr. `reason` should be an exception of the class Stop, which
+  /// handlers of ordinary errors do not catch. Any context may call this function.
   void cancel(std::exception_ptr reason = nullptr);
   /// Gives up ownership: the work continues until it returns or the run ends. Everything that the
   /// work uses must live until then.
@@ -179,7 +180,8 @@ class Runtime {
   /// Returns the system date and time, "2026-01-31T12:00:00Z", independent of the clock of the
   /// runtime.
   static std::string utc_text();
-  /// Blocks the calling context. Throws the Stop with which the context is cancelled.
+  /// Blocks the calling context. If the context is cancelled, throws the exception that cancels
+  /// it, a Stop.
   void sleep_until(Nanos when);
   void sleep_for(Nanos span);
 

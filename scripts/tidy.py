@@ -55,12 +55,14 @@ SCOPE = re.compile(r"\s*(?:export\s+|inline\s+|template\s*<[^{;]*>\s*)*"
 
 
 def blank(text):
-    """Returns C++ with comments and literals replaced by blanks, line by line."""
+    """Returns C++ with each character of comments and literals replaced by a space."""
     return NOT_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
 
 
 def functions(code):
-    """Returns (name, first line, lines) of each outermost function of blanked C++.
+    """Returns (name, first line, lines) of each outermost function in C++.
+
+    `code` is the result of blank().
 
     The header of a block is the text before it. A block is a function if its header has a
     parenthesis and does not start a class or namespace. If the header continues after the block,
@@ -105,9 +107,10 @@ def declares_function(statement):
 
 
 def classes(code, owner=None, first=1):
-    """Returns (name, line, number of functions) of each class in blanked C++.
+    """Returns (name, line, number of functions) of each class in C++.
 
-    `code` may be the body of the class `owner`. It starts on line `first`.
+    `code` is the result of blank(). It may be the body of the class `owner`.
+    It starts on line `first`.
     """
     found, count = [], 0
     start = at = 0  # start of the statement; current position
@@ -147,7 +150,10 @@ def closing(code, at):
 
 
 def preprocessed(code):
-    """Returns blanked C++ without its # lines, whose braces need not match."""
+    """Returns C++ with spaces in place of preprocessor directives, such as #define.
+
+    `code` is the result of blank(). An opening brace in a directive may have no closing brace.
+    """
     return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*",
                   lambda found: re.sub(r"[^\n]", " ", found.group()), code, flags=re.MULTILINE)
 
@@ -172,7 +178,7 @@ def text_mistakes(file, lines):
 
 
 def cpp_mistakes(file, lines, code):
-    """Yields (line, reason) of mistakes in C++. `code` is the blanked text."""
+    """Yields (line, reason) of mistakes in C++. `code` is the text after blank()."""
     if lines[:1] != [f"// {SPDX}"]:
         yield 1, f"line 1 must be '// {SPDX}'"
     if file.endswith(".hpp"):

@@ -27,8 +27,8 @@ struct PushSettings {
 /// requests (`asks`), it sends tuples only on request: as many as requested, beginning with the
 /// requested one. A prefetch is the opposite: the receiving host asks for each tuple.
 ///
-/// Why:     Pushes need no requests, as in MagPIe. With requests, tuples that no cluster needs are
-///          not sent.
+/// Why:     Without `asks`, no tuple waits for a request, as in MagPIe. With `asks`, tuples that
+///          no cluster needs are not sent.
 /// Blocks:  only the wrapper's own service context, while there is no tuple to send or no request.
 /// Throws:  nothing of its own.
 /// Paper:   Kielmann et al. 1999 (MagPIe sends a cluster's value to the others); Bongo et al. 2004,

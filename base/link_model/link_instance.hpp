@@ -30,14 +30,14 @@ class LinkInstance {
   base::Nanos last_arrival() const { return last_arrival_; }
 
   struct Passage {
-    base::Nanos free_again;  ///< end of the frame's transmission, not counting its lag
-    base::Nanos head;        ///< arrival of the frame's head at the far end
-    base::Nanos lag;         ///< delay of the tail's arrival after the head's
+    base::Nanos free_again;  ///< time at which the link accepts the next frame
+    base::Nanos head;        ///< arrival of the frame's first byte (head) at the far end
+    base::Nanos lag;         ///< time from the arrival of the first byte to that of the last byte
   };
-  /// Sends a frame whose head is available at `head` and whose tail is available `lag` later.
-  /// Transmission starts at s = max(head, free_at()). The link accepts the next frame at
-  /// s + bytes / rate, even if the tail is available only later, because other frames can use the
-  /// gap. No head overtakes an earlier one.
+  /// Sends a frame whose first byte (head) is available at `head`. Its last byte (tail) is
+  /// available `lag` after the first one. Transmission starts at s = max(head, free_at()). The link
+  /// accepts the next frame at s + bytes / rate, even if the tail is available only later, because
+  /// other frames can use the gap. No head overtakes an earlier one.
   Passage carry(base::Nanos head, base::Nanos lag, std::uint64_t bytes);
   /// Sends a control message at `now` and returns its arrival time. Credits, grants and goodbyes
   /// have no bytes and do not queue. No control message arrives before an earlier one.

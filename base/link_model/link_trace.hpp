@@ -16,8 +16,9 @@ namespace tuning {
 ///     0.0   9.1   100
 ///     0.5  12.75
 ///
-/// A line `round_trip` at the start declares the latencies to be round trips, as ping reports them.
-/// This direction then gets half of each, the best estimate without a common clock.
+/// If the trace begins with the line `round_trip`, its latencies are times of round trips, as the
+/// program ping reports them. The one-way latency is then half of each. That is the best estimate
+/// for two machines without a common clock.
 /// The first line must be for second 0. A line without bandwidth gets `bits_per_second`. The values
 /// of the last line hold as long as those of the line before it, or for ever if there is only one
 /// line. Then the trace repeats. Each mistake names the trace and the line. Returns nullopt if

@@ -265,7 +265,10 @@ included. The first table is for half duplex, the second one for full duplex:
 
     @staticmethod
     def on_links(one):
-        """Returns [(ms, number of messages from then on)]."""
+        """Returns a list of (time in ms, number of messages between sites).
+
+        Each number holds from its time to the time of the next entry.
+        """
         changes = sorted([(begin, 1) for begin, _ in one["wan"]["on_links_ms"]] +
                          [(end, -1) for _, end in one["wan"]["on_links_ms"]])
         points, count = [(0, 0)], 0

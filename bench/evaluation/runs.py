@@ -96,7 +96,10 @@ class Noise:
         return self.runner.json_of(self.words(algorithm, values, *more))
 
     def decisions(self, algorithm, values):
-        """Returns the rows of --decisions."""
+        """Returns how each cluster decided each round.
+
+        The program noise_allreduce writes them to the file of its option --decisions, one per row.
+        """
         words = self.words(algorithm, values)
         file = self.runner.path_of(words, "csv")
         if not file.exists():

@@ -14,7 +14,8 @@ namespace bench {
 /// A square grid of numbers before the first iteration. Its outermost rows and columns are fixed.
 ///
 /// - frosty: a plate with its top row at 27760 degrees Celsius and all other cells at -273.15.
-/// - tridiagonal: random on the main diagonal and three diagonals on each side, zero elsewhere.
+/// - tridiagonal: random on the main diagonal and on three diagonals on each side of it, zero
+///   elsewhere. The paper uses this name, although seven diagonals are random.
 /// - random: random everywhere.
 ///
 /// Random numbers are uniform in [0, 10000). runtime::Random(seed, row) draws a row's numbers by

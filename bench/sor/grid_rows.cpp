@@ -61,9 +61,10 @@ void GridRows::get_row(std::size_t row, std::span<double> cells) const {
 HalfRow GridRows::points(std::size_t row, Colour colour) {
   const std::size_t column = first_column(row, colour);
   const Colour around = other(colour);
-  // Cell k of a half row is in column 2k or 2k + 1, and so are the cells above and below it. The
-  // first cell to relax is in column 2 or 1. Its left neighbour is cell 0 of the other colour. The
-  // last column is fixed.
+  // Cell k of this half row is in column 2k + `column`. The cells above and below it are in the
+  // same column, so each is cell k of its own half row. Column 0 and the last column are fixed. The
+  // first cell to relax is therefore in column 1 or 2, and is cell `first` of this half row. Its
+  // left neighbour is cell 0 of the other colour in the same row.
   const std::size_t first = 1 - column;
   return {half(row, colour).data() + first, half(row - 1, around).data() + first,
           half(row + 1, around).data() + first, half(row, around).data(),

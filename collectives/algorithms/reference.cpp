@@ -35,7 +35,8 @@ std::string help_of(const Parameter& parameter) {
   return help;
 }
 
-/// Returns for example "Sums: allreduce canonical."
+/// Returns a paragraph with the order of sums of each reduction that the algorithm supports, such
+/// as "Sums: allreduce canonical." Returns "" if the algorithm supports no reduction.
 std::string sums_of(const Algorithm& algorithm) {
   const auto group = std::make_shared<const Topology>(Topology::clustered({4, 4}));
   std::vector<std::string> sums;

@@ -145,8 +145,9 @@ class Packets : public IntervalVisitor {
     return rows_[number];
   }
 
-  /// Adds a row of a track. Perfetto shows tracks with the same name together, so all rows of a
-  /// track have the same name.
+  /// Adds a row to `track`, which is one thread, link or other line of the timeline. A track has
+  /// several rows if its intervals overlap without nesting. Perfetto calls each row a track, and
+  /// shows those with the same name together. All rows therefore get the name of `track`.
   void add_row(const Track& track, const Row& row) {
     Message described;
     described.number(descriptor::uuid, row.uuid)

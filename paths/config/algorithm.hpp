@@ -23,8 +23,10 @@ struct TransferWord {
   std::string help;  ///< one sentence
   /// At most one setting: the number of tuples per request.
   std::vector<SettingHelp> settings = {};
-  std::string with_one = {};  ///< word with the same meaning for one tuple per request
-  bool asks = false;          ///< whether a root requests tuples when it cannot decide a round
+  /// Name of the word that means the same as this word with one tuple per request; empty = none.
+  /// It is `demand` for the word `subscribe`.
+  std::string with_one = {};
+  bool asks = false;  ///< whether a root requests tuples when it cannot decide a round
   /// Writes the paths that carry tuples from the cluster `from` to the cluster `into`.
   void (*expand)(expansion::CollectiveExpansion&, std::uint32_t into, std::uint32_t from) = nullptr;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// paths/config/read_paths.cpp — reader of paths, item by item, into the stages that they share.
+// paths/config/read_paths.cpp — reader of the paths of a config, which makes stages from their
+// wrappers.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -73,7 +73,8 @@ class Acceptor final : public Receiver {
   std::size_t labels() const;
 
  private:
-  /// A hello for a call of deploy() that this host has not made yet.
+  /// A hello for a call of deploy() that this host has not made yet. A hello is the first frame
+  /// that a peer sends on a connection.
   struct Waiting {
     ConnectionId connection = 0;
     Frame hello;
@@ -119,9 +120,10 @@ class Acceptor final : public Receiver {
   RejectionLog rejections_;
   mutable runtime::Mutex mutex_;
   std::map<std::string, Label, std::less<>> labels_;
-  // Label of each waiting hello, by its connection.
+  // Hellos that wait until this host calls deploy(): connection and label of each.
   std::unordered_map<ConnectionId, std::string> waits_;
-  // Label and connection of waiting hellos whose connection was lost.
+  // Hellos that wait until this host calls deploy(), although their connection was lost: label and
+  // connection of each.
   std::deque<std::pair<std::string, ConnectionId>> failures_;
   // Connections that peers made for deployments that have ended.
   std::unordered_set<ConnectionId> after_end_;

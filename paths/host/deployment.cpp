@@ -61,7 +61,7 @@ Deployment::~Deployment() {
   leave(fmt::format("host {} ended without ending deployment '{}'", name(), label()));
   acceptor_.end(*call_, "it failed");  // no effect unless finish() was cancelled
   connections_.close();
-  meeting_ = {};  // before end_services(), because this task may start services
+  meeting_ = {};  // before end_services(), because this task may start service contexts
   end_services();
   ENSURE(!services_.are_running());
   if (!label().empty()) host_.tell_of(*this, &DeploymentWatcher::ended);
@@ -141,8 +141,8 @@ std::string Deployment::finish(const std::function<void()>& before_goodbyes) {
     meeting_.cancel();
     meeting_.join();
   }
-  // Ends services that began while peers disconnected. Such a service releases the paths of one
-  // peer.
+  // Ends service contexts that began while peers disconnected. Each of these contexts releases the
+  // paths of one peer.
   end_services();
   if (deadline_monitor_) deadline_monitor_->stop();
   acceptor_.end(*call_, "it has ended", connections_.open_arrivals());
@@ -169,10 +169,10 @@ bool Deployment::leave(const std::string& why) {
   return true;
 }
 
-/// Cancels services in rounds until none runs. In each round, cancel() ends the present wait of
-/// each context. A wait that begins later ends in the next round. give_up() fails the waiting
-/// operations without a context. In each round, such an operation advances at least to the next
-/// join.
+/// Cancels service contexts, and operations without a context, until none of them runs. It does so
+/// in rounds. In each round, cancel() ends the present wait of each context. A wait that begins
+/// later ends in the next round. give_up() fails the waiting operations without a context. In each
+/// round, such an operation advances at least to the next join.
 void Deployment::end_services() {
   constexpr base::Nanos pause = std::chrono::milliseconds(10);
   const std::size_t rounds_max = plan_->wrappers.size() + 1;
@@ -183,7 +183,8 @@ void Deployment::end_services() {
     instance_->give_up();
     connections_.requests().end_late(base::Nanos::max());
     if (!services_.are_running()) return;
-    // If services are stuck, the wait has no limit. The virtual clock then reports a deadlock.
+    // If contexts or operations are stuck, the wait has no limit. The virtual clock then reports a
+    // deadlock.
     const bool is_stuck = rounds >= rounds_max;
     if (is_inside)
       services_.wait_for_change(runtime_.is_virtual() && is_stuck

@@ -11,16 +11,18 @@
 
 namespace paths {
 
-/// Order of work that is due at the same time on the virtual clock. Predicted times use the same
-/// order (collectives/cost/evaluator.hpp), so that simulation and prediction agree.
+/// Kind of work. Of the work that is due at the same time on the virtual clock, an earlier kind is
+/// done first. Predicted times use the same order (collectives/cost/evaluator.hpp), so that
+/// simulation and prediction agree.
 enum class Turn : std::uint8_t {
   events,   ///< ends of transfers and arrivals of frames
   heads,    ///< arrivals of a frame's first byte at a shared link, by source host
   choices,  ///< choices of the next frame, when all candidates are known
 };
 
-/// Queue of work, ordered by time, then by turn. Within one turn, work is ordered by `rank`, then
-/// by insertion.
+/// Queue of work, ordered by time. Work of the same time is ordered by its Turn. Work of the same
+/// Turn is ordered by `rank`, lowest first, then by insertion. For Turn::heads, `rank` is the
+/// number of the source host.
 ///
 /// Thread-safe: guarded by its owner's mutex.
 class DueQueue {

@@ -72,10 +72,12 @@ class Member {
   /// broadcasts ahead of them. It then waits until they have copied half of these.
   void broadcast(const Call& call, std::span<std::byte> value, std::uint32_t root);
 
-  /// Posts a value for `root`, which is one of the members. All members call this, the root too.
-  /// Waits only if the value of SharedRegion::posts posts before is unread.
+  /// Posts a value: leaves it in the region for `root`, which is one of the members. All members
+  /// call this function, the root too. Blocks only if the root of an earlier call has not read its
+  /// value yet: the call that was SharedRegion::posts calls before this one.
   void post(const Call& call, std::span<const std::byte> in, std::uint32_t root);
-  /// Returns whether a member has posted its value. For the root, after its own post.
+  /// Returns whether a member has posted its value. Only the root may call it, after its own call
+  /// of post().
   bool has_posted(std::uint32_t member) const;
   /// Returns the value that a member has posted, at the root. Waits for it. The value is valid
   /// until collect().
@@ -111,8 +113,9 @@ class Member {
   std::uint32_t rounds_ = 0;                  // rounds in which this member has arrived
   std::uint32_t broadcasts_ = 0;              // broadcasts that this member has begun
   std::uint32_t room_ = SharedRegion::slots;  // first broadcast whose slot may still be in use
-  std::uint64_t posts_ = 0;                   // posts that this member has begun
-  std::array<std::uint32_t, SharedRegion::posts> roots_{};  // readers of the last posts
+  std::uint64_t posts_ = 0;                   // values that this member has posted for a root
+  // Roots for which this member has posted its latest values.
+  std::array<std::uint32_t, SharedRegion::posts> roots_{};
   std::string told_;  // last text that this member wrote into the region
 };
 

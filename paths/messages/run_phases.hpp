@@ -36,8 +36,9 @@ class RunPhases {
 
   /// Reports the arrival of this host to all other hosts. Does not block.
   void begin();
-  /// If begin() was called, blocks until all hosts have arrived or are gone, at most for two
-  /// deadlines. Prints the missing hosts after 5 s, then at growing intervals.
+  /// If begin() was called, blocks until all hosts have arrived or are gone. Also returns, without
+  /// an error, if twice the `deadline` of the config has passed since begin(). Prints the missing
+  /// hosts after 5 s, then at growing intervals.
   void await_all();
   /// Blocks until the threads of all hosts have ended. See MessageEndpoint::finish(). Returns an
   /// error text; "" if there was no error.

@@ -24,7 +24,9 @@ using namespace std::chrono_literals;
 inline constexpr StageId there = 7;  // a stage of the other host
 inline constexpr std::uint32_t other = 1;
 
-inline constexpr std::uint64_t unsendable = 4711;  // number of an operation that cannot be sent
+// Number of an operation. Kept::send() throws an exception when it gets the operation with this
+// number.
+inline constexpr std::uint64_t unsendable = 4711;
 
 /// Keeps sent frames for a test that plays the other host. It can reply to a hello at once.
 class Kept final : public Transport {

@@ -125,8 +125,9 @@ struct Transferred {
 using Saw = std::function<void(const paths::Operation&)>;
 
 /// The scene's clusters, all on one host. Each cluster has an allreduce, the wrappers of the
-/// relaxation and a store. Each pair of clusters has a transfer. Its links delay each message at
-/// random and keep the order.
+/// relaxation and a store. For each pair of clusters, other wrappers transfer the results of one
+/// cluster to the other one over links. The links delay each message at random, and keep the order
+/// of messages.
 class MultiCluster {
  public:
   MultiCluster(const Scene& scene, wrappers::ConditionCheckSwitches switches);

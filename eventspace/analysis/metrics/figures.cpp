@@ -274,8 +274,8 @@ std::uint32_t Figures::find_last(const Round& round, std::uint32_t number) const
 }
 
 /// Adds the time from the arrival of the leader at a join until the round continued below the join.
-/// The leader is the last contributor that arrived before that. In a broadcast, other contributors
-/// may arrive later.
+/// The leader is the last contributor that arrived before the round continued. In a broadcast,
+/// other contributors may arrive after the round has continued.
 void Figures::add_through(const Round& round, std::uint32_t number) {
   const Join& join = shape_.joins[number];
   const Pass* below = pass_of(round, join.below);

@@ -15,8 +15,10 @@ namespace {
 constexpr std::size_t least_late = 8;
 constexpr std::size_t first_look = 128;  // number of late computations in the first search
 constexpr std::size_t peaks_kept = 12;
-/// Upper ends of the range of frequencies that is searched, as multiples of 1 / guess. The second
-/// one serves for noise events (ticks) that occur mostly outside of computations.
+/// find_period() searches up to two ranges of frequencies, the second one only if the first has no
+/// period that fits. These are the highest frequencies of both, as multiples of 1 / `guess`, where
+/// `guess` is the estimated period. The second range is for noise events (ticks) that occur mostly
+/// outside of computations.
 constexpr double search_factors[] = {1.6, 5};
 constexpr double oversampling = 4;
 /// Maximum number of frequencies to try. If there are more, the thread computes so rarely that

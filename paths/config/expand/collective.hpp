@@ -26,7 +26,8 @@ struct Telling {
   bool skips = true;        ///< whether other clusters may skip all results but the newest
 };
 
-/// Expands one collective into paths, as the algorithm requires that its setting `algorithm` names.
+/// Expands one collective of the config into wrappers and paths. The setting `algorithm` of the
+/// collective selects which ones.
 class CollectiveExpansion {
  public:
   /// All arguments outlive this object.

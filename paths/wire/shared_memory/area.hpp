@@ -115,9 +115,9 @@ class RingWriter {
   /// Asks for a notification when half of the ring is free. Returns false if the reader has
   /// consumed bytes meanwhile.
   bool ask_for_room();
-  /// Returns the number of bytes to skip, so that the next bytes are at the beginning of the ring;
-  /// 0 = do not skip. Bytes are skipped if the ring is empty and was partly used, and if the used
-  /// part can hold `wanted` bytes.
+  /// Returns the number of bytes that the writer must skip so that its next bytes are at the
+  /// beginning of the ring; 0 = do not skip. The result is above 0 only if the reader has read all
+  /// bytes, and if `wanted` bytes fit between the beginning of the ring and the writer's position.
   ///
   /// Why: Memory that small frames use again and again stays in the processor's cache. The cache
   ///      has no room for a whole ring, nor for the rings of several peers.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/collectives/schedule/every_schedule.cpp — enumeration of tasks and parameters.
+// tests/collectives/schedule/every_schedule.cpp — list of collectives and parameters to test.
 #include "tests/collectives/schedule/every_schedule.hpp"
 
 #include <fmt/format.h>
