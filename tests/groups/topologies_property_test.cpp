@@ -157,7 +157,8 @@ void try_topology(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("groups: every collective over any topology equals a serial reference") {
+TEST_CASE("groups: every collective over any topology equals a serial reference",
+          "[without_asan]") {
   const std::uint64_t first = test_support::from_environment("PATHS_SEED", 1);
   const std::uint64_t seeds =
       test_support::from_environment("PATHS_SEEDS", test_support::or_fewer(48));

@@ -123,7 +123,8 @@ TEST_CASE("groups: elements of every size are folded between hosts across any fr
                      {1, 7281, 8000});
 }
 
-TEST_CASE("groups: a NaN in a checked reduction is refused at its source and names the thread") {
+TEST_CASE("groups: a NaN in a checked reduction is refused at its source and names the thread",
+          "[without_asan]") {
   constexpr std::size_t size = 2400, bad = 1713;
   for (const char* config : {three_hosts, one_host, four_hosts})
     for (const std::vector<std::uint32_t>& order :

@@ -211,7 +211,7 @@ TEST_CASE("shared space: memory of large tuples is reused and returned when it i
 
 // Uses one OS thread, and takes minutes under the thread sanitizer.
 TEST_CASE("shared space: it costs no more than its limit for any sequence of sizes",
-          "[without_tsan]") {
+          "[without_tsan][without_asan]") {
   const auto space =
       SharedSpace::make(own_name(), {.bytes = SharedSpace::bytes_of(std::vector(1, eight))});
   const auto element = space->enter("e", values, {}, eight);
@@ -278,7 +278,8 @@ TEST_CASE("shared space: a tuple may take all memory of an element after any ear
   });
 }
 
-TEST_CASE("shared space: the maximum number of elements can be full at the same time") {
+TEST_CASE("shared space: the maximum number of elements can be full at the same time",
+          "[without_asan][without_tsan]") {
   const auto space = SharedSpace::make(own_name());
   constexpr std::uint64_t arena = 16 * pastset::page_bytes, bytes = arena / 64 + 1;
   constexpr std::uint64_t most = pastset::tuples_in(arena, bytes);
@@ -291,7 +292,8 @@ TEST_CASE("shared space: the maximum number of elements can be full at the same 
   }
 }
 
-TEST_CASE("shared space: a lack of extents is reported even if there is memory") {
+TEST_CASE("shared space: a lack of extents is reported even if there is memory",
+          "[without_asan][without_tsan]") {
   const auto space = SharedSpace::make(own_name(), {.bytes = 2048 * mib});
   std::vector<base::Buffer> buffers;
   std::shared_ptr<pastset::Element> last;
