@@ -49,7 +49,9 @@ void say_sum(paths::Thread& thread, const test_support::Say& say) {
 
 }  // namespace
 
-TEST_CASE("groups: processes of a machine use shared memory, and lanes give the same bits") {
+// The thread sanitizer does not see what processes do to each other.
+TEST_CASE("groups: processes of a machine use shared memory, and lanes give the same bits",
+          "[without_tsan]") {
   std::vector<std::string> sums;
   for (const std::string memory : {"", "shared_memory: false\n"}) {
     const test_support::Sim sim = hosts_of_a_machine(5, memory);
@@ -67,7 +69,8 @@ TEST_CASE("groups: processes of a machine use shared memory, and lanes give the 
   for (const std::string& sum : sums) CHECK(sum == sums.front());
 }
 
-TEST_CASE("groups: large values pass through shared memory in chunks and results are correct") {
+TEST_CASE("groups: large values pass through shared memory in chunks and results are correct",
+          "[without_tsan]") {
   test_support::add_composition();
   const auto hosts_number = GENERATE(2, 5);
   const test_support::Sim sim = hosts_of_a_machine(hosts_number);
