@@ -76,7 +76,7 @@ TEST_CASE("peer: with lanes the hosts that lost a peer also end within seconds")
 TEST_CASE("peer: a stopped host is lost at the end to hosts with lanes only") {
   const bool shared_memory = GENERATE(true, false);
   const Sim sim(network_line("ipc", 3) +
-                fmt::format("shared_memory: {}\ndeadline: 2s\nclusters: {{a: {{hosts: 3}}}}\n"
+                fmt::format("shared_memory: {}\ndeadline: 5s\nclusters: {{a: {{hosts: 3}}}}\n"
                             "lanes: {{}}\n",
                             shared_memory));
   auto processes = start_hosts(sim, [](paths::Thread& thread, const Say& say) {
