@@ -50,7 +50,7 @@ TEST_CASE(
   t.runtime.run([&] {
     const auto here = t.hosts[0].group("all", t.hosts.all()),
                there = t.hosts[1].group("all", t.hosts.all());
-    t.runtime.sleep_for(200ms);  // the receiver's credit has arrived before 200 ms
+    t.runtime.sleep_for(400ms);  // the receiver's credit has arrived before 400 ms
     const auto sending = here->send(1, 0, base::Payload::of(7));
     t.hosts[1].host_ended(0);
     CHECK(there->receive(0, 0).wait().payload.read<int>() == 7);
@@ -67,7 +67,7 @@ TEST_CASE("steady lanes: messages that two hosts sent before they ended arrive o
     std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (const std::uint32_t host : {0, 1, 2})
       groups.push_back(hosts[host].group("all", hosts.all()));
-    runtime.sleep_for(50ms);  // the receiver's credit has arrived before 50 ms
+    runtime.sleep_for(400ms);  // the receiver's credit has arrived before 400 ms
     const base::Payload message = base::Payload::of(std::vector<std::byte>(10'000));
     auto first = groups[0]->send(2, 0, message), second = groups[1]->send(2, 0, message);
     first.wait();
@@ -85,7 +85,7 @@ TEST_CASE("steady lanes: the end of a host does not overtake what it sent to oth
     std::vector<std::unique_ptr<paths::MessageGroup>> groups;
     for (const std::uint32_t host : {0, 1, 2})
       groups.push_back(t.hosts[host].group("all", t.hosts.all()));
-    t.runtime.sleep_for(50ms);
+    t.runtime.sleep_for(400ms);
     const base::Payload message = base::Payload::of(std::vector<std::byte>(10'000));
     auto sending = groups[2]->send(0, 0, message);
     t.hosts[1].host_ended(2);  // host 1 has nothing to receive
