@@ -151,7 +151,7 @@ bool Path::has_started() const {
 /// Begins a use of the path by the calling thread.
 /// Throws: UsageError if the thread may not use the path now.
 Owner::Use Path::use(std::string_view what) const {
-  if (released_ && owner_->is_caller())
+  if (owner_->is_caller() && released_)  // only the owner may read released_
     throw base::UsageError(fmt::format("path {}: {} after its release", graph(), what));
   return {*owner_, what, "path", graph()};
 }
