@@ -25,20 +25,19 @@ Count rounded_up(Count count, Count unit) { return count / unit + (count % unit 
 
 }  // namespace
 
+bool Chunks::has_own_blocks(Collective collective) {
+  return collective == Collective::alltoall || collective == Collective::scatter ||
+         collective == Collective::reduce_scatter;
+}
+
 Chunks::Chunks(const collectives::CollectiveSpec& task, Rank me, Count chunk_max)
-    : task_(task),
-      me_(me),
-      chunk_max_(chunk_max),
-      slice_max_(chunk_max / task.size()),
-      has_own_blocks_(task.collective == Collective::alltoall ||
-                      task.collective == Collective::scatter ||
-                      task.collective == Collective::reduce_scatter) {
+    : task_(task), me_(me), chunk_max_(chunk_max), slice_max_(chunk_max / task.size()) {
   ENSURE(slice_max_ > 0);
   Count given_max = 0;
   for (Rank source = 0; source < task_.size(); ++source)
     given_max = std::max(given_max, collectives::in_range(task_, source).count);
   if (given_max <= chunk_max_) return;
-  if (!has_own_blocks_) {
+  if (!has_own_blocks(task_.collective)) {
     rounds_ = rounded_up(given_max, chunk_max_);
     return;
   }
@@ -71,7 +70,7 @@ Chunks::Piece Chunks::given(Rank target, Count round) const {
 
 Chunks::Piece Chunks::taken(Rank source, Count round) const {
   const Range all = block(source, me_);
-  if (!has_own_blocks_) {
+  if (!has_own_blocks(task_.collective)) {
     const Range part = part_of(all.count, round * chunk_max_, chunk_max_);
     return {{0, part.count}, part.offset};
   }

@@ -20,6 +20,8 @@ class Chunks {
     collectives::Count to = 0;
   };
 
+  /// Returns whether each participant takes a block of its own from each other one.
+  static bool has_own_blocks(collectives::Collective collective);
   /// Chunks have at most `chunk_max` elements: one for each member, or more.
   Chunks(const collectives::CollectiveSpec& task, collectives::Rank me,
          collectives::Count chunk_max);
@@ -39,7 +41,7 @@ class Chunks {
   Piece taken(collectives::Rank source, collectives::Count round) const;
 
  private:
-  bool is_sliced() const { return has_own_blocks_ && rounds_ > 1; }
+  bool is_sliced() const { return has_own_blocks(task_.collective) && rounds_ > 1; }
   collectives::Range block(collectives::Rank source, collectives::Rank target) const;
   Piece whole(collectives::Rank member, collectives::Count round) const;
   Piece given(collectives::Rank target, collectives::Count round) const;
@@ -47,7 +49,6 @@ class Chunks {
   const collectives::CollectiveSpec& task_;
   const collectives::Rank me_;
   const collectives::Count chunk_max_, slice_max_;
-  const bool has_own_blocks_;
   collectives::Count rounds_ = 1;
 };
 

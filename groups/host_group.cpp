@@ -444,10 +444,7 @@ bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& ru
   }
   running.shared_digest = operation.name.signature_digest;
   chose(running, std::string(shared_memory_name));
-  if (running.is_abandoned)
-    throw paths::TravelError("", "", "",
-                             fmt::format("{}: a member was stopped", running.name.text()),
-                             paths::FailureCause::ended);
+  throw_if_abandoned(operation);
   local.distribute();
   return true;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/digest.hpp"
+#include "groups/chunks.hpp"
 #include "groups/local.hpp"
 
 namespace groups {
@@ -35,6 +36,7 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
 /// chunks with a piece of every block would be almost empty.
 bool can_use_shared_memory(const Call& call, const SelectionKey& question) {
   if (!call.has_values || call.algorithm != "best" || call.selector != nullptr) return false;
+  if (!Chunks::has_own_blocks(question.collective)) return true;
   constexpr std::uint64_t even_ratio_max = 8, large_bytes = std::uint64_t{1} << 20;
   const std::uint64_t largest = question.counts.largest();
   return largest <= large_bytes / std::max<std::uint64_t>(1, question.element_bytes) ||

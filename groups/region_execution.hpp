@@ -24,7 +24,7 @@ struct RegionOperation {
   std::uint64_t turn;
   const OperationName& name;
   const collectives::CollectiveSpec& task;
-  std::uint64_t digest;   ///< digest of this call and all calls before it
+  std::uint64_t digest;   ///< digest of the schedule, this call and all calls before it
   std::string_view text;  ///< the call, for error messages of other hosts
   std::size_t element_bytes;
   std::span<std::byte> in, out;

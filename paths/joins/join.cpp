@@ -365,7 +365,7 @@ Failure Join::prepare(Round& round, Operation& operation, const Next& next) {
   } catch (const runtime::Stop& stop) {
     return view_.failure(name(), operation.path, stop.what(), FailureCause::ended);
   } catch (const pastset::Marked& mark) {
-    // A reduction function of the application has read an element that has a mark.
+    // A reduction function of the application has read an element that has an error mark.
     return view_.failure(name(), operation.path, mark.what());
   } catch (...) {
     return next.failure_of(std::current_exception(), operation.path);

@@ -101,6 +101,31 @@ TEST_CASE("groups: large values pass through shared memory in chunks and results
   }
 }
 
+TEST_CASE("groups: calls with large blocks of very different sizes use messages") {
+  const test_support::Sim sim = hosts_of_a_machine(3);
+  auto hosts =
+      test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        // Three rows of three blocks. Only the block from thread 0 to thread 1 is not empty.
+        const std::vector<std::uint64_t> counts{0, 400'000, 0, 0, 0, 0, 0, 0, 0};
+        const Values in(thread.rank() == 0 ? counts[1] : 0, 3.5);
+        Values out(thread.rank() == 1 ? counts[1] : 0);
+        world.run(groups::alltoall(in, out, counts));
+        const bool is_right = out == Values(out.size(), 3.5);
+        say(fmt::format("uneven {} by {}", is_right, world.last_algorithm()));
+        Values all(3);
+        world.run(groups::alltoall(all, all));
+        say("even by " + world.last_algorithm());
+      });
+  for (auto& [name, host] : hosts) {
+    CHECK(host.end(60'000) == 0);
+    INFO(host.text());
+    CHECK(host.lines("uneven true").size() == 1);
+    CHECK(host.lines("uneven true by shared_memory").empty());
+    CHECK(host.lines("even by shared_memory").size() == 1);
+  }
+}
+
 TEST_CASE("groups: a process killed before a gather is named though another host is late") {
   const bool is_gather = GENERATE(true, false);
   const test_support::Sim sim = hosts_of_a_machine(3);
