@@ -76,7 +76,7 @@ TEST_CASE("lanes of processes: all hosts name a missing one a deadline after the
     const std::string missing = sim.plan().hosts[culprit].name;
     auto hosts = start_hosts(sim, send_around, {}, {}, missing);
     // Made after the forks, because its thread might hold locks during a fork.
-    runtime::Runtime clock;
+    const Stopwatch clock;
     INFO("without " << missing);
     check_others(hosts, missing, [&](const std::string& name) {
       INFO("host " << name);

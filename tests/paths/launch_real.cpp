@@ -53,7 +53,7 @@ Launched launched(const std::vector<Launch>& processes, LaunchOptions options = 
   const std::string out = folder.write("out", ""), err = folder.write("err", "");
   options.out = open(out.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   options.err = open(err.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  runtime::Runtime clock({.clock = runtime::ClockKind::steady});
+  const Stopwatch clock;
   const base::Nanos before = clock.now();
   Launched outcome;
   outcome.code = launch(processes, options);

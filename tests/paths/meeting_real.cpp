@@ -119,7 +119,7 @@ struct Endings {
 Endings carry_out(const Start& start) {
   const Sim sim(start.config), other(start.other);
   const std::string culprit = sim.plan().hosts[start.culprit].name;
-  runtime::Runtime clock;
+  const Stopwatch clock;
   std::vector<std::pair<std::string, HostProcess>> processes;
   base::Nanos fault{0};
   std::vector<std::pair<base::Nanos, std::function<void()>>> acts;

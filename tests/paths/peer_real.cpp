@@ -165,7 +165,7 @@ TEST_CASE("peer: paths run stops all hosts if one is killed and names it and lea
       "env XDG_RUNTIME_DIR={} {}/paths run {} --transport {} -- noise_allreduce --iterations "
       "1000000 --compute sleep --compute-time 1ms",
       sockets, PATHS_BUILD_BIN_DIR, file, transport));
-  runtime::Runtime clock;
+  const Stopwatch clock;
   while (!processes_of(file).contains("b2") && clock.now() < 10s) pause(50ms);
   REQUIRE(processes_of(file).contains("b2"));
   pause(1s);

@@ -196,7 +196,7 @@ collectives:
   const auto resident = resident_kib(victim.pid());
   const auto open = open_descriptors(victim.pid());
   visit.all();
-  runtime::Runtime clock;
+  const Stopwatch clock;
   while (open_descriptors(victim.pid()) > open && clock.now() < 60s) pause(50ms);
   const auto open_after = open_descriptors(victim.pid());
   const auto resident_after = resident_kib(victim.pid());

@@ -366,7 +366,7 @@ TEST_CASE(
       start_command(fmt::format("{}/paths run {} -- lane_traffic --messages {} --bytes 65536",
                                 PATHS_BUILD_BIN_DIR, file, is_killed ? 100'000 : 200));
   if (is_killed) {
-    runtime::Runtime clock;
+    const Stopwatch clock;
     while (processes_of(file).size() < places && clock.now() < 10s) pause(50ms);
     const auto all = processes_of(file);
     REQUIRE(all.size() == places);

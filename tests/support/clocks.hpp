@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/support/clocks.hpp — contexts on the virtual clock, or on both clocks.
+// tests/support/clocks.hpp — contexts on the virtual clock, or on both clocks; a stopwatch.
 #pragma once
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -34,6 +35,18 @@ void in_threads(runtime::Runtime& runtime, Count count, const Work& work) {
                                   [&work, i] { work(i); }));
   for (runtime::Task& task : tasks) task.join();
 }
+
+/// Measures real time since its construction, without a Runtime. A Runtime starts a thread, and
+/// under the address sanitizer a process that is forked from a process with threads can hang.
+class Stopwatch {
+  using Clock = std::chrono::steady_clock;  // tidy: real time
+
+ public:
+  base::Nanos now() const { return Clock::now() - begin_; }
+
+ private:
+  Clock::time_point begin_ = Clock::now();
+};
 
 /// Sleeps outside any context of a runtime.
 inline void pause(base::Nanos span) {
