@@ -54,7 +54,8 @@ void read_config(const std::string& file, Participants& read, base::Mistakes& mi
     read.topology = read.network->topology;
     const std::vector<std::uint32_t> hosts = groups::participants_of(plan);
     for (const std::uint32_t host : hosts) read.hosts.push_back(plan.hosts[host].name);
-    read.can_share_memory = groups::MachineGroup::is_possible(plan, hosts, *read.topology);
+    read.can_share_memory =
+        plan.shared_memory && groups::MachineGroup::is_possible(plan, hosts, *read.topology);
     for (std::size_t cluster = 0; cluster < read.topology->clusters(); ++cluster)
       read.clusters.push_back(plan.cluster_of(hosts[read.topology->cluster(cluster)[0]]));
   } catch (const base::ConfigError& error) {

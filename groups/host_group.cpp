@@ -114,10 +114,11 @@ HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
            const auto running = running_.find(number);
            return running == running_.end() ? std::string() : call_text(*running->second);
          }});
-  if (lanes_ != nullptr && failing_ == Failing::all_behind &&
-      deployment_.shared_elements().are_shared() &&
-      MachineGroup::is_possible(deployment_.plan(), layout_.hosts(),
-                                *selector_->network().topology))
+  is_on_one_machine_ = lanes_ != nullptr && failing_ == Failing::all_behind &&
+                       deployment_.shared_elements().are_between_processes() &&
+                       MachineGroup::is_possible(deployment_.plan(), layout_.hosts(),
+                                                 *selector_->network().topology);
+  if (is_on_one_machine_ && deployment_.shared_elements().are_shared())
     machine_ = std::make_unique<MachineGroup>(
         MachineGroup::Parts{deployment_.runtime(), *lanes_, hosts_, me_});
 }
@@ -207,7 +208,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
     running->name.signature_digest = signature_digest_;
     begun_ = number + 1;
     last_ = prepared;
-    if (prepared->uses_shared_memory) running->turn = machine_->new_turn();
+    if (prepared->can_share_memory && machine_ != nullptr) running->turn = machine_->new_turn();
   }
   if (waits)
     carry_out(running);
@@ -308,9 +309,9 @@ std::shared_ptr<const PreparedCall> HostGroup::prepare(const Call& call) {
   std::shared_ptr<const PreparedCall> prepared;
   if (PreparedCallCache::keep(call)) {
     runtime::Lock lock(mutex_);
-    prepared = prepared_.of(call, layout_, machine_ != nullptr);
+    prepared = prepared_.of(call, layout_, is_on_one_machine_);
   } else {
-    prepared = std::make_shared<const PreparedCall>(call, layout_, machine_ != nullptr);
+    prepared = std::make_shared<const PreparedCall>(call, layout_, is_on_one_machine_);
   }
   if (call.algorithm != "best") check_algorithm(*prepared);
   if (call.window > 0 || call.ports.receiving > 0) check_window(call, *prepared);

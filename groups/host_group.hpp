@@ -167,7 +167,8 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const std::vector<std::uint32_t>& hosts_;     // host number in the run of each participant
   const std::unique_ptr<GroupTrace> trace_;     // null unless the run is traced
   std::unique_ptr<paths::MessageGroup> lanes_;  // null if the group is on one host
-  std::unique_ptr<MachineGroup> machine_;       // null unless the hosts are on one machine
+  bool is_on_one_machine_ = false;              // its hosts are processes of one machine
+  std::unique_ptr<MachineGroup> machine_;       // null unless these hosts may share memory
   mutable runtime::Mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Running>> running_;  // keyed by operation number
   std::set<std::uint32_t> come_;                               // members that have joined

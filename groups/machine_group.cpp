@@ -41,8 +41,7 @@ std::string new_door_name() {
 
 bool MachineGroup::is_possible(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                                const collectives::Topology& topology) {
-  if (!plan.shared_memory || topology.depth() > 0 || hosts.size() < 2 ||
-      hosts.size() > paths::SharedRegion::members_max)
+  if (topology.depth() > 0 || hosts.size() < 2 || hosts.size() > paths::SharedRegion::members_max)
     return false;
   return std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t host) {
     return plan.hosts[host].cluster == plan.hosts[hosts[0]].cluster &&

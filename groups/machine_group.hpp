@@ -43,8 +43,8 @@ class MachineGroup final : public paths::Alarm {
   };
   explicit MachineGroup(const Parts& parts) : parts_(parts) {}
 
-  /// Returns whether hosts can share a region according to the plan, if they are processes.
-  /// `topology` is that of these hosts. All hosts get the same result.
+  /// Returns whether hosts can share a region, if they are processes and the plan allows shared
+  /// memory. `topology` is that of these hosts. All hosts get the same result.
   static bool is_possible(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
                           const collectives::Topology& topology);
   /// Returns the turn of the next operation: 1, 2, ... The turn is the operation's position in the

@@ -75,10 +75,10 @@ PreparedCall::PreparedCall(const Call& its_call, const Layout& layout, bool may_
       signature(signature_of(call, counts)),
       digest(base::digest_of(signature).low),
       question(question_of(call, counts, layout)),
-      uses_shared_memory(may_share && can_use_shared_memory(call, question)) {
+      can_share_memory(may_share && can_use_shared_memory(call, question)) {
   // The schedule must fold in the same order as operations in the shared region, because hosts that
-  // cannot map the region use the schedule.
-  if (uses_shared_memory && question.worst == collectives::Order::in_order)
+  // cannot map the region, or may not use it, use the schedule.
+  if (can_share_memory && question.worst == collectives::Order::in_order)
     question.worst = collectives::Order::canonical;
 }
 

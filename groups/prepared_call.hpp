@@ -16,7 +16,7 @@ namespace groups {
 ///
 /// Thread-safe: immutable, except for `choice`, which the owner's mutex guards.
 struct PreparedCall {
-  /// `may_share` is true if the hosts can share a memory region (MachineGroup::is_possible).
+  /// `may_share` is true if the hosts are processes of one machine (MachineGroup::is_possible).
   /// Throws: UsageError for impossible counts.
   PreparedCall(const Call& call, const Layout& layout, bool may_share);
   PreparedCall(const PreparedCall&) = delete;
@@ -28,8 +28,8 @@ struct PreparedCall {
   const std::string signature;  ///< text that the members of a host compare
   const std::uint64_t digest;   ///< digest of `signature`
   SelectionKey question;
-  const bool uses_shared_memory;  ///< whether the hosts use a shared region (MachineGroup) for the
-                                  ///< call, if they have one
+  const bool can_share_memory;  ///< whether the hosts use a shared region (MachineGroup) for the
+                                ///< call, if they have one
   /// Selected schedule; null until it is first needed.
   mutable std::shared_ptr<const Selection> choice = {};
 };

@@ -15,6 +15,7 @@ namespace paths {
 SharedElements::SharedElements(const Plan& plan, std::uint32_t host, const Peers& peers)
     : plan_(plan),
       host_(host),
+      are_between_processes_(peers.are_processes),
       are_shared_(peers.are_processes && peers.shared_memory),
       run_(peers.run.text().substr(0, 12)) {}
 

@@ -26,6 +26,7 @@ class SharedElements {
   /// Returns whether hosts of this run share elements. They do if hosts are processes and the plan
   /// allows shared memory.
   bool are_shared() const { return are_shared_; }
+  bool are_between_processes() const { return are_between_processes_; }  ///< hosts are processes
   /// Returns a shared element of this host. The first call makes all shared elements of this host,
   /// so that no other process can make one of them with different options.
   std::shared_ptr<pastset::Element> make(const Plan::PlanElement& element);
@@ -40,7 +41,7 @@ class SharedElements {
 
   const Plan& plan_;
   const std::uint32_t host_;
-  const bool are_shared_;
+  const bool are_between_processes_, are_shared_;
   const std::string run_;
   runtime::Mutex mutex_;
   std::map<std::uint32_t, std::unique_ptr<pastset::SharedSpace>> spaces_;  // keyed by host

@@ -41,10 +41,12 @@ rlimit limit_address_space(bool lowers) {
 
 void say_sum(paths::Thread& thread, const test_support::Say& say) {
   groups::Group world(thread);
-  const Values in{1.0 / (1 + thread.rank()), 1e16 / (1 + thread.rank())};
-  Values out(2);
+  // In so many sums, each order of the same numbers gives other bits at least once.
+  Values in, out(64);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    in.push_back(1.0 / static_cast<double>(1 + thread.rank() + 11 * i));
   world.run(groups::allreduce(in, out, "sum"));
-  say(fmt::format("sum {:a} {:a} by {}", out[0], out[1], world.last_algorithm()));
+  say(fmt::format("sum {:a} by {}", fmt::join(out, " "), world.last_algorithm()));
 }
 
 }  // namespace
@@ -54,7 +56,7 @@ TEST_CASE("groups: processes of a machine use shared memory, and lanes give the 
           "[without_tsan]") {
   std::vector<std::string> sums;
   for (const std::string memory : {"", "shared_memory: false\n"}) {
-    const test_support::Sim sim = hosts_of_a_machine(5, memory);
+    const test_support::Sim sim = hosts_of_a_machine(6, memory);
     auto hosts = test_support::start_hosts(sim, say_sum);
     for (auto& [name, host] : hosts) {
       CHECK(host.end(60'000) == 0);

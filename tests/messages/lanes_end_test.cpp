@@ -73,7 +73,7 @@ TEST_CASE("lanes: the end of a host is delivered after messages that arrive at t
 }
 
 TEST_CASE("lanes: hosts stay until the threads of all clusters have ended and then leave",
-          "[without_asan]") {
+          "[without_asan][without_tsan]") {
   for (const std::uint32_t clusters : {2, 3, 32, 33, 70, 1100}) {
     INFO(clusters << " clusters");
     const bool is_one_round = clusters <= 32, are_two = clusters <= 32 * 32;

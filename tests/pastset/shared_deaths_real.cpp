@@ -276,7 +276,9 @@ TEST_CASE("shared space: after the death of the last observer movers without roo
   say("an observer that is killed", spans);
 }
 
-TEST_CASE("shared space: a death while a mover polls for room is also an error") {
+// Under the thread sanitizer, 300 threads and the other processes take longer than the limit of a
+// wait.
+TEST_CASE("shared space: a death while a mover polls for room is also an error", "[without_tsan]") {
   const std::string name = own_name();
   SequenceQueue consumers(
       name, "consumer",

@@ -192,7 +192,8 @@ TEST_CASE("shared space: a process killed while it writes a large tuple leaves n
   });
 }
 
-TEST_CASE("shared space: memory of large tuples is reused and returned when it is not needed") {
+TEST_CASE("shared space: memory of large tuples is reused and returned when it is not needed",
+          "[without_tsan]") {
   const std::string name = own_name();
   on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(name, {.bytes = 256 * mib});
@@ -227,7 +228,8 @@ TEST_CASE("shared space: it costs no more than its limit for any sequence of siz
   }
 }
 
-TEST_CASE("shared space: an element holds the promised number of tuples of a size and no more") {
+TEST_CASE("shared space: an element holds the promised number of tuples of a size and no more",
+          "[without_tsan]") {
   const auto space = SharedSpace::make(own_name(), {.bytes = 256 * mib});
   int names = 0;
   for (const std::uint64_t arena : {8192ul, 100'000ul, mib, 4 * mib, 64 * mib})
@@ -350,7 +352,8 @@ TEST_CASE("shared space: a process can read any number of tuples in place") {
 }
 
 TEST_CASE(
-    "shared space: an element with keep_newest needs one spare tuple for any number of movers") {
+    "shared space: an element with keep_newest needs one spare tuple for any number of movers",
+    "[without_tsan]") {
   const std::size_t count = GENERATE(std::size_t{1200}, std::size_t{of_a_mib});
   on_steady_clock([&](runtime::Runtime& runtime) {
     const auto space = SharedSpace::make(own_name());

@@ -177,7 +177,8 @@ TEST_CASE("switch of processes: a killed host is known beyond the switches") {
   });
 }
 
-TEST_CASE("switch of processes: if any process is killed at any time all others end") {
+TEST_CASE("switch of processes: if any process is killed at any time all others end",
+          "[without_tsan]") {
   const std::string victim = GENERATE("alpha-0", "beta-1", "switch alpha", "switch beta");
   const int after = GENERATE(0, 5, 20, 60);  // milliseconds, approximately
   INFO(victim << " after " << after << " ms");

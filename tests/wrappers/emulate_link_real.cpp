@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/environment.hpp"
 #include "tests/support/sim.hpp"
 
 TEST_CASE(
@@ -25,7 +26,7 @@ paths:
   const auto program = [](paths::Thread& thread) {
     if (!thread.has_path("log")) return;
     paths::Path& log = thread.path("log");
-    for (int round = 0; round < 500; ++round) {
+    for (std::uint64_t round = 0; round < test_support::or_fewer(500); ++round) {
       std::vector<paths::Started> started;
       for (std::uint64_t i = 0; i < 3; ++i) {
         log.send(base::Payload::of(i));
