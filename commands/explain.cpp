@@ -12,6 +12,7 @@
 #include "collectives/cost/best.hpp"
 #include "commands/commands.hpp"
 #include "commands/schedule_request.hpp"
+#include "groups/machine_group.hpp"
 
 namespace commands {
 namespace {
@@ -90,9 +91,15 @@ void print_rows(const ScheduleRequest& request, const std::vector<Row>& rows, ba
         why.empty() ? "" : "  <- " + why);
   }
   if (taken == rows.end()) std::cout << "None is taken: each adds in a different order.\n";
-  if (request.participants.can_share_memory)
+  const auto& machines = request.participants.machines;
+  const pricing::Bytes bytes = request.bytes_of(request.task.counts.largest());
+  if (machines && machines->is_one())
     std::cout << "Processes of one machine use shared memory instead, unless the config contains "
                  "`shared_memory: false`.\n";
+  else if (machines && groups::MachineGroup::can_lead(request.task.collective, bytes))
+    std::cout << "If the hosts of each cluster are processes of one machine, they use shared "
+                 "memory, and one host of each cluster takes part in a schedule. The config can "
+                 "forbid that with `shared_memory: false`.\n";
 }
 
 /// Prints the algorithms for the collective that are impossible on this topology.

@@ -12,7 +12,6 @@
 #include "base/near_match.hpp"
 #include "collectives/algorithms/all.hpp"
 #include "collectives/cost/bound.hpp"
-#include "groups/machine_group.hpp"
 #include "groups/network_of.hpp"
 #include "paths/config/config.hpp"
 #include "wrappers/all.hpp"
@@ -54,8 +53,7 @@ void read_config(const std::string& file, Participants& read, base::Mistakes& mi
     read.topology = read.network->topology;
     const std::vector<std::uint32_t> hosts = groups::participants_of(plan);
     for (const std::uint32_t host : hosts) read.hosts.push_back(plan.hosts[host].name);
-    read.can_share_memory =
-        plan.shared_memory && groups::MachineGroup::is_possible(plan, hosts, *read.topology);
+    if (plan.shared_memory) read.machines = groups::Machines::of(plan, hosts, *read.topology);
     for (std::size_t cluster = 0; cluster < read.topology->clusters(); ++cluster)
       read.clusters.push_back(plan.cluster_of(hosts[read.topology->cluster(cluster)[0]]));
   } catch (const base::ConfigError& error) {

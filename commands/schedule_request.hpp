@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "collectives/cost/network.hpp"
 #include "collectives/schedule/algorithm.hpp"
+#include "groups/machines.hpp"
 #include "paths/config/overrides.hpp"
 
 namespace commands {
@@ -37,8 +38,8 @@ struct Participants {
   std::optional<pricing::Network> network;  ///< only if the participants are from a config
   std::vector<std::string> hosts;           ///< names, by rank
   std::vector<std::string> clusters;        ///< names, in the order of the topology
-  /// Whether they use shared memory in place of a schedule if they are processes of one machine.
-  bool can_share_memory = false;
+  /// Which of them share memory, if they are processes.
+  std::optional<groups::Machines> machines;
 };
 
 /// Parsed options.

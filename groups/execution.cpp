@@ -336,7 +336,10 @@ void Execution::trace(Slot slot) {
                 : step.action == Action::receive ? eventspace::GroupAction::receive
                 : step.action == Action::reduce  ? eventspace::GroupAction::fold
                                                  : eventspace::GroupAction::copy;
-  done.peer = is_message ? share_->trace->host(step.peer) : share_->trace->host();
+  const auto& participants = share_->participants;
+  done.peer = is_message
+                  ? share_->trace->host(participants.empty() ? step.peer : participants[step.peer])
+                  : share_->trace->host();
   done.channel = step.channel;
   done.bytes = is_message ? kept_[slot].bytes : size_of(into_);
   done.begin_nanos = kept_[slot].began_nanos;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,8 @@ struct Share {
   /// Whether values of `in` must be checked before they are sent or copied. Values that are folded
   /// are checked in any case.
   bool is_in_unchecked = false;
+  /// The group's participant for each rank of the schedule; empty if both are the same.
+  std::span<const std::uint32_t> participants = {};
 };
 
 /// Executes a schedule's program over lanes. It considers the steps in order, up to a limit of

@@ -247,8 +247,9 @@ class Group {
   /// Paper:  Gupta and Vadhiyar 2007, whose plans use measured bandwidths.
   void take_links(const std::string& file, std::uint32_t root = 0);
 
-  /// Returns the schedule of this host's last operation, such as "stretched:stretch=65536", or
-  /// shared_memory_name if it used no schedule.
+  /// Returns the schedule of this host's last operation, such as "stretched:stretch=65536". Returns
+  /// shared_memory_name if it used no schedule, and "shared_memory+NAME" if only one host of each
+  /// cluster took part in the schedule NAME.
   std::string last_algorithm() const;
 
  private:

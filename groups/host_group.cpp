@@ -114,19 +114,22 @@ HostGroup::HostGroup(paths::Deployment& deployment, std::string name,
            const auto running = running_.find(number);
            return running == running_.end() ? std::string() : call_text(*running->second);
          }});
-  is_on_one_machine_ = lanes_ != nullptr && failing_ == Failing::all_behind &&
-                       deployment_.shared_elements().are_between_processes() &&
-                       MachineGroup::is_possible(deployment_.plan(), layout_.hosts(),
-                                                 *selector_->network().topology);
-  if (is_on_one_machine_ && deployment_.shared_elements().are_shared())
-    machine_ = std::make_unique<MachineGroup>(
-        MachineGroup::Parts{deployment_.runtime(), *lanes_, hosts_, me_});
+  if (lanes_ == nullptr || failing_ != Failing::all_behind ||
+      !deployment_.shared_elements().are_between_processes())
+    return;
+  machines_ = Machines::of(deployment_.plan(), layout_.hosts(), *selector_->network().topology);
+  if (!machines_ || !deployment_.shared_elements().are_shared()) return;
+  machine_ = std::make_unique<MachineGroup>(
+      MachineGroup::Parts{deployment_.runtime(), *lanes_, hosts_, *machines_, me_});
+  if (!machines_->is_one())
+    leaders_ = std::make_unique<Leaders>(deployment_, *lanes_, *machines_, hosts_);
 }
 
 /// Leaves the message group before the other data members are destroyed. Until then, the message
 /// group may call `describe` (see the constructor), which reads running_.
 HostGroup::~HostGroup() {
   machine_.reset();
+  leaders_.reset();
   lanes_.reset();
 }
 
@@ -306,12 +309,13 @@ std::shared_ptr<Selector> HostGroup::selector_by(const tuning::MeasuredNetwork& 
 }
 
 std::shared_ptr<const PreparedCall> HostGroup::prepare(const Call& call) {
+  const Machines* const machines = machines_ ? &*machines_ : nullptr;
   std::shared_ptr<const PreparedCall> prepared;
   if (PreparedCallCache::keep(call)) {
     runtime::Lock lock(mutex_);
-    prepared = prepared_.of(call, layout_, is_on_one_machine_);
+    prepared = prepared_.of(call, layout_, machines);
   } else {
-    prepared = std::make_shared<const PreparedCall>(call, layout_, is_on_one_machine_);
+    prepared = std::make_shared<const PreparedCall>(call, layout_, machines);
   }
   if (call.algorithm != "best") check_algorithm(*prepared);
   if (call.window > 0 || call.ports.receiving > 0) check_window(call, *prepared);
@@ -436,15 +440,21 @@ void HostGroup::execute(Running& running) {
 /// (MachineGroup).
 bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& running,
                                    Local& local) {
+  const auto between = [&](const MachineGroup::Leading& leading) {
+    running.wan = leaders_->run(operation, running.prepared->question, leading);
+  };
   try {
-    if (!machine_->run(operation)) return false;
+    if (!machine_->run(operation, between)) return false;
   } catch (const OwnBadValue& own) {
     // If the operation has changed the order of `in`, the index is found in the member's array.
     if (!RegionExecution::can_work_in_place(operation.task.collective)) local.name_contributor();
     throw WrongContribution(layout_.first_on(me_), own);
   }
   running.shared_digest = operation.name.signature_digest;
-  chose(running, std::string(shared_memory_name));
+  std::string algorithm(shared_memory_name);
+  if (leaders_ != nullptr)
+    algorithm += "+" + leaders_->selection(running.prepared->question)->text();
+  chose(running, std::move(algorithm));
   throw_if_abandoned(operation);
   local.distribute();
   return true;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "groups/call.hpp"
 #include "groups/execution.hpp"
 #include "groups/layout.hpp"
+#include "groups/leaders.hpp"
 #include "groups/machine_group.hpp"
 #include "groups/prepared_call.hpp"
 #include "groups/selection.hpp"
@@ -167,8 +169,9 @@ class HostGroup : public std::enable_shared_from_this<HostGroup> {
   const std::vector<std::uint32_t>& hosts_;     // host number in the run of each participant
   const std::unique_ptr<GroupTrace> trace_;     // null unless the run is traced
   std::unique_ptr<paths::MessageGroup> lanes_;  // null if the group is on one host
-  bool is_on_one_machine_ = false;              // its hosts are processes of one machine
-  std::unique_ptr<MachineGroup> machine_;       // null unless these hosts may share memory
+  std::optional<Machines> machines_;            // set if each cluster's hosts could share memory
+  std::unique_ptr<MachineGroup> machine_;       // null unless they also may
+  std::unique_ptr<Leaders> leaders_;            // null unless there are several machines
   mutable runtime::Mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<Running>> running_;  // keyed by operation number
   std::set<std::uint32_t> come_;                               // members that have joined

@@ -1,111 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups/machine_group.hpp — operations of a group whose hosts are on one machine
+// groups/machine_group.hpp — operations of a group in memory that hosts of a machine share
 #pragma once
 #include <cstdint>
-#include <exception>
 #include <functional>
-#include <limits>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "collectives/schedule/topology.hpp"
-#include "groups/patience.hpp"
+#include "groups/machines.hpp"
 #include "groups/region_execution.hpp"
-#include "paths/machine/member.hpp"
+#include "groups/region_member.hpp"
 #include "paths/messages/group.hpp"
-#include "paths/plan/plan.hpp"
-#include "runtime/completion.hpp"
-#include "runtime/wait.hpp"
+#include "runtime/processes/descriptor_door.hpp"
 
 namespace groups {
 
-/// Operations of a group in shared memory (the region), for hosts on one machine. Large values pass
-/// through the region in chunks. A MachineGroup is the part of one host. In the first operation,
-/// the hosts agree by messages whether all of them have mapped the region. If a host could not map
-/// it, the group uses messages for all operations. The results are the same.
+/// Operations of a group in shared memory (the region). Each machine has regions of its own. Large
+/// values pass through a region in chunks. A MachineGroup is the part of one host. In the first
+/// operation, the hosts agree by messages whether all of them have mapped the regions of their
+/// machine. If a host could not map them, the group uses messages for all operations. The results
+/// are the same.
+///
+/// If the group has several machines, one host of each leads it. A machine first folds its values
+/// in its region. Then the leaders exchange values by messages, which `between` of run() does. Each
+/// leader leaves the result in a second region. So the values of later operations are folded while
+/// the leaders of earlier ones wait for messages.
 ///
 /// Thread-safe: run() and end() of different operations may overlap. Operations take effect in the
 ///              order of their turns. The caller's mutex guards new_turn().
 /// Failure:     After an exception of run(), all later operations fail. The messages of the group
 ///              fail the group on the other hosts.
-class MachineGroup final : public paths::Alarm {
+class MachineGroup {
  public:
   /// Objects that a MachineGroup uses. All must outlive it.
   struct Parts {
     const runtime::Runtime& runtime;
     paths::MessageGroup& lanes;
     const std::vector<std::uint32_t>& hosts;  ///< number of each participant's host in the run
-    std::uint32_t me;
+    const Machines& machines;
+    std::uint32_t participant;  ///< this host
   };
-  explicit MachineGroup(const Parts& parts) : parts_(parts) {}
+  explicit MachineGroup(const Parts& parts);
 
-  /// Returns whether hosts can share a region, if they are processes and the plan allows shared
-  /// memory. `topology` is that of these hosts. All hosts get the same result.
-  static bool is_possible(const paths::Plan& plan, const std::vector<std::uint32_t>& hosts,
-                          const collectives::Topology& topology);
+  /// Arrays of a leader for its part in the exchange between machines.
+  struct Leading {
+    const std::vector<std::uint32_t>& leaders;  ///< participant that leads each machine
+    std::uint32_t machine = 0;                  ///< index of this host in `leaders`
+    std::span<std::byte> in = {};               ///< value of the machine; empty for a broadcast
+    std::span<std::byte> out = {};
+  };
+  using Between = std::function<void(const Leading& leading)>;
+  /// Returns whether a group of several machines uses its regions for the collective. A value is a
+  /// vector of `bytes` bytes. For large values, a schedule of all hosts is better: it sends parts
+  /// of them while others are folded.
+  static bool can_lead(collectives::Collective collective, std::uint64_t bytes);
   /// Returns the turn of the next operation: 1, 2, ... The turn is the operation's position in the
   /// order of all operations of the group.
   std::uint64_t new_turn() { return ++turns_; }
 
-  /// Carries out the operation in the region. Returns false if the group has no region.
-  /// Blocks: until earlier turns have ended, and then until the other hosts have arrived.
-  /// Throws: TravelError, base::BadValue.
-  bool run(const RegionOperation& operation);
+  /// Carries out the operation in the region. Returns false if the group has no region. If the
+  /// group has several machines, calls `between` in the leader of each machine. Blocks: until
+  /// earlier turns have ended, and then until the other hosts have arrived. Throws: TravelError,
+  /// OwnBadValue, base::BadValue, and what `between` throws.
+  bool run(const RegionOperation& operation, const Between& between);
   /// Ends a turn, so that later operations can run. Must be called once for each turn, also if the
   /// operation failed before run(). All later operations then fail, too.
   void end(std::uint64_t turn);
 
-  // Alarm:
-  void sleep(const std::function<std::vector<std::uint32_t>()>& late, bool is_again) override;
-  void check() override;
-  void wake(std::uint32_t member) override;
-
  private:
   enum class State : std::uint8_t { unknown, mapped, refused };
-  void await_turn(const RegionOperation& operation);
-  bool meet();
-  std::optional<paths::SharedRegion> make_and_agree();
-  std::optional<paths::SharedRegion> map_and_agree();
-  void send(std::uint32_t member, std::uint64_t name, const std::string& text);
-  std::string receive(std::uint32_t member, std::uint64_t name);
-  void listen(std::uint32_t member);
-  void expect_failures();
-  void forget_failures();
-  std::optional<std::size_t> wait_for_entry();
-  void throw_if_lost(const std::vector<std::uint32_t>& late) const;
+  const std::vector<std::uint32_t>& members() const {
+    return parts_.machines.participants(machine_);
+  }
+  void run_part(const RegionOperation& operation, collectives::Collective collective,
+                std::uint32_t root, std::span<std::byte> out, RegionMember& region);
+  bool meet(const RegionOperation& operation);
+  std::optional<paths::SharedRegion> make_region(const RegionOperation& operation,
+                                                 std::size_t number,
+                                                 std::optional<runtime::DescriptorDoor>& door);
+  std::optional<paths::SharedRegion> map_region(const RegionOperation& operation,
+                                                std::size_t number);
+  bool agree(const RegionOperation& operation, bool has_regions);
+  void send(const RegionOperation& operation, std::uint32_t host, std::uint64_t name,
+            const std::string& text);
+  std::string receive(const RegionOperation& operation, std::uint32_t host, std::uint64_t name,
+                      int deadlines = 1);
 
   const Parts parts_;
+  const std::uint32_t machine_;             // number of this host's machine
+  const std::vector<std::uint32_t> hosts_;  // number of each member's host in the run
+  const std::uint32_t me_;                  // index in hosts_
+  const std::shared_ptr<const collectives::Topology> topology_;  // topology of the members
   std::uint64_t turns_ = 0;
-  runtime::Mutex mutex_;  // guards the data members up to first_failed_
-  runtime::WaitList turn_ended_;
-  std::set<std::uint64_t> ended_;  // turns that have ended before earlier ones
-  std::uint64_t now_ = 1;          // first turn that has not ended
-  std::uint64_t succeeded_ = 0;    // last turn in which run() has returned
-  // The first turn whose operation failed; the maximum if none has failed.
-  std::uint64_t first_failed_ = std::numeric_limits<std::uint64_t>::max();
-  // The members below are used only by the operation whose turn it is.
-  const RegionOperation* operation_ = nullptr;
-  State state_ = State::unknown;
-  std::unique_ptr<paths::Member> member_;
-  /// For each member of the group: the receive of its next wake-up, and the receive of its message
-  /// that the operation has failed.
-  std::vector<runtime::Handle<paths::Received>> alarms_, failures_;
-  struct Entry {
-    std::uint32_t member = 0;
-    bool is_alarm = false;
-  };
-  std::unique_ptr<runtime::WaitSet> waits_;
-  // Maps each number in waits_ to the receive that it stands for.
-  std::map<std::size_t, Entry> entries_;
-  bool are_alarms_lost_ = false;
-  base::Nanos asks_at_{0};      // next time to ask the other hosts, if wake-ups are lost
-  base::Nanos slept_since_{0};  // begin of the first sleep of the wait
-  // The failures of hosts that were lost during the operation, by member.
-  std::map<std::uint32_t, std::exception_ptr> lost_;
+  State state_ = State::unknown;  // written in the first turn of values_
+  RegionMember values_;           // where a machine folds; for one machine, all operations
+  RegionMember results_;          // where leaders leave results; unused for one machine
 };
 
 }  // namespace groups

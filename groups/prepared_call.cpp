@@ -9,6 +9,7 @@
 #include "base/digest.hpp"
 #include "groups/chunks.hpp"
 #include "groups/local.hpp"
+#include "groups/machine_group.hpp"
 
 namespace groups {
 namespace {
@@ -32,13 +33,16 @@ std::string signature_of(const Call& call, const CallCounts& counts) {
       call.algorithm, call.selector ? " for links measured as " + call.selector->belief() : "");
 }
 
-/// Whether hosts may use a shared region for the call. If some blocks are large and others small,
+/// Whether hosts may use shared regions for the call. If some blocks are large and others small,
 /// chunks with a piece of every block would be almost empty.
-bool can_use_shared_memory(const Call& call, const SelectionKey& question) {
+bool can_use_shared_memory(const Call& call, const SelectionKey& question,
+                           const Machines& machines) {
   if (!call.has_values || call.algorithm != "best" || call.selector != nullptr) return false;
-  if (!Chunks::has_own_blocks(question.collective)) return true;
   constexpr std::uint64_t even_ratio_max = 8, large_bytes = std::uint64_t{1} << 20;
   const std::uint64_t largest = question.counts.largest();
+  if (!machines.is_one())
+    return MachineGroup::can_lead(question.collective, largest * question.element_bytes);
+  if (!Chunks::has_own_blocks(question.collective)) return true;
   return largest <= large_bytes / std::max<std::uint64_t>(1, question.element_bytes) ||
          largest / even_ratio_max <= question.counts.total() / question.counts.blocks();
 }
@@ -69,15 +73,15 @@ std::size_t element_bytes_of(const Call& call) {
   return base::ReduceShape{call.scalar, 1, is_located}.bytes();
 }
 
-PreparedCall::PreparedCall(const Call& its_call, const Layout& layout, bool may_share)
+PreparedCall::PreparedCall(const Call& its_call, const Layout& layout, const Machines* machines)
     : call(without_memory(its_call)),
       counts(call, layout),
       signature(signature_of(call, counts)),
       digest(base::digest_of(signature).low),
       question(question_of(call, counts, layout)),
-      can_share_memory(may_share && can_use_shared_memory(call, question)) {
-  // The schedule must fold in the same order as operations in the shared region, because hosts that
-  // cannot map the region, or may not use it, use the schedule.
+      can_share_memory(machines != nullptr && can_use_shared_memory(call, question, *machines)) {
+  // The schedule must fold in the same order as operations in shared regions, because hosts that
+  // cannot map the regions, or may not use them, use the schedule.
   if (can_share_memory && question.worst == collectives::Order::in_order)
     question.worst = collectives::Order::canonical;
 }
@@ -91,10 +95,10 @@ bool PreparedCall::is_of(const Call& other) const {
 }
 
 std::shared_ptr<const PreparedCall> PreparedCallCache::of(const Call& call, const Layout& layout,
-                                                          bool may_share) {
+                                                          const Machines* machines) {
   for (const auto& one : known_)
     if (one->is_of(call)) return one;
-  auto made = std::make_shared<const PreparedCall>(call, layout, may_share);
+  auto made = std::make_shared<const PreparedCall>(call, layout, machines);
   if (known_.size() < most) return known_.emplace_back(std::move(made));
   auto& place = known_[oldest_++ % most];
   return place = std::move(made);

@@ -8,6 +8,7 @@
 
 #include "groups/call.hpp"
 #include "groups/layout.hpp"
+#include "groups/machines.hpp"
 #include "groups/selection.hpp"
 
 namespace groups {
@@ -16,9 +17,9 @@ namespace groups {
 ///
 /// Thread-safe: immutable, except for `choice`, which the owner's mutex guards.
 struct PreparedCall {
-  /// `may_share` is true if the hosts are processes of one machine (MachineGroup::is_possible).
+  /// `machines` tells which hosts can share a memory region; nullptr = none.
   /// Throws: UsageError for impossible counts.
-  PreparedCall(const Call& call, const Layout& layout, bool may_share);
+  PreparedCall(const Call& call, const Layout& layout, const Machines* machines);
   PreparedCall(const PreparedCall&) = delete;
   PreparedCall& operator=(const PreparedCall&) = delete;
   bool is_of(const Call& other) const;
@@ -28,8 +29,8 @@ struct PreparedCall {
   const std::string signature;  ///< text that the members of a host compare
   const std::uint64_t digest;   ///< digest of `signature`
   SelectionKey question;
-  const bool can_share_memory;  ///< whether the hosts use a shared region (MachineGroup) for the
-                                ///< call, if they have one
+  const bool can_share_memory;  ///< whether the hosts use shared regions (MachineGroup) for the
+                                ///< call, if they have some
   /// Selected schedule; null until it is first needed.
   mutable std::shared_ptr<const Selection> choice = {};
 };
@@ -44,7 +45,8 @@ class PreparedCallCache {
   static bool keep(const Call& call) { return call.counts.size() <= counts_most; }
   /// Returns the prepared call from the cache; prepares the call if it is not there. Throws as
   /// PreparedCall does.
-  std::shared_ptr<const PreparedCall> of(const Call& call, const Layout& layout, bool may_share);
+  std::shared_ptr<const PreparedCall> of(const Call& call, const Layout& layout,
+                                         const Machines* machines);
 
  private:
   static constexpr std::size_t most = 8, counts_most = 1024;

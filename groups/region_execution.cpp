@@ -59,11 +59,11 @@ void RegionExecution::run() {
   }
 }
 
-/// Checks a part of `in`, if nothing else checks it. Throws: OwnBadValue.
-void RegionExecution::check_own(Range range) const {
-  if (!operation_.is_in_unchecked) return;
+void check_own(const RegionOperation& operation, Range range) {
+  if (!operation.is_in_unchecked) return;
   try {
-    operation_.fold.check(own(range));
+    operation.fold.check(operation.in.subspan(range.offset * operation.element_bytes,
+                                              range.count * operation.element_bytes));
   } catch (const base::BadValue& bad) {
     throw OwnBadValue(std::string(bad.wrong()), range.offset + bad.index().value_or(0));
   }
@@ -288,12 +288,12 @@ void RegionExecution::record_wait(std::uint32_t source) {
   step.begin_nanos = begin_nanos_;
   if (source != me_) {
     step.action = eventspace::GroupAction::receive;
-    step.peer = trace.host(source);
+    step.peer = trace.host(participants_[source]);
     trace.add(step);
   } else {
     for (std::uint32_t member = 0; member < member_.members(); ++member) {
       if (member == me_ || (has_one_reader && (me_ == task.root || member != task.root))) continue;
-      step.peer = trace.host(member);
+      step.peer = trace.host(participants_[member]);
       trace.add(step);
       ++step.number;
     }

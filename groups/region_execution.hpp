@@ -45,13 +45,19 @@ class OwnBadValue : public base::BadValue {
   using base::BadValue::BadValue;
 };
 
+/// Checks values of `in`, unless they are checked already. Throws: OwnBadValue.
+void check_own(const RegionOperation& operation, collectives::Range range);
+
 /// Carries out one operation in the region. A large value passes through it in chunks.
 ///
 /// Thread-safe: no; one context at a time. Borrows its arguments.
 class RegionExecution {
  public:
-  RegionExecution(const RegionOperation& operation, paths::Member& member, std::uint32_t me)
-      : operation_(operation), member_(member), me_(me) {}
+  /// `me` is this host's number among the members. `participants` are the members' numbers in the
+  /// group.
+  RegionExecution(const RegionOperation& operation, paths::Member& member, std::uint32_t me,
+                  const std::vector<std::uint32_t>& participants)
+      : operation_(operation), member_(member), me_(me), participants_(participants) {}
   /// Returns whether `in` and `out` may be the same array.
   static bool can_work_in_place(collectives::Collective collective);
   /// Blocks: until the other members have done their part.
@@ -70,7 +76,7 @@ class RegionExecution {
   static Blocks blocks_of(const collectives::CollectiveSpec& task, std::uint32_t me);
   paths::Member::Call call() const { return {operation_.digest, operation_.text, operation_.turn}; }
   std::span<const std::byte> own(collectives::Range range) const;
-  void check_own(collectives::Range range) const;
+  void check_own(collectives::Range range) const { groups::check_own(operation_, range); }
   void fold(std::span<std::byte> into, std::span<const std::span<const std::byte>> values,
             collectives::Count first);
   void exchange_values();
@@ -90,6 +96,7 @@ class RegionExecution {
   const RegionOperation& operation_;
   paths::Member& member_;
   const std::uint32_t me_;
+  const std::vector<std::uint32_t>& participants_;
   std::optional<std::uint32_t> late_;  // last member whose post this root had to wait for
   bool is_wait_recorded_ = false;
   std::int64_t begin_nanos_ = 0;  // begin of the operation, for its trace

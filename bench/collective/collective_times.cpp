@@ -420,7 +420,7 @@ void CollectiveTimes::show(Row row) {
 /// Adds the predicted time, for hosts with one thread each. There is no prediction for shared
 /// memory.
 void CollectiveTimes::add_price(Row& row, std::uint32_t root) const {
-  if (row.algorithms.back() == groups::shared_memory_name) return;
+  if (row.algorithms.back().starts_with(groups::shared_memory_name)) return;
   const auto task = collectives::make_spec(row.collective, network_->topology, row.bytes / 8, root);
   const pricing::Bytes element_bytes = row.collective == collectives::Collective::barrier ? 0 : 8;
   row.bound += pricing::bound_of(task, element_bytes, *network_).time;

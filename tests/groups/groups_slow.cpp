@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/groups/random_operations.hpp"
+#include "tests/support/environment.hpp"
 
 TEST_CASE("groups: ten thousand random operations have correct results") {
   for (std::uint64_t seed = 10'001; seed <= 11'000; ++seed)
@@ -14,9 +15,12 @@ TEST_CASE("groups: five hundred random operations have correct results on the st
     test_support::try_operations(seed, runtime::ClockKind::steady, 10);
 }
 
+// PATHS_SEEDS runs, each with PATHS_OPERATIONS operations of the whole group.
 TEST_CASE("groups: five hundred random operations have correct results between processes") {
-  for (std::uint64_t seed = 30'001; seed <= 30'050; ++seed)
-    test_support::try_between_processes(seed, 10);
+  const auto runs = test_support::from_environment("PATHS_SEEDS", 50);
+  const auto operations = test_support::from_environment("PATHS_OPERATIONS", 10);
+  for (std::uint64_t seed = 30'001; seed <= 30'000 + runs; ++seed)
+    test_support::try_between_processes(seed, operations);
 }
 
 TEST_CASE("groups: a hundred killed hosts are each named to all other hosts") {

@@ -26,6 +26,15 @@ test_support::Sim hosts_of_a_machine(int hosts, const std::string& more = "") {
       fmt::format("deadline: 20s\nclusters: {{a: {{hosts: {}}}}}\nlanes:\n", hosts));
 }
 
+/// Returns clusters of 3, 2 and 1 hosts, which are the machines of a group.
+test_support::Sim machines_apart(const std::string& more = "") {
+  return test_support::Sim(test_support::network_line("ipc", 6) + more + R"(deadline: 20s
+clusters: {a: {hosts: 3}, b: {hosts: 2}, c: {hosts: 1}}
+links: {all: {latency: 1ms}}
+lanes:
+)");
+}
+
 /// Returns the limit of the address space. If `lowers`, the process then cannot map another 2 MiB.
 rlimit limit_address_space(bool lowers) {
   rlimit before{};
@@ -39,12 +48,19 @@ rlimit limit_address_space(bool lowers) {
   return before;
 }
 
+/// Returns the contribution of a thread to sums. In another order, at least one of 64 consecutive
+/// sums has other bits.
+Values terms(std::uint32_t rank, std::size_t count) {
+  Values values;
+  for (std::size_t i = 0; i < count; ++i)
+    values.push_back(1.0 / static_cast<double>(1 + rank + 11 * i));
+  return values;
+}
+
 void say_sum(paths::Thread& thread, const test_support::Say& say) {
   groups::Group world(thread);
-  // In so many sums, each order of the same numbers gives other bits at least once.
-  Values in, out(64);
-  for (std::size_t i = 0; i < out.size(); ++i)
-    in.push_back(1.0 / static_cast<double>(1 + thread.rank() + 11 * i));
+  const Values in = terms(thread.rank(), 64);
+  Values out(in.size());
   world.run(groups::allreduce(in, out, "sum"));
   say(fmt::format("sum {:a} by {}", fmt::join(out, " "), world.last_algorithm()));
 }
@@ -69,6 +85,138 @@ TEST_CASE("groups: processes of a machine use shared memory, and lanes give the 
     }
   }
   for (const std::string& sum : sums) CHECK(sum == sums.front());
+}
+
+// The thread sanitizer does not see what processes do to each other.
+TEST_CASE("groups: processes of each cluster share memory, and messages give the same bits",
+          "[without_tsan]") {
+  std::vector<std::string> lines;
+  for (const std::string memory : {"", "shared_memory: false\n"}) {
+    const test_support::Sim sim = machines_apart(memory);
+    auto hosts =
+        test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
+          groups::Group world(thread);
+          for (const std::size_t count : {64, 5'000, 40'000}) {  // 40,000 numbers take 3 chunks
+            Values values = terms(thread.rank(), count), sum(count);
+            for (std::uint32_t root = 0; root < world.size(); ++root) {
+              world.run(groups::reduce(values, sum, "sum", root));
+              world.run(groups::broadcast(sum, root));
+              say(fmt::format("reduced {:a} at {}", fmt::join(std::span(sum).last(64), " "), root));
+              world.run(groups::barrier());
+            }
+            world.run(groups::allreduce(values, sum, "sum"));
+            world.run(groups::allreduce(values, values, "sum"));
+            say(fmt::format("sum {:a}, in place {}", fmt::join(std::span(sum).first(64), " "),
+                            values == sum));
+          }
+          say("by " + world.last_algorithm());
+        });
+    for (auto& [name, host] : hosts) {
+      CHECK(host.end(60'000) == 0);
+      INFO(host.text());
+      CHECK((host.line("by ").find("shared_memory+") == 0) == memory.empty());
+      const std::string text = host.text();
+      lines.push_back(text.substr(0, text.find("by ")));
+      CHECK(lines.back().find("in place true") != std::string::npos);
+    }
+  }
+  for (const std::string& line : lines) CHECK(line == lines.front());
+}
+
+TEST_CASE("groups: an invalid sum of several machines names no innocent thread") {
+  const test_support::Sim sim = machines_apart();
+  auto hosts =
+      test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        const double infinity = std::numeric_limits<double>::infinity();
+        Values value(1, thread.rank() == 0 ? infinity : thread.rank() == 5 ? -infinity : 1);
+        try {
+          world.run(groups::allreduce(value, value, "sum"));
+        } catch (const paths::TravelError& error) {
+          say(fmt::format("told: {}", error.what()));
+        }
+      });
+  for (auto& [name, host] : hosts) {
+    host.end(60'000);
+    INFO(host.text());
+    CHECK_THAT(host.line("told: "), Catch::Contains("NaN in f64 sum"));
+    CHECK_THAT(host.line("told: "), !Catch::Contains("/0: NaN"));
+  }
+}
+
+TEST_CASE("groups: if calls differ on two machines then each thread learns what it called") {
+  const test_support::Sim sim = machines_apart();
+  auto hosts =
+      test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        world.run(groups::barrier());
+        Values in(thread.rank() < 3 ? 1 : 2), out(in.size());
+        try {
+          world.run(groups::allreduce(in, out, "sum"));
+        } catch (const paths::TravelError& error) {
+          say(fmt::format("told: {}", error.reason()));
+        }
+      });
+  for (auto& [name, host] : hosts) {
+    host.end(60'000);
+    INFO(host.text());
+    const int count = name.starts_with("a-") ? 1 : 2;
+    CHECK_THAT(host.line("told: "),
+               Catch::Contains(fmt::format("'allreduce sum f64, {} by best'", count)));
+  }
+}
+
+TEST_CASE("groups: started operations between machines wait for the link at the same time") {
+  constexpr std::size_t operations = 20;
+  constexpr auto latency = std::chrono::milliseconds(100);
+  const test_support::Sim sim(test_support::network_line("ipc", 4) + R"(deadline: 20s
+clusters: {a: {hosts: 2}, b: {hosts: 2}}
+links: {all: {latency: 100ms}}
+lanes:
+)");
+  auto hosts = test_support::start_hosts(
+      sim, [latency](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        world.run(groups::barrier());
+        const base::Nanos begin = thread.host().runtime().now();
+        std::vector<Values> values(operations, Values(1, 1));
+        std::vector<groups::Started> started;
+        for (Values& value : values)
+          started.push_back(world.start(groups::allreduce(value, value, "sum")));
+        for (groups::Started& one : started) one.wait();
+        const base::Nanos time = thread.host().runtime().now() - begin;
+        say(fmt::format("{}: {} after {}", time < operations / 2 * latency ? "soon" : "late",
+                        values == std::vector<Values>(operations, Values(1, 4)), time.count()));
+        say("by " + world.last_algorithm());
+      });
+  for (auto& [name, host] : hosts) {
+    CHECK(host.end(60'000) == 0);
+    INFO(host.text());
+    CHECK(host.lines("soon: true").size() == 1);
+    CHECK(host.lines("by shared_memory+").size() == 1);
+  }
+}
+
+TEST_CASE("groups: in a group of several machines an invalid value names its thread") {
+  const std::uint32_t wrong = GENERATE(0, 1, 4, 5);
+  const test_support::Sim sim = machines_apart();
+  auto hosts =
+      test_support::start_hosts(sim, [wrong](paths::Thread& thread, const test_support::Say& say) {
+        groups::Group world(thread);
+        world.run(groups::barrier());
+        Values value(1, thread.rank() == wrong ? std::numeric_limits<double>::quiet_NaN() : 1);
+        try {
+          world.run(groups::allreduce(value, value, "sum"));
+        } catch (const paths::TravelError& error) {
+          say(fmt::format("told: {}", error.what()));
+        }
+      });
+  const std::string thread = fmt::format("thread {}/0: NaN", sim.plan().hosts[wrong].name);
+  for (auto& [name, host] : hosts) {
+    host.end(60'000);
+    INFO(host.text());
+    CHECK_THAT(host.line("told: "), Catch::Contains(thread));
+  }
 }
 
 TEST_CASE("groups: large values pass through shared memory in chunks and results are correct",
@@ -246,7 +394,8 @@ TEST_CASE("groups: started operations of processes use shared memory in their or
 TEST_CASE("groups: if a process cannot map the shared memory then all use messages",
           "[without_asan][without_tsan]") {
   const std::uint32_t poor = GENERATE(0, 2);
-  const test_support::Sim sim = hosts_of_a_machine(3);
+  const bool is_one = GENERATE(true, false);
+  const test_support::Sim sim = is_one ? hosts_of_a_machine(3) : machines_apart();
   auto hosts =
       test_support::start_hosts(sim, [poor](paths::Thread& thread, const test_support::Say& say) {
         groups::Group world(thread);
@@ -255,13 +404,14 @@ TEST_CASE("groups: if a process cannot map the shared memory then all use messag
         world.run(groups::allreduce(in, out, "sum"));
         setrlimit(RLIMIT_AS, &before);
         for (int i = 0; i < 3; ++i) world.run(groups::allreduce(in, out, "sum"));
-        if (out == Values(in.size(), 3)) say("sum by " + world.last_algorithm());
+        const double sum = world.size() * (world.size() - 1) / 2;
+        if (out == Values(in.size(), sum)) say("sum by " + world.last_algorithm());
       });
   for (auto& [name, host] : hosts) {
     CHECK(host.end(60'000) == 0);
     INFO(host.text());
     CHECK(host.lines("sum by ").size() == 1);
-    CHECK(host.lines("sum by shared_memory").empty());
+    CHECK(host.line("sum by ").find("shared_memory") == std::string::npos);
   }
 }
 

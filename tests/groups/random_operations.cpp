@@ -29,14 +29,18 @@ using test_support::Sim;
 using test_support::SimResult;
 using namespace std::chrono_literals;
 
-/// Returns a config with up to 3 clusters of up to 4 hosts with up to 3 threads.
+/// Returns a config with up to 3 clusters of up to 4 hosts with up to 3 threads. In half of the
+/// configs no network inside a cluster is emulated. Processes of a cluster then share memory.
 std::string random_config(std::mt19937_64& random) {
   std::string config = "clusters:\n";
   const std::size_t clusters = 1 + random() % 3;
-  for (std::size_t cluster = 0; cluster < clusters; ++cluster)
-    config += fmt::format(
-        "  c{}: {{hosts: {}, threads: {}, network: {{latency: 50us, bandwidth: 100Mbit}}}}\n",
-        cluster, 1 + random() % 4, random() % 2 == 0 ? 1 : 1 + random() % 3);
+  const char* const network =
+      random() % 2 == 0 ? "" : ", network: {latency: 50us, bandwidth: 100Mbit}";
+  for (std::size_t cluster = 0; cluster < clusters; ++cluster) {
+    const std::uint64_t hosts = 1 + random() % 4, has_many = random() % 2;
+    config += fmt::format("  c{}: {{hosts: {}, threads: {}{}}}\n", cluster, hosts,
+                          has_many == 0 ? 1 : 1 + random() % 3, network);
+  }
   if (clusters > 1) config += "links: {all: {latency: 2ms, bandwidth: 1Gbit}}\n";
   const char* const lanes[] = {"lanes:\n", "lanes: {inbox: 0B}\n", "lanes: {frame: 1KiB}\n"};
   return config + lanes[random() % 3];
