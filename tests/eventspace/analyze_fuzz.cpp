@@ -177,7 +177,7 @@ double cpu_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;  // tidy: real time
 }
 
-constexpr std::uint64_t usual_seeds = test_support::or_fewer(400);
+constexpr std::uint64_t usual_seeds = test_support::or_fewer(200);
 
 }  // namespace
 

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "tests/pastset/shared_space_scene.hpp"
-#include "tests/support/environment.hpp"
 
 using namespace shared_space_scene;
 using pastset::SharedSpaceFull;
@@ -217,7 +216,7 @@ TEST_CASE("shared space: it costs no more than its limit for any sequence of siz
       SharedSpace::make(own_name(), {.bytes = SharedSpace::bytes_of(std::vector(1, eight))});
   const auto element = space->enter("e", values, {}, eight);
   runtime::Random random(3);
-  for (std::uint64_t i = 0; i < test_support::or_fewer(2000); ++i) {
+  for (std::uint64_t i = 0; i < 600; ++i) {
     element->move(tuple_of(i, of_a_mib / 16 + random.below(3 * of_a_mib)));
     if (random.chance(0.7)) element->move(tuple_of(i, 1 + random.below(of_a_mib)));
     while (const auto stored = element->try_observe()) {
