@@ -96,9 +96,9 @@ TEST_CASE("groups: processes of each cluster share memory, and messages give the
     auto hosts =
         test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
           groups::Group world(thread);
-          for (const std::size_t count : {64, 5'000, 40'000}) {  // 40,000 numbers take 3 chunks
+          for (const std::size_t count : {64, 3'000, 20'000}) {  // 20,000 numbers take 2 chunks
             Values values = terms(thread.rank(), count), sum(count);
-            for (std::uint32_t root = 0; root < world.size(); ++root) {
+            for (const std::uint32_t root : {0, 2, 4, 5}) {
               world.run(groups::reduce(values, sum, "sum", root));
               world.run(groups::broadcast(sum, root));
               say(fmt::format("reduced {:a} at {}", fmt::join(std::span(sum).last(64), " "), root));
