@@ -48,13 +48,16 @@ TEST_CASE("collective: processes compute correct values over shared memory and s
   CHECK(said.text.find("# exscan by best, 6 threads") != std::string::npos);
 }
 
-TEST_CASE("collective: processes of one machine use shared memory and get no predicted time") {
+TEST_CASE("collective: processes that use shared memory get no predicted time") {
+  const std::string clusters = GENERATE("clusters: {a: {hosts: 3}}",
+                                        "clusters: {a: {hosts: 2}, b: {hosts: 2}}\n"
+                                        "links: {all: {latency: 1ms}}");
   const test_support::Said said = test_support::run_shell(fmt::format(
       "config=$(mktemp --suffix .yaml); cat >$config <<'END'\n"
-      "network: {{transport: ipc}}\nclusters: {{a: {{hosts: 3}}}}\nlanes:\nEND\n"
+      "network: {{transport: ipc}}\n{}\nlanes:\nEND\n"
       "timeout 500 {}/paths run $config -- collective allreduce,alltoall,barrier -m 8:64KiB -i 1 "
       "--consecutive 3 --validation; code=$?; rm $config; exit $code",
-      PATHS_BUILD_BIN_DIR));
+      clusters, PATHS_BUILD_BIN_DIR));
   INFO(said.text);
   CHECK(said.exit_code == 0);
   CHECK(said.text.find("-            -       -  shared_memory") != std::string::npos);
