@@ -168,14 +168,15 @@ TEST_CASE("groups: if calls differ on two machines then each thread learns what 
 
 TEST_CASE("groups: started operations between machines wait for the link at the same time") {
   constexpr std::size_t operations = 20;
-  constexpr auto latency = std::chrono::milliseconds(100);
+  constexpr auto latency = std::chrono::milliseconds(200);
   const test_support::Sim sim(test_support::network_line("ipc", 4) + R"(deadline: 20s
 clusters: {a: {hosts: 2}, b: {hosts: 2}}
-links: {all: {latency: 100ms}}
+links: {all: {latency: 200ms}}
 lanes:
 )");
   auto hosts = test_support::start_hosts(
-      sim, [latency](paths::Thread& thread, const test_support::Say& say) {
+      sim,
+      [one_by_one = operations * latency](paths::Thread& thread, const test_support::Say& say) {
         groups::Group world(thread);
         world.run(groups::barrier());
         const base::Nanos begin = thread.host().runtime().now();
@@ -185,7 +186,7 @@ lanes:
           started.push_back(world.start(groups::allreduce(value, value, "sum")));
         for (groups::Started& one : started) one.wait();
         const base::Nanos time = thread.host().runtime().now() - begin;
-        say(fmt::format("{}: {} after {}", time < operations / 2 * latency ? "soon" : "late",
+        say(fmt::format("{}: {} after {}", time < one_by_one ? "soon" : "late",
                         values == std::vector<Values>(operations, Values(1, 4)), time.count()));
         say("by " + world.last_algorithm());
       });

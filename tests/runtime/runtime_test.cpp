@@ -182,7 +182,9 @@ TEST_CASE("runtime: services woken together with threads run first where that is
     Gate gate;
     Mutex mutex;
     std::string order;
+    std::atomic<int> come = 0;
     auto say = [&](char name) {
+      ++come;
       gate.wait();
       Lock lock(mutex);
       order += name;
@@ -191,7 +193,8 @@ TEST_CASE("runtime: services woken together with threads run first where that is
     tasks.push_back(runtime.spawn(ContextRole::thread, named(1), [&] { say('t'); }));
     tasks.push_back(runtime.spawn(ContextRole::service, named(2), [&] { say('s'); }));
     tasks.push_back(runtime.spawn(ContextRole::service, named(3), [&] { say('s'); }));
-    runtime.sleep_for(20ms);
+    while (come < 3) runtime.sleep_for(1ms);
+    runtime.sleep_for(20ms);  // after that, all of them sleep
     gate.open_it();
     for (auto& task : tasks) task.join();
     CHECK(order == "sst");
