@@ -54,7 +54,12 @@ void GroupControl::take_of_ended(const GroupTable::Ended& ended, const LaneFrame
   const bool wants_answer = frame.kind == LaneKind::grant || frame.kind == LaneKind::ask;
   const bool differs =
       frame.kind == LaneKind::left && parts_.groups.compare(ended, frame.source, part_of(frame));
-  if (wants_answer || differs) parts_.state.post(farewell(frame.source, frame.group, ended.part));
+  if (!wants_answer && !differs) return;
+  LaneFrame left = farewell(frame.source, frame.group, ended.part);
+  // This farewell may overtake the first one, and messages that are still under way.
+  if (const auto sent = ended.messages_sent.find(frame.source); sent != ended.messages_sent.end())
+    left.bytes = sent->second;
+  parts_.state.post(std::move(left));
 }
 
 // ---- permissions ------------------------------------------------------------------------------

@@ -43,7 +43,9 @@ const GroupTable::Ended* GroupTable::ended(std::uint64_t id) const {
 
 void GroupTable::end(GroupState& group, const Participation& part) {
   const std::uint64_t id = group.id;
-  const Ended& ended = ended_[id] = {group.name, part};
+  Ended& ended = ended_[id] = {group.name, part};
+  for (const auto& [peer, lane] : group.out)
+    if (lane.messages_sent > 0) ended.messages_sent[peer] = lane.messages_sent;
   for (const auto& [peer, its] : group.parts) compare(ended, peer, its);
   for (const auto& [channel, failed] : group.failed)
     if (failed.is_mismatch) note_mismatch(ended, channel, failed.why);

@@ -23,6 +23,8 @@ class GroupTable {
   struct Ended {
     std::string name;
     Participation part;
+    /// Number of messages that this host has sent to each peer.
+    std::map<std::uint32_t, std::uint64_t> messages_sent = {};
   };
 
   /// Requires: `state` outlives this object.

@@ -94,6 +94,29 @@ TEST_CASE("steady lanes: the end of a host does not overtake what it sent to oth
   });
 }
 
+// The answer can overtake the first farewell and the message. If it counted no messages, the
+// receive call would fail.
+TEST_CASE("steady lanes: the answer of a host that has left counts the messages that it sent") {
+  Steady t({2}, "", "");
+  std::atomic<int> farewells{0};
+  std::atomic<std::uint64_t> messages{0};
+  t.hosts.on_frame = [&](std::uint32_t, std::uint32_t, LaneFrame& frame) {
+    if (frame.kind != LaneKind::left) return;
+    messages = frame.bytes;
+    if (++farewells == 1) frame.kind = LaneKind::credit, frame.bytes = 0;  // hides the first one
+  };
+  t.runtime.run([&] {
+    auto here = t.hosts[0].group("all", t.hosts.all());
+    const auto there = t.hosts[1].group("all", t.hosts.all());
+    here->send(1, 0, base::Payload::of(7)).wait();
+    here->leave();
+    CHECK(there->receive(0, 0).wait().payload.read<int>() == 7);
+    CHECK_THROWS_WITH(there->receive(0, 0).wait(), Catch::Contains("it has left the group"));
+    CHECK(farewells == 2);
+    CHECK(messages == 1);
+  });
+}
+
 TEST_CASE("steady lanes: little messages use credit and are not requested one by one") {
   Steady t({2}, "", "");
   std::atomic<int> grants{0};
