@@ -440,8 +440,10 @@ void HostGroup::execute(Running& running) {
 /// (MachineGroup).
 bool HostGroup::execute_on_machine(const RegionOperation& operation, Running& running,
                                    Local& local) {
-  const auto between = [&](const MachineGroup::Leading& leading) {
-    running.wan = leaders_->run(operation, running.prepared->question, leading);
+  // Captures no more than a std::function holds without an allocation.
+  const auto between = [this, &running](const RegionOperation& its,
+                                        const MachineGroup::Leading& leading) {
+    running.wan = leaders_->run(its, running.prepared->question, leading);
   };
   try {
     if (!machine_->run(operation, between)) return false;

@@ -95,7 +95,8 @@ bool MachineGroup::run(const RegionOperation& operation, const Between& between)
   if (!has_region) return false;
   if (leader == me_) {
     throw_if_abandoned(operation);
-    between({.leaders = leaders, .machine = machine_, .in = sum.bytes(), .out = operation.out});
+    between(operation,
+            {.leaders = leaders, .machine = machine_, .in = sum.bytes(), .out = operation.out});
   }
   results_.in_turn(operation, [&] {
     if (task.collective != Collective::reduce)

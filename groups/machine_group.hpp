@@ -50,7 +50,7 @@ class MachineGroup {
     std::span<std::byte> in = {};               ///< value of the machine; empty for a broadcast
     std::span<std::byte> out = {};
   };
-  using Between = std::function<void(const Leading& leading)>;
+  using Between = std::function<void(const RegionOperation& operation, const Leading& leading)>;
   /// Returns whether a group of several machines uses its regions for the collective. A value is a
   /// vector of `bytes` bytes. For large values, a schedule of all hosts is better: it sends parts
   /// of them while others are folded.

@@ -32,13 +32,10 @@ void RegionMember::await_turn(const RegionOperation& operation) {
         fmt::format("{}: an earlier operation of the group has failed", operation.name.text()));
 }
 
-void RegionMember::in_turn(const RegionOperation& operation, const std::function<void()>& work) {
+void RegionMember::begin_turn(const RegionOperation& operation) {
   await_turn(operation);
   operation_ = &operation;
   throw_if_abandoned(operation);
-  work();
-  forget_failures();
-  end_turn(operation.turn, false);
 }
 
 void RegionMember::end_turn(std::uint64_t turn) { end_turn(turn, true); }

@@ -43,7 +43,13 @@ class RegionMember final : public paths::Alarm {
   /// 1, 2, ... on all hosts alike.
   /// Blocks: until earlier turns have ended, and as long as `work`.
   /// Throws: TravelError if an earlier turn has failed, and what `work` throws.
-  void in_turn(const RegionOperation& operation, const std::function<void()>& work);
+  template <class Work>
+  void in_turn(const RegionOperation& operation, const Work& work) {
+    begin_turn(operation);
+    work();
+    forget_failures();
+    end_turn(operation.turn, false);
+  }
   /// Ends a turn as failed, unless it has ended. Must be called for each turn, also if in_turn()
   /// was not.
   void end_turn(std::uint64_t turn);
@@ -60,6 +66,7 @@ class RegionMember final : public paths::Alarm {
 
  private:
   void await_turn(const RegionOperation& operation);
+  void begin_turn(const RegionOperation& operation);
   void end_turn(std::uint64_t turn, bool has_failed);
   void listen(std::uint32_t member);
   void expect_failures();
