@@ -7,17 +7,6 @@
 #include "paths/host/host.hpp"
 
 namespace groups {
-namespace {
-
-std::vector<std::uint32_t> hosts_of(const std::vector<std::uint32_t>& participants,
-                                    const std::vector<std::uint32_t>& hosts) {
-  std::vector<std::uint32_t> found;
-  for (const std::uint32_t participant : participants) found.push_back(hosts[participant]);
-  return found;
-}
-
-}  // namespace
-
 Leaders::Leaders(const paths::Deployment& deployment, paths::MessageGroup& lanes,
                  const Machines& machines, const std::vector<std::uint32_t>& hosts)
     : runtime_(deployment.runtime()),
@@ -29,7 +18,8 @@ Leaders::Leaders(const paths::Deployment& deployment, paths::MessageGroup& lanes
 
 std::shared_ptr<const Selection> Leaders::selection(SelectionKey question) const {
   question.root = machines_.machine_of(question.root);
-  // Two values have one order only, so more schedules may be selected.
+  // Two machines give two values. These can be folded in one order only, so that a schedule with
+  // any order gives the same bits.
   if (machines_.size() == 2 && question.worst == collectives::Order::canonical)
     question.worst = collectives::Order::in_order;
   return selector_->answer(question);

@@ -28,14 +28,6 @@ constexpr std::uint64_t name_of_mapped = ~std::uint64_t{0}, name_of_agreed = ~st
                         name_of_door[] = {~std::uint64_t{2}, ~std::uint64_t{3}};
 constexpr const char* yes = "y";
 
-/// Returns the number in the run of each host on a machine.
-std::vector<std::uint32_t> hosts_of(const MachineGroup::Parts& parts, std::uint32_t machine) {
-  std::vector<std::uint32_t> hosts;
-  for (const std::uint32_t participant : parts.machines.participants(machine))
-    hosts.push_back(parts.hosts[participant]);
-  return hosts;
-}
-
 /// Returns a name that no other process can guess.
 std::string new_door_name() {
   std::array<std::uint64_t, 2> words{};
@@ -49,7 +41,7 @@ std::string new_door_name() {
 MachineGroup::MachineGroup(const Parts& parts)
     : parts_(parts),
       machine_(parts.machines.machine_of(parts.participant)),
-      hosts_(hosts_of(parts, machine_)),
+      hosts_(hosts_of(parts.machines.participants(machine_), parts.hosts)),
       me_(parts.machines.index_of(parts.participant)),
       topology_(std::make_shared<const collectives::Topology>(
           collectives::Topology::clustered({hosts_.size()}))),

@@ -52,17 +52,18 @@ class MachineGroup {
   };
   using Between = std::function<void(const RegionOperation& operation, const Leading& leading)>;
   /// Returns whether a group of several machines uses its regions for the collective. A value is a
-  /// vector of `bytes` bytes. For large values, a schedule of all hosts is better: it sends parts
-  /// of them while others are folded.
+  /// vector of `bytes` bytes. Larger values use a schedule of all hosts. It can send parts of them
+  /// while others are folded.
   static bool can_lead(collectives::Collective collective, std::uint64_t bytes);
   /// Returns the turn of the next operation: 1, 2, ... The turn is the operation's position in the
   /// order of all operations of the group.
   std::uint64_t new_turn() { return ++turns_; }
 
   /// Carries out the operation in the region. Returns false if the group has no region. If the
-  /// group has several machines, calls `between` in the leader of each machine. Blocks: until
-  /// earlier turns have ended, and then until the other hosts have arrived. Throws: TravelError,
-  /// OwnBadValue, base::BadValue, and what `between` throws.
+  /// group has several machines, calls `between` in the leader of each machine.
+  ///
+  /// Blocks: until earlier turns have ended, and then until the other hosts have arrived.
+  /// Throws: TravelError, OwnBadValue, base::BadValue, and what `between` throws.
   bool run(const RegionOperation& operation, const Between& between);
   /// Ends a turn, so that later operations can run. Must be called once for each turn, also if the
   /// operation failed before run(). All later operations then fail, too.

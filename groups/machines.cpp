@@ -51,4 +51,11 @@ std::vector<std::uint32_t> Machines::leaders(std::optional<std::uint32_t> root) 
   return leaders;
 }
 
+std::vector<std::uint32_t> hosts_of(const std::vector<std::uint32_t>& participants,
+                                    const std::vector<std::uint32_t>& hosts) {
+  std::vector<std::uint32_t> found;
+  for (const std::uint32_t participant : participants) found.push_back(hosts[participant]);
+  return found;
+}
+
 }  // namespace groups

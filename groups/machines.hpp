@@ -39,4 +39,8 @@ class Machines {
   std::vector<std::uint32_t> machines_;                   // indexed by participant
 };
 
+/// Returns the number in the run of each of these participants. `hosts` has those of all.
+std::vector<std::uint32_t> hosts_of(const std::vector<std::uint32_t>& participants,
+                                    const std::vector<std::uint32_t>& hosts);
+
 }  // namespace groups

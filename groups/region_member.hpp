@@ -50,13 +50,15 @@ class RegionMember final : public paths::Alarm {
     forget_failures();
     end_turn(operation.turn, false);
   }
-  /// Ends a turn as failed, unless it has ended. Must be called for each turn, also if in_turn()
-  /// was not.
+  /// Ends a turn as failed, unless it has ended. Must be called for each turn, even
+  /// for one that in_turn() never began.
   void end_turn(std::uint64_t turn);
   /// Sets the region. May be called once, inside a turn.
   void use(paths::SharedRegion region);
   /// Carries out an operation in the region, inside its turn. `participants` are the members'
-  /// numbers in the group. Throws: TravelError, OwnBadValue, base::BadValue.
+  /// numbers in the group.
+  ///
+  /// Throws: TravelError, OwnBadValue, base::BadValue.
   void run(const RegionOperation& operation, const std::vector<std::uint32_t>& participants);
 
   // Alarm:

@@ -48,13 +48,23 @@ rlimit limit_address_space(bool lowers) {
   return before;
 }
 
-/// Returns the contribution of a thread to sums. In another order, at least one of 64 consecutive
-/// sums has other bits.
+/// Returns the contribution of a thread to sums. If values are grouped in another way, at least one
+/// of 64 consecutive sums has other bits.
 Values terms(std::uint32_t rank, std::size_t count) {
   Values values;
   for (std::size_t i = 0; i < count; ++i)
     values.push_back(1.0 / static_cast<double>(1 + rank + 11 * i));
   return values;
+}
+
+/// Runs `work` and prints the error that it throws.
+template <class Work>
+void say_error(const test_support::Say& say, const Work& work) {
+  try {
+    work();
+  } catch (const paths::TravelError& error) {
+    say(fmt::format("told: {}", error.what()));
+  }
 }
 
 void say_sum(paths::Thread& thread, const test_support::Say& say) {
@@ -123,18 +133,14 @@ TEST_CASE("groups: processes of each cluster share memory, and messages give the
   for (const std::string& line : lines) CHECK(line == lines.front());
 }
 
-TEST_CASE("groups: an invalid sum of several machines names no innocent thread") {
+TEST_CASE("groups: if machines have an invalid sum then the error names no innocent thread") {
   const test_support::Sim sim = machines_apart();
   auto hosts =
       test_support::start_hosts(sim, [](paths::Thread& thread, const test_support::Say& say) {
         groups::Group world(thread);
         const double infinity = std::numeric_limits<double>::infinity();
         Values value(1, thread.rank() == 0 ? infinity : thread.rank() == 5 ? -infinity : 1);
-        try {
-          world.run(groups::allreduce(value, value, "sum"));
-        } catch (const paths::TravelError& error) {
-          say(fmt::format("told: {}", error.what()));
-        }
+        say_error(say, [&] { world.run(groups::allreduce(value, value, "sum")); });
       });
   for (auto& [name, host] : hosts) {
     host.end(60'000);
@@ -151,11 +157,7 @@ TEST_CASE("groups: if calls differ on two machines then each thread learns what 
         groups::Group world(thread);
         world.run(groups::barrier());
         Values in(thread.rank() < 3 ? 1 : 2), out(in.size());
-        try {
-          world.run(groups::allreduce(in, out, "sum"));
-        } catch (const paths::TravelError& error) {
-          say(fmt::format("told: {}", error.reason()));
-        }
+        say_error(say, [&] { world.run(groups::allreduce(in, out, "sum")); });
       });
   for (auto& [name, host] : hosts) {
     host.end(60'000);
@@ -198,7 +200,7 @@ lanes:
   }
 }
 
-TEST_CASE("groups: in a group of several machines an invalid value names its thread") {
+TEST_CASE("groups: in a group of several machines the error names the thread of an invalid value") {
   const std::uint32_t wrong = GENERATE(0, 1, 4, 5);
   const test_support::Sim sim = machines_apart();
   auto hosts =
@@ -206,11 +208,7 @@ TEST_CASE("groups: in a group of several machines an invalid value names its thr
         groups::Group world(thread);
         world.run(groups::barrier());
         Values value(1, thread.rank() == wrong ? std::numeric_limits<double>::quiet_NaN() : 1);
-        try {
-          world.run(groups::allreduce(value, value, "sum"));
-        } catch (const paths::TravelError& error) {
-          say(fmt::format("told: {}", error.what()));
-        }
+        say_error(say, [&] { world.run(groups::allreduce(value, value, "sum")); });
       });
   const std::string thread = fmt::format("thread {}/0: NaN", sim.plan().hosts[wrong].name);
   for (auto& [name, host] : hosts) {
@@ -291,15 +289,13 @@ TEST_CASE("groups: a process killed before a gather is named though another host
         if (thread.rank() == 1) thread.sleep_for(std::chrono::milliseconds(900));
         const Values in(1, 1);
         Values out(3);
-        try {
+        say_error(say, [&] {
           if (is_gather)
             world.run(groups::gather(in, out, 0));
           else
             world.run(groups::allreduce(in, std::span(out).first(1), "sum"));
           world.run(groups::barrier());
-        } catch (const paths::TravelError& error) {
-          say(fmt::format("told: {}", error.what()));
-        }
+        });
       });
   CHECK(hosts.at("a-2").says("begun"));
   test_support::pause(std::chrono::milliseconds(400));
@@ -322,11 +318,8 @@ TEST_CASE("groups: a failed operation does not fail an earlier one of a slower p
         Values out(1);
         world.run(groups::reduce(in, out, "sum", 0));
         if (thread.rank() == 0) say(fmt::format("sum {}", out[0]));
-        try {
-          world.run(groups::allreduce(thread.rank() == 1 ? bad : in, out, "sum"));
-        } catch (const paths::TravelError& error) {
-          say(fmt::format("told: {}", error.what()));
-        }
+        say_error(say,
+                  [&] { world.run(groups::allreduce(thread.rank() == 1 ? bad : in, out, "sum")); });
       });
   for (auto& [name, host] : hosts) {
     host.end(60'000);
@@ -465,11 +458,7 @@ TEST_CASE("groups: calls that differ in shared memory are both named") {
         groups::Group world(thread);
         world.run(groups::barrier());
         Values in(thread.rank() == 0 ? 1 : 2), out(in.size());
-        try {
-          world.run(groups::allreduce(in, out, "sum"));
-        } catch (const paths::TravelError& error) {
-          say(fmt::format("told: {}", error.reason()));
-        }
+        say_error(say, [&] { world.run(groups::allreduce(in, out, "sum")); });
       });
   for (auto& [name, host] : hosts) {
     host.end(60'000);
