@@ -419,10 +419,17 @@ void add_reached(const Settings& name, const MultiCluster& all, MultiCluster::El
   }
 }
 
-void read_element(const Settings& name, const Settings& value, MultiCluster& all,
-                  base::Mistakes& mistakes) {
+/// Returns the kinds of wrapper that get event collectors, as the command line says: all or none.
+std::vector<std::string> instrumented_by(const Overrides& overrides) {
+  return overrides.instrument.value_or(overrides.traced) ? std::vector<std::string>{"true"}
+                                                         : std::vector<std::string>{};
+}
+
+void read_element(const Settings& name, const Settings& value, const Overrides& overrides,
+                  MultiCluster& all, base::Mistakes& mistakes) {
   MultiCluster::Element element;
   element.name = name;
+  element.instrumented = instrumented_by(overrides);
   std::vector<Settings::Entry> rest;
   for (const auto& entry : value.entries()) {
     if (entry.first.text() == "host") element.host = entry.second;
@@ -532,11 +539,9 @@ std::vector<std::string> read_instrument(base::MapReader& reader, const Override
   const Settings value = reader.take("instrument");
   const bool is_flag = value.is_scalar() && (value.text() == "true" || value.text() == "false");
   std::vector<std::string> chosen;
-  if (value.is_null() ? overrides.traced : is_flag && value.text() == "true") chosen = {"true"};
+  if (is_flag && value.text() == "true") chosen = {"true"};
   if (!value.is_null() && !is_flag) chosen = read_instrumented_kinds(reader, value, kinds);
-  if (overrides.instrument)
-    chosen = *overrides.instrument ? std::vector<std::string>{"true"} : std::vector<std::string>{};
-  return chosen;
+  return overrides.instrument || value.is_null() ? instrumented_by(overrides) : chosen;
 }
 
 MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& kinds,
@@ -591,7 +596,8 @@ MultiCluster read_multi_cluster(const Settings& settings, const WrapperKinds& ki
   for (const auto& [name, value] : elements.entries()) {
     refuse_name_of(collectives, "a collective", name, "element");
     refuse_name_of(exchanges, "an exchange", name, "element");
-    if (check_name(name, "an element", mistakes)) read_element(name, value, all, mistakes);
+    if (check_name(name, "an element", mistakes))
+      read_element(name, value, overrides, all, mistakes);
   }
   return all;
 }

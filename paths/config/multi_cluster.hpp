@@ -60,8 +60,9 @@ struct MultiCluster {
   };
   struct Element {
     base::Settings name, host;
-    base::Settings settings;           ///< all settings of the element except `reach`
-    std::vector<std::uint32_t> reach;  ///< hosts whose threads get a path to the element
+    base::Settings settings;                     ///< all settings of the element except `reach`
+    std::vector<std::uint32_t> reach;            ///< hosts whose threads get a path to the element
+    std::vector<std::string> instrumented = {};  ///< same meaning as Collective::instrumented
   };
 
   std::vector<Host> hosts;

@@ -28,7 +28,8 @@ void write_element(const MultiCluster& all, const MultiCluster::Element& element
     machines.map_if_near(way, host, element, *home);
     way.push_back(expansion::in_place("store", {expansion::entry("element", element.name)},
                                       element.name.position()));
-    writer.path(element.name, {host, 0, all.hosts[host].threads}, std::move(way), {});
+    writer.path(element.name, {host, 0, all.hosts[host].threads}, std::move(way),
+                element.instrumented);
   }
 }
 
