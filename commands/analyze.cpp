@@ -39,7 +39,7 @@ struct AnalyzeOptions {
   std::vector<std::string> directories;
   std::string compare, json, html, csv, otf2, perfetto, noise;
   std::optional<std::uint32_t> noise_thread;
-  bool measured_clocks = false;
+  bool uses_utc = false;
   std::size_t rows = 0;
 };
 
@@ -91,17 +91,14 @@ eventspace::PageHead head_of(const TraceReport& report) {
   return head;
 }
 
-/// Analyzes a trace and writes the page if requested. For the page, clocks are always aligned.
-/// Unless all hosts share a clock, the accuracy is reported.
-TraceReport analyze(const TraceDirectory& trace, const HostClocks& clocks,
+/// Analyzes a trace and writes the page if requested.
+TraceReport analyze(const TraceDirectory& trace, const HostClocks& used,
                     const AnalyzeOptions& options) {
   ProgressLine line;
   const auto progress = [&line](double share) { line.show(share); };
-  const HostClocks own = HostClocks::own(trace);
-  const HostClocks& used = options.measured_clocks ? clocks : own;
   if (options.html.empty()) return eventspace::analyze_trace(trace, used, {}, progress);
   eventspace::PageTimelineOptions shown;
-  shown.has_common_clock = own.is_common();
+  shown.has_common_clock = HostClocks::own(trace).is_common();
   eventspace::PageTimeline timeline(trace.structure, shown);
   TraceReport report = eventspace::analyze_trace(
       trace, used, {}, progress,
@@ -117,11 +114,6 @@ void write_exports(const TraceDirectory& trace, const HostClocks& clocks,
   if (!options.otf2.empty()) eventspace::export_otf2(trace, options.otf2, clocks);
   if (!options.perfetto.empty()) eventspace::export_perfetto(trace, options.perfetto, clocks);
   if (!options.noise.empty()) eventspace::export_noise(trace, options.noise, options.noise_thread);
-}
-
-bool needs_clocks(const AnalyzeOptions& options) {
-  return options.measured_clocks || !options.csv.empty() || !options.otf2.empty() ||
-         !options.perfetto.empty();
 }
 
 /// Returns a line that lists the folders of further deployments, or "" if there are none.
@@ -146,9 +138,11 @@ std::string further_deployments(const std::vector<std::string>& directories) {
 bool run(const AnalyzeOptions& options) {
   const TraceDirectory trace = opened(options.directories);
   const HostClocks clocks =
-      needs_clocks(options) ? HostClocks::best(trace) : HostClocks::own(trace);
+      options.uses_utc ? HostClocks::best(trace) : HostClocks::compared(trace);
   const TraceReport report = analyze(trace, clocks, options);
-  write_exports(trace, clocks, options);
+  const bool exports = !options.csv.empty() || !options.otf2.empty() || !options.perfetto.empty() ||
+                       !options.noise.empty();
+  if (exports) write_exports(trace, clocks.is_common() ? clocks : HostClocks::best(trace), options);
   if (options.compare.empty()) {
     if (!options.json.empty()) write_text(options.json, eventspace::print_json(to_json(report)));
     if (options.json != "-")
@@ -156,7 +150,7 @@ bool run(const AnalyzeOptions& options) {
     return !is_unusable(report);
   }
   const TraceDirectory with(options.compare);
-  const TraceReport other = eventspace::analyze_trace(with, HostClocks::own(with));
+  const TraceReport other = eventspace::analyze_trace(with, HostClocks::compared(with));
   const auto comparison = eventspace::compare(report.report, other.report);
   if (!options.json.empty()) write_text(options.json, eventspace::print_json(to_json(comparison)));
   if (options.json != "-") std::cout << to_text(comparison, options.rows);
@@ -213,8 +207,8 @@ void add_analyze_command(CLI::App& app, int& exit_code) {
       ->add_option("--compare", options->compare,
                    "show the figures that changed since the run in DIR, and whether by chance")
       ->type_name("DIR");
-  command->add_flag("--common-clock", options->measured_clocks,
-                    "convert all times to one clock by measured clock offsets, for one-way times");
+  command->add_flag("--utc", options->uses_utc,
+                    "compare hosts by UTC if the trace has no readings of their clocks");
   command
       ->add_option(
           "--rows", options->rows,

@@ -37,10 +37,16 @@ std::optional<std::vector<ClockLine>> measure(const TraceDirectory& trace) {
 
 }  // namespace
 
-HostClocks HostClocks::best(const TraceDirectory& trace) {
+HostClocks HostClocks::compared(const TraceDirectory& trace) {
   HostClocks clocks = own(trace);
   if (clocks.kind_ == Kind::one || trace.files.empty()) return clocks;
   if (auto lines = measure(trace)) return measured(trace, *std::move(lines));
+  return clocks;
+}
+
+HostClocks HostClocks::best(const TraceDirectory& trace) {
+  HostClocks clocks = compared(trace);
+  if (clocks.kind_ != Kind::own || trace.files.empty()) return clocks;
   if (!all_say(trace,
                [](const TraceHeader& header) { return header.origin_utc_nanos.has_value(); }))
     return clocks;

@@ -27,6 +27,10 @@ class HostClocks {
   /// connect all hosts, then `utc`, then `own`. Reads the whole trace if it must measure.
   /// Throws: std::runtime_error if a file cannot be read.
   static HostClocks best(const TraceDirectory& trace);
+  /// Returns `one`, then `measured` if clock readings connect all hosts, then `own`. Use these
+  /// clocks to compare hosts: UTC may be wrong by more than the times that are compared.
+  /// Throws: std::runtime_error if a file cannot be read.
+  static HostClocks compared(const TraceDirectory& trace);
   /// Returns `one` or `own`, which need no measurement.
   static HostClocks own(const TraceDirectory& trace);
   /// Uses `lines`, the conversions to the first host's clock. Requires: one line for each host;
