@@ -2,9 +2,11 @@
 // eventspace/record.hpp — fixed-size record of one event.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace eventspace {
 
@@ -67,6 +69,14 @@ static_assert(std::endian::native == std::endian::little);  // files contain the
 
 /// Number of the move, the kind of operation that contributes to rounds.
 inline constexpr std::uint64_t move_operation = 1;
+
+/// Names of the operations that records contain, by number.
+inline constexpr std::array<std::string_view, 13> operation_names = {
+    "enter", "move",      "observe", "observe_number", "newest",  "first",  "last",
+    "delta", "set_delta", "axe",     "delete_element", "release", "traffic"};
+constexpr std::string_view operation_name_of(std::uint64_t kind) {
+  return kind < operation_names.size() ? operation_names[kind] : "unknown";
+}
 
 inline constexpr std::uint32_t event_bytes_max = (1u << 24) - 1;
 

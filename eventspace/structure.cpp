@@ -256,21 +256,53 @@ std::string Structure::thread_name(std::uint32_t rank) const {
   return fmt::format("{}/{}", host.name, rank - host.first_thread);
 }
 
-std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view key) {
+namespace {
+
+/// Returns the text of the settings behind `key`, or nothing if the wrapper does not have it.
+std::string_view text_behind(const Structure::Wrapper& wrapper, std::string_view key) {
   const std::string_view settings = wrapper.settings;
   for (std::size_t at = settings.find(key); at != std::string_view::npos;
        at = settings.find(key, at + 1)) {
     const std::size_t behind = at + key.size();
     if (behind >= settings.size() || settings[behind] != ':') continue;
     if (at > 0 && is_word(settings[at - 1])) continue;
-    std::string_view value = settings.substr(behind + 1);
-    value = value.substr(0, value.find_first_of(",}\n"));
-    const auto blank = [&](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-    while (!value.empty() && blank(value.front())) value.remove_prefix(1);
-    while (!value.empty() && blank(value.back())) value.remove_suffix(1);
-    return value;
+    return settings.substr(behind + 1);
   }
   return {};
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view key) {
+  const std::string_view text = text_behind(wrapper, key);
+  return without_blanks(text.substr(0, text.find_first_of(",}\n")));
+}
+
+std::vector<std::string_view> settings_of(const Structure::Wrapper& wrapper, std::string_view key) {
+  std::string_view text = without_blanks(text_behind(wrapper, key));
+  std::vector<std::string_view> values;
+  if (text.empty()) return values;
+  while (text.starts_with("- ")) {  // a list with one value in each line
+    const std::size_t end = text.find('\n');
+    values.push_back(without_blanks(text.substr(2, end - 2)));
+    text = end == std::string_view::npos ? std::string_view() : without_blanks(text.substr(end));
+  }
+  if (!values.empty()) return values;
+  if (text.front() != '[') return {setting_of(wrapper, key)};
+  text = text.substr(1, text.find(']') - 1);
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    values.push_back(without_blanks(text.substr(0, comma)));
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return values;
 }
 
 bool names_element(const Structure::Wrapper& wrapper, std::string_view element) {

@@ -81,6 +81,9 @@ struct Structure {
 /// does not have it.
 std::string_view setting_of(const Structure::Wrapper& wrapper, std::string_view key);
 
+/// Returns the values of the setting `key`, which is a list or one value.
+std::vector<std::string_view> settings_of(const Structure::Wrapper& wrapper, std::string_view key);
+
 /// Whether one of the wrapper's settings has exactly this element name as its value. False if
 /// `element` is empty.
 bool names_element(const Structure::Wrapper& wrapper, std::string_view element);

@@ -26,9 +26,11 @@ LIBRARIES = {
                                    "eventspace/analysis/input",
     "eventspace/analysis/diagnosis": "base eventspace eventspace/analysis/report "
                                      "eventspace/analysis/metrics",
+    "eventspace/analysis/attribution": "base eventspace eventspace/analysis/report "
+                                       "eventspace/analysis/input eventspace/analysis/metrics",
     "eventspace/analysis": "base eventspace eventspace/trace eventspace/analysis/report "
                            "eventspace/analysis/input eventspace/analysis/metrics "
-                           "eventspace/analysis/diagnosis",
+                           "eventspace/analysis/attribution eventspace/analysis/diagnosis",
     "eventspace/export": "base eventspace eventspace/trace eventspace/analysis "
                          "eventspace/analysis/report eventspace/analysis/input",
     "eventspace/page": "base eventspace eventspace/trace eventspace/analysis eventspace/export "

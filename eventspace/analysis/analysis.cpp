@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "eventspace/analysis/attribution/costs.hpp"
+#include "eventspace/analysis/attribution/division.hpp"
+#include "eventspace/analysis/attribution/moment_reader.hpp"
 #include "eventspace/analysis/diagnosis/findings.hpp"
 #include "eventspace/analysis/input/plausible.hpp"
 #include "eventspace/analysis/input/rounds.hpp"
@@ -83,16 +86,23 @@ struct Analysis::Parts {
         figures(shape, exact, options.has_common_clock),
         computation(shape, figures, options.computations, exact),
         conditional(shape, exact),
+        moments(shape, options.has_common_clock),
+        moment_reader(moments),
         transfers(shape, options.has_common_clock, options.transfer_changes),
         rounds(shape, options.open_rounds_bytes,
                [this](const Round& round) {
                  figures.add(round);
                  conditional.add(round);
+                 moment_reader.add(round);
                  transfers.add(round);
                }),
-        groups(structure, exact, options.has_common_clock, options.open_rounds_bytes,
-               [this](std::uint32_t from, std::uint32_t to, std::int64_t begin, std::int64_t end,
-                      std::uint64_t bytes) { transfers.add_message(from, to, begin, end, bytes); }),
+        groups(
+            structure, exact, options.has_common_clock, options.open_rounds_bytes,
+            [this](std::uint32_t from, std::uint32_t to, std::int64_t begin, std::int64_t end,
+                   std::uint64_t bytes) { transfers.add_message(from, to, begin, end, bytes); },
+            [this](const WholeOperation& operation, const GroupTexts& texts) {
+              moment_reader.add(operation, texts);
+            }),
         thread_count(structure.thread_count()),
         records_of_host(structure.hosts.size(), 0) {}
 
@@ -109,6 +119,8 @@ struct Analysis::Parts {
   Figures figures;
   Computation computation;
   Conditional conditional;
+  Moments moments;
+  MomentReader moment_reader;
   Transfers transfers;
   RoundTable rounds;
   GroupFigures groups;
@@ -163,6 +175,7 @@ void Analysis::Parts::add_other(std::uint32_t host, const EventRecord& record) {
   if (kind == EventKind::thread) {
     if (record.place < thread_count && shape.structure.host_of_thread(record.place) == host) {
       computation.add_thread(record);
+      moment_reader.add_thread(record);
     } else {
       ++coverage.unknown;
     }
@@ -176,10 +189,14 @@ void Analysis::Parts::add_other(std::uint32_t host, const EventRecord& record) {
     return;
   }
   switch (kind) {
-    case EventKind::cache_read: conditional.add_cache_read(record); return;
+    case EventKind::cache_read:
+      conditional.add_cache_read(record);
+      moment_reader.add_cache_read(record);
+      return;
     case EventKind::prefetch: conditional.add_prefetch(record); return;
     case EventKind::link:
       figures.add_link(record);
+      moment_reader.add_link(record);
       transfers.add_link(record);
       return;
     default: ++coverage.unknown;
@@ -187,6 +204,7 @@ void Analysis::Parts::add_other(std::uint32_t host, const EventRecord& record) {
 }
 
 void Analysis::Parts::add_transfer(const EventRecord& record) {
+  ++coverage.transfers;
   const Transfer transfer = transfer_of(record);
   const std::size_t hosts = shape.structure.hosts.size();
   if (transfer.from_host < hosts && transfer.to_host < hosts) {
@@ -217,8 +235,18 @@ Report Analysis::finish() {
   parts.groups.report_series(report);
   report.coverage.unknown += report.groups.unknown;
   report.transfers = parts.transfers.finish();
+  parts.moment_reader.prepare();
+  const Bindings bindings(parts.moments, [&](const ThreadOperation& before,
+                                             const ThreadOperation& after, std::int64_t nanos) {
+    return parts.computation.noise_between({before.leaf, before.kind}, {after.leaf, after.kind},
+                                           nanos);
+  });
+  report.time = divide_time(bindings);
+  if (parts.coverage.transfers > 0 && report.groups.records == 0)
+    report.time.not_recorded.emplace_back("messages over lanes");
   report.clusters = totals_of(parts.shape.structure, report);
   report.findings = find_what_stands_out(report);
+  predict_costs(bindings, report);
   return report;
 }
 

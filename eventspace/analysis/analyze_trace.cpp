@@ -116,7 +116,8 @@ bool has_part(const Structure& structure, std::uint32_t host) {
 
 bool is_unusable(const TraceReport& report) {
   const CoverageReport& coverage = report.report.coverage;
-  return coverage.operations + report.report.groups.records <= coverage.unknown;
+  return coverage.operations + coverage.transfers + report.report.groups.records <=
+         coverage.unknown;
 }
 
 std::vector<std::string> losses_of(const TraceReport& report) {

@@ -476,11 +476,8 @@ std::string_view name_of_kind(const EventRecord& record) {
 }
 
 std::string_view name_of_operation(const EventRecord& record) {
-  constexpr std::array<std::string_view, 13> names = {
-      "enter", "move",      "observe", "observe_number", "newest",  "first",  "last",
-      "delta", "set_delta", "axe",     "delete_element", "release", "traffic"};
   if (!is_operation(record)) return "";
-  return record.kind < names.size() ? names[record.kind] : "unknown";
+  return operation_name_of(record.kind);
 }
 
 std::string names_of_flags(const EventRecord& record) {

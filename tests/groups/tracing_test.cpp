@@ -213,7 +213,10 @@ TEST_CASE("group reports: a thread that computes longer is named with its latene
   CHECK(sum.last_threads[0].late_nanos >= 10 * 1'000'000);
   CHECK(sum.by_cause[static_cast<std::size_t>(GroupCause::late_member)] >= 10 * 1'000'000);
   REQUIRE_FALSE(report.report.findings.empty());
-  CHECK(report.report.findings[0].cost_nanos == sum.last_threads[0].late_nanos);
+  // Without it, another thread would be the last.
+  CHECK(report.report.findings[0].is_predicted);
+  CHECK(report.report.findings[0].cost_nanos > 0);
+  CHECK(report.report.findings[0].cost_nanos < sum.last_threads[0].late_nanos);
 }
 
 TEST_CASE("group reports: a slow host is named instead of its threads") {

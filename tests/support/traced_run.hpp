@@ -15,6 +15,7 @@
 #include "eventspace/analysis/analyze_trace.hpp"
 #include "tests/eventspace/trace_sample.hpp"
 #include "tests/support/sim.hpp"
+#include "tests/support/time_sums.hpp"
 
 namespace test_support {
 
@@ -30,10 +31,13 @@ inline void run_traced(const Sim& sim, const std::filesystem::path& directory,
   REQUIRE(failures.size() == expected_failures);
 }
 
-/// Returns the report about a trace. Each host has its own clock.
+/// Returns the report about a trace, and checks that its times add up. Each host has its own clock.
 inline eventspace::TraceReport report_of(const std::filesystem::path& directory) {
   const eventspace::TraceDirectory trace(directory);
-  return eventspace::analyze_trace(trace, eventspace::HostClocks::own(trace));
+  eventspace::TraceReport report =
+      eventspace::analyze_trace(trace, eventspace::HostClocks::own(trace));
+  check_sums(report.report.time);
+  return report;
 }
 
 /// Returns all records of a trace with the number of their host, in order of time.
@@ -54,7 +58,7 @@ class TracedRun {
  public:
   TracedRun(const std::string& config, const std::function<void(paths::Thread&)>& thread,
             std::size_t expected_failures = 0) {
-    run_traced(Sim(config), folder_.path(), thread, runtime::ClockKind::virtual_time,
+    run_traced(Sim(config, traced()), folder_.path(), thread, runtime::ClockKind::virtual_time,
                expected_failures);
   }
   eventspace::TraceDirectory trace() const { return eventspace::TraceDirectory(folder_.path()); }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "eventspace/analysis/metrics/computation.hpp"
@@ -51,24 +52,63 @@ std::int64_t times(std::int64_t nanos, std::uint64_t rounds) {
   return is_more ? std::numeric_limits<std::int64_t>::max() : all;
 }
 
+/// Returns the hosts that are slow in comparison with the others of their cluster. Hosts of a
+/// cluster whose computations differ by at most `alike_share` are together.
+std::vector<std::vector<const HostReport*>> slow_hosts(const Report& report) {
+  std::vector<const HostReport*> slow;
+  for (const HostReport& host : report.hosts)
+    if (host.factor >= slow_host_factor &&
+        host.base_nanos - host.others_base_nanos >= slow_host_nanos)
+      slow.push_back(&host);
+  std::stable_sort(slow.begin(), slow.end(), [](const HostReport* a, const HostReport* b) {
+    return std::pair(a->cluster, -a->base_nanos) < std::pair(b->cluster, -b->base_nanos);
+  });
+  std::vector<std::vector<const HostReport*>> groups;
+  for (const HostReport* host : slow) {
+    const HostReport* first = groups.empty() ? nullptr : groups.back().front();
+    if (first != nullptr && first->cluster == host->cluster &&
+        ratio(first->base_nanos, host->base_nanos) <= 1 + alike_share)
+      groups.back().push_back(host);
+    else
+      groups.push_back({host});
+  }
+  return groups;
+}
+
 void find_slow_hosts(const Report& report, std::vector<Finding>& found) {
-  for (const HostReport& host : report.hosts) {
-    if (host.factor < slow_host_factor) continue;
-    const std::int64_t more = host.base_nanos - host.others_base_nanos;
-    if (more < slow_host_nanos) continue;
+  for (const auto& hosts : slow_hosts(report)) {
+    const HostReport& host = *hosts.front();
     Finding finding;
     finding.kind = FindingKind::slow_host;
     finding.place.host = host.name;
     finding.place.cluster = host.cluster;
     finding.figure = (host.factor - 1) * 100;
     finding.unit = "percent";
-    finding.cost_nanos = times(more, host.critical_iterations);
     finding.basis = one_clock;
+    std::uint64_t rounds = 0;
+    for (const HostReport* one : hosts) {
+      add_to(finding.cost_nanos,
+             times(one->base_nanos - one->others_base_nanos, one->critical_iterations));
+      rounds += one->critical_rounds;
+      if (hosts.size() > 1) finding.hosts.push_back(one->name);
+    }
+    const bool is_one = hosts.size() == 1;
+    const std::string who = is_one
+                                ? fmt::format("host {} computes", host.name)
+                                : fmt::format("{} hosts of {} compute", hosts.size(), host.cluster);
     finding.sentence = fmt::format(
-        "host {} computes {:.1f}% longer than the other hosts of {} (median {:.3f} ms against "
-        "{:.3f} ms); all waited for it in {} rounds",
-        host.name, finding.figure, host.cluster, ms(host.base_nanos), ms(host.others_base_nanos),
-        host.critical_rounds);
+        "{} {:.1f}% longer than the other hosts of {} (median {:.3f} ms against {:.3f} ms); all "
+        "waited for {} in {} rounds",
+        who, finding.figure, is_one ? host.cluster : "it", ms(host.base_nanos),
+        ms(host.others_base_nanos), is_one ? "it" : "one of them", rounds);
+    if (!is_one) {
+      constexpr std::size_t named_max = 6;
+      std::string names;
+      for (std::size_t one = 0; one < std::min(named_max, hosts.size()); ++one)
+        names += (one == 0 ? ": " : ", ") + hosts[one]->name;
+      if (hosts.size() > named_max) names += fmt::format(" and {} more", hosts.size() - named_max);
+      finding.sentence += names;
+    }
     found.push_back(std::move(finding));
   }
 }
@@ -112,9 +152,9 @@ void find_slow_threads(const Report& report, std::vector<Finding>& found) {
     Others bases, tenths;
     std::map<std::string_view, std::vector<std::int64_t>> bases_of_host;
   };
-  std::map<std::pair<std::string_view, std::string_view>, Group> groups;
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>, Group> groups;
   for (const ThreadReport& thread : report.threads) {
-    Group& group = groups[{thread.graph, thread.cluster}];
+    Group& group = groups[{thread.graph, thread.after, thread.cluster}];
     group.bases.add(thread.base_nanos);
     group.tenths.add(thread.computation.p10);
     group.bases_of_host[thread.host].push_back(thread.base_nanos);
@@ -125,7 +165,7 @@ void find_slow_threads(const Report& report, std::vector<Finding>& found) {
     for (auto& [host, bases] : group.bases_of_host) std::sort(bases.begin(), bases.end());
   }
   for (const ThreadReport& thread : report.threads) {
-    const Group& group = groups[{thread.graph, thread.cluster}];
+    const Group& group = groups[{thread.graph, thread.after, thread.cluster}];
     const std::int64_t others = group.bases.median_without(thread.base_nanos);
     const auto& of_host = group.bases_of_host.at(thread.host);
     if (is_slower(of_host[(of_host.size() - 1) / 2], others)) continue;
@@ -197,6 +237,8 @@ void find_slow_links(const Report& report, std::vector<Finding>& found) {
     Finding finding;
     finding.kind = FindingKind::slow_link;
     finding.place = link.place;
+    finding.from = link.is_wan ? link.from_cluster : link.from_host;
+    finding.to = link.is_wan ? link.to_cluster : link.to_host;
     finding.figure = ratio(link.travel.p50, expected.nanos);
     finding.unit = "times";
     finding.cost_nanos = times(link.travel.p50 - expected.nanos, link.critical_rounds);
@@ -228,6 +270,8 @@ void find_slow_networks(const Report& report, std::vector<Finding>& found) {
       Finding finding;
       finding.kind = FindingKind::slow_network;
       finding.place = crossing->place;
+      finding.from = crossing->is_wan ? clusters.first : crossing->place.host;
+      finding.to = crossing->is_wan ? clusters.second : crossing->to_host;
       finding.figure = factor;
       finding.unit = "times";
       finding.cost_nanos = times(more, crossing->critical_rounds);

@@ -15,6 +15,8 @@ namespace eventspace {
 /// the cluster. Both the factor and the excess time must be reached.
 inline constexpr double slow_host_factor = 1.03;
 inline constexpr std::int64_t slow_host_nanos = 20'000;
+/// Slow hosts of a cluster whose computations differ by at most this share are one finding.
+inline constexpr double alike_share = 0.1;
 
 /// Finding slow_thread: the same thresholds for a thread, compared with the other threads of the
 /// cluster. Both the median without noise and the 10th percentile must reach them. The thread is

@@ -116,6 +116,8 @@ void find_slow_group_links(const GroupsReport& report, std::vector<Finding>& fou
     Finding finding;
     finding.kind = FindingKind::slow_link;
     finding.place.cluster = link.from;
+    finding.from = link.from;
+    finding.to = link.to;
     finding.figure = ratio(link.latency.p50, usual);
     finding.unit = "times";
     const std::string name = fmt::format("{} to {}", link.from, link.to);

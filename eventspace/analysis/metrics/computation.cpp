@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -44,6 +45,32 @@ bool is_rare(const std::vector<Computed>& computed, const FrequentNoise& frequen
          period->agreement > agreement_of_frequent_noise(computed, frequent) + clearly;
 }
 
+/// Returns the mean time from the begin of a computation to the begin of the next one at the same
+/// place. Noise and waits are included, because the period of the noise continues during them.
+template <typename Kept>
+double iteration_of(const std::vector<Kept>& kept) {
+  if (kept.size() < 2) return 0;
+  const auto [first, last] = std::minmax_element(
+      kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.begin() < b.begin(); });
+  return static_cast<double>(last->begin() - first->begin()) / static_cast<double>(kept.size() - 1);
+}
+
+/// Returns the computations of a place that are still in memory. After a very long run, these are
+/// only the last ones.
+template <typename Kept>
+std::vector<Computed> computed_of(const std::vector<Kept>& all, std::int64_t base,
+                                  std::int64_t outlier) {
+  std::vector<Computed> computed;
+  computed.reserve(all.size());
+  for (const Kept& kept : all) {
+    const bool is_late = kept.nanos() > outlier;
+    computed.push_back({kept.begin(), is_late ? base : kept.nanos(), is_late});
+  }
+  std::sort(computed.begin(), computed.end(),
+            [](const Computed& a, const Computed& b) { return a.begin_nanos < b.begin_nanos; });
+  return computed;
+}
+
 }  // namespace
 
 /// Stores durations below 2^31 ns (about two seconds) in nanoseconds, and longer ones in
@@ -68,7 +95,8 @@ Computation::Computation(const Shape& shape, const Figures& figures, std::size_t
     : shape_(shape),
       figures_(figures),
       kept_max_(kept_max),
-      leaves_(shape.leaves.size(), LeafState(exact_max)),
+      leaves_(shape.leaves.size()),
+      exact_max_(exact_max),
       graphs_(shape.graphs.size()) {
   std::uint32_t threads = 0;
   for (const Leaf& leaf : shape.leaves)
@@ -88,13 +116,19 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   if (is_move) leaf.next_sequence = operation.sequence + 1;
   const bool had_begun = thread.has_begun;
   const std::int64_t begin = thread.last_up;
+  const At here{number, operation.kind};
   if (!had_begun) {
-    thread = {true, operation.up_nanos, operation.down_nanos, is_next ? number : none,
-              operation.sequence};
+    thread.has_begun = true;
+    thread.last_up = operation.up_nanos;
+    thread.last = here;
+    thread.first_down = operation.down_nanos;
+    if (is_next) thread.first = here;
+    thread.first_sequence = operation.sequence;
     return -1;
   }
   thread.last_up = std::max(begin, +operation.up_nanos);
   const std::int64_t nanos = operation.down_nanos - begin;
+  const At last = std::exchange(thread.last, here);
   if (!is_next || nanos < 0 || nanos > computation_max) {
     ++unknown_;
     return -1;
@@ -103,8 +137,44 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   // in a round.
   if (!is_move && shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].has_joins())
     return nanos;
-  keep(number, begin, nanos, operation.sequence);
+  const Kept kept(begin, nanos, operation.sequence);
+  if (last.leaf == none) {
+    thread.before_first = First{here, kept};
+  } else {
+    const std::uint32_t place = place_between(last, here);
+    keep(place, kept);
+    // The computation before the first operation belongs to the first place of that operation.
+    if (thread.before_first && thread.before_first->at == here) {
+      keep(place, thread.before_first->kept);
+      thread.before_first.reset();
+    }
+  }
   return nanos;
+}
+
+std::uint32_t Computation::group_of(const At& after, const At& before) {
+  const std::uint32_t cluster = shape_.structure.hosts[host_of(before.leaf)].cluster;
+  const auto graph_of = [&](const At& at) {
+    return at.leaf == none ? none
+                           : shape_.trees[shape_.lanes[shape_.leaves[at.leaf].lane].tree].graph;
+  };
+  return groups_
+      .try_emplace({cluster, graph_of(before), before.kind, graph_of(after), after.kind},
+                   static_cast<std::uint32_t>(groups_.size()))
+      .first->second;
+}
+
+/// Returns the number of a place. A leaf has few places in a real program; if a trace shows more
+/// than `places_max`, further ones count as the last.
+std::uint32_t Computation::place_between(const At& after, const At& before) {
+  constexpr std::size_t places_max = 32;
+  LeafState& leaf = leaves_[before.leaf];
+  for (const std::uint32_t place : leaf.places)
+    if (places_[place].after == after && places_[place].before == before) return place;
+  if (leaf.places.size() == places_max) return leaf.places.back();
+  leaf.places.push_back(static_cast<std::uint32_t>(places_.size()));
+  places_.emplace_back(after, before, group_of(after, before), exact_max_);
+  return leaf.places.back();
 }
 
 void Computation::add_thread(const EventRecord& life) {
@@ -116,57 +186,63 @@ void Computation::add_thread(const EventRecord& life) {
     return;
   }
   const std::int64_t nanos = thread.first_down - life.down_nanos;
-  if (thread.first_leaf == none || nanos < 0 || nanos > computation_max) return;
-  keep(thread.first_leaf, life.down_nanos, nanos, thread.first_sequence);
-  thread.first_leaf = none;
+  if (thread.first.leaf == none || nanos < 0 || nanos > computation_max) return;
+  const Kept kept(life.down_nanos, nanos, thread.first_sequence);
+  const At first = std::exchange(thread.first, At{});
+  const auto& places = leaves_[first.leaf].places;
+  const auto same = std::find_if(places.begin(), places.end(), [&](std::uint32_t place) {
+    return places_[place].before == first;
+  });
+  keep(same == places.end() ? place_between(At{}, first) : *same, kept);
 }
 
-void Computation::keep(std::uint32_t leaf, std::int64_t begin, std::int64_t nanos,
-                       std::uint64_t sequence) {
+void Computation::keep(std::uint32_t place, const Kept& kept) {
   if (kept_ >= kept_max_) judge(false);
-  leaves_[leaf].all.add(nanos);
-  leaves_[leaf].blocks.add(nanos);
-  leaves_[leaf].kept.emplace_back(begin, nanos, sequence);
+  PlaceState& state = places_[place];
+  state.all.add(kept.nanos());
+  state.blocks.add(kept.nanos());
+  state.kept.push_back(kept);
   ++kept_;
 }
 
-void Computation::finish() { judge(true); }
-
-std::uint32_t Computation::group_of(std::uint32_t number) const {
-  const std::uint32_t graph = shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].graph;
-  const auto clusters = static_cast<std::uint32_t>(shape_.structure.clusters.size());
-  return graph * clusters + shape_.structure.hosts[host_of(number)].cluster;
+void Computation::finish() {
+  for (ThreadState& thread : threads_)
+    if (thread.before_first)
+      keep(place_between(At{}, thread.before_first->at), thread.before_first->kept);
+  judge(true);
 }
 
-/// Returns the usual values for each leaf (begin of a path, usually a thread). A slow host is slow
-/// in all its threads. A thread is therefore first compared with the other threads of its host.
+/// Returns the usual values for each place. A slow host is slow in all its threads. A thread is
+/// therefore first compared with the other threads of its host.
 std::vector<Computation::Usual> Computation::usual() const {
-  const std::size_t groups = shape_.graphs.size() * shape_.structure.clusters.size();
+  const std::size_t groups = groups_.size();
   std::vector<std::vector<std::int64_t>> medians(groups);
   std::vector<std::vector<std::int64_t>> spreads(groups);
   std::vector<std::vector<std::int64_t>> far_spreads(groups);
   std::map<std::pair<std::size_t, std::uint32_t>, Others> of_hosts;  // keyed by group and host
-  std::vector<std::int64_t> own(leaves_.size(), 0);
-  for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
-    const Distribution& all = leaves_[leaf].all;
-    if (all.count() == 0) continue;
-    own[leaf] = all.quantile(0.5);
-    medians[group_of(leaf)].push_back(own[leaf]);
-    spreads[group_of(leaf)].push_back(own[leaf] - all.quantile(0.1));
-    far_spreads[group_of(leaf)].push_back(own[leaf] - all.quantile(0.01));
-    of_hosts[{group_of(leaf), host_of(leaf)}].add(own[leaf]);
+  std::vector<std::int64_t> own(places_.size(), 0);
+  for (std::uint32_t number = 0; number < places_.size(); ++number) {
+    const PlaceState& place = places_[number];
+    if (place.all.count() == 0) continue;
+    own[number] = place.all.quantile(0.5);
+    medians[place.group].push_back(own[number]);
+    spreads[place.group].push_back(own[number] - place.all.quantile(0.1));
+    far_spreads[place.group].push_back(own[number] - place.all.quantile(0.01));
+    of_hosts[{place.group, host_of(place.before.leaf)}].add(own[number]);
   }
   for (auto& [host, threads] : of_hosts) threads.sort();
   std::vector<Usual> of_groups(groups);
   for (std::size_t group = 0; group < groups; ++group)
     of_groups[group] = {median_of(medians[group]), median_of(spreads[group]),
                         median_of(far_spreads[group])};
-  std::vector<Usual> usual(leaves_.size());
-  for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
-    if (leaves_[leaf].all.count() == 0) continue;
-    usual[leaf] = of_groups[group_of(leaf)];
-    const auto mates = of_hosts.at({group_of(leaf), host_of(leaf)}).median_without(own[leaf]);
-    if (mates > 0) usual[leaf].median = mates;
+  std::vector<Usual> usual(places_.size());
+  for (std::uint32_t number = 0; number < places_.size(); ++number) {
+    const PlaceState& place = places_[number];
+    if (place.all.count() == 0) continue;
+    usual[number] = of_groups[place.group];
+    const auto mates =
+        of_hosts.at({place.group, host_of(place.before.leaf)}).median_without(own[number]);
+    if (mates > 0) usual[number].median = mates;
   }
   return usual;
 }
@@ -175,11 +251,16 @@ std::vector<Computation::Usual> Computation::usual() const {
 /// outlier. If most computations contain noise, the noise changes the median, but not the 1st
 /// percentile. The search therefore starts at the 1st percentile, plus the spread that is usual in
 /// the cluster. Then base and bound are computed from each other, until both no longer change.
-Computation::Bounds Computation::bounds_of(std::uint32_t number, const Usual& like) const {
-  const Distribution& all = leaves_[number].all;
+Computation::Bounds Computation::bounds_of(const PlaceState& place, const Usual& like) {
+  const Distribution& all = place.all;
   const std::int64_t median = all.quantile(0.5);
   Bounds bounds;
   bounds.mean = all.mean();
+  if (all.count() < base_computations) {
+    bounds.base = median;
+    bounds.outlier = std::numeric_limits<std::int64_t>::max();
+    return bounds;
+  }
   bounds.base = std::min(median, all.quantile(0.01) + like.far_spread);
   std::int64_t spread = std::min(median - all.quantile(0.1), like.spread);
   double share = 0;
@@ -200,8 +281,8 @@ Computation::Bounds Computation::bounds_of(std::uint32_t number, const Usual& li
 /// these two kinds of computations is the duration of one event. The thread is then slower than
 /// other threads by n events. A thread with rarer noise may be slower by the same time for another
 /// reason. Only the period of the noise distinguishes these two cases (is_rare()).
-void Computation::find_noise_in_all(LeafState& leaf, const Usual& like, Bounds& bounds) {
-  const Distribution& all = leaf.all;
+void Computation::find_noise_in_all(PlaceState& place, const Usual& like, Bounds& bounds) {
+  const Distribution& all = place.all;
   const double below =
       static_cast<double>(all.count_at_most(bounds.outlier)) / static_cast<double>(all.count());
   if (1 - below < noise_in_all_share) return;
@@ -210,35 +291,36 @@ void Computation::find_noise_in_all(LeafState& leaf, const Usual& like, Bounds& 
   const std::int64_t times = (more + noise / 2) / noise;
   if (times < 1 || times > noise_in_all_times) return;
   if (std::abs(more - times * noise) > std::min(like.median / 100, noise / 10)) return;
-  leaf.is_noise_rare =
-      is_rare(computed_of(leaf, bounds),
+  place.is_noise_rare =
+      is_rare(computed_of(place.kept, bounds.base, bounds.outlier),
               {.computation_nanos = static_cast<double>(bounds.base - times * noise),
                .nanos = static_cast<double>(noise),
                .least_ticks = static_cast<double>(times)});
-  if (leaf.is_noise_rare) return;
+  if (place.is_noise_rare) return;
   bounds.base -= times * noise;
   bounds.outlier = bounds.base + noise / 2;
 }
 
 void Computation::judge(bool all) {
   const std::vector<Usual> like = usual();
-  for (std::uint32_t number = 0; number < leaves_.size(); ++number) {
-    LeafState& leaf = leaves_[number];
-    if (leaf.kept.empty()) continue;
-    Bounds bounds = bounds_of(number, like[number]);
-    find_noise_in_all(leaf, like[number], bounds);
-    leaf.base = bounds.base;
-    leaf.outlier = bounds.outlier;
-    const std::size_t count = all ? leaf.kept.size() : (leaf.kept.size() + 1) / 2;
-    for (std::size_t place = 0; place < count; ++place) judge_one(number, leaf.kept[place], bounds);
+  for (std::uint32_t number = 0; number < places_.size(); ++number) {
+    PlaceState& place = places_[number];
+    if (place.kept.empty()) continue;
+    Bounds bounds = bounds_of(place, like[number]);
+    find_noise_in_all(place, like[number], bounds);
+    place.base = bounds.base;
+    place.outlier = bounds.outlier;
+    const std::size_t count = all ? place.kept.size() : (place.kept.size() + 1) / 2;
+    for (std::size_t one = 0; one < count; ++one) judge_one(place, place.kept[one], bounds);
     kept_ -= count;
-    if (all) look_for_period(number, bounds);
+    if (all) look_for_period(place, bounds);
     if (!all) judged_early_ += count;
-    leaf.kept.erase(leaf.kept.begin(), leaf.kept.begin() + static_cast<std::ptrdiff_t>(count));
+    place.kept.erase(place.kept.begin(), place.kept.begin() + static_cast<std::ptrdiff_t>(count));
   }
 }
 
-void Computation::judge_one(std::uint32_t number, const Kept& kept, const Bounds& bounds) {
+void Computation::judge_one(PlaceState& place, const Kept& kept, const Bounds& bounds) {
+  const std::uint32_t number = place.before.leaf;
   const Lane& lane = shape_.lanes[shape_.leaves[number].lane];
   const Tree& tree = shape_.trees[lane.tree];
   GraphState& graph = graphs_[tree.graph];
@@ -256,14 +338,14 @@ void Computation::judge_one(std::uint32_t number, const Kept& kept, const Bounds
   }
   if (nanos <= bounds.outlier) return;
   const std::int64_t noise = nanos - bounds.base;
-  leaf.noise.add(noise);
+  place.noise.add(noise);
   if (iteration == nullptr) return;
   iteration->greatest_noise = std::max(iteration->greatest_noise, static_cast<float>(noise));
   const RoundNote* note = figures_.note(lane.tree, kept.sequence());
   if (note == nullptr || note->critical_leaf == none) return;
   add_to(graph.noise, noise);
   if (note->critical_leaf != number) return;
-  add_to(leaf.critical_noise, noise);
+  add_to(place.critical_noise, noise);
   if (leaf.lead_of != note->complete) leaf.lead_used = 0;
   leaf.lead_of = note->complete;
   const std::int64_t effective = std::min(noise, note->lead_nanos - leaf.lead_used);
@@ -272,45 +354,40 @@ void Computation::judge_one(std::uint32_t number, const Kept& kept, const Bounds
   graph.lost += static_cast<double>(effective) * static_cast<double>(tree.leaves.size());
 }
 
-/// Returns the mean time from the begin of a computation to the begin of the next one. Noise and
-/// waits are included, because the period of the noise continues during them.
-double Computation::iteration_of(const std::vector<Kept>& kept) {
-  const auto [first, last] = std::minmax_element(
-      kept.begin(), kept.end(), [](const Kept& a, const Kept& b) { return a.begin() < b.begin(); });
-  const std::uint32_t iterations = last->sequence() - first->sequence();
-  if (iterations == 0) return 0;
-  return static_cast<double>(last->begin() - first->begin()) / static_cast<double>(iterations);
-}
-
-/// Returns the computations of a thread that are still in memory. After a very long run, these are
-/// only the last ones.
-std::vector<Computed> Computation::computed_of(const LeafState& leaf, const Bounds& bounds) {
-  std::vector<Computed> computed;
-  computed.reserve(leaf.kept.size());
-  for (const Kept& kept : leaf.kept) {
-    const bool is_late = kept.nanos() > bounds.outlier;
-    computed.push_back({kept.begin(), is_late ? bounds.base : kept.nanos(), is_late});
-  }
-  std::sort(computed.begin(), computed.end(),
-            [](const Computed& a, const Computed& b) { return a.begin_nanos < b.begin_nanos; });
-  return computed;
-}
-
-void Computation::look_for_period(std::uint32_t number, const Bounds& bounds) {
-  LeafState& leaf = leaves_[number];
-  if (leaf.noise.count() < noisy_outliers) return;
-  const auto period = find_period(computed_of(leaf, bounds));
+void Computation::look_for_period(PlaceState& place, const Bounds& bounds) {
+  if (place.noise.count() < noisy_outliers) return;
+  const auto period = find_period(computed_of(place.kept, bounds.base, bounds.outlier));
   if (!period) return;
-  leaf.period_nanos = period->nanos;
-  leaf.period_agreement = period->agreement;
-  leaf.iteration = iteration_of(leaf.kept);
-  leaf.spectrum = period->spectrum;
+  place.period_nanos = period->nanos;
+  place.period_agreement = period->agreement;
+  place.iteration = iteration_of(place.kept);
+  place.spectrum = period->spectrum;
 }
 
 std::vector<std::int64_t> Computation::critical_noise() const {
-  std::vector<std::int64_t> noise;
-  for (const LeafState& leaf : leaves_) noise.push_back(leaf.critical_noise);
+  std::vector<std::int64_t> noise(leaves_.size(), 0);
+  for (const PlaceState& place : places_) add_to(noise[place.before.leaf], place.critical_noise);
   return noise;
+}
+
+std::int64_t Computation::noise_between(const At& after, const At& before,
+                                        std::int64_t nanos) const {
+  if (before.leaf == none) return 0;
+  for (const std::uint32_t number : leaves_[before.leaf].places) {
+    const PlaceState& place = places_[number];
+    if (place.before != before || (place.after != after && after.leaf != none)) continue;
+    return nanos > place.outlier ? nanos - place.base : 0;
+  }
+  return 0;
+}
+
+std::uint32_t Computation::main_place_of(std::uint32_t leaf) const {
+  std::uint32_t main = none;
+  for (const std::uint32_t place : leaves_[leaf].places)
+    if (places_[place].all.count() > 0 &&
+        (main == none || places_[place].all.sum() > places_[main].all.sum()))
+      main = place;
+  return main;
 }
 
 namespace {
@@ -331,27 +408,34 @@ void keep_spectra_of_noisiest(std::vector<ThreadReport>& threads) {
 }  // namespace
 
 void Computation::report(Report& report, const Conditional& conditional) const {
-  for (std::uint32_t leaf = 0; leaf < leaves_.size(); ++leaf) {
-    if (shape_.leaves[leaf].thread == none || leaves_[leaf].all.count() == 0) continue;
-    report.threads.push_back(report_thread(leaf));
-    const ThreadReport& thread = report.threads.back();
-    report.series.push_back({"computation", fmt::format("{} before {}", thread.name, thread.graph),
-                             leaves_[leaf].blocks.rows()});
-  }
+  for (const LeafState& leaf : leaves_)
+    for (const std::uint32_t place : leaf.places) {
+      if (places_[place].all.count() == 0) continue;
+      report.threads.push_back(report_thread(place));
+      const ThreadReport& thread = report.threads.back();
+      const std::string after =
+          leaf.places.size() == 1 ? "" : fmt::format(" after {}", thread.after);
+      report.series.push_back({"computation",
+                               fmt::format("{} before {}{}", thread.name, thread.graph, after),
+                               places_[place].blocks.rows()});
+    }
   keep_spectra_of_noisiest(report.threads);
   report_hosts(report);
   report_lateness(report, conditional);
 }
 
-ThreadReport Computation::report_thread(std::uint32_t number) const {
+ThreadReport Computation::report_thread(std::uint32_t place) const {
+  const PlaceState& state = places_[place];
+  const std::uint32_t number = state.before.leaf;
   const Leaf& leaf = shape_.leaves[number];
-  const LeafState& state = leaves_[number];
   const Structure::Path& path = shape_.structure.paths[leaf.path];
   const Structure::Host& host = shape_.structure.hosts[path.host];
   ThreadReport thread;
   thread.name = shape_.structure.thread_name(leaf.thread);
   thread.rank = leaf.thread;
   thread.graph = path.graph;
+  if (state.after.leaf != none)
+    thread.after = shape_.structure.paths[shape_.leaves[state.after.leaf].path].graph;
   thread.host = host.name;
   thread.cluster = shape_.structure.clusters[host.cluster];
   thread.computation = state.all.summary();
@@ -374,10 +458,11 @@ ThreadReport Computation::report_thread(std::uint32_t number) const {
     thread.resonates = whole >= 1 && whole <= resonance_iterations &&
                        std::abs(thread.iterations_per_period - whole) <= resonance_share;
   }
+  thread.critical_noise_nanos = state.critical_noise;
+  if (place != main_place_of(number)) return thread;
   thread.critical_rounds = figures_.critical_rounds(number);
   thread.critical_iterations = figures_.critical_iterations(number);
   thread.critical_computation_nanos = figures_.critical_computation(number);
-  thread.critical_noise_nanos = state.critical_noise;
   return thread;
 }
 
@@ -390,9 +475,10 @@ void Computation::report_hosts(Report& report) const {
     const std::uint32_t host = host_of(number);
     report.hosts[host].critical_rounds += figures_.critical_rounds(number);
     report.hosts[host].critical_iterations += figures_.critical_iterations(number);
-    if (leaves_[number].all.count() == 0) continue;
-    medians[host].push_back(leaves_[number].all.quantile(0.5));
-    bases[host].push_back(leaves_[number].base);
+    const std::uint32_t place = main_place_of(number);
+    if (place == none) continue;
+    medians[host].push_back(places_[place].all.quantile(0.5));
+    bases[host].push_back(places_[place].base);
   }
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_cluster;
   for (std::uint32_t number = 0; number < structure.hosts.size(); ++number) {

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "eventspace/analysis/input/shape.hpp"
@@ -37,9 +39,16 @@ inline constexpr std::uint64_t noisy_outliers = 5;
 inline constexpr double resonance_iterations = 20;
 inline constexpr double resonance_share = 0.02;
 
+/// Least number of computations at a place with which they have a base. With fewer, none of them is
+/// an outlier.
+inline constexpr std::uint64_t base_computations = 16;
+
 /// Determines how long threads compute between operations, and which computations are slow, late
 /// or noisy. A computation lasts from the return of an operation to the begin of the next
 /// operation.
+///
+/// A computation is compared only with computations at the same place of the program: between the
+/// same two operations. An iteration may have several parts of different length.
 ///
 /// Whether a computation is late depends on its thread's mean over the whole run. Computations are
 /// therefore kept until the end. If there are too many, the older half is judged by the mean so
@@ -57,6 +66,15 @@ class Computation {
 
   void report(Report& report, const Conditional& conditional) const;
   std::vector<std::int64_t> critical_noise() const;  ///< indexed by leaf
+
+  /// Operation of a thread, as far as it determines a place of the program.
+  struct At {
+    std::uint32_t leaf = none;  ///< begin of its path, or none if there is no operation
+    std::uint64_t kind = 0;     ///< number of the operation on the path
+    friend auto operator<=>(const At&, const At&) = default;
+  };
+  /// Returns the part of a computation between two operations that is noise. Requires: finish().
+  std::int64_t noise_between(const At& after, const At& before, std::int64_t nanos) const;
   std::uint64_t unknown() const { return unknown_; }
   std::uint64_t judged_early() const { return judged_early_; }
 
@@ -73,26 +91,36 @@ class Computation {
     std::uint32_t span_;
     std::uint32_t sequence_;
   };
+  /// Computation before the first operation of a thread. It belongs to the first place that the
+  /// operation has later.
+  struct First {
+    At at;
+    Kept kept;
+  };
   struct ThreadState {
     bool has_begun = false;
     std::int64_t last_up = 0;
+    At last;
     std::int64_t first_down = 0;
-    std::uint32_t first_leaf = none;
+    At first;
     std::uint64_t first_sequence = 0;
+    std::optional<First> before_first;
   };
-  struct LeafState {
-    explicit LeafState(std::size_t exact) : all(exact), noise(exact) {}
+  /// A place in the program of a thread: between two operations.
+  struct PlaceState {
+    PlaceState(const At& given_after, const At& given_before, std::uint32_t given_group,
+               std::size_t exact)
+        : after(given_after), before(given_before), group(given_group), all(exact), noise(exact) {}
+    At after;                 // the operation before the computation, or none
+    At before;                // the operation after it
+    std::uint32_t group = 0;  // the same places of the other threads of the cluster
     Distribution all;
     Blocks blocks;
     Distribution noise;  // time by which outliers exceed the base
     std::vector<Kept> kept;
-    std::uint64_t next_sequence = 0;
     std::int64_t base = 0;
     std::int64_t outlier = 0;
     std::int64_t critical_noise = 0;
-    std::uint64_t lead_of = 0;  // round for which `lead_used` counts
-    // The part of that round's lead (RoundNote) that is explained by noise so far.
-    std::int64_t lead_used = 0;
     // Whether noise events are rarer than computations, although the thread is slower than others
     // by a multiple of the duration of an event.
     bool is_noise_rare = false;
@@ -100,6 +128,13 @@ class Computation {
     double period_agreement = 0;
     double iteration = 0;  // mean duration of an iteration, for a thread whose noise has a period
     std::vector<SpectrumPoint> spectrum;
+  };
+  struct LeafState {
+    std::uint64_t next_sequence = 0;
+    std::vector<std::uint32_t> places;
+    std::uint64_t lead_of = 0;  // round for which `lead_used` counts
+    // The part of that round's lead (RoundNote) that is explained by noise so far.
+    std::int64_t lead_used = 0;
   };
   struct Iteration {
     // How many of lateness_bounds_nanos the latest thread of the iteration exceeded.
@@ -113,8 +148,7 @@ class Computation {
     std::int64_t effective = 0;
     double lost = 0;  // time lost to noise, summed over all threads
   };
-  // Usual values for the threads of a cluster that are in the same graph (all paths of one
-  // collective).
+  // Usual values for the threads of a cluster at the same place of the program.
   struct Usual {
     std::int64_t median = 0;  // median of the host's other threads, if there are any
 
@@ -128,20 +162,21 @@ class Computation {
     double mean = 0;
   };
 
-  void keep(std::uint32_t leaf, std::int64_t begin, std::int64_t nanos, std::uint64_t sequence);
+  void keep(std::uint32_t place, const Kept& kept);
+  std::uint32_t place_between(const At& after, const At& before);
   std::uint32_t host_of(std::uint32_t leaf) const {
     return shape_.structure.paths[shape_.leaves[leaf].path].host;
   }
-  std::uint32_t group_of(std::uint32_t leaf) const;
-  std::vector<Usual> usual() const;  // indexed by leaf
-  Bounds bounds_of(std::uint32_t leaf, const Usual& like) const;
-  static void find_noise_in_all(LeafState& leaf, const Usual& like, Bounds& bounds);
+  std::uint32_t group_of(const At& after, const At& before);
+  std::vector<Usual> usual() const;  // indexed by place
+  static Bounds bounds_of(const PlaceState& place, const Usual& like);
+  static void find_noise_in_all(PlaceState& place, const Usual& like, Bounds& bounds);
   void judge(bool all);
-  void judge_one(std::uint32_t leaf, const Kept& kept, const Bounds& bounds);
-  static double iteration_of(const std::vector<Kept>& kept);
-  static std::vector<Computed> computed_of(const LeafState& leaf, const Bounds& bounds);
-  void look_for_period(std::uint32_t leaf, const Bounds& bounds);
-  ThreadReport report_thread(std::uint32_t leaf) const;
+  void judge_one(PlaceState& place, const Kept& kept, const Bounds& bounds);
+  static void look_for_period(PlaceState& place, const Bounds& bounds);
+  /// Returns the place of a leaf with the longest computations in total, or none.
+  std::uint32_t main_place_of(std::uint32_t leaf) const;
+  ThreadReport report_thread(std::uint32_t place) const;
   void report_hosts(Report& report) const;
   static void compare_with_others(std::vector<HostReport>& all,
                                   const std::vector<std::uint32_t>& hosts, std::uint32_t number);
@@ -154,6 +189,12 @@ class Computation {
   std::size_t kept_ = 0;
   std::vector<ThreadState> threads_;
   std::vector<LeafState> leaves_;
+  std::vector<PlaceState> places_;
+  // Keyed by the kind of the operation after the computation, and the operation before it.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t>,
+           std::uint32_t>
+      groups_;
+  std::size_t exact_max_;
   std::vector<GraphState> graphs_;
   std::uint64_t unknown_ = 0;
   std::uint64_t judged_early_ = 0;

@@ -47,11 +47,13 @@ std::vector<GroupReport::Last> lasts_of(std::vector<GroupReport::Last> lasts) {
 }  // namespace
 
 GroupFigures::GroupFigures(const Structure& structure, std::size_t exact_max, bool has_common_clock,
-                           std::size_t open_bytes_max, OnMessage on_message)
+                           std::size_t open_bytes_max, OnMessage on_message,
+                           OnOperation on_operation)
     : structure_(structure),
       exact_(exact_max),
       has_common_clock_(has_common_clock),
       on_message_(std::move(on_message)),
+      on_operation_(std::move(on_operation)),
       operations_(
           open_bytes_max, [this](const HostShare& share) { add_share(share); },
           [this](const WholeOperation& operation) { add_operation(operation); }),
@@ -115,6 +117,7 @@ void GroupFigures::add_step(std::uint32_t host, const GroupStep& step) {
 }
 
 void GroupFigures::add_operation(const WholeOperation& operation) {
+  on_operation_(operation, operations_.texts());
   Kind& kind = kinds_.try_emplace(operation.text, exact_).first->second;
   if (operation.has_failed || !operation.is_complete()) {
     ++(operation.has_failed ? kind.failed : kind.incomplete);

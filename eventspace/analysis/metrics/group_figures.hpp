@@ -31,8 +31,10 @@ class GroupFigures {
   /// arrival.
   using OnMessage = std::function<void(std::uint32_t from, std::uint32_t to, std::int64_t begin,
                                        std::int64_t end, std::uint64_t bytes)>;
+  /// Callback for each operation that is complete or dropped.
+  using OnOperation = std::function<void(const WholeOperation&, const GroupTexts&)>;
   GroupFigures(const Structure& structure, std::size_t exact_max, bool has_common_clock,
-               std::size_t open_bytes_max, OnMessage on_message);
+               std::size_t open_bytes_max, OnMessage on_message, OnOperation on_operation);
 
   void add(std::uint32_t host, const EventRecord& record);
   /// Completes the figures. Call once. `begin_nanos` is the begin of the run.
@@ -98,6 +100,7 @@ class GroupFigures {
   const std::size_t exact_;
   const bool has_common_clock_;
   const OnMessage on_message_;
+  const OnOperation on_operation_;
   GroupOperations operations_;
   std::map<std::uint32_t, Kind> kinds_;                              // keyed by number of the text
   std::map<std::pair<std::string, std::uint32_t>, Member> members_;  // keyed by group and thread

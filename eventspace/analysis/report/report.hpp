@@ -15,6 +15,7 @@
 #include "eventspace/analysis/report/group_report.hpp"
 #include "eventspace/analysis/report/place_reports.hpp"
 #include "eventspace/analysis/report/thread_reports.hpp"
+#include "eventspace/analysis/report/time_report.hpp"
 #include "eventspace/analysis/report/transfer_report.hpp"
 #include "eventspace/structure.hpp"
 
@@ -43,6 +44,15 @@ struct Finding {
   std::string unit;  ///< one of finding_units
   std::int64_t cost_nanos = 0;
   std::string basis;
+  /// Whether the cost is the difference to a predicted run without the finding. Otherwise it is a
+  /// difference of times by a number of rounds.
+  bool is_predicted = false;
+  bool is_hidden = false;  ///< whether the run would be shorter only without other findings, too
+  /// Predicted time of the run without this finding and all before it; 0 if not predicted.
+  std::int64_t run_without_nanos = 0;
+  /// Hosts that are alike, if the finding is about several.
+  std::vector<std::string> hosts;
+  std::string from, to;  ///< the clusters or hosts that a link or network connects
   std::string sentence;
   std::vector<std::string> rests_on_damage;
 };
@@ -56,11 +66,21 @@ void describe(Visitor& visit, const Finding& finding) {
   visit.field("figure", finding.figure, units::none, "Size of the finding, in `unit`.");
   visit.field("unit", Word{finding.unit, finding_units}, units::none, "Unit of `figure`.");
   visit.field("cost_nanos", finding.cost_nanos, units::nanos,
-              "Cost on the critical paths, in total.");
+              "Time by which the run would be shorter without the finding. If it could not be "
+              "predicted: cost on the critical paths, in total.");
+  visit.field("predicted", finding.is_predicted, units::none,
+              "True if the cost is from a predicted run without the finding.");
+  visit.field("hidden", finding.is_hidden, units::none,
+              "True if the finding alone costs less than 0.1% of the run.");
+  visit.field("run_without_nanos", finding.run_without_nanos, units::nanos,
+              "Predicted time of the run without this finding and all before it.",
+              left_out_if_false("predicted", finding.is_predicted));
   visit.field("basis", finding.basis, units::none, "Clocks that the figure is from.");
   visit.field("sentence", finding.sentence, units::none, "The finding as a sentence.");
   visit.field("thread", finding.thread, units::none, "Name of the thread.",
               left_out(finding.thread.empty(), "if the finding is not about a thread"));
+  visit.field("hosts", finding.hosts, units::none, "Hosts that have the finding in common.",
+              left_out(finding.hosts.empty(), "if the finding is about one place"));
   visit.field("rests_on_damage", finding.rests_on_damage, units::none,
               "Hosts whose traces lack records that the finding needs.",
               left_out(finding.rests_on_damage.empty(), "if there is none"));
@@ -69,6 +89,7 @@ void describe(Visitor& visit, const Finding& finding) {
 struct CoverageReport {
   std::uint64_t records = 0;
   std::uint64_t operations = 0;
+  std::uint64_t transfers = 0;
   std::uint64_t unknown = 0;
   std::uint64_t passed_by = 0;
   std::uint64_t late = 0;
@@ -83,6 +104,8 @@ void describe(Visitor& visit, const CoverageReport& coverage) {
   visit.object("coverage", "Records, and the part of them that was of no use.");
   visit.field("records", coverage.records, units::count, "All records.");
   visit.field("operations", coverage.operations, units::count, "Records of operations.");
+  visit.field("transfers", coverage.transfers, units::count,
+              "Records of data that lanes sent between clusters.");
   visit.field("of_no_known_place", coverage.unknown, units::count,
               "Records of a place or host that the structure lacks, or of an impossible time.");
   visit.field("passed_by_joins", coverage.passed_by, units::count,
@@ -107,6 +130,7 @@ struct Series {
 
 struct Report {
   CoverageReport coverage;
+  TimeReport time;
   std::vector<Finding> findings;
   std::vector<CriticalReport> critical;
   std::vector<LatenessReport> lateness;
@@ -132,12 +156,14 @@ void describe(Visitor& visit, const Report& report) {
               "it",
               units::none, "Clocks that the figures are from.");
   visit.field("coverage", report.coverage, units::none, "Records that were used.");
+  visit.field("time", report.time, units::none, "Where the time of the run went.");
   visit.field("findings", report.findings, units::none, "Findings, the most expensive first.");
   visit.field("critical_paths", report.critical, units::none, "Trees of collectives.");
   visit.field("lateness", report.lateness, units::none, "Collectives with late threads.");
   visit.field("clusters", report.clusters, units::none, "Clusters.");
   visit.field("hosts", report.hosts, units::none, "Hosts.");
-  visit.field("threads", report.threads, units::none, "Threads, once for each of their paths.");
+  visit.field("threads", report.threads, units::none,
+              "Threads, once for each place of their programs.");
   visit.field("joins", report.joins, units::none, "Joins.");
   visit.field("crossings", report.crossings, units::none, "Forwards to other hosts.");
   visit.field("links", report.links, units::none, "Emulated links.");
@@ -159,6 +185,9 @@ std::string print_json(const nlohmann::ordered_json& json);
 std::string to_text(const Report& report, std::size_t rows = 0,
                     const std::vector<std::string>& losses = {});
 
+/// Prints the iterations of the run, its headline and where its time went. Returns "" if no thread
+/// has records.
+std::string to_text(const TimeReport& report, std::size_t rows);
 /// Prints the most expensive operations, and with `rows` also tables. Returns "" if there are none.
 std::string to_text(const GroupsReport& report, std::size_t rows);
 /// Prints a line for each path between clusters: at most `rows`, or a few if `rows` is 0. Returns

@@ -30,14 +30,6 @@ std::string percent_of(std::int64_t part, std::int64_t whole) {
   const double share = whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   return fmt::format("{:.1f}%", 100 * share);
 }
-/// Prints one number if all values are equal, otherwise the least and the greatest.
-std::string range_of(const std::vector<double>& values) {
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const std::string from = fmt::format("{:.3f}", ms(*low));
-  const std::string to = fmt::format("{:.3f}", ms(*high));
-  return from == to ? from : from + " to " + to;
-}
-
 /// Prints the number of rounds. Iterations to which a `periodic` replied do not count as rounds.
 std::string rounds_of(std::uint64_t rounds, std::uint64_t iterations) {
   return iterations <= rounds ? fmt::format("{} rounds", rounds)
@@ -53,6 +45,7 @@ class Text : private TextWithTables {
   Text(const Report& report, std::size_t rows) : TextWithTables(rows), report_(report) {}
   std::string print(const std::vector<std::string>& losses) {
     coverage(losses);
+    text_ += to_text(report_.time, rows_);
     findings();
     graphs();
     text_ += to_text(report_.groups, rows_);
@@ -85,7 +78,6 @@ class Text : private TextWithTables {
   std::vector<std::string> notes() const;
   void graphs();
   void graph(const std::vector<const CriticalReport*>& trees);
-  void causes_of(const std::vector<const CriticalReport*>& trees);
   void late_iterations(const std::string& graph);
   void checks(const std::string& graph);
   void findings();
@@ -146,25 +138,29 @@ std::vector<std::string> Text::notes() const {
 }
 
 void Text::findings() {
-  line("\nWhat costs most");
+  line("\nOut of the ordinary");
   const bool is_any =
       !report_.groups.operations.empty() ||
       std::any_of(report_.critical.begin(), report_.critical.end(),
                   [](const CriticalReport& tree) { return tree.iteration.count > 0; });
   if (report_.findings.empty())
     line("  {}", is_any || (report_.critical.empty() && report_.coverage.operations > 0)
-                     ? "Nothing stands out."
+                     ? "Nothing: every host, thread and link is like its equals."
                      : "Nothing is known: no round has all its records.");
   const std::size_t shown = std::min(std::max(findings_shown, rows_), report_.findings.size());
   for (std::size_t place = 0; place < shown; ++place) {
     const Finding& finding = report_.findings[place];
     line("  {}. {}{} [{}]", place + 1, finding.sentence, at(finding.place), finding.basis);
-    if (finding.cost_nanos > 0) line("     cost {:.3f} s in total", seconds(finding.cost_nanos));
+    if (finding.is_predicted)
+      line("     {}without it the run would be {:.6f} s shorter",
+           finding.is_hidden ? "hidden: " : "", seconds(finding.cost_nanos));
+    else if (finding.cost_nanos > 0)
+      line("     cost {:.3f} s in total", seconds(finding.cost_nanos));
   }
   if (report_.findings.size() > shown) line("  ... and {} more", report_.findings.size() - shown);
 }
 
-/// Prints a short block for each collective, over all its trees.
+/// Prints a short block for each collective, over all its trees: its late threads and its checks.
 void Text::graphs() {
   std::vector<std::vector<const CriticalReport*>> graphs;
   for (const CriticalReport& tree : report_.critical) {
@@ -178,8 +174,7 @@ void Text::graphs() {
     }
   }
   if (graphs.empty()) return;
-  heading("Where the time went: along the last to arrive of each join",
-          "one host's own clock; network: two-way");
+  heading("Rounds of collectives", "one host's own clock");
   const std::size_t shown = std::min(std::max(graphs_shown, rows_), graphs.size());
   for (std::size_t place = 0; place < shown; ++place) graph(graphs[place]);
   if (graphs.size() > shown) line("  ... and {} more", graphs.size() - shown);
@@ -195,7 +190,7 @@ std::string places_of(const std::vector<const CriticalReport*>& trees, std::size
 }
 
 void Text::graph(const std::vector<const CriticalReport*>& trees) {
-  std::vector<double> medians, means, computations, communications;
+  std::size_t known = 0;
   std::vector<std::string> unknown;
   std::uint64_t rounds = 0;
   std::uint64_t iterations = 0;
@@ -204,54 +199,22 @@ void Text::graph(const std::vector<const CriticalReport*>& trees) {
       unknown.push_back(tree->cluster);
       continue;
     }
-    medians.push_back(static_cast<double>(tree->iteration.p50));
-    means.push_back(tree->iteration.mean);
-    computations.push_back(tree->computation.deviation);
-    communications.push_back(tree->communication.deviation);
+    ++known;
     rounds = std::max(rounds, tree->rounds);
     iterations = std::max(iterations, tree->iterations);
   }
   const std::string& name = trees.front()->graph;
-  if (medians.empty()) {
+  if (known == 0) {
     line("  {}: no round has all its records", name);
     return;
   }
-  line("  {}{}: {}, iteration: median {} ms, mean {} ms", name,
-       trees.size() == 1 ? "" : fmt::format(" {}", places_of(trees, medians.size())),
-       rounds_of(rounds, iterations), range_of(medians), range_of(means));
+  line("  {}{}: {}", name, trees.size() == 1 ? "" : fmt::format(" {}", places_of(trees, known)),
+       rounds_of(rounds, iterations));
   if (!unknown.empty())
     line("    not known of {}: no round there has all its records",
          fmt::format("{}", fmt::join(unknown, ", ")));
-  causes_of(trees);
-  line("    standard deviation of the last thread: computation {} ms, communication {}",
-       range_of(computations), range_of(communications));
   late_iterations(name);
   checks(name);
-}
-
-void Text::causes_of(const std::vector<const CriticalReport*>& trees) {
-  std::array<std::int64_t, causes> sums = {};
-  std::array<const CriticalReport::Part*, causes> most_of = {};
-  std::int64_t all = 0;
-  for (const CriticalReport* tree : trees) {
-    for (std::size_t cause = 0; cause < causes; ++cause) {
-      add_to(sums[cause], tree->by_cause[cause]);
-      add_to(all, tree->by_cause[cause]);
-    }
-    for (const CriticalReport::Part& part : tree->parts) {
-      auto& most = most_of[static_cast<std::size_t>(part.cause)];
-      if (most == nullptr || part.nanos > most->nanos) most = &part;
-    }
-  }
-  for (std::size_t cause = 0; cause < causes; ++cause) {
-    if (sums[cause] == 0) continue;
-    const CriticalReport::Part* part = most_of[cause];
-    line("    {:<15} {:>10.3f} s {:>6}{}", cause_name(static_cast<Cause>(cause)),
-         seconds(sums[cause]), percent_of(sums[cause], all),
-         part == nullptr ? ""
-                         : fmt::format("  most: {} on {}, {:.3f} s", part->what, part->host,
-                                       seconds(part->nanos)));
-  }
 }
 
 void Text::late_iterations(const std::string& graph) {
@@ -289,7 +252,8 @@ void Text::checks(const std::string& graph) {
 
 void Text::critical() {
   if (report_.critical.empty()) return;
-  heading("Critical paths", "one host's own clock; network: two-way");
+  heading("Critical paths of the rounds of each collective",
+          "one host's own clock; network: two-way");
   for (const CriticalReport& tree : report_.critical) {
     std::int64_t all = 0;
     for (const std::int64_t nanos : tree.by_cause) add_to(all, nanos);

@@ -18,11 +18,12 @@ struct SpectrumPoint {
   double power = 0;
 };
 
-/// Thread on one of its paths, with its computation before each operation.
+/// Thread at one place of its program: its computation between an operation and the next one.
 struct ThreadReport {
   std::string name;
   std::uint32_t rank = 0;
   std::string graph;
+  std::string after;  ///< collective or element of the operation before the computation
   std::string host;
   std::string cluster;
   Summary computation;
@@ -49,10 +50,13 @@ struct ThreadReport {
 
 template <class Visitor>
 void describe(Visitor& visit, const ThreadReport& thread) {
-  visit.object("thread", "A thread on one of its paths.");
+  visit.object("thread", "A thread at one place of its program, between two operations.");
   visit.field("name", thread.name, units::none, "Name of the thread.");
   visit.field("rank", thread.rank, units::none, "Rank of the thread in the run.");
-  visit.field("graph", thread.graph, units::none, "Collective that the path belongs to.");
+  visit.field("graph", thread.graph, units::none,
+              "Collective or element of the operation after the computation.");
+  visit.field("after", thread.after, units::none,
+              "Collective or element of the operation before it.");
   visit.field("host", thread.host, units::none, "Host of the thread.");
   visit.field("cluster", thread.cluster, units::none, "Cluster of that host.");
   visit.field("computation_nanos", thread.computation, units::nanos,

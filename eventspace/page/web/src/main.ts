@@ -8,6 +8,7 @@ import { groups } from './groups';
 import { joins } from './joins';
 import { noise } from './noise';
 import { summary, time_by_cause } from './summary';
+import { where_time_went } from './time';
 import { tables } from './tables';
 import { timeline } from './timeline';
 import { transfers } from './transfers';
@@ -81,6 +82,7 @@ async function put_sections(data: Data): Promise<void> {
   const join_view = joins(data);
   const noise_view = noise(data);
   const made: [string, () => HTMLElement | null][] = [
+    ['Time', () => where_time_went(data)],
     ['Findings', () => summary(data)],
     ['Causes', () => time_by_cause(data)],
     ['Tree', () => tree(data, (join) => join_view?.show(join))],

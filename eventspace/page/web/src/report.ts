@@ -49,6 +49,7 @@ export interface TraceLosses {
 export interface Figures {
   clocks: string;
   coverage: Coverage;
+  time: Time;
   findings: Finding[];
   critical_paths: CriticalPath[];
   lateness: Lateness[];
@@ -69,6 +70,7 @@ export interface Figures {
 export interface Coverage {
   records: number;
   operations: number;
+  transfers: number;
   of_no_known_place: number;
   passed_by_joins: number;
   of_rounds_given_up: number;
@@ -76,6 +78,70 @@ export interface Coverage {
   contradictory_rounds: number;
   operations_without_computation: number;
   computations_judged_early: number;
+}
+
+/** Time of the run and of its threads, divided without remainder. */
+export interface Time {
+  run_nanos: number;
+  threads: number;
+  threads_nanos: number;
+  iterations: Iterations;
+  headline: string;
+  advice: string;
+  sensitivity: string;
+  predicted_nanos: number;
+  rows: TimeRow[];
+  critical_path?: TimeRow[];
+  unknown_share: number;
+  not_recorded: string[];
+  contradictions: number;
+}
+
+/** Iterations of the run. Beginning, iterations and end are the run. */
+export interface Iterations {
+  rule: 'collective' | 'element' | 'none';
+  count: number;
+  cut_at?: string;
+  each?: number;
+  length_nanos?: Summary;
+  beginning_nanos?: number;
+  end_nanos?: number;
+}
+
+/** Distribution of values. */
+export interface Summary {
+  count: number;
+  mean?: number;
+  deviation?: number;
+  min?: number;
+  p10?: number;
+  p50?: number;
+  p90?: number;
+  p99?: number;
+  max?: number;
+}
+
+/** Part of a time that has one operation and one cause. */
+export interface TimeRow {
+  operation: string;
+  cause:
+    | 'computing'
+    | 'noise'
+    | 'link_latency'
+    | 'link_transmission'
+    | 'link_queue'
+    | 'network'
+    | 'hold'
+    | 'sending'
+    | 'folding'
+    | 'runtime'
+    | 'unknown';
+  where: string;
+  text: string;
+  nanos: number;
+  share: number;
+  most: string;
+  most_nanos: number;
 }
 
 /** One thing that stands out. */
@@ -86,9 +152,13 @@ export interface Finding {
   figure: number;
   unit: 'percent' | 'nanoseconds' | 'times';
   cost_nanos: number;
+  predicted: boolean;
+  hidden: boolean;
+  run_without_nanos?: number;
   basis: string;
   sentence: string;
   thread?: string;
+  hosts?: string[];
   rests_on_damage?: string[];
 }
 
@@ -115,19 +185,6 @@ export interface CriticalPath {
   communication_nanos: Summary;
   nanos_by_cause: Record<string, number>;
   parts: CriticalPart[];
-}
-
-/** Distribution of values. */
-export interface Summary {
-  count: number;
-  mean?: number;
-  deviation?: number;
-  min?: number;
-  p10?: number;
-  p50?: number;
-  p90?: number;
-  p99?: number;
-  max?: number;
 }
 
 /** Part of critical paths that one thread or wrapper caused. */
@@ -204,11 +261,12 @@ export interface Host {
   rounds_missing_its_records: number;
 }
 
-/** A thread on one of its paths. */
+/** A thread at one place of its program, between two operations. */
 export interface Thread {
   name: string;
   rank: number;
   graph: string;
+  after: string;
   host: string;
   cluster: string;
   computation_nanos: Summary;

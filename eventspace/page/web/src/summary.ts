@@ -53,8 +53,8 @@ function findings_of(findings: Finding[]): HTMLElement {
   if (findings.length === 0)
     return h(
       'p',
-      { class: 'good' },
-      'Nothing stands out: no host, thread, link or broadcast is worse than the others of its kind.',
+      {},
+      'Nothing: every host, thread and link is like its equals.',
     );
   const list = h('ol', { class: 'findings' }, ...findings.slice(0, findings_shown).map(card));
   if (findings.length <= findings_shown) return list;
@@ -77,22 +77,9 @@ const tile = (figure: string, text: string): HTMLElement =>
 
 export function summary(data: Data): HTMLElement {
   const { report, shape, head } = data;
-  const slowest = [...report.critical_paths].sort(
-    (a, b) => (b.iteration_nanos.p50 ?? 0) - (a.iteration_nanos.p50 ?? 0),
-  )[0];
-  const tiles = h('dl', { class: 'tiles' });
-  if (slowest?.iteration_nanos.count) {
-    const of = slowest.cluster ? ` in ${slowest.cluster}, the slowest` : '';
-    tiles.append(
-      tile(time(slowest.iteration_nanos.p50 ?? 0), `median iteration${of}`),
-      tile(
-        time(slowest.iteration_nanos.p99 ?? 0),
-        `99% of iterations are shorter${of && `, in ${slowest.cluster}`}`,
-      ),
-      tile(count(slowest.iterations), 'iterations'),
-    );
-  }
-  tiles.append(
+  const tiles = h(
+    'dl',
+    { class: 'tiles' },
     tile(
       count(shape.hosts.reduce((sum, host) => sum + host.threads, 0)),
       `threads on ${plural(shape.hosts.length, 'host')} in ${plural(shape.clusters.length, 'cluster')}`,
@@ -102,7 +89,7 @@ export function summary(data: Data): HTMLElement {
   const losses = h('ul', { class: 'losses' }, ...head.losses.map((loss) => h('li', {}, loss)));
   return section(
     'findings',
-    'What costs most',
+    'Out of the ordinary',
     '',
     findings_of(report.findings),
     tiles,
@@ -185,12 +172,12 @@ export function time_by_cause(data: Data): HTMLElement | null {
   const most = Math.max(1, ...parts.map((part) => part.nanos));
   return section(
     'causes',
-    'Where the time went',
+    'Ways of the rounds of each collective',
     `${own_clock}; network and links: two-way`,
     h(
       'p',
       {},
-      'Every iteration is as long as its slowest way through the tree: from the thread that arrived last, over the last to arrive of each join, and back. The bars show the parts of that way, added up over all iterations.',
+      'A round of a collective is as long as its slowest way through the tree: from the thread that arrived last, over the last to arrive of each join, and back. The bars show the parts of that way, added up over all rounds.',
     ),
     legend(causes.map((cause) => cause.key).filter((key) => key !== 'waiting')),
     h(

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/attribution/bindings.cpp — what each moment of a run waited for.
+#include "eventspace/analysis/attribution/bindings.hpp"
+
+#include <algorithm>
+
+namespace eventspace {
+namespace {
+
+bool is_read(std::uint64_t kind) {
+  constexpr std::uint64_t first_read = 2, last_read = 6;  // observe to last
+  return kind >= first_read && kind <= last_read;
+}
+
+}  // namespace
+
+/// The latest of several moments that precede a moment.
+class Bindings::Best {
+ public:
+  Best(const Moments& all, Moment of, std::vector<Moment>* considered)
+      : all_(all),
+        considered_(considered),
+        thread_(all.thread_of(of)),
+        host_(all.host_of(of)),
+        until_nanos_(all.time_of(of)) {}
+
+  void add(Moment before, std::uint32_t label, std::uint64_t bytes = 0) {
+    if (!before) return;
+    const std::uint32_t host = all_.host_of(before);
+    if (host != host_ && !all_.has_common_clock()) {
+      hidden_host_ = host;
+      return;
+    }
+    if (considered_ != nullptr) considered_->push_back(before);
+    const std::int64_t nanos = std::min(all_.time_of(before), until_nanos_);
+    const int closeness = thread_ != none && all_.thread_of(before) == thread_ ? 2
+                          : host == host_                                      ? 1
+                                                                               : 0;
+    if (best_.before && (nanos < nanos_ || (nanos == nanos_ && closeness <= closeness_))) return;
+    best_ = {before, label, 0, 0, bytes};
+    nanos_ = nanos;
+    closeness_ = closeness;
+  }
+  /// Hosts whose clock cannot be compared were left out. Returns one of them, or none.
+  std::uint32_t hidden_host() const { return hidden_host_; }
+  std::int64_t until_nanos() const { return until_nanos_; }
+  std::int64_t nanos() const { return nanos_; }
+  Binding& binding() { return best_; }
+
+ private:
+  const Moments& all_;
+  std::vector<Moment>* considered_;
+  std::uint32_t thread_;
+  std::uint32_t host_;
+  std::int64_t until_nanos_;
+  Binding best_;
+  std::int64_t nanos_ = 0;
+  int closeness_ = -1;
+  std::uint32_t hidden_host_ = none;
+};
+
+Moment Bindings::before_in_thread(std::uint32_t thread, std::uint32_t order, bool is_end) const {
+  const ThreadState& state = all_.threads_[thread];
+  const std::uint32_t place = is_end ? state.place_of_end[order] : state.place_of_begin[order];
+  if (place == 0) return {Moment::Kind::thread_begin, thread};
+  return state.moments[place - 1].moment;
+}
+
+Moment Bindings::latest_store(std::uint32_t element, std::int64_t until_nanos) const {
+  return element == none ? Moment{} : latest(all_.stores_[element], until_nanos);
+}
+
+/// Returns the latest of several moments, which are sorted by time, that is not after a time.
+Moment Bindings::latest(const std::vector<TimedMoment>& moments, std::int64_t until_nanos) {
+  const auto after = std::upper_bound(
+      moments.begin(), moments.end(), until_nanos,
+      [](std::int64_t nanos, const TimedMoment& one) { return nanos < one.time_nanos; });
+  return after == moments.begin() ? Moment{} : std::prev(after)->moment;
+}
+
+/// Returns how long a message waited behind earlier ones before it entered the link. `from_nanos`
+/// and `until_nanos` are the times at which the operation came to the link and left it.
+std::int64_t Bindings::queued_at(std::uint32_t stage, std::int64_t from_nanos,
+                                 std::int64_t until_nanos) const {
+  const auto found = all_.passages_.find(stage);
+  if (found == all_.passages_.end()) return 0;
+  const auto after = std::upper_bound(
+      found->second.begin(), found->second.end(), until_nanos,
+      [](std::int64_t nanos, const LinkPassage& one) { return nanos < one.up_nanos; });
+  for (auto at = after; at != found->second.begin();) {
+    --at;
+    if (at->up_nanos < from_nanos) break;
+    if (at->down_nanos >= from_nanos) return at->queued_nanos;
+  }
+  return 0;
+}
+
+Binding Bindings::binding_of(Moment moment, std::vector<Moment>* considered) const {
+  Best best(all_, moment, considered);
+  switch (moment.kind) {
+    case Moment::Kind::down: bind_down(moment.number, best); break;
+    case Moment::Kind::up: bind_up(moment.number, best); break;
+    case Moment::Kind::node: bind_node(moment.number, best); break;
+    case Moment::Kind::thread_end: {
+      const ThreadState& thread = all_.threads_[moment.number];
+      const Moment last = latest(thread.moments, best.until_nanos());
+      best.add(last ? last : Moment{Moment::Kind::thread_begin, moment.number},
+               all_.labels_.computing_of(moment.number));
+      break;
+    }
+    case Moment::Kind::thread_begin:
+    case Moment::Kind::nothing: break;
+  }
+  Binding binding = best.binding();
+  const std::uint32_t thread = all_.thread_of(moment);
+  if (thread != none && binding.before && moment.kind != Moment::Kind::thread_end &&
+      binding.label == all_.labels_.computing_of(thread))
+    binding.noise_nanos =
+        noise_before(thread, all_.order_of(moment), best.until_nanos() - best.nanos());
+  return binding;
+}
+
+std::int64_t Bindings::noise_before(std::uint32_t thread, std::uint32_t order,
+                                    std::int64_t nanos) const {
+  if (!noise_between_) return 0;
+  const auto& operations = all_.threads_[thread].operations;
+  const ThreadOperation first;
+  return noise_between_(order == 0 ? first : operations[order - 1], operations[order], nanos);
+}
+
+void Bindings::bind_down(std::uint32_t pass, Best& best) const {
+  const KeptPass& here = all_.passes_[pass];
+  const KeptRound& round = all_.rounds_[here.round];
+  const Lane& lane = all_.lane_of(pass);
+  const std::uint32_t host = all_.shape_.structure.host_of(lane.stage);
+  std::uint32_t missing = all_.labels_.unknown_of(host, UnknownReason::missing_records);
+  const HopLabels* above = nullptr;
+  if (lane.leaf != none) {
+    const std::uint32_t thread = all_.shape_.leaves[lane.leaf].thread;
+    if (thread == none) {
+      add_start_of_driver(pass, lane, best);
+      missing = all_.hop_labels_[lane.hop].runtime;
+    } else {
+      best.add(before_in_thread(thread, here.order, false), all_.labels_.computing_of(thread));
+    }
+  } else if (lane.above != none) {
+    above = &all_.hop_labels_[all_.shape_.lanes[lane.above].hop];
+    if (all_.pass_at(round, lane.above) != nullptr)
+      best.add({Moment::Kind::down, all_.pass_number(round, lane.above)}, above->down, here.bytes);
+    if (above->is_schedule && all_.pass_at(round, lane.above) != nullptr)
+      add_end_of_schedule(*all_.pass_at(round, lane.above), host, best);
+  } else if (lane.join_above != none) {
+    const Join& join = all_.shape_.joins[lane.join_above];
+    if (!join.contributors.empty())
+      add_contributors(round, join,
+                       all_.hop_labels_[all_.shape_.lanes[join.contributors[0]].hop].down, best);
+  } else {
+    missing = all_.hop_labels_[lane.hop].runtime;
+  }
+  Binding& binding = best.binding();
+  if (!binding.before)
+    binding.label =
+        best.hidden_host() == none
+            ? missing
+            : all_.labels_.unknown_of(best.hidden_host(), UnknownReason::clocks_not_compared);
+  if (above != nullptr && binding.before && above->link_down != none)
+    binding.queued_nanos = queued_at(above->link_down, best.nanos(), here.down_nanos);
+}
+
+/// Adds the end of the group's operation that a `schedule` wrapper carried out.
+void Bindings::add_end_of_schedule(const KeptPass& call, std::uint32_t host, Best& best) const {
+  const auto found = all_.share_ends_.find(host);
+  if (found == all_.share_ends_.end()) return;
+  const Moment end = latest(found->second, best.until_nanos());
+  if (end && all_.time_of(end) > call.down_nanos) best.add(end, all_.labels_.runtime_of(host));
+}
+
+void Bindings::add_start_of_driver(std::uint32_t pass, const Lane& lane, Best& best) const {
+  const Driver& driver = all_.drivers_.at(lane.leaf);
+  const std::uint32_t label = all_.hop_labels_[lane.hop].runtime;
+  const std::int64_t until = all_.passes_[pass].down_nanos;
+  // The driver's operation before this one ended at the latest when this one began.
+  const auto after = std::upper_bound(
+      driver.ends.begin(), driver.ends.end(), until,
+      [](std::int64_t nanos, const TimedMoment& end) { return nanos < end.time_nanos; });
+  for (auto at = after; at != driver.ends.begin();) {
+    --at;
+    if (at->moment.number == pass) continue;
+    best.add(at->moment, label);
+    break;
+  }
+  best.add(latest_store(driver.sends, until), label);
+  best.add(latest_store(driver.asks, until), label);
+}
+
+void Bindings::add_contributors(const KeptRound& round, const Join& join, std::uint32_t label,
+                                Best& best) const {
+  for (const std::uint32_t lane : join.contributors) {
+    const KeptPass* pass = all_.pass_at(round, lane);
+    if (pass != nullptr && pass->down_nanos <= best.until_nanos())
+      best.add({Moment::Kind::down, all_.pass_number(round, lane)}, label);
+  }
+}
+
+void Bindings::bind_up(std::uint32_t pass, Best& best) const {
+  const KeptPass& here = all_.passes_[pass];
+  const KeptRound& round = all_.rounds_[here.round];
+  const Lane& lane = all_.lane_of(pass);
+  const HopLabels& labels = all_.hop_labels_[lane.hop];
+  const bool is_one_way = (here.flags & event_one_way) != 0;
+  // If the operation came here only when its result had already come up, the link or network below
+  // still decides what the time was spent on.
+  const bool has_way_up =
+      !is_one_way && lane.join == none && all_.pass_at(round, lane.below) != nullptr;
+  best.add({Moment::Kind::down, pass}, has_way_up ? labels.up : labels.runtime);
+  const std::uint32_t thread = lane.leaf == none ? none : all_.shape_.leaves[lane.leaf].thread;
+  if (thread != none) best.add(before_in_thread(thread, here.order, true), labels.runtime);
+  if (!is_one_way) add_below(round, lane, here, best);
+  Binding& binding = best.binding();
+  if (best.hidden_host() != none)
+    binding.label = all_.labels_.unknown_of(best.hidden_host(), UnknownReason::clocks_not_compared);
+  else if (binding.label == labels.up && labels.link_up != none)
+    binding.queued_nanos = queued_at(labels.link_up, best.nanos(), here.up_nanos);
+}
+
+/// Adds what a result on its way up waited for below its collector.
+void Bindings::add_below(const KeptRound& round, const Lane& lane, const KeptPass& pass,
+                         Best& best) const {
+  const HopLabels& labels = all_.hop_labels_[lane.hop];
+  if (labels.check != none) add_values_of_check(round, labels, best);
+  if (labels.lag > 0 && labels.check == none) return add_earlier_round(round, lane, best);
+  const KeptPass* below = all_.pass_at(round, lane.below);
+  if (below != nullptr) {
+    // Some contributors of a join return before the result is there.
+    if (lane.join == none || below->up_nanos <= pass.up_nanos)
+      best.add({Moment::Kind::up, all_.pass_number(round, lane.below)},
+               lane.join == none ? labels.up : labels.runtime, pass.bytes);
+    return;
+  }
+  if (lane.below != none) return;
+  if (lane.join != none)
+    return add_contributors(round, all_.shape_.joins[lane.join], labels.down, best);
+  const std::uint32_t number = all_.shape_.trees[round.tree].lanes[lane.place];
+  const std::uint32_t element = all_.element_of_lane_[number];
+  if (element == none) return;
+  if (is_read(round.kind)) best.add(latest(all_.stores_[element], pass.up_nanos), labels.runtime);
+  // A move into a full element waits until a tuple is observed or discarded.
+  if (round.kind == move_operation)
+    best.add(latest(all_.rooms_[element], pass.up_nanos), labels.runtime);
+}
+
+void Bindings::add_values_of_check(const KeptRound& round, const HopLabels& labels,
+                                   Best& best) const {
+  if (round.sequence < labels.lag) return;
+  const auto reads = all_.cache_reads_.find({labels.check, round.sequence - labels.lag});
+  const auto caches = all_.caches_.find(labels.check);
+  if (reads == all_.cache_reads_.end() || caches == all_.caches_.end()) return;
+  for (const CacheRead& read : reads->second)
+    if (read.slot < caches->second.size() && read.up_nanos <= best.until_nanos())
+      best.add(latest_store(caches->second[read.slot], read.up_nanos), labels.runtime);
+}
+
+/// Adds the result of the earlier round that a `lagged` wrapper returned.
+void Bindings::add_earlier_round(const KeptRound& round, const Lane& lane, Best& best) const {
+  const HopLabels& labels = all_.hop_labels_[lane.hop];
+  if (round.sequence < labels.lag) return;  // the operation returned at once
+  const auto earlier = all_.lagged_rounds_.find({round.tree, round.sequence - labels.lag});
+  if (earlier == all_.lagged_rounds_.end()) return;
+  const KeptRound& one = all_.rounds_[earlier->second];
+  if (all_.pass_at(one, lane.below) != nullptr)
+    best.add({Moment::Kind::up, all_.pass_number(one, lane.below)}, labels.up);
+}
+
+void Bindings::bind_node(std::uint32_t number, Best& best) const {
+  const Node& node = all_.nodes_[number];
+  if (node.thread != none)
+    best.add(
+        before_in_thread(node.thread, node.order, node.is_end),
+        node.is_end ? all_.labels_.runtime_of(node.host) : all_.labels_.computing_of(node.thread));
+  for (std::uint32_t place = 0; place < node.befores; ++place) {
+    const Before& before = all_.befores_[node.first_before + place];
+    best.add(before.moment, before.label);
+  }
+  Binding& binding = best.binding();
+  if (best.hidden_host() != none)
+    binding.label = all_.labels_.unknown_of(best.hidden_host(), UnknownReason::clocks_not_compared);
+  else if (!binding.before)
+    binding.label = all_.labels_.unknown_of(node.host, UnknownReason::missing_records);
+}
+
+}  // namespace eventspace

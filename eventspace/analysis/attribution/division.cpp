@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/attribution/division.cpp — walks over bindings, and sums of their segments.
+#include "eventspace/analysis/attribution/division.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "eventspace/analysis/attribution/iterations.hpp"
+
+namespace eventspace {
+namespace {
+
+/// Most consecutive moments at one time in a walk. Only records that contradict each other reach
+/// it, by waiting for each other in a circle.
+constexpr std::size_t moments_at_a_time_max = 100'000;
+
+/// Emits the parts of a binding. A message first waits behind others, then it is transmitted, and
+/// then it is on its way. Noise is at the end of a computation. Only what is after `until_nanos` is
+/// emitted.
+class Parts {
+ public:
+  Parts(const std::function<void(const Segment&)>& visit, std::int64_t until_nanos)
+      : visit_(visit), until_nanos_(until_nanos) {}
+
+  void emit(std::int64_t begin, std::int64_t end, TimeLabel label, const Binding& binding,
+            Moment moment) const {
+    if (label.cause == TimeCause::computing) {
+      // Those who wait for a late thread wait at the end of its computation.
+      const std::int64_t noise = std::min(binding.noise_nanos, end - begin);
+      emit(begin, end - noise, label, moment);
+      label.cause = TimeCause::noise;
+      return emit(end - noise, end, label, moment);
+    }
+    if (label.cause != TimeCause::link_latency) return emit(begin, end, label, moment);
+    const std::int64_t queued = std::min(binding.queued_nanos, end - begin);
+    const auto needed = static_cast<std::int64_t>(
+        std::min(static_cast<double>(binding.bytes) * label.nanos_per_byte + 0.999999, 9e18));
+    const std::int64_t transmitted =
+        label.nanos_per_byte > 0 ? std::min(needed, end - begin - queued) : 0;
+    label.cause = TimeCause::link_queue;
+    emit(begin, begin + queued, label, moment);
+    label.cause = TimeCause::link_transmission;
+    emit(begin + queued, begin + queued + transmitted, label, moment);
+    label.cause = TimeCause::link_latency;
+    emit(begin + queued + transmitted, end, label, moment);
+  }
+
+ private:
+  void emit(std::int64_t begin, std::int64_t end, const TimeLabel& label, Moment moment) const {
+    begin = std::max(begin, until_nanos_);
+    if (end > begin) visit_({begin, end, label, moment});
+  }
+
+  const std::function<void(const Segment&)>& visit_;
+  std::int64_t until_nanos_;
+};
+
+}  // namespace
+
+std::uint64_t walk_back(const Bindings& bindings, Moment from, std::int64_t until_nanos,
+                        const std::function<void(const Segment&)>& visit) {
+  const Moments& moments = bindings.moments();
+  const Parts parts(visit, until_nanos);
+  std::uint64_t contradictions = 0;
+  std::size_t at_a_time = 0;
+  Moment moment = from;
+  std::int64_t at = moments.time_of(from);
+  while (at > until_nanos) {
+    const Binding binding = bindings.binding_of(moment);
+    const TimeLabel& label = moments.labels().at(binding.label);
+    if (!binding.before) {
+      parts.emit(until_nanos, at, label, binding, moment);
+      break;
+    }
+    std::int64_t before = moments.time_of(binding.before);
+    if (before > at) ++contradictions;
+    before = std::min(before, at);
+    at_a_time = before == at ? at_a_time + 1 : 0;
+    if (at_a_time > moments_at_a_time_max) {
+      const std::uint32_t circle =
+          moments.labels().unknown_of(moments.host_of(moment), UnknownReason::circle);
+      parts.emit(until_nanos, at, moments.labels().at(circle), binding, moment);
+      break;
+    }
+    parts.emit(before, at, label, binding, moment);
+    at = before;
+    moment = binding.before;
+  }
+  return contradictions;
+}
+
+namespace {
+
+/// Sums by operation, cause and place.
+class SumsByRow {
+ public:
+  using Key = std::tuple<std::string, TimeCause, std::string>;
+  void add(const Key& key, std::int64_t nanos, const std::string& whose) {
+    Row& row = rows_[key];
+    row.nanos += nanos;
+    row.by[whose] += nanos;
+  }
+  std::vector<TimeRow> sorted(std::int64_t whole) const {
+    std::vector<TimeRow> rows;
+    for (const auto& [key, row] : rows_) {
+      TimeRow one;
+      std::tie(one.operation, one.cause, one.where) = key;
+      one.nanos = row.nanos;
+      one.share = whole == 0 ? 0 : static_cast<double>(row.nanos) / static_cast<double>(whole);
+      for (const auto& [name, nanos] : row.by) {
+        if (nanos <= one.most_nanos) continue;
+        one.most = name;
+        one.most_nanos = nanos;
+      }
+      rows.push_back(std::move(one));
+    }
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const TimeRow& a, const TimeRow& b) { return a.nanos > b.nanos; });
+    return rows;
+  }
+
+ private:
+  struct Row {
+    std::int64_t nanos = 0;
+    std::map<std::string, std::int64_t> by;
+  };
+  std::map<Key, Row> rows_;
+};
+
+constexpr std::array<std::string_view, unknown_reasons> reason_words = {
+    "records are missing", "hosts' clocks are not compared", "the round that it returned",
+    "before the first record", "records contradict each other"};
+
+/// A cause and its place. Labels of one place are added up in one row: both directions of a link,
+/// and all networks between hosts of one cluster.
+struct PlaceOfCause {
+  TimeCause cause = TimeCause::unknown;
+  std::uint32_t one = 0;
+  std::uint32_t other = 0;
+  friend auto operator<=>(const PlaceOfCause&, const PlaceOfCause&) = default;
+};
+
+PlaceOfCause place_of(const TimeLabel& label, const Structure& structure) {
+  switch (label.cause) {
+    case TimeCause::link_latency:
+    case TimeCause::link_transmission:
+    case TimeCause::link_queue:
+      return {label.cause, std::min(label.one, label.other), std::max(label.one, label.other)};
+    case TimeCause::network:
+    case TimeCause::sending: return {label.cause, structure.hosts[label.one].cluster, 0};
+    case TimeCause::folding:
+    case TimeCause::runtime: return {label.cause, 0, 0};
+    case TimeCause::unknown: return {label.cause, 0, label.other};
+    default: return {label.cause, label.one, 0};
+  }
+}
+
+std::string where_of_place(const PlaceOfCause& place, const Structure& structure) {
+  switch (place.cause) {
+    case TimeCause::link_latency:
+    case TimeCause::link_transmission:
+    case TimeCause::link_queue:
+      return fmt::format("between {} and {}", structure.clusters[place.one],
+                         structure.clusters[place.other]);
+    case TimeCause::network:
+    case TimeCause::sending: return structure.clusters[place.one];
+    case TimeCause::hold: return structure.wrappers[place.one].name;
+    case TimeCause::unknown: return std::string(reason_words[place.other]);
+    case TimeCause::computing:
+    case TimeCause::noise: {
+      const std::uint32_t host = structure.host_of_thread(place.one);
+      return structure.clusters[structure.hosts[host].cluster];
+    }
+    case TimeCause::folding:
+    case TimeCause::runtime: break;
+  }
+  return "";
+}
+
+bool is_of_thread(TimeCause cause) {
+  return cause == TimeCause::computing || cause == TimeCause::noise;
+}
+
+/// Causes that the headline adds up: all parts of the way over a link.
+TimeCause headline_cause(TimeCause cause) {
+  return cause == TimeCause::link_transmission || cause == TimeCause::link_queue
+             ? TimeCause::link_latency
+             : cause;
+}
+
+/// Returns the name of an exchange and the side of a neighbour if `element` is one that an
+/// exchange declares, such as "rows.3.from_next".
+std::optional<std::pair<std::string, std::string>> exchange_of(const std::string& element) {
+  for (const std::string_view side : {"next", "previous"}) {
+    const std::string ending = fmt::format(".from_{}", side);
+    if (!element.ends_with(ending)) continue;
+    const std::string start = element.substr(0, element.size() - ending.size());
+    const std::size_t dot = start.rfind('.');
+    if (dot == std::string::npos || dot + 1 == start.size()) continue;
+    if (start.find_first_not_of("0123456789", dot + 1) != std::string::npos) continue;
+    return std::pair(start.substr(0, dot), std::string(side));
+  }
+  return std::nullopt;
+}
+
+/// Returns the collective, group, element or exchange of an operation.
+std::string object_of(const OperationName& name) {
+  if (name.is_collective) return words_of(name);
+  const auto exchange = exchange_of(name.object);
+  return exchange ? exchange->first : name.object;
+}
+
+class Division {
+ public:
+  explicit Division(const Bindings& bindings) : bindings_(bindings), moments_(bindings.moments()) {
+    for (const OperationName& name : moments_.names()) names_.push_back(words_of(name));
+  }
+
+  TimeReport divide() {
+    find_run();
+    if (last_ == none) return std::move(report_);
+    for (std::uint32_t thread = 0; thread < moments_.threads(); ++thread) divide(thread);
+    report_.rows = rows_.sorted(report_.threads_nanos);
+    for (const TimeRow& row : report_.rows)
+      if (row.cause == TimeCause::unknown) report_.unknown_share += row.share;
+    if (moments_.has_common_clock()) follow_critical_path();
+    report_.iterations = find_iterations(moments_, begin_nanos_, end_nanos_);
+    report_.not_recorded = moments_.not_recorded();
+    set_headline();
+    return std::move(report_);
+  }
+
+ private:
+  const Structure& structure() const { return moments_.structure(); }
+  bool has_records(std::uint32_t thread) const {
+    return moments_.life_of(thread).has_begun || !moments_.operations_of(thread).empty();
+  }
+  std::int64_t end_of(std::uint32_t thread) const {
+    return moments_.time_of({Moment::Kind::thread_end, thread});
+  }
+
+  void find_run() {
+    for (std::uint32_t thread = 0; thread < moments_.threads(); ++thread) {
+      if (!has_records(thread)) continue;
+      const std::int64_t begin = moments_.life_of(thread).begin_nanos;
+      ++report_.threads;
+      report_.threads_nanos += end_of(thread) - begin;
+      if (last_ == none || begin < begin_nanos_) begin_nanos_ = begin;
+      if (last_ != none && end_of(thread) <= end_nanos_) continue;
+      end_nanos_ = end_of(thread);
+      last_ = thread;
+    }
+    report_.run_nanos = end_nanos_ - begin_nanos_;
+  }
+
+  void divide(std::uint32_t thread) {
+    if (!has_records(thread)) return;
+    const std::string name = structure().thread_name(thread);
+    std::int64_t at = moments_.life_of(thread).begin_nanos;
+    const std::int64_t end = end_of(thread);
+    std::map<std::pair<std::uint32_t, PlaceOfCause>, std::int64_t> sums;
+    std::int64_t computing = 0;
+    std::int64_t noise = 0;
+    const auto& operations = moments_.operations_of(thread);
+    for (std::uint32_t order = 0; order < operations.size(); ++order) {
+      const ThreadOperation& one = operations[order];
+      if (one.down_nanos > at) {
+        const std::int64_t nanos = std::min(one.down_nanos, end) - at;
+        const std::int64_t more = std::min(bindings_.noise_before(thread, order, nanos), nanos);
+        computing += nanos - more;
+        noise += more;
+        at = std::min(one.down_nanos, end);
+      }
+      const std::int64_t until = std::min(one.up_nanos, end);
+      if (until <= at) continue;
+      report_.contradictions += walk_back(bindings_, one.end, at, [&](const Segment& segment) {
+        sums[{one.name, place_of(segment.label, structure())}] +=
+            std::min(segment.end_nanos, until) - std::min(segment.begin_nanos, until);
+      });
+      at = until;
+    }
+    computing += end - at;
+    if (computing > 0) rows_.add({"", TimeCause::computing, ""}, computing, name);
+    if (noise > 0) rows_.add({"", TimeCause::noise, ""}, noise, name);
+    for (const auto& [key, nanos] : sums) {
+      const auto& [operation, place] = key;
+      rows_.add({names_[operation], place.cause, where_of_place(place, structure())}, nanos,
+                is_of_thread(place.cause) ? structure().thread_name(place.one) : name);
+    }
+  }
+
+  void follow_critical_path() {
+    report_.has_critical_path = true;
+    std::int64_t at = end_nanos_;
+    walk_back(bindings_, {Moment::Kind::thread_end, last_}, begin_nanos_,
+              [&](const Segment& segment) {
+                add_critical(segment);
+                at = std::min(at, segment.begin_nanos);
+              });
+    if (at > begin_nanos_)
+      critical_.add({"", TimeCause::unknown, "before the first record"}, at - begin_nanos_, "");
+    report_.critical = critical_.sorted(report_.run_nanos);
+  }
+  void add_critical(const Segment& segment) {
+    const std::int64_t nanos = segment.nanos();
+    const std::uint32_t name = moments_.name_at(segment.moment);
+    const bool is_computing = is_of_thread(segment.label.cause);
+    const PlaceOfCause place = place_of(segment.label, structure());
+    critical_.add({is_computing || name == none ? std::string() : names_[name], place.cause,
+                   where_of_place(place, structure())},
+                  nanos, is_computing ? structure().thread_name(place.one) : std::string());
+    auto& part = headline_parts_[{headline_cause(place.cause), is_computing ? 0 : place.one,
+                                  is_computing ? 0 : place.other}];
+    part.nanos += nanos;
+    part.by_object[is_computing   ? structure().thread_name(place.one)
+                   : name == none ? std::string()
+                                  : object_of(moments_.names()[name])] += nanos;
+  }
+
+  void set_headline();
+
+  /// Part of the critical path, by what operations are on or, for computing, by the threads.
+  struct HeadlinePart {
+    std::int64_t nanos = 0;
+    std::map<std::string, std::int64_t> by_object;
+  };
+
+  const Bindings& bindings_;
+  const Moments& moments_;
+  std::vector<std::string> names_;
+  TimeReport report_;
+  SumsByRow rows_;
+  SumsByRow critical_;
+  std::map<PlaceOfCause, HeadlinePart> headline_parts_;
+  std::int64_t begin_nanos_ = 0;
+  std::int64_t end_nanos_ = 0;
+  std::uint32_t last_ = none;  // thread that ended last
+};
+
+void Division::set_headline() {
+  const auto largest = std::max_element(
+      headline_parts_.begin(), headline_parts_.end(),
+      [](const auto& a, const auto& b) { return a.second.nanos < b.second.nanos; });
+  if (largest == headline_parts_.end() || report_.run_nanos == 0) return;
+  const auto& [place, part] = *largest;
+  const auto percent = [&](std::int64_t nanos) {
+    return 100 * static_cast<double>(nanos) / static_cast<double>(report_.run_nanos);
+  };
+  std::vector<std::pair<std::int64_t, std::string>> by;
+  for (const auto& [name, nanos] : part.by_object)
+    if (!name.empty()) by.emplace_back(nanos, name);
+  std::stable_sort(by.begin(), by.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t named_max = 3;
+  std::string parts;
+  for (std::size_t one = 0; one < std::min(named_max, by.size()); ++one)
+    parts +=
+        fmt::format("{}{} {:.2f}%", one == 0 ? "" : ", ", by[one].second, percent(by[one].first));
+  const std::string where =
+      place.cause == TimeCause::computing ? "" : where_of_place(place, structure());
+  report_.headline =
+      fmt::format("{:.2f}% of the run is {}{}{}{}", percent(part.nanos), words_of(place.cause).text,
+                  where.empty() ? "" : " " + where, parts.empty() ? "" : ": ", parts);
+  report_.advice = words_of(place.cause).advice;
+}
+
+}  // namespace
+
+std::string words_of(const OperationName& name) {
+  if (name.is_collective) return fmt::format("{} {}", name.kind, name.object);
+  const auto exchange = exchange_of(name.object);
+  if (!exchange) return fmt::format("{} of {}", name.kind, name.object);
+  const auto& [object, side] = *exchange;
+  if (name.kind == "move")
+    return fmt::format("send of {} to the {} thread", object, side == "next" ? "previous" : "next");
+  if (name.kind == "axe") return fmt::format("discarding of {}", object);
+  return fmt::format("receipt of {} from the {} thread", object, side);
+}
+
+std::string where_of(const TimeLabel& label, const Structure& structure) {
+  return where_of_place(place_of(label, structure), structure);
+}
+
+TimeReport divide_time(const Bindings& bindings) { return Division(bindings).divide(); }
+
+}  // namespace eventspace

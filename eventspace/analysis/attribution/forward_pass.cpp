@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/attribution/forward_pass.cpp — moments in the order of their dependencies,
+// and their times with changed delays.
+#include "eventspace/analysis/attribution/forward_pass.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace eventspace {
+namespace {
+
+/// Returns the time that a link needs to send bytes, within a delay.
+double transmission_nanos(const TimeLabel& label, const Binding& binding, std::int64_t nanos) {
+  if (label.cause != TimeCause::link_latency || label.nanos_per_byte == 0) return 0;
+  const double needed = std::ceil(static_cast<double>(binding.bytes) * label.nanos_per_byte);
+  const std::int64_t rest = std::max<std::int64_t>(0, nanos - binding.queued_nanos);
+  return std::min(needed, static_cast<double>(rest));
+}
+
+}  // namespace
+
+/// Sorts moments so that each comes after all moments that it waited for.
+class ForwardPass::Sorter {
+ public:
+  explicit Sorter(const Bindings& bindings)
+      : bindings_(bindings), moments_(bindings.moments()), place_(moments_.count(), unplaced) {
+    const Moments& moments = moments_;
+    for (std::uint32_t index = 0; index < moments.count(); ++index)
+      if (moments.at(index)) by_time_.push_back(index);
+    std::sort(by_time_.begin(), by_time_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(moments.time_of(moments.at(a)), a) <
+             std::pair(moments.time_of(moments.at(b)), b);
+    });
+  }
+
+  /// Calls `visit` with each moment, its binding, and the places of the moments before it.
+  template <typename Visit>
+  void for_each(const Visit& visit) {
+    for (const std::uint32_t index : by_time_)
+      if (place_[index] == unplaced) place_with_befores(index, visit);
+  }
+
+ private:
+  static constexpr std::uint32_t unplaced = 0xffffffff, under_way = 0xfffffffe;
+  struct Frame {
+    std::uint32_t index = 0;
+    Binding binding;
+    std::vector<Moment> befores;
+    std::size_t next = 0;
+  };
+
+  Frame frame_of(std::uint32_t index) {
+    Frame frame;
+    frame.index = index;
+    place_[index] = under_way;
+    frame.binding = bindings_.binding_of(moments_.at(index), &frame.befores);
+    return frame;
+  }
+
+  /// Places a moment after those before it. Only those at the same time, or at a later time by
+  /// another clock, are not placed yet.
+  template <typename Visit>
+  void place_with_befores(std::uint32_t first, const Visit& visit) {
+    std::vector<Frame> stack;
+    stack.push_back(frame_of(first));
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      bool is_waiting = false;
+      while (top.next < top.befores.size() && !is_waiting) {
+        const std::uint32_t before = moments_.index_of(top.befores[top.next++]);
+        is_waiting = place_[before] == unplaced;
+        if (is_waiting) stack.push_back(frame_of(before));
+      }
+      if (is_waiting) continue;
+      std::vector<std::uint32_t> places;
+      for (const Moment before : top.befores)
+        if (const std::uint32_t place = place_[moments_.index_of(before)]; place < under_way)
+          places.push_back(place);
+      place_[top.index] = next_++;
+      visit(moments_.at(top.index), top.binding, places);
+      stack.pop_back();
+    }
+  }
+
+  const Bindings& bindings_;
+  const Moments& moments_;
+  std::vector<std::uint32_t> by_time_;
+  std::vector<std::uint32_t> place_;
+  std::uint32_t next_ = 0;
+};
+
+ForwardPass::ForwardPass(const Bindings& bindings) {
+  const Moments& moments = bindings.moments();
+  std::vector<std::int64_t> times;
+  bool has_begun = false;
+  Sorter sorter(bindings);
+  sorter.for_each(
+      [&](Moment moment, const Binding& binding, const std::vector<std::uint32_t>& befores) {
+        const std::int64_t time = moments.time_of(moment);
+        if (moment.kind == Moment::Kind::thread_begin) {
+          begin_nanos_ = has_begun ? std::min(begin_nanos_, time) : time;
+          has_begun = true;
+        }
+        Delay delay;
+        delay.first_before = static_cast<std::uint32_t>(befores_.size());
+        std::int64_t latest = 0;
+        for (const std::uint32_t before : befores) {
+          latest = delay.first_before == befores_.size() ? times[before]
+                                                         : std::max(latest, times[before]);
+          befores_.push_back(before);
+        }
+        delay.nanos = befores.empty() ? time : time - latest;
+        delay.label = befores.empty() ? fixed : binding.label;
+        if (!befores.empty()) {
+          const TimeLabel& label = moments.labels().at(binding.label);
+          const double sent = transmission_nanos(label, binding, delay.nanos);
+          delay.transmission_nanos = static_cast<float>(sent);
+          const std::int64_t part =
+              label.cause == TimeCause::computing ? binding.noise_nanos : binding.queued_nanos;
+          delay.part_nanos = static_cast<float>(
+              std::clamp<std::int64_t>(part, 0, std::max<std::int64_t>(0, delay.nanos)));
+        }
+        if (moment.kind == Moment::Kind::thread_end)
+          ends_.push_back(static_cast<std::uint32_t>(delays_.size()));
+        delays_.push_back(delay);
+        times.push_back(time);
+      });
+}
+
+std::int64_t ForwardPass::changed(const Delay& delay, const Changes& changes) {
+  if (delay.label >= changes.size()) return delay.nanos;
+  const LabelChange& change = changes[delay.label];
+  const double part = delay.part_nanos;
+  const double sent = delay.transmission_nanos;
+  const double rest = static_cast<double>(delay.nanos) - part - sent;
+  const double more = (change.factor - 1) * rest + (change.transmission_factor - 1) * sent +
+                      (change.noise_factor - 1) * part;
+  // A delay below 0 is a difference of clocks.
+  return std::max<std::int64_t>(std::min<std::int64_t>(0, delay.nanos),
+                                delay.nanos + std::llround(more));
+}
+
+std::int64_t ForwardPass::run_nanos(const Changes& changes) const {
+  std::vector<std::int64_t> times(delays_.size());
+  for (std::size_t place = 0; place < delays_.size(); ++place) {
+    const Delay& delay = delays_[place];
+    const std::size_t end =
+        place + 1 < delays_.size() ? delays_[place + 1].first_before : befores_.size();
+    if (delay.first_before == end) {
+      times[place] = delay.nanos;
+      continue;
+    }
+    std::int64_t latest = times[befores_[delay.first_before]];
+    for (std::size_t before = delay.first_before + 1; before < end; ++before)
+      latest = std::max(latest, times[befores_[before]]);
+    times[place] = latest + changed(delay, changes);
+  }
+  std::int64_t last = begin_nanos_;
+  for (const std::uint32_t end : ends_) last = std::max(last, times[end]);
+  return last - begin_nanos_;
+}
+
+double ForwardPass::typical_nanos(std::uint32_t label) const {
+  double sum = 0;
+  double squares = 0;
+  for (const Delay& delay : delays_) {
+    if (delay.label != label) continue;
+    const double nanos =
+        static_cast<double>(delay.nanos) - delay.part_nanos - delay.transmission_nanos;
+    if (nanos <= 0) continue;
+    sum += nanos;
+    squares += nanos * nanos;
+  }
+  return sum == 0 ? 0 : squares / sum;
+}
+
+}  // namespace eventspace

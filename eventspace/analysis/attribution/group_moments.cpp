@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/attribution/group_moments.cpp — moments of operations of groups.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "eventspace/analysis/attribution/moment_reader.hpp"
+#include "eventspace/analysis/metrics/group_path.hpp"
+
+namespace eventspace {
+
+/// Adds the moments of one operation of a group.
+class MomentReader::GroupNodes {
+ public:
+  GroupNodes(MomentReader& reader, const WholeOperation& operation, std::uint32_t name)
+      : reader_(reader),
+        all_(reader.all_),
+        operation_(operation),
+        messages_(operation),
+        name_(name) {}
+
+  void add() {
+    for (const HostShare& share : operation_.shares) add_share(share);
+    for (std::uint32_t share = 0; share < operation_.shares.size(); ++share) connect(share);
+  }
+
+ private:
+  struct ShareNodes {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+    std::vector<std::uint32_t> step_begins, step_ends;
+  };
+
+  std::uint32_t add_node(std::int64_t nanos, std::uint32_t host) {
+    Node& node = all_.nodes_.emplace_back();
+    node.time_nanos = nanos;
+    node.host = host;
+    node.name = name_;
+    return static_cast<std::uint32_t>(all_.nodes_.size() - 1);
+  }
+  void wait_for(std::uint32_t node, std::uint32_t before, std::uint32_t label) {
+    all_.befores_.push_back({node, {Moment::Kind::node, before}, label});
+  }
+
+  void add_share(const HostShare& share) {
+    ShareNodes nodes;
+    nodes.begin = add_node(share.share.begin_nanos, share.host);
+    for (const GroupStep& step : share.steps) {
+      nodes.step_begins.push_back(add_node(step.begin_nanos, share.host));
+      nodes.step_ends.push_back(add_node(step.end_nanos, share.host));
+    }
+    nodes.end = add_node(share.share.end_nanos, share.host);
+    all_.share_ends_[share.host].push_back(
+        {share.share.end_nanos, {Moment::Kind::node, nodes.end}});
+    const std::uint32_t runtime = all_.labels_.runtime_of(share.host);
+    for (const GroupMember& member : share.members) {
+      if (member.thread >= all_.threads_.size()) continue;
+      const std::uint32_t begin = add_member_node(share, member, member.begin_nanos, false);
+      const std::uint32_t end = add_member_node(share, member, member.end_nanos, true);
+      wait_for(nodes.begin, begin, runtime);
+      wait_for(end, nodes.end, runtime);
+      ThreadState& thread = all_.threads_[member.thread];
+      thread.operations.push_back(
+          {member.begin_nanos, member.end_nanos, name_, none, 0, {Moment::Kind::node, end}});
+      thread.begins.push_back({Moment::Kind::node, begin});
+    }
+    nodes_.push_back(std::move(nodes));
+  }
+  std::uint32_t add_member_node(const HostShare& share, const GroupMember& member,
+                                std::int64_t nanos, bool is_end) {
+    const std::uint32_t node = add_node(nanos, share.host);
+    all_.nodes_[node].thread = member.thread;
+    all_.nodes_[node].is_end = is_end;
+    return node;
+  }
+
+  void connect(std::uint32_t number) {
+    const HostShare& share = operation_.shares[number];
+    const ShareNodes& nodes = nodes_[number];
+    const std::uint32_t runtime = all_.labels_.runtime_of(share.host);
+    bool has_received = false;
+    for (std::uint32_t step = 0; step < share.steps.size(); ++step) {
+      wait_for_steps_before(share, nodes, nodes.step_begins[step], share.steps[step].begin_nanos,
+                            step, runtime);
+      connect_step(number, step);
+      has_received |= share.steps[step].action == GroupAction::receive;
+    }
+    wait_for_steps_before(share, nodes, nodes.end, share.share.end_nanos,
+                          static_cast<std::uint32_t>(share.steps.size()), runtime);
+    // Hosts that share memory exchange no messages. A host's share ends after all have begun.
+    if (has_received) return;
+    for (const ShareNodes& other : nodes_)
+      if (all_.nodes_[other.begin].time_nanos <= share.share.end_nanos)
+        wait_for(nodes.end, other.begin, runtime);
+  }
+
+  /// A step may begin when the latest step that ended by then had ended. Among several that ended
+  /// at the same time, a step that is no send decides: the end of a send only means that its link
+  /// is free for the next message.
+  void wait_for_steps_before(const HostShare& share, const ShareNodes& nodes, std::uint32_t node,
+                             std::int64_t until_nanos, std::uint32_t behind,
+                             std::uint32_t runtime) {
+    wait_for(node, nodes.begin, runtime);
+    while (behind > 0 && share.steps[behind - 1].end_nanos > until_nanos) --behind;
+    if (behind == 0) return;
+    const std::int64_t last = share.steps[behind - 1].end_nanos;
+    std::uint32_t best = behind - 1;
+    for (std::uint32_t step = behind; step > 0 && share.steps[step - 1].end_nanos == last; --step)
+      if (share.steps[step - 1].action != GroupAction::send) {
+        best = step - 1;
+        break;
+      }
+    wait_for(node, nodes.step_ends[best], runtime);
+  }
+
+  void connect_step(std::uint32_t share, std::uint32_t step) {
+    const HostShare& here = operation_.shares[share];
+    const GroupStep& one = here.steps[step];
+    const std::uint32_t end = nodes_[share].step_ends[step];
+    const std::uint32_t begin = nodes_[share].step_begins[step];
+    switch (one.action) {
+      case GroupAction::fold:
+      case GroupAction::copy:
+        wait_for(end, begin, all_.labels_.number_of({TimeCause::folding, none, here.host}));
+        return;
+      case GroupAction::send: return connect_send(share, step);
+      case GroupAction::receive: break;
+    }
+    const auto sender = messages_.other_end_of({share, step});
+    // A message that arrived after it was requested was waited for, even if it was sent before.
+    const bool has_waited = one.end_nanos > one.begin_nanos;
+    if (sender && has_waited)
+      wait_for(end, nodes_[sender->share].step_ends[sender->step],
+               reader_.label_between(one.peer, here.host, 0));
+    else
+      wait_for(end, begin,
+               sender ? all_.labels_.runtime_of(here.host)
+                      : all_.labels_.unknown_of(one.peer, UnknownReason::missing_records));
+  }
+
+  /// A message has left when it had been passed to its link and the message before it had left.
+  void connect_send(std::uint32_t share, std::uint32_t step) {
+    const HostShare& here = operation_.shares[share];
+    const GroupStep& one = here.steps[step];
+    const std::uint32_t end = nodes_[share].step_ends[step];
+    const std::uint32_t sending = all_.labels_.number_of({TimeCause::sending, here.host, one.peer});
+    wait_for(end, nodes_[share].step_begins[step], sending);
+    std::uint32_t& last = last_sends_.try_emplace({here.host, one.peer}, none).first->second;
+    if (last != none && all_.nodes_[last].time_nanos <= one.end_nanos) wait_for(end, last, sending);
+    last = end;
+  }
+
+  MomentReader& reader_;
+  Moments& all_;
+  const WholeOperation& operation_;
+  GroupMessages messages_;
+  std::uint32_t name_;
+  std::vector<ShareNodes> nodes_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> last_sends_;
+};
+
+void MomentReader::add(const WholeOperation& operation, const GroupTexts& texts) {
+  const std::string* const text = texts.find(operation.text);
+  OperationName name{.object = "a group", .kind = "operation", .is_collective = true};
+  if (text != nullptr) {
+    const GroupOperation one = group_operation_of(*text);
+    name.object = one.group;
+    name.kind = one.collective;
+  }
+  GroupNodes(*this, operation, number_of(name)).add();
+}
+
+}  // namespace eventspace

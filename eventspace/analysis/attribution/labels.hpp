@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/attribution/labels.hpp — what a run spends time on, and who is responsible.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "eventspace/analysis/report/time_report.hpp"
+
+namespace eventspace {
+
+/// Reason why the cause of a time is unknown.
+enum class UnknownReason : std::uint8_t {
+  missing_records,      ///< records of the host are missing
+  clocks_not_compared,  ///< the time depends on another host, whose clock is not compared
+  other_round,          ///< the operation returned the result of an earlier round
+  before_the_first,     ///< nothing before this moment is in the trace
+  circle,               ///< the records contradict each other
+};
+inline constexpr std::uint32_t unknown_reasons = 5;
+
+/// A cause of time, and the object that is responsible for it.
+struct TimeLabel {
+  TimeCause cause = TimeCause::unknown;
+  /// - computing, noise: rank of the thread
+  /// - link: the two clusters, in the direction of the message
+  /// - network: the two hosts, in the direction of the message
+  /// - hold, folding: the wrapper
+  /// - runtime, sending: the host
+  /// - unknown: a host, and an UnknownReason
+  std::uint32_t one = 0;
+  std::uint32_t other = 0;
+  /// Nanoseconds that a link needs for each byte; not part of the label's identity.
+  double nanos_per_byte = 0;
+  friend bool operator==(const TimeLabel& a, const TimeLabel& b) {
+    return a.cause == b.cause && a.one == b.one && a.other == b.other;
+  }
+};
+
+/// Numbers for labels, from 0. The labels of threads, hosts and unknown times exist from the
+/// beginning.
+class Labels {
+ public:
+  Labels(std::uint32_t hosts, std::uint32_t threads) : hosts_(hosts), threads_(threads) {
+    for (std::uint32_t thread = 0; thread < threads; ++thread)
+      number_of({TimeCause::computing, thread, 0});
+    for (std::uint32_t host = 0; host < hosts; ++host) number_of({TimeCause::runtime, host, 0});
+    for (std::uint32_t host = 0; host < hosts; ++host)
+      for (std::uint32_t reason = 0; reason < unknown_reasons; ++reason)
+        number_of({TimeCause::unknown, host, reason});
+  }
+  std::uint32_t number_of(const TimeLabel& label) {
+    const auto [found, is_new] =
+        numbers_.try_emplace(label, static_cast<std::uint32_t>(labels_.size()));
+    if (is_new) labels_.push_back(label);
+    double& rate = labels_[found->second].nanos_per_byte;
+    rate = std::max(rate, label.nanos_per_byte);
+    return found->second;
+  }
+  std::uint32_t computing_of(std::uint32_t thread) const { return thread; }
+  std::uint32_t runtime_of(std::uint32_t host) const { return threads_ + host; }
+  std::uint32_t unknown_of(std::uint32_t host, UnknownReason reason) const {
+    return threads_ + hosts_ + host * unknown_reasons + static_cast<std::uint32_t>(reason);
+  }
+  const TimeLabel& at(std::uint32_t number) const { return labels_[number]; }
+  std::uint32_t count() const { return static_cast<std::uint32_t>(labels_.size()); }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const TimeLabel& label) const {
+      const std::uint64_t key = std::uint64_t{label.one} << 32 | label.other;
+      return (key * 31 + static_cast<std::uint64_t>(label.cause)) * 0x9e3779b97f4a7c15 >> 8;
+    }
+  };
+  std::uint32_t hosts_;
+  std::uint32_t threads_;
+  std::vector<TimeLabel> labels_;
+  std::unordered_map<TimeLabel, std::uint32_t, Hash> numbers_;
+};
+
+}  // namespace eventspace

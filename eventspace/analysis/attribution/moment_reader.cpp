@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/attribution/moment_reader.cpp — moments of paths, from a structure and
+// records.
+#include "eventspace/analysis/attribution/moment_reader.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/units.hpp"
+
+namespace eventspace {
+namespace {
+
+/// Returns how long a link needs to send a byte, or 0 if its bandwidth is unlimited or unknown.
+double nanos_per_byte_of(const Structure::Wrapper& link) {
+  const auto rate = base::parse_bits_per_second(setting_of(link, "bandwidth"));
+  return rate ? 8e9 / *rate : 0;
+}
+
+/// Returns by how many rounds the results of a wrapper are late.
+std::uint64_t rounds_late(const Structure::Wrapper& wrapper) {
+  if (wrapper.kind != "lagged" && wrapper.kind != "lagged_check") return 0;
+  return base::parse_natural(setting_of(wrapper, "rounds")).value_or(0);
+}
+
+bool makes_room(std::uint64_t kind) {
+  constexpr std::uint64_t observe = 2, observe_number = 3, axe = 9;
+  return kind == observe || kind == observe_number || kind == axe;
+}
+
+}  // namespace
+
+MomentReader::MomentReader(Moments& all) : all_(all) {
+  make_hop_labels();
+  find_elements();
+  find_drivers();
+}
+
+// ---- what the structure says -----------------------------------------------------------------
+
+std::uint32_t MomentReader::label_between(std::uint32_t from_host, std::uint32_t to_host,
+                                          double nanos_per_byte) {
+  const auto& hosts = all_.shape_.structure.hosts;
+  const std::uint32_t from = hosts[from_host].cluster;
+  const std::uint32_t to = hosts[to_host].cluster;
+  if (from != to)
+    return all_.labels_.number_of({TimeCause::link_latency, from, to, nanos_per_byte});
+  return all_.labels_.number_of({TimeCause::network, from_host, to_host});
+}
+
+MomentReader::HopLabels MomentReader::labels_of(const Hop& hop) {
+  const Structure& structure = all_.shape_.structure;
+  HopLabels labels;
+  labels.runtime = all_.labels_.runtime_of(structure.host_of(hop.stage));
+  labels.down = labels.up = labels.runtime;
+  switch (hop.kind) {
+    case HopKind::crossing:
+      labels.down = label_between(hop.from_host, hop.to_host, 0);
+      labels.up = label_between(hop.to_host, hop.from_host, 0);
+      break;
+    case HopKind::link: {
+      const Structure::Wrapper& link = structure.wrappers[hop.wrapper];
+      const std::uint32_t label =
+          hop.is_hold ? all_.labels_.number_of({TimeCause::hold, hop.wrapper, none})
+                      : label_between(hop.from_host, hop.to_host, nanos_per_byte_of(link));
+      (hop.role == 1 ? labels.up : labels.down) = label;
+      for (std::uint32_t stage = structure.stages[hop.stage].below; stage != no_stage;
+           stage = structure.stages[stage].below) {
+        if (structure.stages[stage].wrapper != hop.wrapper) continue;
+        (hop.role == 1 ? labels.link_up : labels.link_down) = stage;
+        break;
+      }
+      break;
+    }
+    case HopKind::join:
+      labels.down = all_.labels_.number_of({TimeCause::folding, hop.wrapper, none});
+      break;
+    case HopKind::check:
+      labels.check = hop.wrapper;
+      labels.lag = rounds_late(structure.wrappers[hop.wrapper]);
+      break;
+    case HopKind::internal:
+      labels.is_schedule = structure.wrappers[hop.wrapper].kind == "schedule";
+      labels.lag = rounds_late(structure.wrappers[hop.wrapper]);
+      break;
+    case HopKind::end: break;
+  }
+  return labels;
+}
+
+void MomentReader::make_hop_labels() {
+  all_.hop_labels_.reserve(all_.shape_.hops.size());
+  for (const Hop& hop : all_.shape_.hops) all_.hop_labels_.push_back(labels_of(hop));
+}
+
+std::uint32_t MomentReader::element_named(std::string_view name) {
+  if (name.empty()) return none;
+  const auto found = all_.element_numbers_.find(name);
+  if (found != all_.element_numbers_.end()) return found->second;
+  const auto number = static_cast<std::uint32_t>(all_.element_numbers_.size());
+  all_.element_numbers_.emplace(name, number);
+  all_.stores_.emplace_back();
+  all_.rooms_.emplace_back();
+  return number;
+}
+
+/// Finds for each contributor at a collector the element at the end of its path, and the elements
+/// into which a check writes requests.
+void MomentReader::find_elements() {
+  const Structure& structure = all_.shape_.structure;
+  all_.element_of_lane_.assign(all_.shape_.lanes.size(), none);
+  all_.asked_at_lane_.resize(all_.shape_.lanes.size());
+  for (std::uint32_t number = 0; number < all_.shape_.lanes.size(); ++number) {
+    const Lane& lane = all_.shape_.lanes[number];
+    if (lane.below != none) continue;
+    for (std::uint32_t stage = structure.stages[lane.stage].below; stage != no_stage;
+         stage = structure.stages[stage].below) {
+      const Structure::Wrapper& wrapper = structure.wrapper_of(stage);
+      if (wrapper.job == Job::store)
+        all_.element_of_lane_[number] = element_named(setting_of(wrapper, "element"));
+    }
+  }
+  for (std::uint32_t number = 0; number < all_.shape_.lanes.size(); ++number) {
+    const HopLabels& labels = all_.hop_labels_[all_.shape_.lanes[number].hop];
+    if (labels.check == none) continue;
+    const Structure::Wrapper& check = structure.wrappers[labels.check];
+    auto& caches = all_.caches_[labels.check];
+    if (caches.empty())
+      for (const std::string_view name : settings_of(check, "combine"))
+        caches.push_back(element_named(name));
+    for (const std::string_view name : settings_of(check, "asks"))
+      all_.asked_at_lane_[number].push_back(element_named(name));
+  }
+}
+
+void MomentReader::find_drivers() {
+  const Structure& structure = all_.shape_.structure;
+  for (std::uint32_t leaf = 0; leaf < all_.shape_.leaves.size(); ++leaf) {
+    if (all_.shape_.leaves[leaf].thread != none) continue;
+    const Structure::Path& path = structure.paths[all_.shape_.leaves[leaf].path];
+    const Structure::Wrapper& wrapper = structure.wrapper_of(path.stage);
+    Driver& driver = all_.drivers_[leaf];
+    driver.fills = element_named(setting_of(wrapper, "into"));
+    driver.sends = element_named(setting_of(wrapper, "from"));
+    driver.asks = element_named(setting_of(wrapper, "asks"));
+  }
+}
+
+std::uint32_t MomentReader::number_of(const OperationName& name) {
+  const auto [found, is_new] =
+      all_.number_of_name_.try_emplace(name, static_cast<std::uint32_t>(all_.names_.size()));
+  if (is_new) all_.names_.push_back(name);
+  return found->second;
+}
+
+std::uint32_t MomentReader::name_of_leaf(std::uint32_t leaf, std::uint64_t kind) {
+  const auto [found, is_new] = all_.name_of_leaf_kind_.try_emplace({leaf, kind}, none);
+  if (!is_new) return found->second;
+  const Tree& tree = all_.shape_.trees[all_.shape_.lanes[all_.shape_.leaves[leaf].lane].tree];
+  OperationName name;
+  name.object = all_.shape_.structure.paths[all_.shape_.leaves[leaf].path].graph;
+  name.kind = operation_name_of(kind);
+  name.is_collective = tree.has_joins();
+  if (tree.has_joins())
+    name.kind = all_.shape_.structure.wrappers[all_.shape_.joins[tree.joins.front()].wrapper].kind;
+  for (const std::uint32_t lane : tree.lanes) {
+    if (name.is_collective || all_.hop_labels_[all_.shape_.lanes[lane].hop].check == none) continue;
+    name.is_collective = true;
+    name.kind = "allreduce";
+  }
+  found->second = number_of(name);
+  // The messages of a collective between clusters have paths of their own.
+  if (all_.shape_.leaves[leaf].thread != none)
+    all_.name_of_graph_.try_emplace(tree.graph, found->second);
+  return found->second;
+}
+
+// ---- what the records say --------------------------------------------------------------------
+
+void MomentReader::add(const Round& round) {
+  if (round.here == 0) return;
+  const Tree& tree = all_.shape_.trees[round.tree];
+  if (all_.passes_.size() + tree.lanes.size() >= none) return;
+  KeptRound kept;
+  kept.tree = round.tree;
+  kept.first_pass = static_cast<std::uint32_t>(all_.passes_.size());
+  kept.sequence = round.sequence;
+  kept.kind = round.kind;
+  all_.rounds_.push_back(kept);
+  for (const Pass& pass : round.passes) {
+    KeptPass& one = all_.passes_.emplace_back();
+    one.down_nanos = pass.down_nanos;
+    one.up_nanos = pass.up_nanos;
+    one.round = static_cast<std::uint32_t>(all_.rounds_.size() - 1);
+    one.bytes = pass.bytes & event_bytes_max;
+    one.flags = pass.flags;
+    one.is_here = pass.is_here;
+  }
+  for (const std::uint32_t number : tree.lanes) {
+    const Lane& lane = all_.shape_.lanes[number];
+    const HopLabels& labels = all_.hop_labels_[lane.hop];
+    if (labels.lag > 0 && labels.check == none && round.kind == move_operation)
+      all_.lagged_rounds_[{kept.tree, +kept.sequence}] =
+          static_cast<std::uint32_t>(all_.rounds_.size() - 1);
+    const std::uint32_t pass = kept.first_pass + lane.place;
+    if (!all_.passes_[pass].is_here) continue;
+    keep_ends(kept, pass, lane);
+    if (lane.leaf != none) keep_leaf(kept, pass, all_.shape_.leaves[lane.leaf]);
+  }
+}
+
+/// Notes the tuples that an operation stores.
+void MomentReader::keep_ends(const KeptRound& round, std::uint32_t pass, const Lane& lane) {
+  const std::uint32_t number = all_.shape_.trees[round.tree].lanes[lane.place];
+  const KeptPass& kept = all_.passes_[pass];
+  const std::uint32_t element = all_.element_of_lane_[number];
+  if (element != none && round.kind == move_operation)
+    all_.stores_[element].push_back({kept.down_nanos, {Moment::Kind::down, pass}});
+  if (element != none && makes_room(round.kind))
+    all_.rooms_[element].push_back({kept.up_nanos, {Moment::Kind::up, pass}});
+  for (const std::uint32_t asked : all_.asked_at_lane_[number]) {
+    // The check stores its request after its own cluster's value has passed down.
+    const bool has_below = lane.below != none && all_.pass_at(round, lane.below) != nullptr;
+    const std::uint32_t from = has_below ? all_.pass_number(round, lane.below) : pass;
+    all_.stores_[asked].push_back({has_below ? all_.passes_[from].up_nanos : kept.down_nanos,
+                                   {has_below ? Moment::Kind::up : Moment::Kind::down, from}});
+  }
+}
+
+void MomentReader::keep_leaf(const KeptRound& round, std::uint32_t pass, const Leaf& leaf) {
+  KeptPass& kept = all_.passes_[pass];
+  const std::uint32_t number = static_cast<std::uint32_t>(&leaf - all_.shape_.leaves.data());
+  if (leaf.thread == none) {
+    Driver& driver = all_.drivers_[number];
+    const TimedMoment end{kept.up_nanos, {Moment::Kind::up, pass}};
+    driver.ends.push_back(end);
+    if (driver.fills != none) all_.stores_[driver.fills].push_back(end);
+    return;
+  }
+  ThreadState& thread = all_.threads_[leaf.thread];
+  thread.operations.push_back({kept.down_nanos,
+                               kept.up_nanos,
+                               name_of_leaf(number, round.kind),
+                               number,
+                               round.kind,
+                               {Moment::Kind::up, pass}});
+  thread.begins.push_back({Moment::Kind::down, pass});
+}
+
+void MomentReader::add_cache_read(const EventRecord& record) {
+  if ((record.flags & event_undecided) != 0 || (record.flags & event_cached) != 0) return;
+  const std::uint32_t wrapper = all_.shape_.structure.stages[record.place].wrapper;
+  all_.cache_reads_[{wrapper, record.sequence}].push_back({record.slot, record.up_nanos});
+}
+
+void MomentReader::add_link(const EventRecord& record) {
+  if (record.slot == 0) return;
+  all_.passages_[record.place].push_back({record.up_nanos, record.down_nanos, record.slot});
+}
+
+void MomentReader::add_thread(const EventRecord& life) {
+  ThreadLife& one = all_.threads_[life.place].life;
+  if (!one.has_begun) one.begin_nanos = life.down_nanos;
+  one.has_begun = true;
+  if (life.up_nanos == life.down_nanos && !one.has_ended) {
+    one.end_nanos = std::max<std::int64_t>(one.end_nanos, life.up_nanos);
+    return;
+  }
+  one.end_nanos = life.up_nanos;
+  one.has_ended = true;
+}
+
+void MomentReader::prepare() {
+  const auto by_time = [](const TimedMoment& a, const TimedMoment& b) {
+    return a.time_nanos < b.time_nanos;
+  };
+  for (auto& stores : all_.stores_) std::stable_sort(stores.begin(), stores.end(), by_time);
+  for (auto& rooms : all_.rooms_) std::stable_sort(rooms.begin(), rooms.end(), by_time);
+  for (auto& [leaf, driver] : all_.drivers_)
+    std::stable_sort(driver.ends.begin(), driver.ends.end(), by_time);
+  for (auto& [host, ends] : all_.share_ends_) std::stable_sort(ends.begin(), ends.end(), by_time);
+  for (auto& [stage, passages] : all_.passages_)
+    std::stable_sort(passages.begin(), passages.end(),
+                     [](const auto& a, const auto& b) { return a.up_nanos < b.up_nanos; });
+  std::stable_sort(all_.befores_.begin(), all_.befores_.end(),
+                   [](const Before& a, const Before& b) { return a.node < b.node; });
+  for (std::uint32_t place = 0; place < all_.befores_.size(); ++place) {
+    Node& node = all_.nodes_[all_.befores_[place].node];
+    if (node.befores++ == 0) node.first_before = place;
+  }
+  for (ThreadState& thread : all_.threads_) order_thread(thread);
+}
+
+/// Sorts the operations of a thread by their begins, and their begins and ends by time. An
+/// operation may be part of another one that begins or ends at the same time.
+void MomentReader::order_thread(ThreadState& thread) {
+  const auto count = static_cast<std::uint32_t>(thread.operations.size());
+  if (count == 0) return;
+  std::vector<std::uint32_t> order(count);
+  for (std::uint32_t place = 0; place < count; ++place) order[place] = place;
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const ThreadOperation& one = thread.operations[a];
+    const ThreadOperation& other = thread.operations[b];
+    return std::pair(one.down_nanos, -one.up_nanos) < std::pair(other.down_nanos, -other.up_nanos);
+  });
+  std::vector<ThreadOperation> operations;
+  std::vector<Moment> begins;
+  for (const std::uint32_t place : order) {
+    operations.push_back(thread.operations[place]);
+    begins.push_back(thread.begins[place]);
+  }
+  thread.operations = std::move(operations);
+  thread.begins = std::move(begins);
+  thread.place_of_begin.resize(count);
+  thread.place_of_end.resize(count);
+  thread.moments.reserve(2 * std::size_t{count});
+  std::vector<std::uint32_t> open;  // operations that have begun, in this order
+  for (std::uint32_t place = 0; place < count; ++place) {
+    end_operations(thread, open, thread.operations[place].down_nanos);
+    const Moment begin = thread.begins[place];
+    for (const Moment moment : {begin, thread.operations[place].end}) {
+      if (moment.kind == Moment::Kind::node)
+        all_.nodes_[moment.number].order = place;
+      else
+        all_.passes_[moment.number].order = place;
+    }
+    thread.place_of_begin[place] = static_cast<std::uint32_t>(thread.moments.size());
+    thread.moments.push_back({thread.operations[place].down_nanos, begin});
+    open.push_back(place);
+  }
+  end_operations(thread, open, std::numeric_limits<std::int64_t>::max());
+  ThreadLife& life = thread.life;
+  if (!life.has_begun) life.begin_nanos = thread.moments.front().time_nanos;
+  if (!life.has_ended) life.end_nanos = std::max(life.end_nanos, thread.moments.back().time_nanos);
+}
+
+/// Ends the open operations that end by a time, the one that began last first.
+void MomentReader::end_operations(ThreadState& thread, std::vector<std::uint32_t>& open,
+                                  std::int64_t until_nanos) {
+  const auto up_of = [&](std::uint32_t place) { return thread.operations[place].up_nanos; };
+  std::vector<std::uint32_t> ended;
+  std::erase_if(open, [&](std::uint32_t place) {
+    if (up_of(place) > until_nanos) return false;
+    ended.push_back(place);
+    return true;
+  });
+  std::sort(ended.begin(), ended.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return up_of(a) != up_of(b) ? up_of(a) < up_of(b) : a > b;
+  });
+  for (const std::uint32_t place : ended) {
+    thread.place_of_end[place] = static_cast<std::uint32_t>(thread.moments.size());
+    thread.moments.push_back({up_of(place), thread.operations[place].end});
+  }
+}
+
+}  // namespace eventspace

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/attribution/moment_reader.hpp — moments of a run from its records.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "eventspace/analysis/attribution/moments.hpp"
+#include "eventspace/analysis/input/group_operations.hpp"
+#include "eventspace/analysis/input/rounds.hpp"
+#include "eventspace/record.hpp"
+
+namespace eventspace {
+
+/// Adds the records of a run to its moments.
+///
+/// Requires: `moments` outlives the reader. prepare() is called once, after the last add(); until
+///           then nobody uses the moments.
+class MomentReader {
+ public:
+  explicit MomentReader(Moments& all);
+
+  void add(const Round& round);
+  void add_cache_read(const EventRecord& record);
+  void add_link(const EventRecord& record);
+  void add_thread(const EventRecord& life);
+  void add(const WholeOperation& operation, const GroupTexts& texts);
+  void prepare();
+
+ private:
+  using KeptPass = Moments::KeptPass;
+  using KeptRound = Moments::KeptRound;
+  using Node = Moments::Node;
+  using Before = Moments::Before;
+  using TimedMoment = Moments::TimedMoment;
+  using ThreadState = Moments::ThreadState;
+  using HopLabels = Moments::HopLabels;
+  using LinkPassage = Moments::LinkPassage;
+  using Driver = Moments::Driver;
+  class GroupNodes;
+
+  void make_hop_labels();
+  HopLabels labels_of(const Hop& hop);
+  std::uint32_t label_between(std::uint32_t from_host, std::uint32_t to_host,
+                              double nanos_per_byte);
+  void find_elements();
+  void find_drivers();
+  std::uint32_t element_named(std::string_view name);
+  std::uint32_t number_of(const OperationName& name);
+  std::uint32_t name_of_leaf(std::uint32_t leaf, std::uint64_t kind);
+
+  void keep_ends(const KeptRound& round, std::uint32_t pass, const Lane& lane);
+  void keep_leaf(const KeptRound& round, std::uint32_t pass, const Leaf& leaf);
+  void order_thread(ThreadState& thread);
+  static void end_operations(ThreadState& thread, std::vector<std::uint32_t>& open,
+                             std::int64_t until_nanos);
+
+  Moments& all_;
+};
+
+}  // namespace eventspace

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/page/web/src/time.ts — where the time of the run and of its threads went.
+import type { Data, TimeRow } from './data';
+import { h, section } from './dom';
+import { count, percent, plural, time } from './format';
+import { table } from './table';
+
+/** Colours of style.css, by cause. */
+const styles: Record<string, string> = {
+  computing: '--computation',
+  noise: '--noise',
+  link_latency: '--link',
+  link_transmission: '--link',
+  link_queue: '--link',
+  network: '--network',
+  sending: '--network',
+  hold: '--delay',
+  folding: '--join',
+};
+const style_of = (row: TimeRow): string =>
+  row.cause === 'computing' && row.operation ? '--waiting' : (styles[row.cause] ?? '--internal');
+const words_of = (row: TimeRow): string =>
+  row.operation ? `${row.operation}: ${row.text}` : row.text;
+
+function bar_of(name: string, rows: TimeRow[]): HTMLElement {
+  const label = rows.map((row) => `${words_of(row)} ${percent(row.share)}`).join(', ');
+  return h(
+    'tr',
+    {},
+    h('th', { scope: 'row' }, name),
+    h(
+      'td',
+      { class: 'stackcell' },
+      h(
+        'div',
+        { class: 'stack', role: 'img', 'aria-label': label },
+        ...rows.map((row) =>
+          h(
+            'span',
+            {
+              style: `flex:${row.share} 0 0;--colour:var(${style_of(row)})`,
+              title: `${words_of(row)}: ${time(row.nanos)}, ${percent(row.share)}`,
+            },
+            row.share > 0.06 ? percent(row.share) : '',
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function rows_of(rows: TimeRow[], caption: string): HTMLElement {
+  const most = Math.max(1, ...rows.map((row) => row.nanos));
+  return table(
+    rows,
+    [
+      { title: 'what happened', value: words_of },
+      {
+        title: 'time',
+        value: (row) => row.nanos,
+        show: (row) => time(row.nanos),
+        bar: (row) => row.nanos / most,
+      },
+      { title: 'share', value: (row) => row.share, show: (row) => percent(row.share) },
+      { title: 'most: thread', value: (row) => row.most },
+    ],
+    { caption, sorted_by: 1, page_rows: 8 },
+  );
+}
+
+const tile = (figure: string, text: string): HTMLElement =>
+  h('div', { class: 'tile' }, h('dt', {}, text), h('dd', {}, figure));
+
+export function where_time_went(data: Data): HTMLElement | null {
+  const went = data.report.time;
+  if (went.run_nanos === 0) return null;
+  const critical = went.critical_path ?? [];
+  const tiles = h('dl', { class: 'tiles' }, tile(time(went.run_nanos), 'the run'));
+  const { iterations } = went;
+  if (iterations.length_nanos)
+    tiles.append(
+      tile(time(iterations.length_nanos.mean ?? 0), 'an iteration, in the mean'),
+      tile(time(iterations.length_nanos.p99 ?? 0), '99% of iterations are shorter'),
+      tile(count(iterations.count), `iterations, cut at ${iterations.cut_at}`),
+    );
+  return section(
+    'time',
+    'Where the time went',
+    '',
+    went.headline && h('p', { class: 'headline' }, went.headline),
+    went.sensitivity && h('p', {}, went.sensitivity),
+    went.advice && h('p', { class: 'quiet' }, went.advice),
+    tiles,
+    h(
+      'table',
+      { class: 'stacks' },
+      h('caption', { class: 'unseen' }, 'Time by operation and cause'),
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          h('th', { scope: 'col' }, 'time of'),
+          h('th', { scope: 'col' }, 'share of it by cause'),
+        ),
+      ),
+      h(
+        'tbody',
+        {},
+        bar_of(plural(went.threads, 'thread'), went.rows),
+        ...(critical.length > 0 ? [bar_of('the critical path', critical)] : []),
+      ),
+    ),
+    rows_of(went.rows, 'Time of all threads'),
+    critical.length > 0 && h('h3', {}, 'The critical path: what the run waited for'),
+    critical.length > 0 && rows_of(critical, 'Critical path of the run'),
+  );
+}

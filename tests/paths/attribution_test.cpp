@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/paths/attribution_test.cpp — where the time of whole runs went, compared with times that
+// follow from the config.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "eventspace/analysis/attribution/division.hpp"
+#include "pastset/tuple.hpp"
+#include "tests/support/traced_run.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using eventspace::TimeCause;
+using eventspace::TimeReport;
+using test_support::Sim;
+using test_support::TracedRun;
+
+constexpr const char* two_clusters = R"(
+clusters:
+  alpha: {hosts: 1, threads: 1}
+  beta: {hosts: 1, threads: 1}
+links: [{between: [alpha, beta], latency: 30ms, bandwidth: 10Gbit}]
+collectives:
+  sum: {operation: sum, template: f64, algorithm: magpie, condition: {less: 0.01},
+        contributions: non_negative}
+exchanges: {rows: {template: "f64[]"}}
+)";
+
+/// An iteration of a solver: two exchanges of a row of 804 bytes, and a sum.
+void solve(paths::Thread& thread, int iterations) {
+  const bool is_first = thread.rank() == 0;
+  paths::Path& out = thread.path(is_first ? "rows.1.from_previous" : "rows.0.from_next");
+  paths::Path& in = thread.path(is_first ? "rows.0.from_next" : "rows.1.from_previous");
+  const std::vector<double> row(100, 1.0);
+  const pastset::Template row_template = *pastset::Template::parse("f64[]");
+  const auto receive = [&] { in.axe(in.observe().number); };
+  const auto send = [&] {
+    pastset::TupleWriter tuple(row_template);
+    out.push(tuple.put_array(std::span(row)).payload());
+  };
+  for (int i = 0; i < iterations; ++i) {
+    if (i > 0) receive();
+    thread.sleep_for(5us);
+    send();
+    thread.sleep_for(980us);
+    receive();
+    thread.sleep_for(5us);
+    send();
+    thread.path("sum").move_value(1.0);
+  }
+  receive();
+}
+
+/// Returns the sum of all rows with that cause whose operation contains `operation`.
+std::int64_t nanos_of(const std::vector<eventspace::TimeRow>& rows, TimeCause cause,
+                      const std::string& operation) {
+  std::int64_t nanos = 0;
+  for (const auto& row : rows)
+    if (row.cause == cause && row.operation.find(operation) != std::string::npos)
+      nanos += row.nanos;
+  return nanos;
+}
+
+std::int64_t all_of_link(const std::vector<eventspace::TimeRow>& rows,
+                         const std::string& operation) {
+  return nanos_of(rows, TimeCause::link_latency, operation) +
+         nanos_of(rows, TimeCause::link_transmission, operation) +
+         nanos_of(rows, TimeCause::link_queue, operation);
+}
+
+}  // namespace
+
+TEST_CASE("attribution: a solver's time is that which follows from its config") {
+  constexpr std::int64_t iterations = 50;
+  const TracedRun run(two_clusters, [](paths::Thread& thread) { solve(thread, iterations); });
+  const TimeReport time = run.report().report.time;
+  INFO(to_text(time, 20));
+  // A row needs 644 ns for its bytes and a value 33 ns. The value leaves behind the second row.
+  constexpr std::int64_t of_row = 30'000'644 - 980'000;
+  constexpr std::int64_t of_sum = 30'000'677;
+  constexpr std::int64_t iteration = 5'000 + 980'000 + of_row + 5'000 + of_sum;
+  CHECK(time.run_nanos == iterations * iteration);
+  CHECK(time.threads_nanos == 2 * time.run_nanos);
+  CHECK(nanos_of(time.rows, TimeCause::computing, "") == 2 * iterations * 990'000);
+  CHECK(all_of_link(time.rows, "rows") == 2 * iterations * of_row);
+  CHECK(all_of_link(time.rows, "allreduce sum") == 2 * iterations * of_sum);
+  CHECK(all_of_link(time.critical, "") == iterations * (30'000'644 + of_sum));
+  CHECK(time.unknown_share == 0);
+  CHECK(time.iterations.count == iterations);
+  CHECK(time.iterations.cut_at == "allreduce sum");
+  CHECK(time.iterations.length.min == iteration);
+  CHECK(time.iterations.length.max == iteration);
+  CHECK_THAT(time.headline, Catch::StartsWith("99.98% of the run is on the way over the link "
+                                              "between alpha and beta"));
+}
+
+TEST_CASE("attribution: constant computations of different length in an iteration are no noise") {
+  const TracedRun run(two_clusters, [](paths::Thread& thread) { solve(thread, 100); });
+  const auto report = run.report().report;
+  INFO(to_text(report, 20));
+  for (const auto& thread : report.threads) CHECK(thread.outliers == 0);
+  CHECK(report.findings.empty());
+}
+
+TEST_CASE("attribution: nothing is unknown and PATHS itself costs nothing under any algorithm") {
+  const std::string algorithm =
+      GENERATE(as<std::string>{}, "sequential", "magpie", "exact", "conditional", "periodic:4",
+               "lagged:2", "budget:5,2", "best");
+  const TracedRun run(fmt::format(R"(
+clusters:
+  alpha: {{hosts: 2, threads: 2}}
+  beta: {{hosts: 1, threads: 2, gateway: beta-gate}}
+  gamma: {{hosts: 1, threads: 1}}
+links: {{all: {{latency: 10ms}}}}
+collectives:
+  sum: {{operation: sum, template: f64, algorithm: "{}", condition: {{greater: 100}},
+        contributions: non_negative}}
+)",
+                                  algorithm),
+                      [](paths::Thread& thread) {
+                        for (int i = 0; i < 40; ++i) {
+                          thread.sleep_for((1 + thread.rank() % 3) * 1ms);
+                          thread.path("sum").move_value(1.0);
+                        }
+                      });
+  const TimeReport time = run.report().report.time;
+  INFO(algorithm << '\n' << to_text(time, 20));
+  CHECK(time.unknown_share == 0);
+  CHECK(time.contradictions == 0);
+  CHECK(nanos_of(time.rows, TimeCause::runtime, "") == 0);
+  CHECK(time.iterations.count * time.iterations.each == 40);
+}
+
+TEST_CASE("attribution: a reader waits for the writer, and a writer for room") {
+  const TracedRun run(R"(
+clusters: {here: {hosts: 1, threads: 2}}
+elements: {work: {host: here-0, template: u64, delta: 1, reach: all}}
+)",
+                      [](paths::Thread& thread) {
+                        paths::Path& work = thread.path("work");
+                        for (std::uint64_t job = 0; job < 20; ++job) {
+                          if (thread.rank() == 0) {
+                            thread.sleep_for(job < 10 ? 3ms : 1ms);
+                            work.move_value(job);
+                          } else {
+                            work.axe(work.observe().number);
+                            thread.sleep_for(2ms);
+                          }
+                        }
+                      });
+  const TimeReport time = run.report().report.time;
+  INFO(to_text(time, 20));
+  CHECK(time.unknown_share == 0);
+  CHECK(nanos_of(time.rows, TimeCause::computing, "observe of work") > 0);
+  CHECK(nanos_of(time.rows, TimeCause::computing, "move of work") > 0);
+  CHECK(nanos_of(time.rows, TimeCause::runtime, "") == 0);
+}
+
+TEST_CASE("attribution: iterations are cut at the collective that is called most") {
+  const TracedRun run(R"(
+clusters: {here: {hosts: 2, threads: 1}}
+collectives:
+  residual: {operation: sum, template: f64}
+  norm: {operation: max, template: f64}
+  steps: {operation: max, template: f64}
+)",
+                      [](paths::Thread& thread) {
+                        thread.sleep_for(100ms);
+                        for (int i = 0; i < 30; ++i) {
+                          thread.sleep_for(1ms);
+                          thread.path("residual").move_value(1.0);
+                          thread.path("norm").move_value(1.0);
+                          thread.sleep_for(2ms);
+                          thread.path("residual").move_value(1.0);
+                        }
+                        thread.path("steps").move_value(1.0);
+                        thread.sleep_for(50ms);
+                      });
+  const auto iterations = run.report().report.time.iterations;
+  CHECK(iterations.cut_at == "allreduce residual");
+  CHECK(iterations.rule == "collective");
+  CHECK(iterations.each == 2);
+  CHECK(iterations.count == 29);
+  CHECK(iterations.beginning_nanos >= 100'000'000);
+  CHECK(iterations.end_nanos >= 50'000'000);
+}
