@@ -2,6 +2,7 @@
 // paths/messages/membership.cpp — losses and ends of hosts, reported from neighbour to neighbour
 #include "paths/messages/membership.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "paths/plan/emulated_switches.hpp"
@@ -40,6 +41,17 @@ void Membership::look_at_neighbours() {
     if (state.is_switch()) neighbours_.insert(place);
     state.post_to_neighbour(place, state.control(LaneKind::look, place, 0));
   }
+}
+
+bool Membership::forwards_for_neighbours() const {
+  const EndpointState& state = parts_.state;
+  const Plan& plan = *state.plan;
+  if (state.is_switch() || plan.clusters.size() < 2 || !plan.ways) return false;
+  const Ways::Cluster& mine = plan.ways->clusters[state.cluster()];
+  if (mine.has_switch || mine.exit != state.host) return false;
+  return std::any_of(neighbours_.begin(), neighbours_.end(), [&](std::uint32_t neighbour) {
+    return plan.hosts[neighbour].cluster == state.cluster() && !parts_.lost.has(neighbour);
+  });
 }
 
 /// Counts a host as lost. Returns false if this loss was known already, if the host is this one, or

@@ -39,6 +39,9 @@ class Membership {
   /// switches notice each other's end.
   void look_at_neighbours();
   bool has_neighbour(std::uint32_t host) const { return neighbours_.contains(host); }
+  /// Whether this host is the exit between its cluster and others, and a neighbour in its cluster
+  /// runs. Messages from and to that neighbour may still have to pass this host.
+  bool forwards_for_neighbours() const;
 
   /// Ends all waits for a host that is gone, and reports the loss to the neighbours.
   void lose(std::uint32_t host, const std::string& why);

@@ -39,6 +39,12 @@ class MessageClock {
   void settle(runtime::Lock& lock);
   /// Blocks until no work is queued and no context sends. Returns false if `limit` passes first.
   bool drain(runtime::Lock& lock, runtime::Deadline limit);
+  /// Blocks until settle() next finds no queued work. Each end and each loss of a host is followed
+  /// by such a call. Returns expired if `limit` passes first.
+  runtime::Woken wait_for_quiet(runtime::Lock& lock, runtime::Deadline limit,
+                                std::string_view what) {
+    return quiet_.wait(lock, limit, {what, state_.name, state_.host});
+  }
   /// Stops all transfers. Blocks until the service context has ended.
   void stop();
   bool is_stopped() const { return is_stopped_; }

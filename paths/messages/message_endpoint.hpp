@@ -101,7 +101,9 @@ class MessageEndpoint {
 
   /// The caller calls finish() after the threads of this host have ended. Leaves all groups, and
   /// blocks until the frames under way have left. With the key `lanes`, also blocks until the
-  /// threads of all hosts have ended. Meanwhile this host passes on the frames of other hosts.
+  /// threads of all hosts have ended. Without the key, an exit blocks until the hosts of its
+  /// cluster with which it has exchanged frames have ended. Meanwhile this host passes on the
+  /// frames of other hosts.
   ///
   /// Each host reports its end to the exit of its cluster. The exits report to each other, in
   /// rounds if there are very many (Hoefler et al. 2006), and then to their hosts.

@@ -66,11 +66,29 @@ void RunPhases::await_all() {
 
 std::string RunPhases::finish(bool has_failed) {
   runtime::Lock lock(state_.mutex);
-  if (state_.is_switch()) finish_switch(lock);
+  if (state_.is_switch())
+    finish_switch(lock);
+  else if (!state_.plan->lanes.is_written)
+    forward_for_neighbours(lock, has_failed);
   drain(lock);
   if (!state_.is_switch() && state_.plan->lanes.is_written && state_.plan->hosts.size() > 1)
     finish_host(lock, has_failed);
   return wrong_;
+}
+
+/// Without the key `lanes`, waits for the end of the hosts of this cluster that have exchanged
+/// frames with this host, if it is the exit of the cluster. The paths through this host may be
+/// released while the last messages of such a host are still on their way to this host.
+void RunPhases::forward_for_neighbours(runtime::Lock& lock, bool has_failed) {
+  for (runtime::Deadline look = next_look(has_failed);
+       parts_.membership.forwards_for_neighbours();) {
+    if (parts_.clock.wait_for_quiet(lock, look, "the end of hosts for which it forwards at") ==
+        runtime::Woken::notified)
+      continue;
+    look = next_look(has_failed);
+    if (!state_.runtime.is_virtual())
+      lose_silent(lock, looks_in_a_deadline, "it gave no sign of life at the end");
+  }
 }
 
 void RunPhases::finish_host(runtime::Lock& lock, bool has_failed) {

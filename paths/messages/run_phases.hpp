@@ -47,6 +47,7 @@ class RunPhases {
  private:
   void finish_host(runtime::Lock& lock, bool has_failed);
   void finish_switch(runtime::Lock& lock);
+  void forward_for_neighbours(runtime::Lock& lock, bool has_failed);
   void await_end(runtime::Lock& lock, bool has_failed);
   void drain(runtime::Lock& lock);
   void settle(runtime::Lock& lock);

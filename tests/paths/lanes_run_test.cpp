@@ -97,6 +97,20 @@ TEST_CASE("lanes in a program: without the key they work where no host forwards 
   });
 }
 
+// The tree has its root in the other cluster, so no path leads to the gateway of alpha from there.
+// The releases of the paths of alpha overtake the message, which takes 50 us to the gateway.
+TEST_CASE("lanes in a program: without the key a gateway forwards the last message of a host") {
+  Sim(clusters + "collectives: {sum: {template: i64, root: beta/beta-0}}\n")
+      .run_well([](paths::Thread& thread) {
+        if (thread.rank() == 1 || thread.rank() == 2) return;
+        const auto group = thread.host().lanes().group_of("far", {"alpha-0", "beta-1"});
+        if (thread.rank() == 0)
+          group->send(number(thread, "beta-1"), 0, base::Payload::of(7)).wait();
+        else
+          CHECK(group->receive(number(thread, "alpha-0"), 0).wait().payload.read<int>() == 7);
+      });
+}
+
 TEST_CASE("lanes in a program: declared paths and lanes share the links and both end") {
   Sim(clusters + "lanes:\ncollectives: {sum: {template: i64}}\n")
       .run_well([](paths::Thread& thread) {
