@@ -87,7 +87,7 @@ struct Analysis::Parts {
         computation(shape, figures, options.computations, exact),
         conditional(shape, exact),
         moments(shape, options.has_common_clock),
-        moment_reader(moments),
+        moment_reader(moments, options.divided_operations),
         transfers(shape, options.has_common_clock, options.transfer_changes),
         rounds(shape, options.open_rounds_bytes,
                [this](const Round& round) {

@@ -23,6 +23,9 @@ struct AnalysisOptions {
   /// Maximum number of begins and ends of transfers between clusters in memory. When it is
   /// exceeded, the older half is counted at once, not at the end of the analysis.
   std::size_t transfer_changes = 4'000'000;
+  /// Maximum number of records of operations in memory for the division of time. If the run has
+  /// more, the division covers only its first part. About 90 bytes each.
+  std::size_t divided_operations = 12'000'000;
   /// Whether all hosts share one clock, so that times of two hosts may be compared.
   bool has_common_clock = false;
 };

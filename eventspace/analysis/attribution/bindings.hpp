@@ -22,9 +22,9 @@ struct Binding {
 /// Finds for each moment of a run the moment that it waited for.
 ///
 /// A result passes up above a wrapper after it passed up below it. A join needs all its
-/// contributors. A read needs the tuple that it returns. Of all moments that must precede a moment,
-/// the latest one is binding. If several are the latest, it is one of the same thread, otherwise
-/// one of the same host.
+/// contributors. A read needs the tuple that it returns. The latest of
+/// the moments that must precede a moment is binding. If several are the latest, it is one of the
+/// same thread, otherwise one of the same host.
 ///
 /// Requires: `moments` is complete and outlives the object.
 /// Source: the rules are those of critical-path analysis of traces (Böhme et al. 2012).

@@ -204,10 +204,16 @@ std::string sensitivity_of(const Predictor& predictor, const Moments& moments,
 
 void predict_costs(const Bindings& bindings, Report& report) {
   const Moments& moments = bindings.moments();
-  if (!moments.has_common_clock() || report.time.run_nanos <= 0) return;
-  if (moments.count() > predicted_moments_max) return;
+  if (report.time.run_nanos <= 0) return;
+  if (!moments.has_common_clock() || moments.count() > predicted_moments_max)
+    return set_headline_by_threads(report.time);
   const Predictor predictor(bindings);
   report.time.predicted_nanos = predictor.without({});
+  const auto& wrappers = moments.structure().wrappers;
+  report.time.has_recorded_decisions =
+      std::any_of(wrappers.begin(), wrappers.end(), [](const Structure::Wrapper& wrapper) {
+        return setting_of(wrapper, "relaxation") == "conditional";
+      });
   predict_findings(predictor, report.time.predicted_nanos, report.findings);
   report.time.sensitivity = sensitivity_of(predictor, moments, report.time);
 }

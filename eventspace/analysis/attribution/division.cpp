@@ -30,7 +30,7 @@ class Parts {
   void emit(std::int64_t begin, std::int64_t end, TimeLabel label, const Binding& binding,
             Moment moment) const {
     if (label.cause == TimeCause::computing) {
-      // Those who wait for a late thread wait at the end of its computation.
+      // Other threads wait for a late thread at the end of its computation.
       const std::int64_t noise = std::min(binding.noise_nanos, end - begin);
       emit(begin, end - noise, label, moment);
       label.cause = TimeCause::noise;
@@ -231,6 +231,7 @@ class Division {
     if (moments_.has_common_clock()) follow_critical_path();
     report_.iterations = find_iterations(moments_, begin_nanos_, end_nanos_);
     report_.not_recorded = moments_.not_recorded();
+    report_.is_cut = moments_.is_cut();
     set_headline();
     return std::move(report_);
   }
@@ -380,6 +381,15 @@ std::string words_of(const OperationName& name) {
     return fmt::format("send of {} to the {} thread", object, side == "next" ? "previous" : "next");
   if (name.kind == "axe") return fmt::format("discarding of {}", object);
   return fmt::format("receipt of {} from the {} thread", object, side);
+}
+
+void set_headline_by_threads(TimeReport& report) {
+  if (report.rows.empty()) return;
+  const TimeRow& row = report.rows.front();
+  report.headline =
+      fmt::format("{:.2f}% of the threads' time is {}{}", 100 * row.share, text_of(row),
+                  row.operation.empty() ? "" : fmt::format(" ({})", row.operation));
+  report.advice = words_of(row.cause).advice;
 }
 
 std::string where_of(const TimeLabel& label, const Structure& structure) {

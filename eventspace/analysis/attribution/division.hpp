@@ -30,6 +30,10 @@ std::uint64_t walk_back(const Bindings& bindings, Moment from, std::int64_t unti
 /// Divides the time of the run and of each thread.
 TimeReport divide_time(const Bindings& bindings);
 
+/// Sets the headline to the largest part of the time of all threads. Use it where nothing tells
+/// what a change of the critical path would do.
+void set_headline_by_threads(TimeReport& report);
+
 /// Returns the place of a cause in words, such as "between alpha and beta"; "" if it has none.
 std::string where_of(const TimeLabel& label, const Structure& structure);
 

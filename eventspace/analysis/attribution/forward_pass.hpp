@@ -11,9 +11,9 @@ namespace eventspace {
 
 /// Change of all times with one label. The factors are at least 0.
 struct LabelChange {
-  double factor = 1;               ///< of the time itself, such as a latency or a computation
-  double transmission_factor = 1;  ///< of the transmission of a message's bytes
-  double noise_factor = 1;         ///< of the part of a computation that is noise
+  double factor = 1;               ///< factor of the time itself, such as a latency
+  double transmission_factor = 1;  ///< factor of a message's transmission
+  double noise_factor = 1;         ///< factor of the noise in a computation
 };
 
 /// Changes by number of the label. Labels behind the end of the list are unchanged.
@@ -36,8 +36,8 @@ class ForwardPass {
   /// Returns the time of the run. Without changes, it is the recorded time.
   std::int64_t run_nanos(const Changes& changes) const;
   /// Returns the typical time of delays with this label, without transmission. Each delay counts
-  /// by its length, so that short delays beside long ones, such as those of a fast network that
-  /// carries an emulated link, do not matter.
+  /// by its length. So short delays do not matter, such as those of a fast network that carries an
+  /// emulated link.
   double typical_nanos(std::uint32_t label) const;
 
  private:

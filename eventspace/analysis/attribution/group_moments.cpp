@@ -22,6 +22,7 @@ class MomentReader::GroupNodes {
 
   void add() {
     for (const HostShare& share : operation_.shares) add_share(share);
+    find_passages();
     for (std::uint32_t share = 0; share < operation_.shares.size(); ++share) connect(share);
   }
 
@@ -75,6 +76,24 @@ class MomentReader::GroupNodes {
     return node;
   }
 
+  /// Finds the time of the fastest message from one host to another, among those that were waited
+  /// for.
+  void find_passages() {
+    for (std::uint32_t share = 0; share < operation_.shares.size(); ++share) {
+      const HostShare& here = operation_.shares[share];
+      for (std::uint32_t step = 0; step < here.steps.size(); ++step) {
+        const GroupStep& one = here.steps[step];
+        if (one.action != GroupAction::receive || one.end_nanos == one.begin_nanos) continue;
+        const auto sender = messages_.other_end_of({share, step});
+        if (!sender) continue;
+        const std::int64_t nanos =
+            std::max<std::int64_t>(0, one.end_nanos - messages_.step(*sender).end_nanos);
+        const auto [found, is_new] = passages_.try_emplace({one.peer, here.host}, nanos);
+        if (!is_new) found->second = std::min(found->second, nanos);
+      }
+    }
+  }
+
   void connect(std::uint32_t number) {
     const HostShare& share = operation_.shares[number];
     const ShareNodes& nodes = nodes_[number];
@@ -86,8 +105,8 @@ class MomentReader::GroupNodes {
       connect_step(number, step);
       has_received |= share.steps[step].action == GroupAction::receive;
     }
-    wait_for_steps_before(share, nodes, nodes.end, share.share.end_nanos,
-                          static_cast<std::uint32_t>(share.steps.size()), runtime);
+    wait_for(nodes.end, nodes.begin, runtime);
+    for (const std::uint32_t end : nodes.step_ends) wait_for(nodes.end, end, runtime);
     // Hosts that share memory exchange no messages. A host's share ends after all have begun.
     if (has_received) return;
     for (const ShareNodes& other : nodes_)
@@ -96,7 +115,7 @@ class MomentReader::GroupNodes {
   }
 
   /// A step may begin when the latest step that ended by then had ended. Among several that ended
-  /// at the same time, a step that is no send decides: the end of a send only means that its link
+  /// at the same time, a step that is no send decides. The end of a send only means that its link
   /// is free for the next message.
   void wait_for_steps_before(const HostShare& share, const ShareNodes& nodes, std::uint32_t node,
                              std::int64_t until_nanos, std::uint32_t behind,
@@ -128,15 +147,25 @@ class MomentReader::GroupNodes {
       case GroupAction::receive: break;
     }
     const auto sender = messages_.other_end_of({share, step});
-    // A message that arrived after it was requested was waited for, even if it was sent before.
-    const bool has_waited = one.end_nanos > one.begin_nanos;
-    if (sender && has_waited)
-      wait_for(end, nodes_[sender->share].step_ends[sender->step],
-               reader_.label_between(one.peer, here.host, 0));
-    else
-      wait_for(end, begin,
-               sender ? all_.labels_.runtime_of(here.host)
-                      : all_.labels_.unknown_of(one.peer, UnknownReason::missing_records));
+    if (!sender) {
+      wait_for(end, begin, all_.labels_.unknown_of(one.peer, UnknownReason::missing_records));
+      return;
+    }
+    // Its arrival: at the end of the step, if the message arrived after it was requested. Otherwise
+    // it is estimated by the fastest message between the two hosts.
+    const std::uint32_t sent = nodes_[sender->share].step_ends[sender->step];
+    const std::uint32_t runtime = all_.labels_.runtime_of(here.host);
+    std::int64_t arrival_nanos = one.end_nanos;
+    if (one.end_nanos == one.begin_nanos) {
+      const auto passage = passages_.find({one.peer, here.host});
+      wait_for(end, begin, runtime);
+      if (passage == passages_.end()) return;
+      arrival_nanos = std::min(one.end_nanos, all_.nodes_[sent].time_nanos + passage->second);
+    }
+    const std::uint32_t arrival = add_node(arrival_nanos, here.host);
+    wait_for(arrival, sent, reader_.label_between(one.peer, here.host, 0));
+    wait_for(end, arrival, runtime);
+    if (one.end_nanos > one.begin_nanos) wait_for(end, begin, runtime);
   }
 
   /// A message has left when it had been passed to its link and the message before it had left.
@@ -158,10 +187,15 @@ class MomentReader::GroupNodes {
   std::uint32_t name_;
   std::vector<ShareNodes> nodes_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> last_sends_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> passages_;
 };
 
 void MomentReader::add(const WholeOperation& operation, const GroupTexts& texts) {
   const std::string* const text = texts.find(operation.text);
+  if (all_.is_cut_ || all_.nodes_.size() > operations_max_) {
+    all_.is_cut_ = true;
+    return;
+  }
   OperationName name{.object = "a group", .kind = "operation", .is_collective = true};
   if (text != nullptr) {
     const GroupOperation one = group_operation_of(*text);

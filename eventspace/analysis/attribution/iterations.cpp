@@ -17,8 +17,8 @@ struct Uses {
   std::string name;
   bool is_collective = false;
   std::uint64_t threads = 0;
-  std::uint64_t least = 0;  // of a thread
-  std::uint64_t most = 0;
+  std::uint64_t least = 0;      // fewest uses by a thread
+  std::uint64_t most = 0;       // most uses by a thread
   std::int64_t last_nanos = 0;  // last return of the first thread
 };
 

@@ -30,13 +30,14 @@ bool makes_room(std::uint64_t kind) {
 
 }  // namespace
 
-MomentReader::MomentReader(Moments& all) : all_(all) {
+MomentReader::MomentReader(Moments& all, std::size_t operations_max)
+    : all_(all), operations_max_(std::min<std::size_t>(operations_max, std::size_t{1} << 30)) {
   make_hop_labels();
   find_elements();
   find_drivers();
 }
 
-// ---- what the structure says -----------------------------------------------------------------
+// ---- structure -------------------------------------------------------------------------------
 
 std::uint32_t MomentReader::label_between(std::uint32_t from_host, std::uint32_t to_host,
                                           double nanos_per_byte) {
@@ -175,12 +176,13 @@ std::uint32_t MomentReader::name_of_leaf(std::uint32_t leaf, std::uint64_t kind)
   return found->second;
 }
 
-// ---- what the records say --------------------------------------------------------------------
+// ---- records ---------------------------------------------------------------------------------
 
 void MomentReader::add(const Round& round) {
   if (round.here == 0) return;
   const Tree& tree = all_.shape_.trees[round.tree];
-  if (all_.passes_.size() + tree.lanes.size() >= none) return;
+  all_.is_cut_ |= all_.passes_.size() + tree.lanes.size() > operations_max_;
+  if (all_.is_cut_) return;
   KeptRound kept;
   kept.tree = round.tree;
   kept.first_pass = static_cast<std::uint32_t>(all_.passes_.size());
@@ -248,13 +250,13 @@ void MomentReader::keep_leaf(const KeptRound& round, std::uint32_t pass, const L
 }
 
 void MomentReader::add_cache_read(const EventRecord& record) {
-  if ((record.flags & event_undecided) != 0 || (record.flags & event_cached) != 0) return;
+  if (all_.is_cut_ || (record.flags & event_undecided) != 0) return;
   const std::uint32_t wrapper = all_.shape_.structure.stages[record.place].wrapper;
   all_.cache_reads_[{wrapper, record.sequence}].push_back({record.slot, record.up_nanos});
 }
 
 void MomentReader::add_link(const EventRecord& record) {
-  if (record.slot == 0) return;
+  if (record.slot == 0 || all_.is_cut_) return;
   all_.passages_[record.place].push_back({record.up_nanos, record.down_nanos, record.slot});
 }
 
@@ -288,7 +290,13 @@ void MomentReader::prepare() {
     Node& node = all_.nodes_[all_.befores_[place].node];
     if (node.befores++ == 0) node.first_before = place;
   }
-  for (ThreadState& thread : all_.threads_) order_thread(thread);
+  for (ThreadState& thread : all_.threads_) {
+    order_thread(thread);
+    if (!all_.is_cut_) continue;
+    const bool has_moments = !thread.moments.empty();
+    thread.life.end_nanos =
+        has_moments ? thread.moments.back().time_nanos : thread.life.begin_nanos;
+  }
 }
 
 /// Sorts the operations of a thread by their begins, and their begins and ends by time. An

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/analysis/attribution/moment_reader.hpp — moments of a run from its records.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -14,11 +15,14 @@ namespace eventspace {
 
 /// Adds the records of a run to its moments.
 ///
+/// If the run has more than `operations_max` records of operations, the moments end with the last
+/// operation that was kept, and so do the lives of the threads.
+///
 /// Requires: `moments` outlives the reader. prepare() is called once, after the last add(); until
-///           then nobody uses the moments.
+///           then the moments are not complete.
 class MomentReader {
  public:
-  explicit MomentReader(Moments& all);
+  MomentReader(Moments& all, std::size_t operations_max);
 
   void add(const Round& round);
   void add_cache_read(const EventRecord& record);
@@ -56,6 +60,7 @@ class MomentReader {
                              std::int64_t until_nanos);
 
   Moments& all_;
+  const std::size_t operations_max_;
 };
 
 }  // namespace eventspace

@@ -94,6 +94,8 @@ class Moments {
   const Labels& labels() const { return labels_; }
   const Structure& structure() const { return shape_.structure; }
   bool has_common_clock() const { return has_common_clock_; }
+  /// Whether the moments end before the run, because it has too many records.
+  bool is_cut() const { return is_cut_; }
 
  private:
   friend class MomentReader;
@@ -136,7 +138,7 @@ class Moments {
   struct ThreadState {
     ThreadLife life;
     std::vector<ThreadOperation> operations;
-    std::vector<Moment> begins;  // of each operation
+    std::vector<Moment> begins;  // begin of each operation
     std::vector<TimedMoment> moments;
     std::vector<std::uint32_t> place_of_begin, place_of_end;  // in `moments`
   };
@@ -176,6 +178,7 @@ class Moments {
 
   const Shape& shape_;
   const bool has_common_clock_;
+  bool is_cut_ = false;
   Labels labels_;
   std::vector<HopLabels> hop_labels_;
   std::vector<KeptPass> passes_;

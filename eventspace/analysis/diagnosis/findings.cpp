@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -343,6 +344,19 @@ void find_late_broadcasts(const Report& report, std::vector<Finding>& found) {
   find_holds(report, found);
 }
 
+/// Removes findings about a host or thread that another one of the same kind is about. Operations
+/// of a collective that a group carries out are seen twice: on paths and in the group.
+void remove_repeated(std::vector<Finding>& found) {
+  std::set<std::tuple<FindingKind, std::string, std::string>> seen;
+  std::erase_if(found, [&](const Finding& finding) {
+    if (finding.kind != FindingKind::slow_host && finding.kind != FindingKind::slow_thread)
+      return false;
+    const bool is_new = seen.emplace(finding.kind, finding.place.host, finding.thread).second;
+    for (const std::string& host : finding.hosts) seen.emplace(finding.kind, host, "");
+    return !is_new;
+  });
+}
+
 }  // namespace
 
 std::vector<Finding> find_what_stands_out(const Report& report) {
@@ -354,6 +368,7 @@ std::vector<Finding> find_what_stands_out(const Report& report) {
   find_slow_networks(report, found);
   find_late_broadcasts(report, found);
   find_in_groups(report.groups, found);
+  remove_repeated(found);
   std::stable_sort(found.begin(), found.end(),
                    [](const Finding& a, const Finding& b) { return a.cost_nanos > b.cost_nanos; });
   return found;

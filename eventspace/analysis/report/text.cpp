@@ -152,8 +152,9 @@ void Text::findings() {
     const Finding& finding = report_.findings[place];
     line("  {}. {}{} [{}]", place + 1, finding.sentence, at(finding.place), finding.basis);
     if (finding.is_predicted)
-      line("     {}without it the run would be {:.6f} s shorter",
-           finding.is_hidden ? "hidden: " : "", seconds(finding.cost_nanos));
+      line("     {}without it the run would be {:.6f} s shorter{}",
+           finding.is_hidden ? "hidden: " : "", seconds(finding.cost_nanos),
+           report_.time.has_recorded_decisions ? ", with the recorded decisions" : "");
     else if (finding.cost_nanos > 0)
       line("     cost {:.3f} s in total", seconds(finding.cost_nanos));
   }

@@ -138,11 +138,15 @@ struct TimeReport {
   std::string advice;
   std::string sensitivity;
   std::int64_t predicted_nanos = 0;
+  /// Whether a relaxed algorithm decided by the values that had arrived. Predictions keep these
+  /// decisions.
+  bool has_recorded_decisions = false;
   std::vector<TimeRow> rows;
   std::vector<TimeRow> critical;
   double unknown_share = 0;
   std::vector<std::string> not_recorded;
   std::uint64_t contradictions = 0;
+  bool is_cut = false;  ///< whether the times end before the run, which has too many records
 };
 
 template <class Visitor>
@@ -161,6 +165,9 @@ void describe(Visitor& visit, const TimeReport& time) {
               "What a small change of that part would do to the run; empty if it is not known.");
   visit.field("predicted_nanos", time.predicted_nanos, units::nanos,
               "Time of the run as it is predicted without any change; 0 if it is not predicted.");
+  visit.field("decisions_as_recorded", time.has_recorded_decisions, units::none,
+              "True if relaxed algorithms decided by the values that had arrived. Predictions keep "
+              "these decisions, so they may be wrong.");
   visit.field("rows", time.rows, units::none, "Parts of the time of all threads, largest first.");
   const Presence known = left_out(!time.has_critical_path, "if hosts' clocks are not compared");
   visit.field("critical_path", time.critical, units::none,
@@ -172,6 +179,8 @@ void describe(Visitor& visit, const TimeReport& time) {
               "computing.");
   visit.field("contradictions", time.contradictions, units::count,
               "Moments that were recorded before a moment that they waited for.");
+  visit.field("cut", time.is_cut, units::none,
+              "True if the run has too many records, so that these times are of its first part.");
 }
 
 }  // namespace eventspace

@@ -25,7 +25,9 @@ class TimeText : private TextWithTables {
     run();
     if (!report_.headline.empty()) {
       line("\n{}", report_.headline);
-      if (!report_.sensitivity.empty()) line("  {}", report_.sensitivity);
+      if (!report_.sensitivity.empty())
+        line("  {}{}", report_.sensitivity,
+             report_.has_recorded_decisions ? ", with the recorded decisions" : "");
       line("  {}", report_.advice);
     }
     const bool is_one = report_.threads == 1;
@@ -52,10 +54,14 @@ class TimeText : private TextWithTables {
 
  private:
   void run() {
+    if (report_.is_cut)
+      line(
+          "\nThe run has too many records. The times down to \"Out of the ordinary\" are of its "
+          "first {:.6f} s.",
+          seconds(report_.run_nanos));
     const IterationReport& iterations = report_.iterations;
     if (iterations.count == 0) {
-      line("\nThe run took {:.6f} s; it has no iterations that can be told apart",
-           seconds(report_.run_nanos));
+      line("\nThe run took {:.6f} s; no iterations were found", seconds(report_.run_nanos));
       return;
     }
     line("\nThe run took {:.6f} s: {} iterations of {:.6f} ms (mean; median {:.6f}, p99 {:.6f})",

@@ -90,11 +90,13 @@ export interface Time {
   advice: string;
   sensitivity: string;
   predicted_nanos: number;
+  decisions_as_recorded: boolean;
   rows: TimeRow[];
   critical_path?: TimeRow[];
   unknown_share: number;
   not_recorded: string[];
   contradictions: number;
+  cut: boolean;
 }
 
 /** Iterations of the run. Beginning, iterations and end are the run. */
