@@ -109,6 +109,9 @@ Binding Bindings::binding_of(Moment moment, std::vector<Moment>* considered) con
       break;
     }
     case Moment::Kind::thread_begin:
+      best.binding().label =
+          all_.labels_.unknown_of(all_.host_of(moment), UnknownReason::before_the_first);
+      break;
     case Moment::Kind::nothing: break;
   }
   Binding binding = best.binding();

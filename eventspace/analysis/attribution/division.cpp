@@ -102,8 +102,8 @@ class SumsByRow {
   using Key = std::tuple<std::string, TimeCause, std::string>;
   void add(const Key& key, std::int64_t nanos, const std::string& whose) {
     Row& row = rows_[key];
-    row.nanos += nanos;
-    row.by[whose] += nanos;
+    add_to(row.nanos, nanos);
+    add_to(row.by[whose], nanos);
   }
   std::vector<TimeRow> sorted(std::int64_t whole) const {
     std::vector<TimeRow> rows;
@@ -134,7 +134,7 @@ class SumsByRow {
 
 constexpr std::array<std::string_view, unknown_reasons> reason_words = {
     "records are missing", "hosts' clocks are not compared", "the round that it returned",
-    "before the first record", "records contradict each other"};
+    "a thread had not begun", "records contradict each other"};
 
 /// A cause and its place. Labels of one place are added up in one row: both directions of a link,
 /// and all networks between hosts of one cluster.
@@ -250,7 +250,7 @@ class Division {
       if (!has_records(thread)) continue;
       const std::int64_t begin = moments_.life_of(thread).begin_nanos;
       ++report_.threads;
-      report_.threads_nanos += end_of(thread) - begin;
+      add_to(report_.threads_nanos, end_of(thread) - begin);
       if (last_ == none || begin < begin_nanos_) begin_nanos_ = begin;
       if (last_ != none && end_of(thread) <= end_nanos_) continue;
       end_nanos_ = end_of(thread);
@@ -273,19 +273,19 @@ class Division {
       if (one.down_nanos > at) {
         const std::int64_t nanos = std::min(one.down_nanos, end) - at;
         const std::int64_t more = std::min(bindings_.noise_before(thread, order, nanos), nanos);
-        computing += nanos - more;
-        noise += more;
+        add_to(computing, nanos - more);
+        add_to(noise, more);
         at = std::min(one.down_nanos, end);
       }
       const std::int64_t until = std::min(one.up_nanos, end);
       if (until <= at) continue;
       report_.contradictions += walk_back(bindings_, one.end, at, [&](const Segment& segment) {
-        sums[{one.name, place_of(segment.label, structure())}] +=
-            std::min(segment.end_nanos, until) - std::min(segment.begin_nanos, until);
+        add_to(sums[{one.name, place_of(segment.label, structure())}],
+               std::min(segment.end_nanos, until) - std::min(segment.begin_nanos, until));
       });
       at = until;
     }
-    computing += end - at;
+    add_to(computing, end - at);
     if (computing > 0) rows_.add({"", TimeCause::computing, ""}, computing, name);
     if (noise > 0) rows_.add({"", TimeCause::noise, ""}, noise, name);
     for (const auto& [key, nanos] : sums) {
@@ -297,14 +297,8 @@ class Division {
 
   void follow_critical_path() {
     report_.has_critical_path = true;
-    std::int64_t at = end_nanos_;
     walk_back(bindings_, {Moment::Kind::thread_end, last_}, begin_nanos_,
-              [&](const Segment& segment) {
-                add_critical(segment);
-                at = std::min(at, segment.begin_nanos);
-              });
-    if (at > begin_nanos_)
-      critical_.add({"", TimeCause::unknown, "before the first record"}, at - begin_nanos_, "");
+              [&](const Segment& segment) { add_critical(segment); });
     report_.critical = critical_.sorted(report_.run_nanos);
   }
   void add_critical(const Segment& segment) {
@@ -317,7 +311,7 @@ class Division {
                   nanos, is_computing ? structure().thread_name(place.one) : std::string());
     auto& part = headline_parts_[{headline_cause(place.cause), is_computing ? 0 : place.one,
                                   is_computing ? 0 : place.other}];
-    part.nanos += nanos;
+    add_to(part.nanos, nanos);
     part.by_object[is_computing   ? structure().thread_name(place.one)
                    : name == none ? std::string()
                                   : object_of(moments_.names()[name])] += nanos;
