@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 namespace eventspace {
 namespace {
@@ -61,7 +62,7 @@ class ForwardPass::Sorter {
   /// another clock, are not placed yet.
   template <typename Visit>
   void place_with_befores(std::uint32_t first, const Visit& visit) {
-    std::vector<Frame> stack;
+    std::deque<Frame> stack;  // adding a frame must not move the others
     stack.push_back(frame_of(first));
     while (!stack.empty()) {
       Frame& top = stack.back();
