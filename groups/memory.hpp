@@ -2,6 +2,7 @@
 // groups/memory.hpp — memory of a schedule's buffers.
 #pragma once
 #include <cstddef>
+#include <map>
 #include <memory_resource>
 #include <span>
 #include <vector>
