@@ -38,6 +38,11 @@ GroupOperation group_operation_of(std::string_view text);
 std::string words_of(const GroupOperation& operation);
 /// Returns the number by which shares refer to `text`: 32 bits of its digest.
 std::uint32_t text_number(std::string_view text);
+/// Returns a number for the kind of a group's operation that no operation on a path has. Its low 32
+/// bits are the number of the text.
+constexpr std::uint64_t group_operation_kind(std::uint32_t text) {
+  return std::uint64_t{1} << 32 | text;
+}
 
 enum class GroupAction : std::uint8_t { send, receive, fold, copy };
 std::string_view name_of(GroupAction action);

@@ -78,6 +78,11 @@ constexpr std::string_view operation_name_of(std::uint64_t kind) {
   return kind < operation_names.size() ? operation_names[kind] : "unknown";
 }
 
+/// Whether an operation reads a tuple of an element: observe, observe_number, newest, first, last.
+constexpr bool is_read_operation(std::uint64_t kind) { return kind >= 2 && kind <= 6; }
+/// Whether an operation makes room in a full element: observe, observe_number, axe.
+constexpr bool makes_room(std::uint64_t kind) { return kind == 2 || kind == 3 || kind == 9; }
+
 inline constexpr std::uint32_t event_bytes_max = (1u << 24) - 1;
 
 inline bool is_operation(const EventRecord& record) {

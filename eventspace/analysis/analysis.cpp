@@ -151,6 +151,9 @@ void Analysis::Parts::add(std::uint32_t host, const EventRecord& record) {
     add_operation(host, record);
   } else if (is_of_group(record)) {
     groups.add(host, record);
+    if (is(record, GroupEvent::member) && record.place < thread_count &&
+        shape.structure.host_of_thread(record.place) == host)
+      computation.add_group_operation(member_of(record));
   } else if (is_transfer(record)) {
     add_transfer(record);
   } else {
@@ -227,7 +230,7 @@ Report Analysis::finish() {
   report.coverage.without_computation = parts.computation.unknown();
   report.coverage.judged_early = parts.computation.judged_early();
   parts.figures.report(report, parts.computation.critical_noise());
-  parts.computation.report(report, parts.conditional);
+  parts.computation.report(report, parts.conditional, parts.groups.texts());
   parts.conditional.report(report, parts.figures);
   for (std::size_t host = 0; host < report.hosts.size(); ++host)
     report.hosts[host].records = parts.records_of_host[host];

@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "eventspace/analysis/attribution/division.hpp"
+#include "groups/call.hpp"
+#include "groups/group.hpp"
 #include "pastset/tuple.hpp"
 #include "tests/support/traced_run.hpp"
 
@@ -188,4 +192,98 @@ collectives:
   CHECK(iterations.count == 29);
   CHECK(iterations.beginning_nanos >= 100'000'000);
   CHECK(iterations.end_nanos >= 50'000'000);
+}
+
+TEST_CASE("attribution: a thread that alone uses an element waits for no other thread") {
+  const TracedRun run(R"(
+clusters: {here: {hosts: 1, threads: 1}}
+elements: {log: {host: here-0, template: u64, delta: 100, reach: all}}
+)",
+                      [](paths::Thread& thread) {
+                        paths::Path& log = thread.path("log");
+                        for (std::uint64_t entry = 0; entry < 20; ++entry) {
+                          // All at the same virtual time.
+                          log.move_value(entry);
+                          log.newest(0);
+                          log.move_value(entry);
+                          thread.sleep_for(1ms);
+                        }
+                      });
+  const TimeReport time = run.report().report.time;
+  INFO(to_text(time, 20));
+  CHECK(time.unknown_share == 0);
+  CHECK(nanos_of(time.rows, TimeCause::computing, "") == 20'000'000);
+  CHECK(time.rows.size() == 1);
+}
+
+TEST_CASE("attribution: a slow host costs what it loses at the place where it is slow") {
+  constexpr const char* config = R"(
+clusters: {here: {hosts: 4, threads: 1}}
+collectives:
+  first: {operation: sum, template: f64}
+  second: {operation: sum, template: f64}
+)";
+  constexpr int iterations = 60;
+  const auto program = [](bool has_slow_host) {
+    return [=](paths::Thread& thread) {
+      for (int i = 0; i < iterations; ++i) {
+        thread.sleep_for(10ms);
+        thread.path("first").move_value(1.0);
+        thread.sleep_for(has_slow_host && thread.rank() == 2 ? 3ms : 2ms);
+        thread.path("second").move_value(1.0);
+      }
+    };
+  };
+  const auto report = TracedRun(config, program(true)).report().report;
+  const auto without = TracedRun(config, program(false)).report().report;
+  INFO(to_text(report, 20));
+  REQUIRE(!report.findings.empty());
+  const std::int64_t cost = report.time.run_nanos - without.time.run_nanos;
+  CHECK(cost == iterations * 1'000'000);
+  CHECK(std::abs(report.findings.front().cost_nanos - cost) <= cost / 20);
+}
+
+TEST_CASE("attribution: noise is found at its place in a program that also calls a group") {
+  const TracedRun run(R"(
+clusters: {here: {hosts: 2, threads: 1}}
+collectives: {sum: {operation: sum, template: f64}}
+)",
+                      [](paths::Thread& thread) {
+                        groups::Group world(thread);
+                        for (int i = 0; i < 200; ++i) {
+                          const bool is_noisy = thread.rank() == 1 && i % 10 == 5;
+                          thread.sleep_for(is_noisy ? 4ms : 1ms);
+                          thread.path("sum").move_value(1.0);
+                          thread.sleep_for(thread.rank() == 0 ? 20ms : 1ms);
+                          world.run(groups::barrier());
+                        }
+                      });
+  const auto report = run.report().report;
+  INFO(to_text(report, 20));
+  std::uint64_t noisy = 0;
+  for (const auto& thread : report.threads)
+    if (thread.graph == "sum" && thread.rank == 1) noisy += thread.outliers;
+  CHECK(noisy == 20);
+  // The noise itself, and the wait for it in the collective.
+  CHECK(nanos_of(report.time.rows, TimeCause::noise, "") == 2 * 20 * 3'000'000);
+  CHECK(nanos_of(report.time.rows, TimeCause::noise, "allreduce sum") == 20 * 3'000'000);
+}
+
+TEST_CASE("attribution: iterations are found although a thread failed before the others") {
+  const TracedRun run(R"(
+clusters: {here: {hosts: 3, threads: 1}}
+collectives: {sum: {operation: sum, template: f64}}
+)",
+                      [](paths::Thread& thread) {
+                        for (int i = 0; i < 20; ++i) {
+                          thread.sleep_for(1ms);
+                          if (thread.rank() == 1 && i == 19) throw std::runtime_error("stopped");
+                          thread.path("sum").move_value(1.0);
+                        }
+                      },
+                      3);
+  const TimeReport time = run.report().report.time;
+  INFO(to_text(time, 20));
+  CHECK(time.iterations.cut_at == "allreduce sum");
+  CHECK(time.iterations.count >= 19);
 }

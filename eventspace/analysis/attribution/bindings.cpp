@@ -3,17 +3,10 @@
 #include "eventspace/analysis/attribution/bindings.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 namespace eventspace {
-namespace {
-
-bool is_read(std::uint64_t kind) {
-  constexpr std::uint64_t first_read = 2, last_read = 6;  // observe to last
-  return kind >= first_read && kind <= last_read;
-}
-
-}  // namespace
-
 /// The latest of several moments that precede a moment.
 class Bindings::Best {
  public:
@@ -37,7 +30,8 @@ class Bindings::Best {
                           : host == host_                                      ? 1
                                                                                : 0;
     if (best_.before && (nanos < nanos_ || (nanos == nanos_ && closeness <= closeness_))) return;
-    best_ = {before, label, 0, 0, bytes};
+    best_ = {before, label};
+    bytes_ = bytes;
     nanos_ = nanos;
     closeness_ = closeness;
   }
@@ -45,6 +39,7 @@ class Bindings::Best {
   std::uint32_t hidden_host() const { return hidden_host_; }
   std::int64_t until_nanos() const { return until_nanos_; }
   std::int64_t nanos() const { return nanos_; }
+  std::uint64_t bytes() const { return bytes_; }
   Binding& binding() { return best_; }
 
  private:
@@ -54,6 +49,7 @@ class Bindings::Best {
   std::uint32_t host_;
   std::int64_t until_nanos_;
   Binding best_;
+  std::uint64_t bytes_ = 0;
   std::int64_t nanos_ = 0;
   int closeness_ = -1;
   std::uint32_t hidden_host_ = none;
@@ -76,6 +72,40 @@ Moment Bindings::latest(const std::vector<TimedMoment>& moments, std::int64_t un
       moments.begin(), moments.end(), until_nanos,
       [](std::int64_t nanos, const TimedMoment& one) { return nanos < one.time_nanos; });
   return after == moments.begin() ? Moment{} : std::prev(after)->moment;
+}
+
+/// Returns the pass at which the operation of a pass entered its path, unless it went through a
+/// join before.
+std::uint32_t Bindings::first_pass_of(std::uint32_t pass) const {
+  const KeptRound& round = all_.rounds_[all_.passes_[pass].round];
+  const Lane* lane = &all_.lane_of(pass);
+  while (lane->above != none) lane = &all_.shape_.lanes[lane->above];
+  return round.first_pass + lane->place;
+}
+
+/// Returns the latest of several moments that is not after a time. Leaves out later operations of
+/// the thread whose operation is at `pass`: it cannot wait for them.
+Moment Bindings::latest_of_others(const std::vector<TimedMoment>& moments, std::uint32_t pass,
+                                  std::int64_t until_nanos) const {
+  const auto leaf_of = [&](std::uint32_t number) -> const Leaf* {
+    const Lane& lane = all_.lane_of(number);
+    return lane.leaf == none ? nullptr : &all_.shape_.leaves[lane.leaf];
+  };
+  const std::uint32_t own = first_pass_of(pass);
+  const Leaf* const leaf = leaf_of(own);
+  const std::uint32_t thread = leaf == nullptr ? none : leaf->thread;
+  auto at = std::upper_bound(
+      moments.begin(), moments.end(), until_nanos,
+      [](std::int64_t nanos, const TimedMoment& one) { return nanos < one.time_nanos; });
+  while (at != moments.begin()) {
+    --at;
+    const std::uint32_t first = first_pass_of(at->moment.number);
+    const Leaf* const other = leaf_of(first);
+    const bool is_own_later = thread != none && other != nullptr && other->thread == thread &&
+                              all_.passes_[first].order >= all_.passes_[own].order;
+    if (!is_own_later) return at->moment;
+  }
+  return {};
 }
 
 /// Returns how long a message waited behind earlier ones before it entered the link. `from_nanos`
@@ -110,25 +140,33 @@ Binding Bindings::binding_of(Moment moment, std::vector<Moment>* considered) con
     }
     case Moment::Kind::thread_begin:
       best.binding().label =
-          all_.labels_.unknown_of(all_.host_of(moment), UnknownReason::before_the_first);
+          all_.labels_.unknown_of(all_.host_of(moment), UnknownReason::thread_not_begun);
       break;
     case Moment::Kind::nothing: break;
   }
   Binding binding = best.binding();
-  const std::uint32_t thread = all_.thread_of(moment);
-  if (thread != none && binding.before && moment.kind != Moment::Kind::thread_end &&
-      binding.label == all_.labels_.computing_of(thread))
-    binding.noise_nanos =
-        noise_before(thread, all_.order_of(moment), best.until_nanos() - best.nanos());
+  if (!binding.before) return binding;
+  const TimeLabel& label = all_.labels_.at(binding.label);
+  const std::int64_t nanos = best.until_nanos() - best.nanos();
+  if (label.cause == TimeCause::computing && moment.kind != Moment::Kind::thread_end) {
+    binding.noise_nanos = noise_before(label.one, all_.order_of(moment), nanos);
+  } else if (label.cause == TimeCause::link_latency) {
+    binding.queued_nanos = std::min(binding.queued_nanos, nanos);
+    const double needed = std::ceil(static_cast<double>(best.bytes()) * label.nanos_per_byte);
+    binding.transmitted_nanos = static_cast<std::int64_t>(
+        std::min(needed, static_cast<double>(nanos - binding.queued_nanos)));
+  }
   return binding;
 }
 
+/// Returns the noise in a computation, at most the computation.
 std::int64_t Bindings::noise_before(std::uint32_t thread, std::uint32_t order,
                                     std::int64_t nanos) const {
-  if (!noise_between_) return 0;
   const auto& operations = all_.threads_[thread].operations;
   const ThreadOperation first;
-  return noise_between_(order == 0 ? first : operations[order - 1], operations[order], nanos);
+  const std::int64_t noise =
+      noise_between_(order == 0 ? first : operations[order - 1], operations[order], nanos);
+  return std::clamp<std::int64_t>(noise, 0, nanos);
 }
 
 void Bindings::bind_down(std::uint32_t pass, Best& best) const {
@@ -144,14 +182,15 @@ void Bindings::bind_down(std::uint32_t pass, Best& best) const {
       add_start_of_driver(pass, lane, best);
       missing = all_.hop_labels_[lane.hop].runtime;
     } else {
-      best.add(before_in_thread(thread, here.order, false), all_.labels_.computing_of(thread));
+      best.add(before_in_thread(thread, here.order, false),
+               all_.threads_[thread].operations[here.order].label_before);
     }
   } else if (lane.above != none) {
     above = &all_.hop_labels_[all_.shape_.lanes[lane.above].hop];
     if (all_.pass_at(round, lane.above) != nullptr)
       best.add({Moment::Kind::down, all_.pass_number(round, lane.above)}, above->down, here.bytes);
     if (above->is_schedule && all_.pass_at(round, lane.above) != nullptr)
-      add_end_of_schedule(*all_.pass_at(round, lane.above), host, best);
+      add_end_of_schedule(round, *all_.pass_at(round, lane.above), host, best);
   } else if (lane.join_above != none) {
     const Join& join = all_.shape_.joins[lane.join_above];
     if (!join.contributors.empty())
@@ -171,8 +210,10 @@ void Bindings::bind_down(std::uint32_t pass, Best& best) const {
 }
 
 /// Adds the end of the group's operation that a `schedule` wrapper carried out.
-void Bindings::add_end_of_schedule(const KeptPass& call, std::uint32_t host, Best& best) const {
-  const auto found = all_.share_ends_.find(host);
+void Bindings::add_end_of_schedule(const KeptRound& round, const KeptPass& call, std::uint32_t host,
+                                   Best& best) const {
+  const std::string& collective = all_.shape_.graphs[all_.shape_.trees[round.tree].graph];
+  const auto found = all_.share_ends_.find({host, "collective " + collective});
   if (found == all_.share_ends_.end()) return;
   const Moment end = latest(found->second, best.until_nanos());
   if (end && all_.time_of(end) > call.down_nanos) best.add(end, all_.labels_.runtime_of(host));
@@ -218,7 +259,7 @@ void Bindings::bind_up(std::uint32_t pass, Best& best) const {
   best.add({Moment::Kind::down, pass}, has_way_up ? labels.up : labels.runtime);
   const std::uint32_t thread = lane.leaf == none ? none : all_.shape_.leaves[lane.leaf].thread;
   if (thread != none) best.add(before_in_thread(thread, here.order, true), labels.runtime);
-  if (!is_one_way) add_below(round, lane, here, best);
+  if (!is_one_way) add_below(pass, best);
   Binding& binding = best.binding();
   if (best.hidden_host() != none)
     binding.label = all_.labels_.unknown_of(best.hidden_host(), UnknownReason::clocks_not_compared);
@@ -227,8 +268,10 @@ void Bindings::bind_up(std::uint32_t pass, Best& best) const {
 }
 
 /// Adds what a result on its way up waited for below its collector.
-void Bindings::add_below(const KeptRound& round, const Lane& lane, const KeptPass& pass,
-                         Best& best) const {
+void Bindings::add_below(std::uint32_t number, Best& best) const {
+  const KeptPass& pass = all_.passes_[number];
+  const KeptRound& round = all_.rounds_[pass.round];
+  const Lane& lane = all_.lane_of(number);
   const HopLabels& labels = all_.hop_labels_[lane.hop];
   if (labels.check != none) add_values_of_check(round, labels, best);
   if (labels.lag > 0 && labels.check == none) return add_earlier_round(round, lane, best);
@@ -241,15 +284,21 @@ void Bindings::add_below(const KeptRound& round, const Lane& lane, const KeptPas
     return;
   }
   if (lane.below != none) return;
-  if (lane.join != none)
-    return add_contributors(round, all_.shape_.joins[lane.join], labels.down, best);
-  const std::uint32_t number = all_.shape_.trees[round.tree].lanes[lane.place];
-  const std::uint32_t element = all_.element_of_lane_[number];
+  if (lane.join != none) {
+    const auto all_arrived = all_.all_arrived_.find(pass.round);
+    if (all_arrived == all_.all_arrived_.end()) return;
+    const Moment node{Moment::Kind::node, all_arrived->second};
+    if (all_.time_of(node) <= pass.up_nanos) best.add(node, labels.runtime);
+    return;
+  }
+  const std::uint32_t element =
+      all_.element_of_lane_[all_.shape_.trees[round.tree].lanes[lane.place]];
   if (element == none) return;
-  if (is_read(round.kind)) best.add(latest(all_.stores_[element], pass.up_nanos), labels.runtime);
+  if (is_read_operation(round.kind))
+    best.add(latest_of_others(all_.stores_[element], number, pass.up_nanos), labels.runtime);
   // A move into a full element waits until a tuple is observed or discarded.
   if (round.kind == move_operation)
-    best.add(latest(all_.rooms_[element], pass.up_nanos), labels.runtime);
+    best.add(latest_of_others(all_.rooms_[element], number, pass.up_nanos), labels.runtime);
 }
 
 void Bindings::add_values_of_check(const KeptRound& round, const HopLabels& labels,
@@ -277,9 +326,9 @@ void Bindings::add_earlier_round(const KeptRound& round, const Lane& lane, Best&
 void Bindings::bind_node(std::uint32_t number, Best& best) const {
   const Node& node = all_.nodes_[number];
   if (node.thread != none)
-    best.add(
-        before_in_thread(node.thread, node.order, node.is_end),
-        node.is_end ? all_.labels_.runtime_of(node.host) : all_.labels_.computing_of(node.thread));
+    best.add(before_in_thread(node.thread, node.order, node.is_end),
+             node.is_end ? all_.labels_.runtime_of(node.host)
+                         : all_.threads_[node.thread].operations[node.order].label_before);
   for (std::uint32_t place = 0; place < node.befores; ++place) {
     const Before& before = all_.befores_[node.first_before + place];
     best.add(before.moment, before.label);

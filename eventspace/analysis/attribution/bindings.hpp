@@ -13,10 +13,10 @@ namespace eventspace {
 /// The moment for which another moment waited, and what happened between them.
 struct Binding {
   Moment before;
-  std::uint32_t label = 0;        ///< number in Labels
-  std::int64_t queued_nanos = 0;  ///< wait behind other messages, at the begin of this time
-  std::int64_t noise_nanos = 0;   ///< part of a computation that is noise
-  std::uint64_t bytes = 0;        ///< bytes of the message
+  std::uint32_t label = 0;             ///< number in Labels
+  std::int64_t queued_nanos = 0;       ///< wait behind other messages, at the begin of this time
+  std::int64_t transmitted_nanos = 0;  ///< time to send the message's bytes, after the queue
+  std::int64_t noise_nanos = 0;        ///< noise, at the end of a computation
 };
 
 /// Finds for each moment of a run the moment that it waited for.
@@ -28,7 +28,7 @@ struct Binding {
 ///
 /// Requires: `moments` is complete and outlives the object.
 /// Source: the rules are those of critical-path analysis of traces (Böhme et al. 2012).
-class Bindings {
+class Bindings : private MomentTypes {
  public:
   /// Returns the part of a computation that is noise, from the operation before it, the operation
   /// after it, and its length.
@@ -45,30 +45,24 @@ class Bindings {
   const Moments& moments() const { return all_; }
 
  private:
-  using KeptPass = Moments::KeptPass;
-  using KeptRound = Moments::KeptRound;
-  using Node = Moments::Node;
-  using Before = Moments::Before;
-  using TimedMoment = Moments::TimedMoment;
-  using ThreadState = Moments::ThreadState;
-  using HopLabels = Moments::HopLabels;
-  using LinkPassage = Moments::LinkPassage;
-  using CacheRead = Moments::CacheRead;
-  using Driver = Moments::Driver;
   class Best;
 
   void bind_down(std::uint32_t pass, Best& best) const;
   void bind_up(std::uint32_t pass, Best& best) const;
   void bind_node(std::uint32_t node, Best& best) const;
   void add_start_of_driver(std::uint32_t pass, const Lane& lane, Best& best) const;
-  void add_end_of_schedule(const KeptPass& call, std::uint32_t host, Best& best) const;
+  void add_end_of_schedule(const KeptRound& round, const KeptPass& call, std::uint32_t host,
+                           Best& best) const;
   void add_contributors(const KeptRound& round, const Join& join, std::uint32_t label,
                         Best& best) const;
-  void add_below(const KeptRound& round, const Lane& lane, const KeptPass& pass, Best& best) const;
+  void add_below(std::uint32_t pass, Best& best) const;
   void add_values_of_check(const KeptRound& round, const HopLabels& labels, Best& best) const;
   void add_earlier_round(const KeptRound& round, const Lane& lane, Best& best) const;
   Moment before_in_thread(std::uint32_t thread, std::uint32_t order, bool is_end) const;
   static Moment latest(const std::vector<TimedMoment>& moments, std::int64_t until_nanos);
+  Moment latest_of_others(const std::vector<TimedMoment>& moments, std::uint32_t pass,
+                          std::int64_t until_nanos) const;
+  std::uint32_t first_pass_of(std::uint32_t pass) const;
   Moment latest_store(std::uint32_t element, std::int64_t until_nanos) const;
   std::int64_t queued_at(std::uint32_t stage, std::int64_t from_nanos,
                          std::int64_t until_nanos) const;

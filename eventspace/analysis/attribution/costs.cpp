@@ -31,7 +31,8 @@ struct Change {
 class Predictor {
  public:
   explicit Predictor(const Bindings& bindings)
-      : structure_(bindings.moments().structure()),
+      : moments_(bindings.moments()),
+        structure_(bindings.moments().structure()),
         labels_(bindings.moments().labels()),
         pass_(bindings) {}
 
@@ -90,7 +91,13 @@ class Predictor {
     return labels_that([&](const TimeLabel& label) {
       if (label.cause != TimeCause::computing) return false;
       const std::uint32_t host = structure_.host_of_thread(label.one);
-      if (!finding.thread.empty()) return structure_.thread_name(label.one) == finding.thread;
+      // A thread is slow or noisy at one place of its program. A host is slow at all places.
+      if (!finding.thread.empty()) {
+        const PlaceInProgram& place = moments_.place_of(label);
+        return structure_.thread_name(label.one) == finding.thread &&
+               (finding.before.empty() || place.before == finding.before) &&
+               (finding.after.empty() || place.after == finding.after);
+      }
       const std::string& name = structure_.hosts[host].name;
       return name == finding.place.host ||
              std::find(finding.hosts.begin(), finding.hosts.end(), name) != finding.hosts.end();
@@ -114,6 +121,7 @@ class Predictor {
     });
   }
 
+  const Moments& moments_;
   const Structure& structure_;
   const Labels& labels_;
   ForwardPass pass_;
@@ -169,33 +177,37 @@ void predict_findings(const Predictor& predictor, std::int64_t run_nanos,
   std::move(others.begin(), others.end(), std::back_inserter(findings));
 }
 
-/// Returns what a small change of the largest part of the critical path would do.
+/// Returns what a small change of the headline's part of the critical path would do.
 std::string sensitivity_of(const Predictor& predictor, const Moments& moments,
                            const TimeReport& time) {
-  if (time.critical.empty()) return "";
-  const TimeRow& row = time.critical.front();
-  const auto is_same = [&](const TimeLabel& label) {
-    return label.cause == row.cause && where_of(label, moments.structure()) == row.where;
-  };
-  Change change{predictor.labels_that(is_same), {}};
+  const TimeCause cause = time.headline_cause;
+  std::vector<Change> changes;
   std::string what;
-  if (row.cause == TimeCause::link_latency) {
-    double longest = 0;
-    for (const std::uint32_t label : change.labels)
-      longest = std::max(longest, predictor.pass().typical_nanos(label));
-    constexpr double millisecond = 1e6;
-    if (longest < millisecond) return "";
-    change.change.factor = 1 - millisecond / longest;
-    what = "1 ms less latency in each direction";
-  } else if (row.cause == TimeCause::computing) {
-    change.labels = predictor.labels_that(
-        [](const TimeLabel& label) { return label.cause == TimeCause::computing; });
-    change.change.factor = change.change.noise_factor = 0.99;
+  if (cause == TimeCause::computing || cause == TimeCause::noise) {
     what = "computing 1% faster on all hosts";
-  } else {
-    return "";
+    changes.push_back({predictor.labels_that([](const TimeLabel& label) {
+                         return label.cause == TimeCause::computing;
+                       }),
+                       {.factor = 0.99, .noise_factor = 0.99}});
+  } else if (cause == TimeCause::link_latency || cause == TimeCause::link_transmission) {
+    const bool is_latency = cause == TimeCause::link_latency;
+    what = is_latency ? "1 ms less latency in each direction" : "twice the bandwidth";
+    constexpr double millisecond = 1e6;
+    for (const std::uint32_t number : predictor.labels_that([&](const TimeLabel& label) {
+           return label.cause == TimeCause::link_latency &&
+                  where_of(label, moments.structure()) == time.headline_where;
+         })) {
+      const double typical = predictor.pass().typical_nanos(number);
+      if (is_latency && typical < millisecond) continue;
+      changes.push_back({{number}, {}});
+      if (is_latency)
+        changes.back().change.factor = 1 - millisecond / typical;
+      else
+        changes.back().change.transmission_factor = 0.5;
+    }
   }
-  const std::int64_t saved = time.run_nanos - predictor.without({change});
+  if (changes.empty()) return "";
+  const std::int64_t saved = time.run_nanos - predictor.without(changes);
   return fmt::format("{} would make the run {:.6f} s shorter ({:.2f}%)", what, seconds(saved),
                      100 * static_cast<double>(saved) / static_cast<double>(time.run_nanos));
 }

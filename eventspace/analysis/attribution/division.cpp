@@ -15,10 +15,6 @@
 namespace eventspace {
 namespace {
 
-/// Most consecutive moments at one time in a walk. Only records that contradict each other reach
-/// it, by waiting for each other in a circle.
-constexpr std::size_t moments_at_a_time_max = 100'000;
-
 /// Emits the parts of a binding. A message first waits behind others, then it is transmitted, and
 /// then it is on its way. Noise is at the end of a computation. Only what is after `until_nanos` is
 /// emitted.
@@ -38,10 +34,7 @@ class Parts {
     }
     if (label.cause != TimeCause::link_latency) return emit(begin, end, label, moment);
     const std::int64_t queued = std::min(binding.queued_nanos, end - begin);
-    const auto needed = static_cast<std::int64_t>(
-        std::min(static_cast<double>(binding.bytes) * label.nanos_per_byte + 0.999999, 9e18));
-    const std::int64_t transmitted =
-        label.nanos_per_byte > 0 ? std::min(needed, end - begin - queued) : 0;
+    const std::int64_t transmitted = std::min(binding.transmitted_nanos, end - begin - queued);
     label.cause = TimeCause::link_queue;
     emit(begin, begin + queued, label, moment);
     label.cause = TimeCause::link_transmission;
@@ -60,6 +53,24 @@ class Parts {
   std::int64_t until_nanos_;
 };
 
+/// Finds out whether a walk goes in a circle (Brent 1980). Records that contradict each other may
+/// wait for each other.
+class Circle {
+ public:
+  bool is_closed_by(Moment moment) {
+    if (moment == kept_) return true;
+    if (++steps_ < keep_at_) return false;
+    kept_ = moment;
+    keep_at_ *= 2;
+    return false;
+  }
+
+ private:
+  Moment kept_;
+  std::uint64_t steps_ = 0;
+  std::uint64_t keep_at_ = 1;
+};
+
 }  // namespace
 
 std::uint64_t walk_back(const Bindings& bindings, Moment from, std::int64_t until_nanos,
@@ -67,7 +78,7 @@ std::uint64_t walk_back(const Bindings& bindings, Moment from, std::int64_t unti
   const Moments& moments = bindings.moments();
   const Parts parts(visit, until_nanos);
   std::uint64_t contradictions = 0;
-  std::size_t at_a_time = 0;
+  Circle circle;
   Moment moment = from;
   std::int64_t at = moments.time_of(from);
   while (at > until_nanos) {
@@ -80,11 +91,10 @@ std::uint64_t walk_back(const Bindings& bindings, Moment from, std::int64_t unti
     std::int64_t before = moments.time_of(binding.before);
     if (before > at) ++contradictions;
     before = std::min(before, at);
-    at_a_time = before == at ? at_a_time + 1 : 0;
-    if (at_a_time > moments_at_a_time_max) {
-      const std::uint32_t circle =
+    if (circle.is_closed_by(binding.before)) {
+      const std::uint32_t unknown =
           moments.labels().unknown_of(moments.host_of(moment), UnknownReason::circle);
-      parts.emit(until_nanos, at, moments.labels().at(circle), binding, moment);
+      parts.emit(until_nanos, at, moments.labels().at(unknown), binding, moment);
       break;
     }
     parts.emit(before, at, label, binding, moment);
@@ -133,8 +143,8 @@ class SumsByRow {
 };
 
 constexpr std::array<std::string_view, unknown_reasons> reason_words = {
-    "records are missing", "hosts' clocks are not compared", "the round that it returned",
-    "a thread had not begun", "records contradict each other"};
+    "records are missing", "hosts' clocks are not compared", "a thread had not begun",
+    "records contradict each other"};
 
 /// A cause and its place. Labels of one place are added up in one row: both directions of a link,
 /// and all networks between hosts of one cluster.
@@ -272,9 +282,14 @@ class Division {
       const ThreadOperation& one = operations[order];
       if (one.down_nanos > at) {
         const std::int64_t nanos = std::min(one.down_nanos, end) - at;
-        const std::int64_t more = std::min(bindings_.noise_before(thread, order, nanos), nanos);
-        add_to(computing, nanos - more);
-        add_to(noise, more);
+        const TimeLabel& label = moments_.labels().at(one.label_before);
+        if (label.cause == TimeCause::computing) {
+          const std::int64_t more = bindings_.noise_before(thread, order, nanos);
+          add_to(computing, nanos - more);
+          add_to(noise, more);
+        } else {
+          rows_.add({"", label.cause, where_of(label, structure())}, nanos, name);
+        }
         at = std::min(one.down_nanos, end);
       }
       const std::int64_t until = std::min(one.up_nanos, end);
@@ -312,6 +327,7 @@ class Division {
     auto& part = headline_parts_[{headline_cause(place.cause), is_computing ? 0 : place.one,
                                   is_computing ? 0 : place.other}];
     add_to(part.nanos, nanos);
+    add_to(part.by_cause[place.cause], nanos);
     part.by_object[is_computing   ? structure().thread_name(place.one)
                    : name == none ? std::string()
                                   : object_of(moments_.names()[name])] += nanos;
@@ -319,9 +335,10 @@ class Division {
 
   void set_headline();
 
-  /// Part of the critical path, by what operations are on or, for computing, by the threads.
+  /// Part of the critical path, by the objects of operations or, for computing, by the threads.
   struct HeadlinePart {
     std::int64_t nanos = 0;
+    std::map<TimeCause, std::int64_t> by_cause;
     std::map<std::string, std::int64_t> by_object;
   };
 
@@ -356,12 +373,16 @@ void Division::set_headline() {
   for (std::size_t one = 0; one < std::min(named_max, by.size()); ++one)
     parts +=
         fmt::format("{}{} {:.2f}%", one == 0 ? "" : ", ", by[one].second, percent(by[one].first));
-  const std::string where =
-      place.cause == TimeCause::computing ? "" : where_of_place(place, structure());
+  const auto cause =
+      std::max_element(part.by_cause.begin(), part.by_cause.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  report_.headline_cause = cause->first;
+  report_.headline_where = is_of_thread(place.cause) ? "" : where_of_place(place, structure());
+  const std::string& where = report_.headline_where;
   report_.headline =
       fmt::format("{:.2f}% of the run is {}{}{}{}", percent(part.nanos), words_of(place.cause).text,
                   where.empty() ? "" : " " + where, parts.empty() ? "" : ": ", parts);
-  report_.advice = words_of(place.cause).advice;
+  report_.advice = words_of(cause->first).advice;
 }
 
 }  // namespace

@@ -8,18 +8,6 @@
 #include <deque>
 
 namespace eventspace {
-namespace {
-
-/// Returns the time that a link needs to send bytes, within a delay.
-double transmission_nanos(const TimeLabel& label, const Binding& binding, std::int64_t nanos) {
-  if (label.cause != TimeCause::link_latency || label.nanos_per_byte == 0) return 0;
-  const double needed = std::ceil(static_cast<double>(binding.bytes) * label.nanos_per_byte);
-  const std::int64_t rest = std::max<std::int64_t>(0, nanos - binding.queued_nanos);
-  return std::min(needed, static_cast<double>(rest));
-}
-
-}  // namespace
-
 /// Sorts moments so that each comes after all moments that it waited for.
 class ForwardPass::Sorter {
  public:
@@ -95,37 +83,38 @@ ForwardPass::ForwardPass(const Bindings& bindings) {
   std::vector<std::int64_t> times;
   bool has_begun = false;
   Sorter sorter(bindings);
-  sorter.for_each(
-      [&](Moment moment, const Binding& binding, const std::vector<std::uint32_t>& befores) {
-        const std::int64_t time = moments.time_of(moment);
-        if (moment.kind == Moment::Kind::thread_begin) {
-          begin_nanos_ = has_begun ? std::min(begin_nanos_, time) : time;
-          has_begun = true;
-        }
-        Delay delay;
-        delay.first_before = static_cast<std::uint32_t>(befores_.size());
-        std::int64_t latest = 0;
-        for (const std::uint32_t before : befores) {
-          latest = delay.first_before == befores_.size() ? times[before]
-                                                         : std::max(latest, times[before]);
-          befores_.push_back(before);
-        }
-        delay.nanos = befores.empty() ? time : time - latest;
-        delay.label = befores.empty() ? fixed : binding.label;
-        if (!befores.empty()) {
-          const TimeLabel& label = moments.labels().at(binding.label);
-          const double sent = transmission_nanos(label, binding, delay.nanos);
-          delay.transmission_nanos = static_cast<float>(sent);
-          const std::int64_t part =
-              label.cause == TimeCause::computing ? binding.noise_nanos : binding.queued_nanos;
-          delay.part_nanos = static_cast<float>(
-              std::clamp<std::int64_t>(part, 0, std::max<std::int64_t>(0, delay.nanos)));
-        }
-        if (moment.kind == Moment::Kind::thread_end)
-          ends_.push_back(static_cast<std::uint32_t>(delays_.size()));
-        delays_.push_back(delay);
-        times.push_back(time);
-      });
+  sorter.for_each([&](Moment moment, const Binding& binding,
+                      const std::vector<std::uint32_t>& befores) {
+    const std::int64_t time = moments.time_of(moment);
+    if (moment.kind == Moment::Kind::thread_begin) {
+      begin_nanos_ = has_begun ? std::min(begin_nanos_, time) : time;
+      has_begun = true;
+    }
+    Delay delay;
+    delay.first_before = static_cast<std::uint32_t>(befores_.size());
+    std::int64_t latest = 0;
+    for (const std::uint32_t before : befores) {
+      latest =
+          delay.first_before == befores_.size() ? times[before] : std::max(latest, times[before]);
+      befores_.push_back(before);
+    }
+    delay.nanos = befores.empty() ? time : time - latest;
+    delay.label = befores.empty() ? fixed : binding.label;
+    if (!befores.empty()) {
+      const TimeLabel& label = moments.labels().at(binding.label);
+      const std::int64_t part =
+          label.cause == TimeCause::computing ? binding.noise_nanos : binding.queued_nanos;
+      // If clocks contradict each other, the delay is shorter than its parts.
+      const std::int64_t whole = std::max<std::int64_t>(0, delay.nanos);
+      delay.part_nanos = static_cast<float>(std::min(part, whole));
+      delay.transmission_nanos =
+          static_cast<float>(std::min(binding.transmitted_nanos, whole - std::min(part, whole)));
+    }
+    if (moment.kind == Moment::Kind::thread_end)
+      ends_.push_back(static_cast<std::uint32_t>(delays_.size()));
+    delays_.push_back(delay);
+    times.push_back(time);
+  });
 }
 
 std::int64_t ForwardPass::changed(const Delay& delay, const Changes& changes) {
@@ -154,7 +143,8 @@ std::int64_t ForwardPass::run_nanos(const Changes& changes) const {
     std::int64_t latest = times[befores_[delay.first_before]];
     for (std::size_t before = delay.first_before + 1; before < end; ++before)
       latest = std::max(latest, times[befores_[before]]);
-    times[place] = latest + changed(delay, changes);
+    add_to(latest, changed(delay, changes));
+    times[place] = latest;
   }
   std::int64_t last = begin_nanos_;
   for (const std::uint32_t end : ends_) last = std::max(last, times[end]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/analysis/attribution/group_moments.cpp — moments of operations of groups.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -24,6 +25,7 @@ class MomentReader::GroupNodes {
     for (const HostShare& share : operation_.shares) add_share(share);
     find_passages();
     for (std::uint32_t share = 0; share < operation_.shares.size(); ++share) connect(share);
+    connect_without_messages();
   }
 
  private:
@@ -52,7 +54,7 @@ class MomentReader::GroupNodes {
       nodes.step_ends.push_back(add_node(step.end_nanos, share.host));
     }
     nodes.end = add_node(share.share.end_nanos, share.host);
-    all_.share_ends_[share.host].push_back(
+    all_.share_ends_[{share.host, all_.names_[name_].object}].push_back(
         {share.share.end_nanos, {Moment::Kind::node, nodes.end}});
     const std::uint32_t runtime = all_.labels_.runtime_of(share.host);
     for (const GroupMember& member : share.members) {
@@ -62,8 +64,12 @@ class MomentReader::GroupNodes {
       wait_for(nodes.begin, begin, runtime);
       wait_for(end, nodes.end, runtime);
       ThreadState& thread = all_.threads_[member.thread];
-      thread.operations.push_back(
-          {member.begin_nanos, member.end_nanos, name_, none, 0, {Moment::Kind::node, end}});
+      thread.operations.push_back({member.begin_nanos,
+                                   member.end_nanos,
+                                   name_,
+                                   none,
+                                   group_operation_kind(member.text),
+                                   {Moment::Kind::node, end}});
       thread.begins.push_back({Moment::Kind::node, begin});
     }
     nodes_.push_back(std::move(nodes));
@@ -98,39 +104,58 @@ class MomentReader::GroupNodes {
     const HostShare& share = operation_.shares[number];
     const ShareNodes& nodes = nodes_[number];
     const std::uint32_t runtime = all_.labels_.runtime_of(share.host);
-    bool has_received = false;
+    find_deciding(share);
     for (std::uint32_t step = 0; step < share.steps.size(); ++step) {
-      wait_for_steps_before(share, nodes, nodes.step_begins[step], share.steps[step].begin_nanos,
-                            step, runtime);
+      wait_for_step_before(share, nodes, step, runtime);
       connect_step(number, step);
-      has_received |= share.steps[step].action == GroupAction::receive;
     }
     wait_for(nodes.end, nodes.begin, runtime);
     for (const std::uint32_t end : nodes.step_ends) wait_for(nodes.end, end, runtime);
-    // Hosts that share memory exchange no messages. A host's share ends after all have begun.
-    if (has_received) return;
-    for (const ShareNodes& other : nodes_)
-      if (all_.nodes_[other.begin].time_nanos <= share.share.end_nanos)
-        wait_for(nodes.end, other.begin, runtime);
   }
 
-  /// A step may begin when the latest step that ended by then had ended. Among several that ended
-  /// at the same time, a step that is no send decides. The end of a send only means that its link
-  /// is free for the next message.
-  void wait_for_steps_before(const HostShare& share, const ShareNodes& nodes, std::uint32_t node,
-                             std::int64_t until_nanos, std::uint32_t behind,
-                             std::uint32_t runtime) {
+  /// Hosts that share memory exchange no messages. Their shares end after all have begun.
+  void connect_without_messages() {
+    for (const HostShare& share : operation_.shares)
+      for (const GroupStep& step : share.steps)
+        if (step.action == GroupAction::send || step.action == GroupAction::receive) return;
+    std::int64_t last_nanos = std::numeric_limits<std::int64_t>::min();
+    for (const ShareNodes& nodes : nodes_)
+      last_nanos = std::max(last_nanos, all_.nodes_[nodes.begin].time_nanos);
+    if (nodes_.size() < 2) return;
+    const std::uint32_t all_arrived = add_node(last_nanos, operation_.shares.front().host);
+    for (std::uint32_t share = 0; share < nodes_.size(); ++share) {
+      const std::uint32_t runtime = all_.labels_.runtime_of(operation_.shares[share].host);
+      wait_for(all_arrived, nodes_[share].begin, runtime);
+      if (last_nanos <= operation_.shares[share].share.end_nanos)
+        wait_for(nodes_[share].end, all_arrived, runtime);
+    }
+  }
+
+  /// Finds for each step the one that decides when steps with its end have ended. It is the last
+  /// step that is no send. The end of a send only means that its link is free for the next message.
+  void find_deciding(const HostShare& share) {
+    deciding_.assign(share.steps.size(), 0);
+    for (std::uint32_t step = 0; step < share.steps.size(); ++step) {
+      deciding_[step] = step;
+      if (step == 0 || share.steps[step].action != GroupAction::send) continue;
+      const std::uint32_t before = deciding_[step - 1];
+      if (share.steps[before].end_nanos == share.steps[step].end_nanos &&
+          share.steps[before].action != GroupAction::send)
+        deciding_[step] = before;
+    }
+  }
+
+  /// A step may begin when the latest step that ended by then had ended.
+  void wait_for_step_before(const HostShare& share, const ShareNodes& nodes, std::uint32_t step,
+                            std::uint32_t runtime) {
+    const std::uint32_t node = nodes.step_begins[step];
     wait_for(node, nodes.begin, runtime);
-    while (behind > 0 && share.steps[behind - 1].end_nanos > until_nanos) --behind;
-    if (behind == 0) return;
-    const std::int64_t last = share.steps[behind - 1].end_nanos;
-    std::uint32_t best = behind - 1;
-    for (std::uint32_t step = behind; step > 0 && share.steps[step - 1].end_nanos == last; --step)
-      if (share.steps[step - 1].action != GroupAction::send) {
-        best = step - 1;
-        break;
-      }
-    wait_for(node, nodes.step_ends[best], runtime);
+    const auto ended = std::upper_bound(
+        share.steps.begin(), share.steps.begin() + step, share.steps[step].begin_nanos,
+        [](std::int64_t nanos, const GroupStep& one) { return nanos < one.end_nanos; });
+    if (ended == share.steps.begin()) return;
+    const auto last = static_cast<std::size_t>(ended - share.steps.begin()) - 1;
+    wait_for(node, nodes.step_ends[deciding_[last]], runtime);
   }
 
   void connect_step(std::uint32_t share, std::uint32_t step) {
@@ -186,16 +211,17 @@ class MomentReader::GroupNodes {
   GroupMessages messages_;
   std::uint32_t name_;
   std::vector<ShareNodes> nodes_;
+  std::vector<std::uint32_t> deciding_;  // by step of the share that is being connected
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> last_sends_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> passages_;
 };
 
 void MomentReader::add(const WholeOperation& operation, const GroupTexts& texts) {
+  std::size_t records = 0;
+  for (const HostShare& share : operation.shares)
+    records += 1 + share.members.size() + 2 * share.steps.size();
+  if (!has_room_for(records)) return;
   const std::string* const text = texts.find(operation.text);
-  if (all_.is_cut_ || all_.nodes_.size() > operations_max_) {
-    all_.is_cut_ = true;
-    return;
-  }
   OperationName name{.object = "a group", .kind = "operation", .is_collective = true};
   if (text != nullptr) {
     const GroupOperation one = group_operation_of(*text);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "eventspace/analysis/attribution/division.hpp"
 
@@ -42,8 +41,9 @@ class Finder {
       for (std::uint32_t number = 0; number < uses_.size(); ++number) {
         const Uses& one = uses_[number];
         if (one.is_collective != of_collectives || one.least < cuts_least) continue;
-        const bool is_common = one.threads == active_ && one.most - one.least <= !of_collectives;
-        if (of_collectives && !is_common) continue;
+        // If a thread was killed, it has one call less than the others.
+        if (one.most - one.least > 1) continue;
+        if (of_collectives && one.threads != active_) continue;
         if (!best || std::pair(one.least, one.last_nanos) >
                          std::pair(uses_[*best].least, uses_[*best].last_nanos))
           best = number;
@@ -149,7 +149,7 @@ IterationReport find_iterations(const Moments& moments, std::int64_t begin_nanos
   const std::int64_t usual = lengths.quantile(0.5);
   const std::int64_t first = cuts[0] - begin_nanos;
   std::int64_t from = begin_nanos;
-  if (first > 2 * usual || first < usual / 2) {
+  if (first / 2 > usual || first < usual / 2) {
     report.beginning_nanos = first;
     from = cuts[0];
     cuts.erase(cuts.begin());

@@ -16,7 +16,8 @@ inline constexpr std::size_t cuts_in_iteration_max = 64;
 
 /// Finds the iterations of a run. They are cut at the collective that all threads call equally
 /// often, and most often; if there are several, at the last one in the order of the program. In a
-/// program without collectives they are cut at the operation that threads do most often.
+/// program without such a collective they are cut at the operation on elements that some threads do
+/// most often, and equally often. A difference of one call does not matter.
 ///
 /// begin_nanos, end_nanos: begin and end of the run.
 IterationReport find_iterations(const Moments& moments, std::int64_t begin_nanos,

@@ -15,16 +15,15 @@ namespace eventspace {
 enum class UnknownReason : std::uint8_t {
   missing_records,      ///< records of the host are missing
   clocks_not_compared,  ///< the time depends on another host, whose clock is not compared
-  other_round,          ///< the operation returned the result of an earlier round
-  before_the_first,     ///< nothing before this moment is in the trace
+  thread_not_begun,     ///< the chain leads to a thread that began later than the run
   circle,               ///< the records contradict each other
 };
-inline constexpr std::uint32_t unknown_reasons = 5;
+inline constexpr std::uint32_t unknown_reasons = 4;
 
 /// A cause of time, and the object that is responsible for it.
 struct TimeLabel {
   TimeCause cause = TimeCause::unknown;
-  /// - computing, noise: rank of the thread
+  /// - computing, noise: rank of the thread, and number of the place in the program
   /// - link: the two clusters, in the direction of the message
   /// - network: the two hosts, in the direction of the message
   /// - hold, folding: the wrapper

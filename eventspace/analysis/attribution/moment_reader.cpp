@@ -4,7 +4,10 @@
 #include "eventspace/analysis/attribution/moment_reader.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "base/units.hpp"
 
@@ -14,18 +17,14 @@ namespace {
 /// Returns how long a link needs to send a byte, or 0 if its bandwidth is unlimited or unknown.
 double nanos_per_byte_of(const Structure::Wrapper& link) {
   const auto rate = base::parse_bits_per_second(setting_of(link, "bandwidth"));
-  return rate ? 8e9 / *rate : 0;
+  const double nanos = rate ? 8e9 / *rate : 0;
+  return std::isfinite(nanos) ? nanos : 0;
 }
 
 /// Returns by how many rounds the results of a wrapper are late.
 std::uint64_t rounds_late(const Structure::Wrapper& wrapper) {
   if (wrapper.kind != "lagged" && wrapper.kind != "lagged_check") return 0;
   return base::parse_natural(setting_of(wrapper, "rounds")).value_or(0);
-}
-
-bool makes_room(std::uint64_t kind) {
-  constexpr std::uint64_t observe = 2, observe_number = 3, axe = 9;
-  return kind == observe || kind == observe_number || kind == axe;
 }
 
 }  // namespace
@@ -181,8 +180,7 @@ std::uint32_t MomentReader::name_of_leaf(std::uint32_t leaf, std::uint64_t kind)
 void MomentReader::add(const Round& round) {
   if (round.here == 0) return;
   const Tree& tree = all_.shape_.trees[round.tree];
-  all_.is_cut_ |= all_.passes_.size() + tree.lanes.size() > operations_max_;
-  if (all_.is_cut_) return;
+  if (!has_room_for(tree.lanes.size())) return;
   KeptRound kept;
   kept.tree = round.tree;
   kept.first_pass = static_cast<std::uint32_t>(all_.passes_.size());
@@ -209,6 +207,32 @@ void MomentReader::add(const Round& round) {
     keep_ends(kept, pass, lane);
     if (lane.leaf != none) keep_leaf(kept, pass, all_.shape_.leaves[lane.leaf]);
   }
+  if (tree.bottom_join != none) keep_all_arrived(kept);
+}
+
+bool MomentReader::has_room_for(std::size_t records) {
+  kept_ += records;
+  all_.is_cut_ = all_.is_cut_ || kept_ > operations_max_;
+  return !all_.is_cut_;
+}
+
+/// Adds a node for the moment at which all contributors of the last join of a tree had arrived.
+void MomentReader::keep_all_arrived(const KeptRound& round) {
+  const Join& join = all_.shape_.joins[all_.shape_.trees[round.tree].bottom_join];
+  const auto number = static_cast<std::uint32_t>(all_.nodes_.size());
+  Node node;
+  for (const std::uint32_t lane : join.contributors) {
+    const KeptPass* pass = all_.pass_at(round, lane);
+    if (pass == nullptr) continue;
+    if (node.host == none || pass->down_nanos > node.time_nanos) node.time_nanos = pass->down_nanos;
+    node.host = all_.shape_.structure.host_of(all_.shape_.lanes[lane].stage);
+    all_.befores_.push_back({number,
+                             {Moment::Kind::down, all_.pass_number(round, lane)},
+                             all_.hop_labels_[all_.shape_.lanes[lane].hop].down});
+  }
+  if (node.host == none) return;
+  all_.nodes_.push_back(node);
+  all_.all_arrived_[static_cast<std::uint32_t>(all_.rounds_.size() - 1)] = number;
 }
 
 /// Notes the tuples that an operation stores.
@@ -250,19 +274,19 @@ void MomentReader::keep_leaf(const KeptRound& round, std::uint32_t pass, const L
 }
 
 void MomentReader::add_cache_read(const EventRecord& record) {
-  if (all_.is_cut_ || (record.flags & event_undecided) != 0) return;
+  if ((record.flags & event_undecided) != 0 || !has_room_for(1)) return;
   const std::uint32_t wrapper = all_.shape_.structure.stages[record.place].wrapper;
   all_.cache_reads_[{wrapper, record.sequence}].push_back({record.slot, record.up_nanos});
 }
 
 void MomentReader::add_link(const EventRecord& record) {
-  if (record.slot == 0 || all_.is_cut_) return;
+  if (record.slot == 0 || !has_room_for(1)) return;
   all_.passages_[record.place].push_back({record.up_nanos, record.down_nanos, record.slot});
 }
 
 void MomentReader::add_thread(const EventRecord& life) {
   ThreadLife& one = all_.threads_[life.place].life;
-  if (!one.has_begun) one.begin_nanos = life.down_nanos;
+  if (!one.has_begun) one.begin_nanos = one.end_nanos = life.down_nanos;
   one.has_begun = true;
   if (life.up_nanos == life.down_nanos && !one.has_ended) {
     one.end_nanos = std::max<std::int64_t>(one.end_nanos, life.up_nanos);
@@ -290,12 +314,42 @@ void MomentReader::prepare() {
     Node& node = all_.nodes_[all_.befores_[place].node];
     if (node.befores++ == 0) node.first_before = place;
   }
-  for (ThreadState& thread : all_.threads_) {
+  for (std::uint32_t rank = 0; rank < all_.threads_.size(); ++rank) {
+    ThreadState& thread = all_.threads_[rank];
     order_thread(thread);
+    label_times_before(rank, thread);
     if (!all_.is_cut_) continue;
     const bool has_moments = !thread.moments.empty();
     thread.life.end_nanos =
         has_moments ? thread.moments.back().time_nanos : thread.life.begin_nanos;
+  }
+}
+
+std::string MomentReader::object_of(const ThreadOperation& operation) const {
+  return operation.leaf == none
+             ? all_.names_[operation.name].object
+             : all_.shape_.structure.paths[all_.shape_.leaves[operation.leaf].path].graph;
+}
+
+/// Labels the time of a thread before each of its operations. It is computing at a place of the
+/// program, or unknown if moves between two operations are missing.
+void MomentReader::label_times_before(std::uint32_t rank, ThreadState& thread) {
+  std::map<std::uint32_t, std::uint64_t> next_moves;  // keyed by leaf
+  const std::uint32_t host = all_.shape_.structure.host_of_thread(rank);
+  std::string after;
+  for (ThreadOperation& one : thread.operations) {
+    const std::string before = object_of(one);
+    const auto [place, is_new] = numbers_of_places_.try_emplace(
+        PlaceInProgram{after, before}, static_cast<std::uint32_t>(all_.places_.size()));
+    if (is_new) all_.places_.push_back(place->first);
+    one.label_before = all_.labels_.number_of({TimeCause::computing, rank, place->second});
+    after = before;
+    if (one.leaf == none || one.kind != move_operation) continue;
+    const std::uint64_t sequence = all_.rounds_[all_.passes_[one.end.number].round].sequence;
+    std::uint64_t& next = next_moves[one.leaf];
+    if (sequence > next)
+      one.label_before = all_.labels_.unknown_of(host, UnknownReason::missing_records);
+    next = std::max(next, sequence + 1);
   }
 }
 
@@ -309,7 +363,13 @@ void MomentReader::order_thread(ThreadState& thread) {
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const ThreadOperation& one = thread.operations[a];
     const ThreadOperation& other = thread.operations[b];
-    return std::pair(one.down_nanos, -one.up_nanos) < std::pair(other.down_nanos, -other.up_nanos);
+    const auto sequence_of = [&](const ThreadOperation& operation) -> std::uint64_t {
+      return operation.leaf == none
+                 ? 0
+                 : all_.rounds_[all_.passes_[operation.end.number].round].sequence;
+    };
+    return std::tuple(one.down_nanos, -one.up_nanos, sequence_of(one)) <
+           std::tuple(other.down_nanos, -other.up_nanos, sequence_of(other));
   });
   std::vector<ThreadOperation> operations;
   std::vector<Moment> begins;
@@ -322,43 +382,33 @@ void MomentReader::order_thread(ThreadState& thread) {
   thread.place_of_begin.resize(count);
   thread.place_of_end.resize(count);
   thread.moments.reserve(2 * std::size_t{count});
-  std::vector<std::uint32_t> open;  // operations that have begun, in this order
+  // Operations that have begun, by their ends. Of those that end together, the one that began last
+  // ends first.
+  std::set<std::pair<std::int64_t, std::int64_t>> open;
+  const auto end_first = [&] {
+    const auto place = static_cast<std::uint32_t>(-open.begin()->second);
+    thread.place_of_end[place] = static_cast<std::uint32_t>(thread.moments.size());
+    thread.moments.push_back({open.begin()->first, thread.operations[place].end});
+    open.erase(open.begin());
+  };
   for (std::uint32_t place = 0; place < count; ++place) {
-    end_operations(thread, open, thread.operations[place].down_nanos);
+    const ThreadOperation& operation = thread.operations[place];
+    while (!open.empty() && open.begin()->first <= operation.down_nanos) end_first();
     const Moment begin = thread.begins[place];
-    for (const Moment moment : {begin, thread.operations[place].end}) {
+    for (const Moment moment : {begin, operation.end}) {
       if (moment.kind == Moment::Kind::node)
         all_.nodes_[moment.number].order = place;
       else
         all_.passes_[moment.number].order = place;
     }
     thread.place_of_begin[place] = static_cast<std::uint32_t>(thread.moments.size());
-    thread.moments.push_back({thread.operations[place].down_nanos, begin});
-    open.push_back(place);
+    thread.moments.push_back({operation.down_nanos, begin});
+    open.emplace(operation.up_nanos, -std::int64_t{place});
   }
-  end_operations(thread, open, std::numeric_limits<std::int64_t>::max());
+  while (!open.empty()) end_first();
   ThreadLife& life = thread.life;
-  if (!life.has_begun) life.begin_nanos = thread.moments.front().time_nanos;
+  if (!life.has_begun) life.begin_nanos = life.end_nanos = thread.moments.front().time_nanos;
   if (!life.has_ended) life.end_nanos = std::max(life.end_nanos, thread.moments.back().time_nanos);
-}
-
-/// Ends the open operations that end by a time, the one that began last first.
-void MomentReader::end_operations(ThreadState& thread, std::vector<std::uint32_t>& open,
-                                  std::int64_t until_nanos) {
-  const auto up_of = [&](std::uint32_t place) { return thread.operations[place].up_nanos; };
-  std::vector<std::uint32_t> ended;
-  std::erase_if(open, [&](std::uint32_t place) {
-    if (up_of(place) > until_nanos) return false;
-    ended.push_back(place);
-    return true;
-  });
-  std::sort(ended.begin(), ended.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return up_of(a) != up_of(b) ? up_of(a) < up_of(b) : a > b;
-  });
-  for (const std::uint32_t place : ended) {
-    thread.place_of_end[place] = static_cast<std::uint32_t>(thread.moments.size());
-    thread.moments.push_back({up_of(place), thread.operations[place].end});
-  }
 }
 
 }  // namespace eventspace

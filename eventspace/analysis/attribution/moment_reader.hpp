@@ -3,6 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,12 +17,12 @@ namespace eventspace {
 
 /// Adds the records of a run to its moments.
 ///
-/// If the run has more than `operations_max` records of operations, the moments end with the last
-/// operation that was kept, and so do the lives of the threads.
+/// If the run has more than `operations_max` records, the moments end with the last operation that
+/// was kept, and so do the lives of the threads.
 ///
 /// Requires: `moments` outlives the reader. prepare() is called once, after the last add(); until
 ///           then the moments are not complete.
-class MomentReader {
+class MomentReader : private MomentTypes {
  public:
   MomentReader(Moments& all, std::size_t operations_max);
 
@@ -32,15 +34,6 @@ class MomentReader {
   void prepare();
 
  private:
-  using KeptPass = Moments::KeptPass;
-  using KeptRound = Moments::KeptRound;
-  using Node = Moments::Node;
-  using Before = Moments::Before;
-  using TimedMoment = Moments::TimedMoment;
-  using ThreadState = Moments::ThreadState;
-  using HopLabels = Moments::HopLabels;
-  using LinkPassage = Moments::LinkPassage;
-  using Driver = Moments::Driver;
   class GroupNodes;
 
   void make_hop_labels();
@@ -56,11 +49,16 @@ class MomentReader {
   void keep_ends(const KeptRound& round, std::uint32_t pass, const Lane& lane);
   void keep_leaf(const KeptRound& round, std::uint32_t pass, const Leaf& leaf);
   void order_thread(ThreadState& thread);
-  static void end_operations(ThreadState& thread, std::vector<std::uint32_t>& open,
-                             std::int64_t until_nanos);
+  void label_times_before(std::uint32_t rank, ThreadState& thread);
+  std::string object_of(const ThreadOperation& operation) const;
+  void keep_all_arrived(const KeptRound& round);
+  /// Counts records that are kept, and returns whether there was room for them.
+  bool has_room_for(std::size_t records);
 
   Moments& all_;
   const std::size_t operations_max_;
+  std::size_t kept_ = 0;
+  std::map<PlaceInProgram, std::uint32_t> numbers_of_places_;
 };
 
 }  // namespace eventspace

@@ -12,6 +12,7 @@
 
 #include "eventspace/analysis/attribution/labels.hpp"
 #include "eventspace/analysis/input/shape.hpp"
+#include "eventspace/group_record.hpp"
 #include "eventspace/record.hpp"
 
 namespace eventspace {
@@ -46,8 +47,16 @@ struct ThreadOperation {
   std::int64_t up_nanos = 0;
   std::uint32_t name = 0;     ///< number of its OperationName
   std::uint32_t leaf = none;  ///< begin of its path; none for a group
-  std::uint64_t kind = 0;     ///< number of the operation on the path
+  std::uint64_t kind = 0;     ///< number of the operation on the path, or a number for a group's
   Moment end;
+  std::uint32_t label_before = 0;  ///< label of the thread's time before it: computing or unknown
+};
+
+/// A place in a program: between an operation on one object and an operation on another.
+struct PlaceInProgram {
+  std::string after;  ///< collective, element or group; "" if the thread begins there
+  std::string before;
+  friend auto operator<=>(const PlaceInProgram&, const PlaceInProgram&) = default;
 };
 
 /// From the begin to the end of a thread, as far as the trace shows them.
@@ -58,49 +67,8 @@ struct ThreadLife {
   bool has_ended = false;
 };
 
-/// The moments of a run, and the objects of which they are. A MomentReader fills it from records,
-/// and Bindings tells what each moment waited for.
-///
-/// Memory: 40 bytes for each record of an operation.
-class Moments {
- public:
-  /// has_common_clock: whether times of different hosts can be compared.
-  Moments(const Shape& shape, bool has_common_clock);
-
-  std::int64_t time_of(Moment moment) const;
-  std::uint32_t host_of(Moment moment) const;
-  /// Returns the rank of the thread of which this moment is the begin or end of an operation, or
-  /// none.
-  std::uint32_t thread_of(Moment moment) const;
-  /// Returns the name of the object whose operation the moment is part of, or none.
-  std::uint32_t name_at(Moment moment) const;
-  /// Returns the place among its thread's operations of the one that begins or ends then.
-  std::uint32_t order_of(Moment moment) const;
-
-  /// All moments have an index below count(). Some indexes stand for records that are missing.
-  std::uint32_t count() const;
-  std::uint32_t index_of(Moment moment) const;
-  Moment at(std::uint32_t index) const;  ///< none if the record is missing
-
-  std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
-  const ThreadLife& life_of(std::uint32_t thread) const { return threads_[thread].life; }
-  /// Returns the operations of a thread in the order of their begins.
-  const std::vector<ThreadOperation>& operations_of(std::uint32_t thread) const {
-    return threads_[thread].operations;
-  }
-  const std::vector<OperationName>& names() const { return names_; }
-  /// Returns the collectives and elements on which threads have paths without a collector.
-  std::vector<std::string> not_recorded() const;
-  const Labels& labels() const { return labels_; }
-  const Structure& structure() const { return shape_.structure; }
-  bool has_common_clock() const { return has_common_clock_; }
-  /// Whether the moments end before the run, because it has too many records.
-  bool is_cut() const { return is_cut_; }
-
- private:
-  friend class MomentReader;
-  friend class Bindings;
-
+/// What a run keeps of its records.
+struct MomentTypes {
   struct KeptPass {
     std::int64_t down_nanos = 0;
     std::int64_t up_nanos = 0;
@@ -118,7 +86,7 @@ class Moments {
   };
   struct Node {
     std::int64_t time_nanos = 0;
-    std::uint32_t host = 0;
+    std::uint32_t host = none;
     std::uint32_t name = none;
     std::uint32_t thread = none;  // rank, for the begin and end of a member's call
     std::uint32_t order = 0;
@@ -169,6 +137,52 @@ class Moments {
     std::uint32_t asks = none;   // element of requests that a push answers
     std::vector<TimedMoment> ends;
   };
+};
+
+/// The moments of a run, and the objects of which they are. A MomentReader fills it from records,
+/// and Bindings tells what each moment waited for.
+///
+/// Memory: about 90 bytes for each record of an operation.
+class Moments : private MomentTypes {
+ public:
+  /// has_common_clock: whether times of different hosts can be compared.
+  Moments(const Shape& shape, bool has_common_clock);
+
+  std::int64_t time_of(Moment moment) const;
+  std::uint32_t host_of(Moment moment) const;
+  /// Returns the rank of the thread of which this moment is the begin or end of an operation, or
+  /// none.
+  std::uint32_t thread_of(Moment moment) const;
+  /// Returns the name of the object whose operation the moment is part of, or none.
+  std::uint32_t name_at(Moment moment) const;
+  /// Returns the place among its thread's operations of the one that begins or ends then.
+  std::uint32_t order_of(Moment moment) const;
+
+  /// All moments have an index below count(). Some indexes stand for records that are missing.
+  std::uint32_t count() const;
+  std::uint32_t index_of(Moment moment) const;
+  Moment at(std::uint32_t index) const;  ///< none if the record is missing
+
+  std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
+  const ThreadLife& life_of(std::uint32_t thread) const { return threads_[thread].life; }
+  /// Returns the operations of a thread in the order of their begins.
+  const std::vector<ThreadOperation>& operations_of(std::uint32_t thread) const {
+    return threads_[thread].operations;
+  }
+  const std::vector<OperationName>& names() const { return names_; }
+  /// Returns the place of a label of computing.
+  const PlaceInProgram& place_of(const TimeLabel& label) const { return places_[label.other]; }
+  /// Returns the collectives and elements on which threads have paths without a collector.
+  std::vector<std::string> not_recorded() const;
+  const Labels& labels() const { return labels_; }
+  const Structure& structure() const { return shape_.structure; }
+  bool has_common_clock() const { return has_common_clock_; }
+  /// Whether the moments end before the run, because it has too many records.
+  bool is_cut() const { return is_cut_; }
+
+ private:
+  friend class MomentReader;
+  friend class Bindings;
 
   const Lane& lane_of(std::uint32_t pass) const;
   const KeptPass* pass_at(const KeptRound& round, std::uint32_t lane) const;
@@ -186,6 +200,7 @@ class Moments {
   std::vector<Node> nodes_;
   std::vector<Before> befores_;  // sorted by node in prepare()
   std::vector<ThreadState> threads_;
+  std::vector<PlaceInProgram> places_{1};  // the first one is the end of a thread
   std::vector<OperationName> names_;
   std::map<OperationName, std::uint32_t> number_of_name_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> name_of_leaf_kind_;
@@ -197,7 +212,11 @@ class Moments {
   std::vector<std::uint32_t> element_of_lane_;    // element at the end of the path, or none
   std::vector<std::vector<std::uint32_t>> asked_at_lane_;  // elements of a check's requests
   std::unordered_map<std::uint32_t, Driver> drivers_;      // keyed by leaf
-  std::unordered_map<std::uint32_t, std::vector<TimedMoment>> share_ends_;  // keyed by host
+  // Ends of hosts' parts in operations of a group, keyed by host and name of the group.
+  std::map<std::pair<std::uint32_t, std::string>, std::vector<TimedMoment>> share_ends_;
+  // Moments at which all contributors of a join had arrived, keyed by round. Only for joins that no
+  // collector follows.
+  std::unordered_map<std::uint32_t, std::uint32_t> all_arrived_;
   // Elements of the values that a check combines, keyed by its wrapper.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> caches_;
   // Rounds of trees with late results, keyed by tree and sequence.

@@ -133,6 +133,8 @@ Finding slow_thread(const ThreadReport& thread, std::int64_t others) {
   finding.place.host = thread.host;
   finding.place.cluster = thread.cluster;
   finding.thread = thread.name;
+  finding.after = thread.after;
+  finding.before = thread.graph;
   finding.figure = (ratio(thread.base_nanos, others) - 1) * 100;
   finding.unit = "percent";
   finding.cost_nanos = times(thread.base_nanos - others, thread.critical_iterations);
@@ -184,6 +186,8 @@ void find_noisy_threads(const Report& report, std::vector<Finding>& found) {
     finding.place.host = thread.host;
     finding.place.cluster = thread.cluster;
     finding.thread = thread.name;
+    finding.after = thread.after;
+    finding.before = thread.graph;
     finding.figure = static_cast<double>(thread.noise_median_nanos);
     finding.unit = "nanoseconds";
     finding.cost_nanos = thread.critical_noise_nanos;
@@ -353,7 +357,7 @@ void remove_repeated(std::vector<Finding>& found) {
       return false;
     const bool is_new = seen.emplace(finding.kind, finding.place.host, finding.thread).second;
     for (const std::string& host : finding.hosts) seen.emplace(finding.kind, host, "");
-    return !is_new;
+    return finding.is_of_group && !is_new;
   });
 }
 

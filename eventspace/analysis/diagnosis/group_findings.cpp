@@ -28,6 +28,8 @@ Finding slow_in_group(const GroupMemberReport& member, std::int64_t nanos, std::
   finding.unit = "percent";
   finding.cost_nanos = cost_nanos;
   finding.basis = "one host's own clock";
+  finding.is_of_group = true;
+  finding.before = member.group;
   return finding;
 }
 

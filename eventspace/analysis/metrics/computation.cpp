@@ -138,7 +138,7 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   if (!is_move && shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].has_joins())
     return nanos;
   const Kept kept(begin, nanos, operation.sequence);
-  if (last.leaf == none) {
+  if (last == At{}) {
     thread.before_first = First{here, kept};
   } else {
     const std::uint32_t place = place_between(last, here);
@@ -175,6 +175,13 @@ std::uint32_t Computation::place_between(const At& after, const At& before) {
   leaf.places.push_back(static_cast<std::uint32_t>(places_.size()));
   places_.emplace_back(after, before, group_of(after, before), exact_max_);
   return leaf.places.back();
+}
+
+void Computation::add_group_operation(const GroupMember& member) {
+  if (member.thread >= threads_.size() || !threads_[member.thread].has_begun) return;
+  ThreadState& thread = threads_[member.thread];
+  thread.last_up = std::max(thread.last_up, member.end_nanos);
+  thread.last = At{none, group_operation_kind(member.text)};
 }
 
 void Computation::add_thread(const EventRecord& life) {
@@ -313,7 +320,14 @@ void Computation::judge(bool all) {
     const std::size_t count = all ? place.kept.size() : (place.kept.size() + 1) / 2;
     for (std::size_t one = 0; one < count; ++one) judge_one(place, place.kept[one], bounds);
     kept_ -= count;
-    if (all) look_for_period(place, bounds);
+    if (all && place.noise.count() >= noisy_outliers) {
+      if (const auto period = find_period(computed_of(place.kept, bounds.base, bounds.outlier))) {
+        place.period_nanos = period->nanos;
+        place.period_agreement = period->agreement;
+        place.iteration = iteration_of(place.kept);
+        place.spectrum = period->spectrum;
+      }
+    }
     if (!all) judged_early_ += count;
     place.kept.erase(place.kept.begin(), place.kept.begin() + static_cast<std::ptrdiff_t>(count));
   }
@@ -354,16 +368,6 @@ void Computation::judge_one(PlaceState& place, const Kept& kept, const Bounds& b
   graph.lost += static_cast<double>(effective) * static_cast<double>(tree.leaves.size());
 }
 
-void Computation::look_for_period(PlaceState& place, const Bounds& bounds) {
-  if (place.noise.count() < noisy_outliers) return;
-  const auto period = find_period(computed_of(place.kept, bounds.base, bounds.outlier));
-  if (!period) return;
-  place.period_nanos = period->nanos;
-  place.period_agreement = period->agreement;
-  place.iteration = iteration_of(place.kept);
-  place.spectrum = period->spectrum;
-}
-
 std::vector<std::int64_t> Computation::critical_noise() const {
   std::vector<std::int64_t> noise(leaves_.size(), 0);
   for (const PlaceState& place : places_) add_to(noise[place.before.leaf], place.critical_noise);
@@ -375,7 +379,7 @@ std::int64_t Computation::noise_between(const At& after, const At& before,
   if (before.leaf == none) return 0;
   for (const std::uint32_t number : leaves_[before.leaf].places) {
     const PlaceState& place = places_[number];
-    if (place.before != before || (place.after != after && after.leaf != none)) continue;
+    if (place.before != before || (place.after != after && after != At{})) continue;
     return nanos > place.outlier ? nanos - place.base : 0;
   }
   return 0;
@@ -407,11 +411,12 @@ void keep_spectra_of_noisiest(std::vector<ThreadReport>& threads) {
 
 }  // namespace
 
-void Computation::report(Report& report, const Conditional& conditional) const {
+void Computation::report(Report& report, const Conditional& conditional,
+                         const GroupTexts& texts) const {
   for (const LeafState& leaf : leaves_)
     for (const std::uint32_t place : leaf.places) {
       if (places_[place].all.count() == 0) continue;
-      report.threads.push_back(report_thread(place));
+      report.threads.push_back(report_thread(place, texts));
       const ThreadReport& thread = report.threads.back();
       const std::string after =
           leaf.places.size() == 1 ? "" : fmt::format(" after {}", thread.after);
@@ -424,7 +429,7 @@ void Computation::report(Report& report, const Conditional& conditional) const {
   report_lateness(report, conditional);
 }
 
-ThreadReport Computation::report_thread(std::uint32_t place) const {
+ThreadReport Computation::report_thread(std::uint32_t place, const GroupTexts& texts) const {
   const PlaceState& state = places_[place];
   const std::uint32_t number = state.before.leaf;
   const Leaf& leaf = shape_.leaves[number];
@@ -434,6 +439,9 @@ ThreadReport Computation::report_thread(std::uint32_t place) const {
   thread.name = shape_.structure.thread_name(leaf.thread);
   thread.rank = leaf.thread;
   thread.graph = path.graph;
+  const std::string* const group = texts.find(static_cast<std::uint32_t>(state.after.kind));
+  if (state.after.leaf == none && state.after.kind != 0 && group != nullptr)
+    thread.after = group_operation_of(*group).group;
   if (state.after.leaf != none)
     thread.after = shape_.structure.paths[shape_.leaves[state.after.leaf].path].graph;
   thread.host = host.name;

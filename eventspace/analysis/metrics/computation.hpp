@@ -15,6 +15,7 @@
 #include "eventspace/analysis/metrics/period.hpp"
 #include "eventspace/analysis/report/distribution.hpp"
 #include "eventspace/analysis/report/report.hpp"
+#include "eventspace/group_record.hpp"
 #include "eventspace/record.hpp"
 
 namespace eventspace {
@@ -62,15 +63,18 @@ class Computation {
   /// the duration of the computation before the operation, or -1 if it is unknown.
   std::int64_t add(std::uint32_t leaf, const EventRecord& operation);
   void add_thread(const EventRecord& life);
+  /// Adds an operation of a thread in a group. Its time is no computation.
+  void add_group_operation(const GroupMember& member);
   void finish();
 
-  void report(Report& report, const Conditional& conditional) const;
+  /// texts: the names of operations of groups.
+  void report(Report& report, const Conditional& conditional, const GroupTexts& texts) const;
   std::vector<std::int64_t> critical_noise() const;  ///< indexed by leaf
 
   /// Operation of a thread, as far as it determines a place of the program.
   struct At {
-    std::uint32_t leaf = none;  ///< begin of its path, or none if there is no operation
-    std::uint64_t kind = 0;     ///< number of the operation on the path
+    std::uint32_t leaf = none;  ///< begin of its path; none for a group, or if there is none
+    std::uint64_t kind = 0;     ///< number of the operation; 0 if there is none
     friend auto operator<=>(const At&, const At&) = default;
   };
   /// Returns the part of a computation between two operations that is noise. Requires: finish().
@@ -173,10 +177,9 @@ class Computation {
   static void find_noise_in_all(PlaceState& place, const Usual& like, Bounds& bounds);
   void judge(bool all);
   void judge_one(PlaceState& place, const Kept& kept, const Bounds& bounds);
-  static void look_for_period(PlaceState& place, const Bounds& bounds);
   /// Returns the place of a leaf with the longest computations in total, or none.
   std::uint32_t main_place_of(std::uint32_t leaf) const;
-  ThreadReport report_thread(std::uint32_t place) const;
+  ThreadReport report_thread(std::uint32_t place, const GroupTexts& texts) const;
   void report_hosts(Report& report) const;
   static void compare_with_others(std::vector<HostReport>& all,
                                   const std::vector<std::uint32_t>& hosts, std::uint32_t number);

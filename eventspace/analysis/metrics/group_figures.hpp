@@ -37,6 +37,7 @@ class GroupFigures {
                std::size_t open_bytes_max, OnMessage on_message, OnOperation on_operation);
 
   void add(std::uint32_t host, const EventRecord& record);
+  const GroupTexts& texts() const { return operations_.texts(); }
   /// Completes the figures. Call once. `begin_nanos` is the begin of the run.
   GroupsReport finish(std::int64_t begin_nanos);
   /// Adds the series that a comparison of two runs needs.

@@ -47,12 +47,14 @@ struct Finding {
   /// Whether the cost is the difference to a predicted run without the finding. Otherwise it is a
   /// difference of times by a number of rounds.
   bool is_predicted = false;
-  bool is_hidden = false;  ///< whether the run would be shorter only without other findings, too
+  bool is_of_group = false;  ///< whether it is from the operations of a group
+  bool is_hidden = false;    ///< whether the run would be shorter only without other findings, too
   /// Predicted time of the run without this finding and all before it; 0 if not predicted.
   std::int64_t run_without_nanos = 0;
   /// Hosts that are alike, if the finding is about several.
   std::vector<std::string> hosts;
-  std::string from, to;  ///< the clusters or hosts that a link or network connects
+  std::string after, before;  ///< place of a thread's program, as in ThreadReport
+  std::string from, to;       ///< the clusters or hosts that a link or network connects
   std::string sentence;
   std::vector<std::string> rests_on_damage;
 };

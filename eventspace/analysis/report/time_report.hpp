@@ -135,6 +135,8 @@ struct TimeReport {
   bool has_critical_path = false;
   IterationReport iterations;
   std::string headline;
+  TimeCause headline_cause = TimeCause::unknown;  ///< largest cause of the headline's part
+  std::string headline_where;                     ///< its place, as in TimeRow
   std::string advice;
   std::string sensitivity;
   std::int64_t predicted_nanos = 0;
