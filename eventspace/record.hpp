@@ -35,6 +35,19 @@ enum class EventKind : std::uint8_t {
   clock = 20,  // 21 to 24 are GroupEvent, group_record.hpp
   /// Data that lanes sent from one cluster to another, as packed in transfer_record.hpp.
   transfer = 25,
+  /// A thread started an operation and went on without its result. `place`: rank of the thread.
+  /// `slot`: number of the path in the plan. `sequence`: that of the move. With the flag
+  /// event_in_group, `slot` is the number of the host's share. `down`: the thread called. `up`: the
+  /// call returned.
+  start = 26,
+  /// A thread waited for an operation that it had started, from `down` to `up`. The other fields
+  /// are
+  /// those of `start`.
+  wait = 27,
+  /// A thread marked the end of an iteration. `place`: rank of the thread. `sequence`: number of
+  /// the
+  /// mark, from 0.
+  iteration = 28,
 };
 
 /// Bits of `EventRecord::flags`: facts that were known when the record was made.
@@ -45,6 +58,7 @@ inline constexpr std::uint8_t event_proved = 8;      ///< a part of the values d
 inline constexpr std::uint8_t event_cached = 16;     ///< value had arrived before it was wanted
 inline constexpr std::uint8_t event_remote = 32;     ///< operation arrived from another host
 inline constexpr std::uint8_t event_undecided = 64;  ///< cache read that was not needed
+inline constexpr std::uint8_t event_in_group = 128;  ///< the started operation is one of a group
 
 /// Times at which an operation passed a collector down and up, or at which another event began and
 /// ended.
@@ -84,6 +98,15 @@ constexpr bool is_read_operation(std::uint64_t kind) { return kind >= 2 && kind 
 constexpr bool makes_room(std::uint64_t kind) { return kind == 2 || kind == 3 || kind == 9; }
 
 inline constexpr std::uint32_t event_bytes_max = (1u << 24) - 1;
+
+constexpr std::uint64_t number_of_kind(EventKind kind) { return static_cast<std::uint64_t>(kind); }
+
+/// Whether the record is of a call by which a thread starts an operation, waits for one, or marks
+/// an iteration.
+inline bool is_call(const EventRecord& record) {
+  return record.kind >= number_of_kind(EventKind::start) &&
+         record.kind <= number_of_kind(EventKind::iteration);
+}
 
 inline bool is_operation(const EventRecord& record) {
   return record.kind <= static_cast<std::uint64_t>(EventKind::operation_last);

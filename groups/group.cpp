@@ -178,6 +178,16 @@ void Group::run(Call call) {
 
 namespace {
 
+/// Records in the trace of an operation how long a member waits for it.
+struct TracedWait {
+  const Running& running;
+  const std::size_t member;
+  const std::int64_t begin_nanos = running.trace ? running.trace->now() : 0;
+  ~TracedWait() {
+    if (running.trace) running.trace->waited(member, begin_nanos);
+  }
+};
+
 /// One member's part in a started operation. While the operation runs, it shares the call with its
 /// host, which may use the call for longer than the handle exists.
 struct StartedCall final : runtime::Pending<void> {
@@ -196,7 +206,10 @@ struct StartedCall final : runtime::Pending<void> {
   }
   void take(runtime::Deadline deadline) override {
     const std::shared_ptr<HostGroup> its = std::move(group);
-    its->wait(*running, place, deadline);
+    {
+      const TracedWait traced{*running, place - its->layout().first_on(its->participant())};
+      its->wait(*running, place, deadline);
+    }
     move_tuple(call, runtime::sooner(its->runtime(), its->deadline(), deadline));
   }
   void drop() noexcept override {

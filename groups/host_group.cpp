@@ -199,7 +199,7 @@ std::shared_ptr<Running> HostGroup::enter(std::uint32_t place, std::uint64_t num
       throw base::UsageError(why);
     }
     running->calls[place - layout_.first_on(me_)] = call;
-    if (running->trace) running->trace->came(place - layout_.first_on(me_));
+    if (running->trace) running->trace->came(place - layout_.first_on(me_), waits);
     if (++running->come < running->calls.size()) return running;
     if (const std::string why = overlap_text(*running); !why.empty()) {
       fail(lock, number, failure_of(why, paths::FailureCause::application), failing_);

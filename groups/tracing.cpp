@@ -55,7 +55,30 @@ std::uint32_t ShareTrace::host(std::uint32_t participant) const {
   return group_.layout_.hosts()[participant];
 }
 
-void ShareTrace::came(std::size_t member) { came_[member] = now(); }
+void ShareTrace::came(std::size_t member, bool waits) {
+  came_[member] = now();
+  if (!waits)
+    group_.deployment_.recorder().add(
+        call_record(eventspace::EventKind::start, member, came_[member]));
+}
+
+void ShareTrace::waited(std::size_t member, std::int64_t begin_nanos) const {
+  group_.deployment_.recorder().add(call_record(eventspace::EventKind::wait, member, begin_nanos));
+}
+
+/// Returns the record of a call of a member's thread that ends now.
+eventspace::EventRecord ShareTrace::call_record(eventspace::EventKind kind, std::size_t member,
+                                                std::int64_t begin_nanos) const {
+  eventspace::EventRecord record;
+  record.kind = static_cast<std::uint8_t>(kind);
+  record.flags = eventspace::event_in_group;
+  record.place = group_.layout_.thread_at(group_.layout_.first_on(group_.participant_) +
+                                          static_cast<std::uint32_t>(member));
+  record.slot = number_;
+  record.down_nanos = begin_nanos;
+  record.up_nanos = now();
+  return record;
+}
 
 void ShareTrace::add(eventspace::GroupStep step) {
   step.share = number_;

@@ -37,7 +37,11 @@ class ShareTrace {
  public:
   ShareTrace(GroupTrace& group, std::uint64_t operation);
 
-  void came(std::size_t member);
+  /// A member arrived. `waits`: whether its thread waits for the result at once.
+  void came(std::size_t member, bool waits);
+  /// Records that a member that had not waited at once has waited since `begin_nanos`. Any context
+  /// may call it.
+  void waited(std::size_t member, std::int64_t begin_nanos) const;
   void chose(std::string algorithm) { algorithm_ = std::move(algorithm); }
   std::int64_t now() const;
   std::uint32_t host() const;  ///< number of the host in the deployment's plan
@@ -49,6 +53,9 @@ class ShareTrace {
   void end(const Calls& calls, bool has_failed);
 
  private:
+  eventspace::EventRecord call_record(eventspace::EventKind kind, std::size_t member,
+                                      std::int64_t begin_nanos) const;
+
   GroupTrace& group_;
   const std::uint64_t operation_;
   const std::uint32_t number_;      // number among the parts that this host recorded

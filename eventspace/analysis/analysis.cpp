@@ -110,6 +110,7 @@ struct Analysis::Parts {
   void add_operation(std::uint32_t host, const EventRecord& record);
   void add_other(std::uint32_t host, const EventRecord& record);
   void add_transfer(const EventRecord& record);
+  void add_call(std::uint32_t host, const EventRecord& record);
   bool is_stage_of(std::uint32_t host, std::uint32_t stage) const {
     return stage < shape.structure.stages.size() && shape.structure.host_of(stage) == host;
   }
@@ -153,9 +154,11 @@ void Analysis::Parts::add(std::uint32_t host, const EventRecord& record) {
     groups.add(host, record);
     if (is(record, GroupEvent::member) && record.place < thread_count &&
         shape.structure.host_of_thread(record.place) == host)
-      computation.add_group_operation(member_of(record));
+      computation.add_in_group(record);
   } else if (is_transfer(record)) {
     add_transfer(record);
+  } else if (is_call(record)) {
+    add_call(host, record);
   } else {
     add_other(host, record);
   }
@@ -215,6 +218,22 @@ void Analysis::Parts::add_transfer(const EventRecord& record) {
   } else {
     ++coverage.unknown;
   }
+}
+
+void Analysis::Parts::add_call(std::uint32_t host, const EventRecord& record) {
+  if (record.place >= thread_count || shape.structure.host_of_thread(record.place) != host) {
+    ++coverage.unknown;
+    return;
+  }
+  const bool is_mark = record.kind == number_of_kind(EventKind::iteration);
+  if (is_mark || (record.flags & event_in_group) != 0) {
+    if (!is_mark) computation.add_in_group(record);
+    return moment_reader.add_call(record, none);
+  }
+  const std::uint32_t leaf = shape.leaf_of(record.slot, record.place);
+  if (leaf == none) return;  // the path has no collectors
+  computation.add(leaf, record);
+  moment_reader.add_call(record, leaf);
 }
 
 Report Analysis::finish() {

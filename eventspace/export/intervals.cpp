@@ -215,6 +215,13 @@ Tracks::Place Tracks::place_of(std::uint32_t host, const EventRecord& record) {
     return track(clock_stage, record.place,
                  [&] { return fmt::format("clock of {}", plan.hosts[record.place].name); });
   if (is_of_group(record)) return place_in_group(host, record);
+  if (is_call(record) && record.place < plan.thread_count() &&
+      plan.host_of_thread(record.place) == host) {
+    const std::uint32_t found =
+        track(no_stage, record.place, [&] { return plan.thread_name(record.place); }).track;
+    tracks_[found].thread = record.place;
+    return {found, operation_depth};
+  }
   if (is_transfer(record) && transfer_of(record).to_host < plan.hosts.size()) {
     const std::uint32_t cluster = plan.hosts[transfer_of(record).to_host].cluster;
     return track(transfer_stage, cluster,
@@ -248,6 +255,11 @@ void Tracks::learn(const EventRecord& record) {
     transfer_label_ = static_cast<std::uint32_t>(labels_.size());
     labels_.push_back({"transfer", "transfer", ""});
   }
+  if (is_call(record) && first_call_label_ == 0) {
+    first_call_label_ = static_cast<std::uint32_t>(labels_.size());
+    for (const char* const call : {"start", "wait", "iteration"})
+      labels_.push_back({call, "call", ""});
+  }
   if (!is_of_group(record)) return;
   if (first_group_label_ == 0) {
     first_group_label_ = static_cast<std::uint32_t>(labels_.size());
@@ -276,6 +288,9 @@ std::uint32_t Tracks::label_of(const EventRecord& record) const {
   if (is(record, EventKind::clock)) return clock_label;
   if (is_of_group(record)) return label_in_group(record);
   if (is_transfer(record)) return transfer_label_;
+  if (is_call(record))
+    return first_call_label_ + static_cast<std::uint32_t>(record.kind) -
+           static_cast<std::uint32_t>(EventKind::start);
   const Structure& plan = structure();
   if (record.place >= plan.stages.size() ||
       record.kind > static_cast<std::uint64_t>(EventKind::link))
@@ -468,9 +483,9 @@ void ExportFile::finish() {
 
 std::string_view name_of_kind(const EventRecord& record) {
   if (is_operation(record)) return "operation";
-  constexpr std::array<std::string_view, 10> names = {
-      "thread",     "cache_read", "prefetch",     "link",        "clock",
-      "group_text", "group_step", "group_member", "group_share", "transfer"};
+  constexpr std::array<std::string_view, 13> names = {
+      "thread",       "cache_read",  "prefetch", "link",  "clock", "group_text", "group_step",
+      "group_member", "group_share", "transfer", "start", "wait",  "iteration"};
   const std::uint64_t number = record.kind - static_cast<std::uint64_t>(EventKind::thread);
   return number < names.size() ? names[number] : "unknown";
 }
@@ -489,14 +504,15 @@ std::string names_of_flags(const EventRecord& record) {
                        : transfer.has_stream  ? "|last"
                                               : "last");
   }
-  constexpr std::array<std::pair<std::uint8_t, std::string_view>, 7> names = {
+  constexpr std::array<std::pair<std::uint8_t, std::string_view>, 8> names = {
       {{event_failed, "failed"},
        {event_one_way, "one_way"},
        {event_last_arriver, "last_arriver"},
        {event_proved, "proved"},
        {event_cached, "cached"},
        {event_remote, "remote"},
-       {event_undecided, "undecided"}}};
+       {event_undecided, "undecided"},
+       {event_in_group, "in_group"}}};
   std::string text;
   for (const auto& [flag, name] : names)
     if ((record.flags & flag) != 0) text += fmt::format("{}{}", text.empty() ? "" : "|", name);

@@ -114,6 +114,7 @@ class Tracks {
   std::vector<Crossing> crossings_;
   GroupTexts texts_;
   std::uint32_t transfer_label_ = 0;  // 0 = not created
+  std::uint32_t first_call_label_ = 0;
   // First label of actions and nameless operations; 0 = not created.
   std::uint32_t first_group_label_ = 0;
   std::map<std::uint32_t, std::uint32_t> group_labels_;  // keyed by number of the name

@@ -6,11 +6,13 @@
 
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "base/errors.hpp"
 #include "base/near_match.hpp"
 #include "base/usage_error.hpp"
+#include "eventspace/record.hpp"
 #include "paths/host/deployment.hpp"
 #include "paths/host/dispatcher.hpp"
 #include "paths/plan/names.hpp"
@@ -67,6 +69,22 @@ void describe(Result& result, const PathValues& values) {
 
 }  // namespace
 
+namespace {
+
+/// Returns the record of a call that starts an operation now.
+eventspace::EventRecord record_of_start(const Deployment& deployment, const Operation& operation) {
+  eventspace::EventRecord record;
+  record.kind = static_cast<std::uint8_t>(eventspace::EventKind::start);
+  record.place = deployment.plan().hosts[deployment.index()].first_thread +
+                 deployment.plan().paths[operation.path].first_thread + operation.thread;
+  record.slot = operation.path;
+  record.sequence = operation.sequence;
+  record.down_nanos = deployment.runtime().now().count();
+  return record;
+}
+
+}  // namespace
+
 /// Operation that a path has started. It owns itself while it is under way without a context.
 struct Path::StartedOperation final : runtime::Pending<Result>,
                                       runtime::Completion,
@@ -90,6 +108,8 @@ struct Path::StartedOperation final : runtime::Pending<Result>,
   std::exception_ptr error;
   const PathValues* const values;
   const std::uint64_t sequence;
+  // Record of the wait for the operation, if the run is traced.
+  std::optional<eventspace::EventRecord> wait_record;
   const void* const starter = runtime::calling_context();
   // Last failure of the thread. Only the thread may access it.
   const std::shared_ptr<Failure> last_failure;
@@ -116,7 +136,12 @@ struct Path::StartedOperation final : runtime::Pending<Result>,
   Result take(runtime::Deadline deadline) override {
     if (runtime::calling_context() != starter)
       throw base::UsageError(text() + ", which another thread started");
+    if (wait_record) wait_record->down_nanos = deployment->runtime().now().count();
     const bool has_ended = wait(deadline, {"the started operation", values->path, sequence});
+    if (wait_record) {
+      wait_record->up_nanos = deployment->runtime().now().count();
+      deployment->recorder().add(*wait_record);
+    }
     return noting_failure(*last_failure, [&] {
       if (!has_ended)
         throw TravelError(
@@ -265,13 +290,22 @@ Result Path::move(base::Payload payload, std::span<std::byte> into) {
 Started Path::start(base::Payload payload) {
   const Owner::Use used = use("start");
   check_moved("start", payload);
-  return begin(next_operation(OperationKind::move, 0, std::move(payload)));
+  return begin(next_operation(OperationKind::move, 0, std::move(payload)),
+               deployment_->recorder().is_on());
 }
 
-Started Path::begin(Operation operation) {
+Started Path::begin(Operation operation, bool is_recorded) {
   if (!under_way_) under_way_ = std::make_shared<UnderWay>();
+  eventspace::EventRecord start;
+  if (is_recorded) start = record_of_start(*deployment_, operation);
   wait_while_started(started_max);
   const auto started = std::make_shared<StartedOperation>(*this, std::move(operation));
+  if (is_recorded) {
+    start.up_nanos = deployment_->runtime().now().count();
+    deployment_->recorder().add(start);
+    started->wait_record = start;
+    started->wait_record->kind = static_cast<std::uint8_t>(eventspace::EventKind::wait);
+  }
   under_way_->come();
   if (!first_stage_->needs_context) {
     started->self = started;

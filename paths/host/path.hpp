@@ -134,7 +134,7 @@ class Path {
   Result operate(OperationKind kind, std::uint64_t number, base::Payload payload);
   pastset::Stored read(OperationKind kind, std::uint64_t number);
   Result run(Operation&& operation);
-  Started begin(Operation operation);
+  Started begin(Operation operation, bool is_recorded = false);
   template <class Check>
   void check_move(const Check& check);
   void check_moved(std::string_view what, const base::Payload& payload);

@@ -56,6 +56,17 @@ void Thread::sleep_for(base::Nanos span) {
   deployment_->runtime().sleep_for(span);
 }
 
+void Thread::mark_iteration() {
+  owner_.check("mark_iteration", "the trace");
+  if (!deployment_->recorder().is_on()) return;
+  eventspace::EventRecord mark;
+  mark.kind = static_cast<std::uint8_t>(eventspace::EventKind::iteration);
+  mark.place = rank();
+  mark.sequence = iterations_++;
+  mark.down_nanos = mark.up_nanos = now().count();
+  deployment_->recorder().add(mark);
+}
+
 std::uint32_t Thread::threads() const { return deployment_->plan().thread_count(); }
 
 bool Thread::has_path(std::string_view graph) const {

@@ -55,6 +55,10 @@ class Thread {
 
   base::Nanos now() const;
   void sleep_for(base::Nanos span);
+  /// Marks the end of an iteration of the program, for the report about a trace. Without marks, the
+  /// report finds iterations by the operations of the threads. Does nothing if the run is not
+  /// traced.
+  void mark_iteration();
   /// Returns the thread's own stream of random numbers, derived from the program's seed.
   runtime::Random& random() {
     owner_.check("random", "the numbers");
@@ -80,6 +84,7 @@ class Thread {
   Deployment* deployment_;
   std::uint32_t index_;
   eventspace::EventRecord life_;
+  std::uint64_t iterations_ = 0;
   Owner owner_;
   std::shared_ptr<Failure> last_failure_ = std::make_shared<Failure>();
   std::list<Path> paths_;  // a list, so that paths keep their addresses

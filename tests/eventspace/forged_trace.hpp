@@ -124,6 +124,7 @@ class EveryKind {
       writing.add(run_->next_round());
       for (const Way& way : ways_) pass(way, static_cast<std::uint64_t>(round), add);
       add_group_operation(static_cast<std::uint32_t>(round), add);
+      add_calls(static_cast<std::uint32_t>(round), add);
       if (!is_virtual_) add_clock_looks(round, add);
     }
     writing.add(run_->thread_records());
@@ -247,6 +248,29 @@ class EveryKind {
       add(host, record_of(Transfer{host, other, 4096, true, true, begin + sample::ms,
                                    begin + 2 * sample::ms, begin + 3 * sample::ms}));
     }
+  }
+
+  /// Adds calls of a thread that starts every second operation of its path and of its group, and
+  /// that marks iterations.
+  template <typename Add>
+  void add_calls(std::uint32_t number, const Add& add) const {
+    using namespace eventspace;
+    EventRecord call;
+    call.place = run_->structure.hosts[near()].first_thread;
+    call.down_nanos = call.up_nanos = std::int64_t{number} * 40 * sample::ms;
+    for (const bool is_in_group : {false, true}) {
+      call.slot = is_in_group ? number : 0;
+      call.sequence = is_in_group ? 0 : number;
+      call.flags = is_in_group ? event_in_group : 0;
+      for (const EventKind kind : {EventKind::start, EventKind::wait}) {
+        call.kind = static_cast<std::uint8_t>(kind);
+        if (number % 2 == 0) add(near(), call);
+        call.up_nanos += 30 * sample::ms;
+      }
+    }
+    call.kind = static_cast<std::uint8_t>(EventKind::iteration);
+    call.down_nanos = call.up_nanos;
+    add(near(), call);
   }
 
   template <typename Add>

@@ -287,3 +287,102 @@ collectives: {sum: {operation: sum, template: f64}}
   CHECK(time.iterations.cut_at == "allreduce sum");
   CHECK(time.iterations.count >= 19);
 }
+
+TEST_CASE("attribution: a thread waits for a started operation only while it waits for it") {
+  constexpr int iterations = 30;
+  const TracedRun run(R"(
+clusters: {alpha: {hosts: 1, threads: 1}, beta: {hosts: 1, threads: 1}}
+links: [{between: [alpha, beta], latency: 10ms}]
+collectives: {sum: {operation: sum, template: f64, algorithm: magpie}}
+)",
+                      [](paths::Thread& thread) {
+                        paths::Path& sum = thread.path("sum");
+                        for (int i = 0; i < iterations; ++i) {
+                          paths::Started started = sum.start(base::Payload::of(1.0));
+                          // Longer than the operation in every third iteration.
+                          thread.sleep_for(i % 3 == 0 ? 30ms : 4ms);
+                          started.wait();
+                          thread.sleep_for(1ms);
+                        }
+                      });
+  const TimeReport time = run.report().report.time;
+  INFO(to_text(time, 20));
+  constexpr std::int64_t hidden = 10, visible = 20, ms = 1'000'000;
+  const std::int64_t whole = (time.run_nanos - iterations * 1 * ms - hidden * 30 * ms) / visible;
+  CHECK(nanos_of(time.rows, TimeCause::computing, "") + nanos_of(time.rows, TimeCause::noise, "") ==
+        2 * (hidden * 30 + visible * 4 + iterations) * ms);
+  CHECK(all_of_link(time.rows, "allreduce sum") == 2 * visible * (whole - 4 * ms));
+  CHECK(time.unknown_share == 0);
+  CHECK(nanos_of(time.rows, TimeCause::runtime, "") == 0);
+  CHECK(time.iterations.count == iterations);
+  CHECK(time.iterations.cut_at == "allreduce sum");
+}
+
+TEST_CASE("attribution: a thread waits for a started operation of a group only in its wait") {
+  constexpr int iterations = 30;
+  const TracedRun run(R"(
+clusters: {alpha: {hosts: 1, threads: 2}, beta: {hosts: 1, threads: 1}}
+links: [{between: [alpha, beta], latency: 10ms}]
+lanes:
+)",
+                      [](paths::Thread& thread) {
+                        groups::Group world(thread);
+                        const std::vector<std::int64_t> mine(100, 1);
+                        std::vector<std::int64_t> all(100);
+                        for (int i = 0; i < iterations; ++i) {
+                          groups::Started started =
+                              world.start(groups::allreduce(mine, all, "sum"));
+                          thread.sleep_for(thread.rank() == 0 ? 40ms : 3ms);
+                          started.wait();
+                        }
+                      });
+  const TimeReport time = run.report().report.time;
+  INFO(to_text(time, 20));
+  constexpr std::int64_t ms = 1'000'000;
+  CHECK(nanos_of(time.rows, TimeCause::computing, "allreduce world") > 0);
+  CHECK(nanos_of(time.rows, TimeCause::computing, "") -
+            nanos_of(time.rows, TimeCause::computing, "allreduce world") ==
+        iterations * (40 + 3 + 3) * ms);
+  CHECK(time.unknown_share == 0);
+}
+
+TEST_CASE("attribution: operations that were started and never waited for take no time") {
+  const TracedRun run(R"(
+clusters: {alpha: {hosts: 1, threads: 1}, beta: {hosts: 1, threads: 1}}
+links: [{between: [alpha, beta], latency: 10ms}]
+collectives: {sum: {operation: sum, template: f64}}
+)",
+                      [](paths::Thread& thread) {
+                        for (int i = 0; i < 20; ++i) {
+                          { const auto dropped = thread.path("sum").start(base::Payload::of(1.0)); }
+                          thread.sleep_for(1ms);
+                        }
+                        thread.path("sum").wait_for_started();
+                      });
+  const TimeReport time = run.report().report.time;
+  INFO(to_text(time, 20));
+  CHECK(time.unknown_share == 0);
+  CHECK(all_of_link(time.rows, "") == 0);
+}
+
+TEST_CASE("attribution: iterations end where the program marks them") {
+  const TracedRun run(R"(
+clusters: {here: {hosts: 3, threads: 1}}
+collectives: {sum: {operation: sum, template: f64}}
+)",
+                      [](paths::Thread& thread) {
+                        for (int i = 0; i < 12; ++i) {
+                          // The number of calls in an iteration differs.
+                          for (int call = 0; call < 1 + i % 3; ++call) {
+                            thread.sleep_for(1ms);
+                            thread.path("sum").move_value(1.0);
+                          }
+                          thread.mark_iteration();
+                        }
+                      });
+  const auto iterations = run.report().report.time.iterations;
+  CHECK(iterations.rule == "mark");
+  CHECK(iterations.count == 12);
+  CHECK(iterations.length.min == 1'000'000);
+  CHECK(iterations.length.max == 3'000'000);
+}

@@ -181,6 +181,8 @@ void Bindings::bind_down(std::uint32_t pass, Best& best) const {
     if (thread == none) {
       add_start_of_driver(pass, lane, best);
       missing = all_.hop_labels_[lane.hop].runtime;
+    } else if (here.is_started) {
+      best.add({Moment::Kind::node, all_.starts_.at(pass)}, all_.labels_.runtime_of(host));
     } else {
       best.add(before_in_thread(thread, here.order, false),
                all_.threads_[thread].operations[here.order].label_before);
@@ -257,7 +259,7 @@ void Bindings::bind_up(std::uint32_t pass, Best& best) const {
   const bool has_way_up =
       !is_one_way && lane.join == none && all_.pass_at(round, lane.below) != nullptr;
   best.add({Moment::Kind::down, pass}, has_way_up ? labels.up : labels.runtime);
-  const std::uint32_t thread = lane.leaf == none ? none : all_.shape_.leaves[lane.leaf].thread;
+  const std::uint32_t thread = all_.thread_of({Moment::Kind::up, pass});
   if (thread != none) best.add(before_in_thread(thread, here.order, true), labels.runtime);
   if (!is_one_way) add_below(pass, best);
   Binding& binding = best.binding();

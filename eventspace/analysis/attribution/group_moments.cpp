@@ -69,7 +69,10 @@ class MomentReader::GroupNodes {
                                    name_,
                                    none,
                                    group_operation_kind(member.text),
-                                   {Moment::Kind::node, end}});
+                                   {Moment::Kind::node, end},
+                                   0,
+                                   0,
+                                   member.share});
       thread.begins.push_back({Moment::Kind::node, begin});
     }
     nodes_.push_back(std::move(nodes));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "eventspace/analysis/attribution/division.hpp"
 
@@ -128,19 +130,49 @@ class Finder {
   std::uint64_t active_ = 0;
 };
 
+/// Where iterations may end.
+struct Ends {
+  std::string rule = "none";
+  std::string cut_at;
+  std::size_t each = 1;             // every how many of the times end an iteration
+  std::vector<std::int64_t> times;  // latest time over all threads
+};
+
+Ends ends_by_operations(const Moments& moments) {
+  const Finder finder(moments);
+  const auto cut = finder.cut();
+  if (!cut) return {};
+  const Uses& use = finder.use(*cut);
+  return {use.is_collective ? "collective" : "element", use.name, finder.period_of(*cut),
+          finder.returns_of(*cut)};
+}
+
+/// Returns no times if threads marked iterations differently often.
+Ends ends_by_marks(const Moments& moments) {
+  Ends ends{"mark", "", 1, {}};
+  std::size_t least = 0;
+  for (std::uint32_t thread = 0; thread < moments.threads(); ++thread) {
+    const std::vector<std::int64_t>& marks = moments.marks_of(thread);
+    if (marks.empty()) continue;
+    least = least == 0 ? marks.size() : std::min(least, marks.size());
+    if (ends.times.size() < marks.size()) ends.times.resize(marks.size(), marks.front());
+    for (std::size_t place = 0; place < marks.size(); ++place)
+      ends.times[place] = std::max(ends.times[place], marks[place]);
+  }
+  if (ends.times.size() - least > 1) ends.times.clear();
+  return ends;
+}
+
 }  // namespace
 
 IterationReport find_iterations(const Moments& moments, std::int64_t begin_nanos,
                                 std::int64_t end_nanos) {
   IterationReport report;
-  const Finder finder(moments);
-  const auto cut = finder.cut();
-  if (!cut) return report;
-  const std::vector<std::int64_t> returns = finder.returns_of(*cut);
-  const std::size_t period = finder.period_of(*cut);
+  Ends ends = ends_by_marks(moments);
+  if (ends.times.size() < 2) ends = ends_by_operations(moments);
   std::vector<std::int64_t> cuts;
-  for (std::size_t place = period - 1; place < returns.size(); place += period)
-    cuts.push_back(cuts.empty() ? returns[place] : std::max(cuts.back(), returns[place]));
+  for (std::size_t place = ends.each - 1; place < ends.times.size(); place += ends.each)
+    cuts.push_back(cuts.empty() ? ends.times[place] : std::max(cuts.back(), ends.times[place]));
   if (cuts.size() < 2) return report;
   Distribution lengths;
   for (std::size_t place = 1; place < cuts.size(); ++place)
@@ -160,10 +192,9 @@ IterationReport find_iterations(const Moments& moments, std::int64_t begin_nanos
     report.lengths.add(at - from);
     from = at;
   }
-  const Uses& use = finder.use(*cut);
-  report.rule = use.is_collective ? "collective" : "element";
-  report.cut_at = use.name;
-  report.each = period;
+  report.rule = ends.rule;
+  report.cut_at = ends.cut_at;
+  report.each = ends.each;
   report.count = all.count();
   report.length = all.summary();
   report.end_nanos = std::max<std::int64_t>(0, end_nanos - from);

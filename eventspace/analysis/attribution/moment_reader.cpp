@@ -269,7 +269,10 @@ void MomentReader::keep_leaf(const KeptRound& round, std::uint32_t pass, const L
                                name_of_leaf(number, round.kind),
                                number,
                                round.kind,
-                               {Moment::Kind::up, pass}});
+                               {Moment::Kind::up, pass},
+                               0,
+                               0,
+                               round.sequence});
   thread.begins.push_back({Moment::Kind::down, pass});
 }
 
@@ -308,6 +311,7 @@ void MomentReader::prepare() {
   for (auto& [stage, passages] : all_.passages_)
     std::stable_sort(passages.begin(), passages.end(),
                      [](const auto& a, const auto& b) { return a.up_nanos < b.up_nanos; });
+  connect_calls();
   std::stable_sort(all_.befores_.begin(), all_.befores_.end(),
                    [](const Before& a, const Before& b) { return a.node < b.node; });
   for (std::uint32_t place = 0; place < all_.befores_.size(); ++place) {
@@ -323,6 +327,7 @@ void MomentReader::prepare() {
     thread.life.end_nanos =
         has_moments ? thread.moments.back().time_nanos : thread.life.begin_nanos;
   }
+  for (const auto& [pass, node] : all_.starts_) all_.passes_[pass].order = all_.nodes_[node].order;
 }
 
 std::string MomentReader::object_of(const ThreadOperation& operation) const {
@@ -344,12 +349,12 @@ void MomentReader::label_times_before(std::uint32_t rank, ThreadState& thread) {
     if (is_new) all_.places_.push_back(place->first);
     one.label_before = all_.labels_.number_of({TimeCause::computing, rank, place->second});
     after = before;
-    if (one.leaf == none || one.kind != move_operation) continue;
-    const std::uint64_t sequence = all_.rounds_[all_.passes_[one.end.number].round].sequence;
+    const bool is_move = one.kind == move_operation || one.kind == number_of_kind(EventKind::start);
+    if (one.leaf == none || !is_move) continue;
     std::uint64_t& next = next_moves[one.leaf];
-    if (sequence > next)
+    if (one.number > next)
       one.label_before = all_.labels_.unknown_of(host, UnknownReason::missing_records);
-    next = std::max(next, sequence + 1);
+    next = std::max(next, one.number + 1);
   }
 }
 
@@ -363,13 +368,8 @@ void MomentReader::order_thread(ThreadState& thread) {
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const ThreadOperation& one = thread.operations[a];
     const ThreadOperation& other = thread.operations[b];
-    const auto sequence_of = [&](const ThreadOperation& operation) -> std::uint64_t {
-      return operation.leaf == none
-                 ? 0
-                 : all_.rounds_[all_.passes_[operation.end.number].round].sequence;
-    };
-    return std::tuple(one.down_nanos, -one.up_nanos, sequence_of(one)) <
-           std::tuple(other.down_nanos, -other.up_nanos, sequence_of(other));
+    return std::tuple(one.down_nanos, -one.up_nanos, one.place, one.number) <
+           std::tuple(other.down_nanos, -other.up_nanos, other.place, other.number);
   });
   std::vector<ThreadOperation> operations;
   std::vector<Moment> begins;

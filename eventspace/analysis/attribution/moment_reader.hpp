@@ -30,11 +30,14 @@ class MomentReader : private MomentTypes {
   void add_cache_read(const EventRecord& record);
   void add_link(const EventRecord& record);
   void add_thread(const EventRecord& life);
+  /// Adds a call of a thread. leaf: begin of its path; none if the operation is one of a group.
+  void add_call(const EventRecord& call, std::uint32_t leaf);
   void add(const WholeOperation& operation, const GroupTexts& texts);
   void prepare();
 
  private:
   class GroupNodes;
+  class ThreadCalls;
 
   void make_hop_labels();
   HopLabels labels_of(const Hop& hop);
@@ -52,6 +55,7 @@ class MomentReader : private MomentTypes {
   void label_times_before(std::uint32_t rank, ThreadState& thread);
   std::string object_of(const ThreadOperation& operation) const;
   void keep_all_arrived(const KeptRound& round);
+  void connect_calls();
   /// Counts records that are kept, and returns whether there was room for them.
   bool has_room_for(std::size_t records);
 

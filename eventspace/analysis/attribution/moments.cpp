@@ -57,7 +57,8 @@ std::uint32_t Moments::thread_of(Moment moment) const {
     case Moment::Kind::down:
     case Moment::Kind::up: {
       const Lane& lane = lane_of(moment.number);
-      return lane.leaf == none ? none : shape_.leaves[lane.leaf].thread;
+      const bool has_thread = lane.leaf != none && !passes_[moment.number].is_started;
+      return has_thread ? shape_.leaves[lane.leaf].thread : none;
     }
     case Moment::Kind::node: return nodes_[moment.number].thread;
     case Moment::Kind::thread_begin:

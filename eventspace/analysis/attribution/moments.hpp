@@ -50,6 +50,8 @@ struct ThreadOperation {
   std::uint64_t kind = 0;     ///< number of the operation on the path, or a number for a group's
   Moment end;
   std::uint32_t label_before = 0;  ///< label of the thread's time before it: computing or unknown
+  std::uint32_t place = 0;         ///< place among the calls of the thread, if it is one of them
+  std::uint64_t number = 0;        ///< number of the move, or of the host's share in a group
 };
 
 /// A place in a program: between an operation on one object and an operation on another.
@@ -76,6 +78,7 @@ struct MomentTypes {
     std::uint32_t bytes : 24 = 0;
     std::uint32_t flags : 8 = 0;
     std::uint32_t order = 0;  // place among the thread's operations, for a leaf of a thread
+    bool is_started = false;  // whether the thread went on without the result
     bool is_here = false;
   };
   struct KeptRound {
@@ -103,8 +106,18 @@ struct MomentTypes {
     std::int64_t time_nanos = 0;
     Moment moment;
   };
+  /// Call by which a thread starts an operation, or waits for one.
+  struct ThreadCall {
+    std::uint32_t leaf = none;  // none for an operation of a group
+    std::uint64_t number = 0;   // number of the move, or of the share
+    bool is_wait = false;
+    std::int64_t down_nanos = 0;
+    std::int64_t up_nanos = 0;
+  };
   struct ThreadState {
     ThreadLife life;
+    std::vector<ThreadCall> calls;
+    std::vector<std::int64_t> marks;  // ends of iterations, as the program marks them
     std::vector<ThreadOperation> operations;
     std::vector<Moment> begins;  // begin of each operation
     std::vector<TimedMoment> moments;
@@ -169,6 +182,10 @@ class Moments : private MomentTypes {
   const std::vector<ThreadOperation>& operations_of(std::uint32_t thread) const {
     return threads_[thread].operations;
   }
+  /// Returns the times at which a thread marked the end of an iteration.
+  const std::vector<std::int64_t>& marks_of(std::uint32_t thread) const {
+    return threads_[thread].marks;
+  }
   const std::vector<OperationName>& names() const { return names_; }
   /// Returns the place of a label of computing.
   const PlaceInProgram& place_of(const TimeLabel& label) const { return places_[label.other]; }
@@ -217,6 +234,7 @@ class Moments : private MomentTypes {
   // Moments at which all contributors of a join had arrived, keyed by round. Only for joins that no
   // collector follows.
   std::unordered_map<std::uint32_t, std::uint32_t> all_arrived_;
+  std::unordered_map<std::uint32_t, std::uint32_t> starts_;  // node of the call, keyed by pass
   // Elements of the values that a check combines, keyed by its wrapper.
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> caches_;
   // Rounds of trees with late results, keyed by tree and sequence.

@@ -347,4 +347,14 @@ class Compiler {
 
 Shape::Shape(const Structure& given) : structure(given) { Compiler(*this).compile(); }
 
+// Leaves are in the order of their paths, and of threads in each.
+std::uint32_t Shape::leaf_of(std::uint32_t path, std::uint32_t thread) const {
+  const auto found = std::lower_bound(leaves.begin(), leaves.end(), std::pair(path, thread),
+                                      [](const Leaf& leaf, const auto& wanted) {
+                                        return std::pair(leaf.path, leaf.thread) < wanted;
+                                      });
+  if (found == leaves.end() || found->path != path || found->thread != thread) return none;
+  return static_cast<std::uint32_t>(found - leaves.begin());
+}
+
 }  // namespace eventspace

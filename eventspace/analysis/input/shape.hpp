@@ -99,6 +99,8 @@ struct Shape {
     const std::uint32_t first = first_lane[stage];
     return slot < first_lane[stage + 1] - first ? first + slot : none;
   }
+  /// Returns the number of the Leaf of a thread on a path, or none if no collector shows it.
+  std::uint32_t leaf_of(std::uint32_t path, std::uint32_t thread) const;
 
   const Structure& structure;
   /// The hosts between which an emulated link next to a `forward` wrapper delays messages, indexed

@@ -109,11 +109,15 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   if (rank == none) return -1;
   ThreadState& thread = threads_[rank];
   LeafState& leaf = leaves_[number];
+  const bool is_start = operation.kind == number_of_kind(EventKind::start);
+  const bool is_wait = operation.kind == number_of_kind(EventKind::wait);
   const bool is_move = operation.kind == move_operation;
+  if (is_move && leaf.started.erase(operation.sequence) > 0) return -1;
+  if (is_start) leaf.started.insert(operation.sequence);
   // If the operations between two records are missing, the time between the records is not one
   // computation.
-  const bool is_next = !is_move || operation.sequence == leaf.next_sequence;
-  if (is_move) leaf.next_sequence = operation.sequence + 1;
+  const bool is_next = !(is_move || is_start) || operation.sequence == leaf.next_sequence;
+  if (is_move || is_start) leaf.next_sequence = operation.sequence + 1;
   const bool had_begun = thread.has_begun;
   const std::int64_t begin = thread.last_up;
   const At here{number, operation.kind};
@@ -135,7 +139,8 @@ std::int64_t Computation::add(std::uint32_t number, const EventRecord& operation
   }
   // No round contains these operations, so they cannot be late in a round. A move through a join is
   // in a round.
-  if (!is_move && shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].has_joins())
+  if (!is_move && !is_start && !is_wait &&
+      shape_.trees[shape_.lanes[shape_.leaves[number].lane].tree].has_joins())
     return nanos;
   const Kept kept(begin, nanos, operation.sequence);
   if (last == At{}) {
@@ -177,11 +182,19 @@ std::uint32_t Computation::place_between(const At& after, const At& before) {
   return leaf.places.back();
 }
 
-void Computation::add_group_operation(const GroupMember& member) {
-  if (member.thread >= threads_.size() || !threads_[member.thread].has_begun) return;
-  ThreadState& thread = threads_[member.thread];
-  thread.last_up = std::max(thread.last_up, member.end_nanos);
-  thread.last = At{none, group_operation_kind(member.text)};
+void Computation::add_in_group(const EventRecord& record) {
+  if (record.place >= threads_.size() || !threads_[record.place].has_begun) return;
+  ThreadState& thread = threads_[record.place];
+  std::uint64_t kind = record.kind;
+  if (is(record, GroupEvent::member)) {
+    const GroupMember member = member_of(record);
+    if (thread.started_shares.erase(member.share) > 0) return;
+    kind = group_operation_kind(member.text);
+  } else if (record.kind == number_of_kind(EventKind::start)) {
+    thread.started_shares.insert(record.slot);
+  }
+  thread.last_up = std::max(thread.last_up, +record.up_nanos);
+  thread.last = At{none, kind};
 }
 
 void Computation::add_thread(const EventRecord& life) {

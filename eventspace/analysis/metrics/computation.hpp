@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -63,8 +64,9 @@ class Computation {
   /// the duration of the computation before the operation, or -1 if it is unknown.
   std::int64_t add(std::uint32_t leaf, const EventRecord& operation);
   void add_thread(const EventRecord& life);
-  /// Adds an operation of a thread in a group. Its time is no computation.
-  void add_group_operation(const GroupMember& member);
+  /// Adds an operation of a thread in a group, or a call that starts such an operation or waits for
+  /// it. Its time is no computation.
+  void add_in_group(const EventRecord& record);
   void finish();
 
   /// texts: the names of operations of groups.
@@ -109,6 +111,7 @@ class Computation {
     At first;
     std::uint64_t first_sequence = 0;
     std::optional<First> before_first;
+    std::set<std::uint32_t> started_shares;  // shares of started operations of groups
   };
   /// A place in the program of a thread: between two operations.
   struct PlaceState {
@@ -135,6 +138,7 @@ class Computation {
   };
   struct LeafState {
     std::uint64_t next_sequence = 0;
+    std::set<std::uint64_t> started;  // moves without a record so far that the thread has started
     std::vector<std::uint32_t> places;
     std::uint64_t lead_of = 0;  // round for which `lead_used` counts
     // The part of that round's lead (RoundNote) that is explained by noise so far.

@@ -94,7 +94,7 @@ void describe(Visitor& visit, const TimeRow& row) {
   visit.field("most_nanos", row.most_nanos, units::nanos, "That part.");
 }
 
-inline constexpr std::array<std::string_view, 3> iteration_rules = {"collective", "element",
+inline constexpr std::array<std::string_view, 4> iteration_rules = {"mark", "collective", "element",
                                                                     "none"};
 
 /// Iterations of the whole run. An iteration lasts until the last thread returns from the
@@ -113,12 +113,14 @@ struct IterationReport {
 template <class Visitor>
 void describe(Visitor& visit, const IterationReport& iterations) {
   visit.object("iterations", "Iterations of the run. Beginning, iterations and end are the run.");
-  visit.field("rule", Word{iterations.rule, iteration_rules}, units::none,
-              "How iterations were found: at a collective, at operations on an element, or not.");
+  visit.field(
+      "rule", Word{iterations.rule, iteration_rules}, units::none,
+      "How iterations were found: by marks of the program, at a collective, at operations on "
+      "an element, or not.");
   const Presence some = left_out_if("count", iterations.count);
   visit.field("count", iterations.count, units::iterations, "Number of iterations.");
-  visit.field("cut_at", iterations.cut_at, units::none, "Operation whose return ends an iteration.",
-              some);
+  visit.field("cut_at", iterations.cut_at, units::none,
+              "Operation whose return ends an iteration; empty for marks.", some);
   visit.field("each", iterations.each, units::count, "Such operations in an iteration.", some);
   visit.field("length_nanos", iterations.length, units::nanos, "Time of an iteration.", some);
   visit.field("beginning_nanos", iterations.beginning_nanos, units::nanos,

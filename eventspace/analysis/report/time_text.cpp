@@ -67,10 +67,13 @@ class TimeText : private TextWithTables {
     line("\nThe run took {:.6f} s: {} iterations of {:.6f} ms (mean; median {:.6f}, p99 {:.6f})",
          seconds(report_.run_nanos), iterations.count, ms(iterations.length.mean),
          ms(iterations.length.p50), ms(iterations.length.p99));
-    line("  an iteration ends when all {} returned from {}{}",
-         iterations.rule == "element" ? "threads that do it have" : "threads have",
-         iterations.cut_at,
-         iterations.each == 1 ? "" : fmt::format(", every {} times", iterations.each));
+    if (iterations.rule == "mark")
+      line("  an iteration ends when all threads that mark iterations have marked its end");
+    else
+      line("  an iteration ends when all {} returned from {}{}",
+           iterations.rule == "element" ? "threads that do it have" : "threads have",
+           iterations.cut_at,
+           iterations.each == 1 ? "" : fmt::format(", every {} times", iterations.each));
     if (iterations.beginning_nanos > 0 || iterations.end_nanos > 0)
       line("  {:.6f} s before the first iteration, {:.6f} s after the last",
            seconds(iterations.beginning_nanos), seconds(iterations.end_nanos));

@@ -81,7 +81,7 @@ export function where_time_went(data: Data): HTMLElement | null {
     tiles.append(
       tile(time(iterations.length_nanos.mean ?? 0), 'an iteration, in the mean'),
       tile(time(iterations.length_nanos.p99 ?? 0), '99% of iterations are shorter'),
-      tile(count(iterations.count), `iterations, cut at ${iterations.cut_at}`),
+      tile(count(iterations.count), iterations.cut_at ? `iterations, cut at ${iterations.cut_at}` : "iterations, marked by the program"),
     );
   return section(
     'time',
