@@ -41,6 +41,9 @@ struct AnalyzeOptions {
   std::optional<std::uint32_t> noise_thread;
   bool uses_utc = false;
   std::size_t rows = 0;
+  eventspace::Questions questions;
+  double least_percent = 100 * eventspace::difference_share;
+  std::optional<double> fail_over_percent;
 };
 
 /// A progress line that is overwritten; shown only on a terminal.
@@ -96,12 +99,14 @@ TraceReport analyze(const TraceDirectory& trace, const HostClocks& used,
                     const AnalyzeOptions& options) {
   ProgressLine line;
   const auto progress = [&line](double share) { line.show(share); };
-  if (options.html.empty()) return eventspace::analyze_trace(trace, used, {}, progress);
+  eventspace::AnalysisOptions limits;
+  limits.questions = options.questions;
+  if (options.html.empty()) return eventspace::analyze_trace(trace, used, limits, progress);
   eventspace::PageTimelineOptions shown;
   shown.has_common_clock = HostClocks::own(trace).is_common();
   eventspace::PageTimeline timeline(trace.structure, shown);
   TraceReport report = eventspace::analyze_trace(
-      trace, used, {}, progress,
+      trace, used, limits, progress,
       [&timeline](std::uint32_t host, const auto& records) { timeline.add(host, records); });
   eventspace::write_page(options.html, trace.structure, report.report, timeline.finish(),
                          head_of(report));
@@ -134,9 +139,23 @@ std::string further_deployments(const std::vector<std::string>& directories) {
       names.size() > shown_max ? fmt::format(" and {} more", names.size() - shown_max) : "");
 }
 
-/// Returns whether the trace was usable.
+/// Returns whether the command fails because the second run is slower, and says why.
+bool fails(const eventspace::Comparison& comparison, const AnalyzeOptions& options) {
+  if (!options.fail_over_percent) return false;
+  const double percent = *options.fail_over_percent;
+  const auto slower = is_slower(comparison, percent / 100);
+  if (!slower)
+    base::say("paths: --fail-over: a run has too few iterations for a statement about chance\n");
+  else if (*slower)
+    base::say(fmt::format("paths: --fail-over: an iteration became longer by more than {:g}%\n",
+                          percent));
+  return slower.value_or(true);
+}
+
+/// Returns whether the trace was usable, and whether the comparison did not fail.
 bool run(const AnalyzeOptions& options) {
   const TraceDirectory trace = opened(options.directories);
+  eventspace::check_questions(options.questions, trace.structure);
   const HostClocks clocks =
       options.uses_utc ? HostClocks::best(trace) : HostClocks::compared(trace);
   const TraceReport report = analyze(trace, clocks, options);
@@ -151,10 +170,11 @@ bool run(const AnalyzeOptions& options) {
   }
   const TraceDirectory with(options.compare);
   const TraceReport other = eventspace::analyze_trace(with, HostClocks::compared(with));
-  const auto comparison = eventspace::compare(report.report, other.report);
+  const auto comparison =
+      eventspace::compare(report.report, other.report, options.least_percent / 100);
   if (!options.json.empty()) write_text(options.json, eventspace::print_json(to_json(comparison)));
   if (options.json != "-") std::cout << to_text(comparison, options.rows);
-  return !is_unusable(report) && !is_unusable(other);
+  return !is_unusable(report) && !is_unusable(other) && !fails(comparison, options);
 }
 
 void add_outputs(CLI::App& command, AnalyzeOptions& options) {
@@ -205,8 +225,37 @@ void add_analyze_command(CLI::App& app, int& exit_code) {
       ->required();
   command
       ->add_option("--compare", options->compare,
-                   "show the figures that changed since the run in DIR, and whether by chance")
-      ->type_name("DIR");
+                   "compare DIR with a later run OTHER: what changed from DIR to OTHER, and\n"
+                   "whether by chance")
+      ->type_name("OTHER");
+  command
+      ->add_option("--least", options->least_percent,
+                   "least change of a figure that --compare calls a difference, in percent")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->needs("--compare")
+      ->capture_default_str();
+  command
+      ->add_option("--fail-over", options->fail_over_percent,
+                   "exit with 1 if --compare finds that an iteration became longer by\n"
+                   "more than this, and not by chance")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0.0, 1000000.0))
+      ->needs("--compare");
+  command
+      ->add_option("--what-if", options->questions.changes,
+                   "predict the run with a change, such as link:A>B.latency=5ms,\n"
+                   "link:*.bandwidth=1Gbit, network:A.latency=50us or host:NAME.speed=1.2;\n"
+                   "several options change all of them")
+      ->type_name("CHANGE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--without", options->questions.without,
+                   "predict the run without the finding of this number; may be repeated")
+      ->type_name("NUMBER")
+      ->allow_extra_args(false);
+  command->add_flag("--sensitivity", options->questions.asks_for_sensitivities,
+                    "show how the run depends on each link, network and host");
   command->add_flag("--utc", options->uses_utc,
                     "compare hosts by UTC if the trace has no readings of their clocks");
   command
@@ -219,6 +268,7 @@ void add_analyze_command(CLI::App& app, int& exit_code) {
   set_examples(*command,
                "  paths run configs/two-clusters.yaml --trace trace -- noise_allreduce\n"
                "  paths analyze trace --html trace.html\n"
+               "  paths analyze trace --what-if 'link:alpha,beta.latency=5ms'\n"
                "  paths analyze before --compare after\n");
   command->callback([options, &exit_code] { exit_code = run(*options) ? succeeded : failed; });
 }

@@ -59,6 +59,8 @@ inline constexpr std::uint8_t event_cached = 16;     ///< value had arrived befo
 inline constexpr std::uint8_t event_remote = 32;     ///< operation arrived from another host
 inline constexpr std::uint8_t event_undecided = 64;  ///< cache read that was not needed
 inline constexpr std::uint8_t event_in_group = 128;  ///< the started operation is one of a group
+/// The record is of a read. Its `sequence` is the number of the tuple.
+inline constexpr std::uint8_t event_numbered = 128;
 
 /// Times at which an operation passed a collector down and up, or at which another event began and
 /// ended.
@@ -92,8 +94,9 @@ constexpr std::string_view operation_name_of(std::uint64_t kind) {
   return kind < operation_names.size() ? operation_names[kind] : "unknown";
 }
 
-/// Whether an operation reads a tuple of an element: observe, observe_number, newest, first, last.
-constexpr bool is_read_operation(std::uint64_t kind) { return kind >= 2 && kind <= 6; }
+/// Whether an operation reads a tuple of an element, and waits for it: observe, observe_number,
+/// newest.
+constexpr bool is_read_operation(std::uint64_t kind) { return kind >= 2 && kind <= 4; }
 /// Whether an operation makes room in a full element: observe, observe_number, axe.
 constexpr bool makes_room(std::uint64_t kind) { return kind == 2 || kind == 3 || kind == 9; }
 

@@ -39,9 +39,13 @@ void add(eventspace::EventRecord& record, const paths::Next& next) {
 
 void passed_up(eventspace::EventRecord& record, const paths::Result& result,
                const paths::Next& next) {
-  // The size of a tuple that is read is known only on the way up.
+  // The size and the number of a tuple that is read are known only on the way up.
   record.bytes =
       std::max<std::uint32_t>(record.bytes, eventspace::capped_bytes(result.payload.size()));
+  if (eventspace::is_read_operation(record.kind)) {
+    record.sequence = result.number;
+    record.flags |= eventspace::event_numbered;
+  }
   if (result.last_arriver) record.flags |= eventspace::event_last_arriver;
   if (result.proved) record.flags |= eventspace::event_proved;
   add(record, next);

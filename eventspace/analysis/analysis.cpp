@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "eventspace/analysis/attribution/costs.hpp"
 #include "eventspace/analysis/attribution/division.hpp"
 #include "eventspace/analysis/attribution/moment_reader.hpp"
+#include "eventspace/analysis/attribution/predictions.hpp"
 #include "eventspace/analysis/diagnosis/findings.hpp"
 #include "eventspace/analysis/input/plausible.hpp"
 #include "eventspace/analysis/input/rounds.hpp"
@@ -103,6 +103,7 @@ struct Analysis::Parts {
             [this](const WholeOperation& operation, const GroupTexts& texts) {
               moment_reader.add(operation, texts);
             }),
+        questions(options.questions),
         thread_count(structure.thread_count()),
         records_of_host(structure.hosts.size(), 0) {}
 
@@ -125,6 +126,7 @@ struct Analysis::Parts {
   Transfers transfers;
   RoundTable rounds;
   GroupFigures groups;
+  Questions questions;
   std::uint32_t thread_count;
   std::vector<std::uint64_t> records_of_host;
   CoverageReport coverage;
@@ -173,7 +175,7 @@ void Analysis::Parts::add_operation(std::uint32_t host, const EventRecord& recor
   }
   const std::uint32_t leaf = shape.lanes[lane].leaf;
   const std::int64_t computed = leaf == none ? -1 : computation.add(leaf, record);
-  rounds.add(lane, record, computed);
+  rounds.add(lane, record, computed, static_cast<std::uint32_t>(coverage.records));
 }
 
 void Analysis::Parts::add_other(std::uint32_t host, const EventRecord& record) {
@@ -226,14 +228,15 @@ void Analysis::Parts::add_call(std::uint32_t host, const EventRecord& record) {
     return;
   }
   const bool is_mark = record.kind == number_of_kind(EventKind::iteration);
+  const auto arrival = static_cast<std::uint32_t>(coverage.records);
   if (is_mark || (record.flags & event_in_group) != 0) {
     if (!is_mark) computation.add_in_group(record);
-    return moment_reader.add_call(record, none);
+    return moment_reader.add_call(record, none, arrival);
   }
   const std::uint32_t leaf = shape.leaf_of(record.slot, record.place);
   if (leaf == none) return;  // the path has no collectors
   computation.add(leaf, record);
-  moment_reader.add_call(record, leaf);
+  moment_reader.add_call(record, leaf, arrival);
 }
 
 Report Analysis::finish() {
@@ -268,7 +271,7 @@ Report Analysis::finish() {
     report.time.not_recorded.emplace_back("messages over lanes");
   report.clusters = totals_of(parts.shape.structure, report);
   report.findings = find_what_stands_out(report);
-  predict_costs(bindings, report);
+  predict(bindings, parts.questions, report);
   return report;
 }
 

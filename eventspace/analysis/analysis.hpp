@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "eventspace/analysis/report/predictions.hpp"
 #include "eventspace/analysis/report/report.hpp"
 #include "eventspace/record.hpp"
 #include "eventspace/structure.hpp"
@@ -26,6 +27,8 @@ struct AnalysisOptions {
   /// Maximum number of records of operations in memory for the division of time. If the run has
   /// more, the division covers only its first part. About 90 bytes each.
   std::size_t divided_operations = 12'000'000;
+  /// Questions about other forms of the run. The answers are in the report.
+  Questions questions = {};
   /// Whether all hosts share one clock, so that times of two hosts may be compared.
   bool has_common_clock = false;
 };

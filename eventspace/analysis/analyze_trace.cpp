@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "eventspace/analysis/attribution/what_if.hpp"
 #include "eventspace/analysis/report/json.hpp"
 #include "eventspace/analysis/report/units.hpp"
 #include "eventspace/analysis/report/visible_text.hpp"
@@ -204,6 +205,10 @@ std::string to_text(const TraceReport& report, std::size_t rows) {
   append_line(text, "{}: {}, {} clock; times are of {}", report.directory,
               hosts_text(report.files.size()), clock, report.clocks);
   return text + to_text(report.report, rows, losses_of(report));
+}
+
+void check_questions(const Questions& questions, const Structure& structure) {
+  read_changes(questions.changes, structure);
 }
 
 }  // namespace eventspace

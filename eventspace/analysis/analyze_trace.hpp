@@ -56,6 +56,10 @@ void describe(Visitor& visit, const TraceFile& file) {
   visit.field("lost", file.losses, units::none, "Parts that could not be used.");
 }
 
+/// Throws ConfigError that names all mistakes if a question does not fit the hosts and links of a
+/// run.
+void check_questions(const Questions& questions, const Structure& structure);
+
 /// State of the trace from which a report was made.
 struct TraceState {
   std::string directory;

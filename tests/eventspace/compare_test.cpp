@@ -148,7 +148,7 @@ TEST_CASE("compare: figures of only one run or of too few rounds are reported as
   CHECK(brief.figures.empty());
   CHECK(brief.too_short.size() > 40);
   CHECK(to_text(brief).find("too few rounds") != std::string::npos);
-  CHECK(to_text(brief).starts_with("Nothing was compared"));
+  CHECK(to_text(brief).find("No figures were compared") != std::string::npos);
 }
 
 TEST_CASE("compare: equal runs give equal text and JSON") {

@@ -140,6 +140,39 @@ collectives:
   CHECK(time.iterations.count * time.iterations.each == 40);
 }
 
+TEST_CASE("attribution: a result that another cluster decided first is not time of PATHS itself") {
+  const std::string algorithm = GENERATE(as<std::string>{}, "magpie", "exact", "conditional");
+  // The way from alpha to gamma over beta is shorter than the direct one.
+  const TracedRun run(fmt::format(R"(
+clusters:
+  alpha: {{hosts: 2, threads: 1}}
+  beta: {{hosts: 1, threads: 2}}
+  gamma: {{hosts: 1, threads: 1}}
+  delta: {{hosts: 1, threads: 1}}
+links:
+  - {{between: [alpha, beta], latency: 1ms}}
+  - {{between: [beta, gamma], latency: 2ms}}
+  - {{between: [alpha, gamma], latency: 40ms}}
+  - {{between: [alpha, delta], latency: 5ms}}
+  - {{between: [beta, delta], latency: 30ms}}
+  - {{between: [gamma, delta], latency: 1ms}}
+collectives:
+  sum: {{operation: sum, template: f64, algorithm: {}, condition: {{greater: 3.5}},
+        contributions: non_negative}}
+)",
+                                  algorithm),
+                      [](paths::Thread& thread) {
+                        for (int i = 0; i < 40; ++i) {
+                          thread.sleep_for((10 + 3 * thread.rank()) * 1ms);
+                          thread.path("sum").move_value(1.0);
+                        }
+                      });
+  const TimeReport time = run.report().report.time;
+  INFO(algorithm << '\n' << to_text(time, 20));
+  CHECK(time.unknown_share == 0);
+  CHECK(nanos_of(time.rows, TimeCause::runtime, "") == 0);
+}
+
 TEST_CASE("attribution: a reader waits for the writer, and a writer for room") {
   const TracedRun run(R"(
 clusters: {here: {hosts: 1, threads: 2}}

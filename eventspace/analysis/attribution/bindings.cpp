@@ -67,7 +67,8 @@ Moment Bindings::latest_store(std::uint32_t element, std::int64_t until_nanos) c
 }
 
 /// Returns the latest of several moments, which are sorted by time, that is not after a time.
-Moment Bindings::latest(const std::vector<TimedMoment>& moments, std::int64_t until_nanos) {
+template <typename Timed>
+Moment Bindings::latest(const std::vector<Timed>& moments, std::int64_t until_nanos) {
   const auto after = std::upper_bound(
       moments.begin(), moments.end(), until_nanos,
       [](std::int64_t nanos, const TimedMoment& one) { return nanos < one.time_nanos; });
@@ -85,7 +86,8 @@ std::uint32_t Bindings::first_pass_of(std::uint32_t pass) const {
 
 /// Returns the latest of several moments that is not after a time. Leaves out later operations of
 /// the thread whose operation is at `pass`: it cannot wait for them.
-Moment Bindings::latest_of_others(const std::vector<TimedMoment>& moments, std::uint32_t pass,
+template <typename Timed>
+Moment Bindings::latest_of_others(const std::vector<Timed>& moments, std::uint32_t pass,
                                   std::int64_t until_nanos) const {
   const auto leaf_of = [&](std::uint32_t number) -> const Leaf* {
     const Lane& lane = all_.lane_of(number);
@@ -190,7 +192,8 @@ void Bindings::bind_down(std::uint32_t pass, Best& best) const {
   } else if (lane.above != none) {
     above = &all_.hop_labels_[all_.shape_.lanes[lane.above].hop];
     if (all_.pass_at(round, lane.above) != nullptr)
-      best.add({Moment::Kind::down, all_.pass_number(round, lane.above)}, above->down, here.bytes);
+      best.add({Moment::Kind::down, all_.pass_number(round, lane.above)}, above->down,
+               is_read_operation(round.kind) ? 0 : here.bytes);
     if (above->is_schedule && all_.pass_at(round, lane.above) != nullptr)
       add_end_of_schedule(round, *all_.pass_at(round, lane.above), host, best);
   } else if (lane.join_above != none) {
@@ -221,20 +224,60 @@ void Bindings::add_end_of_schedule(const KeptRound& round, const KeptPass& call,
   if (end && all_.time_of(end) > call.down_nanos) best.add(end, all_.labels_.runtime_of(host));
 }
 
+/// Returns the end of the driver's operation before that of a pass. It ended at the latest when the
+/// operation began.
+Moment Bindings::operation_of_driver_before(std::uint32_t leaf, std::uint32_t pass) const {
+  const auto& ends = all_.drivers_.at(leaf).ends;
+  auto at = std::upper_bound(
+      ends.begin(), ends.end(), all_.passes_[pass].down_nanos,
+      [](std::int64_t nanos, const TimedMoment& end) { return nanos < end.time_nanos; });
+  while (at != ends.begin()) {
+    --at;
+    if (at->moment.number != pass) return at->moment;
+  }
+  return {};
+}
+
+/// Returns the moment at which the tuple was stored for which a read waited.
+Moment Bindings::store_that_was_read(std::uint32_t element, std::uint32_t pass) const {
+  const auto& stores = all_.stores_[element];
+  const KeptPass& read = all_.passes_[pass];
+  if ((read.flags & event_numbered) == 0) return latest_of_others(stores, pass, read.up_nanos);
+  std::uint64_t number = all_.rounds_[read.round].sequence;
+  // A prefetch takes any tuple after the one of its read before. It waited for the first of them.
+  const std::uint32_t first = first_pass_of(pass);
+  const std::uint32_t leaf = all_.lane_of(first).leaf;
+  if (leaf != none && all_.shape_.leaves[leaf].thread == none) {
+    const Moment before = operation_of_driver_before(leaf, first);
+    const bool has_number = before && (all_.passes_[before.number].flags & event_numbered) != 0;
+    const std::uint64_t next =
+        has_number ? all_.rounds_[all_.passes_[before.number].round].sequence + 1 : 0;
+    number = std::min(number, next);
+  }
+  if (number >= stores.size() || stores[number].time_nanos > read.up_nanos)
+    return latest_of_others(stores, pass, read.up_nanos);
+  return stores[number].moment;
+}
+
+/// Returns the moment at which a cluster's value of a round was in a cache: when the first value of
+/// this round or a later one came.
+Moment Bindings::value_of_round(std::uint32_t cache, std::uint64_t round,
+                                std::int64_t until_nanos) const {
+  if (cache == none) return {};
+  const auto& stores = all_.stores_[cache];
+  const auto first = std::lower_bound(
+      stores.begin(), stores.end(), round,
+      [](const StoredTuple& one, std::uint64_t wanted) { return one.round < wanted; });
+  if (first == stores.end() || first->round == unknown_round || first->time_nanos > until_nanos)
+    return latest(stores, until_nanos);
+  return first->moment;
+}
+
 void Bindings::add_start_of_driver(std::uint32_t pass, const Lane& lane, Best& best) const {
   const Driver& driver = all_.drivers_.at(lane.leaf);
   const std::uint32_t label = all_.hop_labels_[lane.hop].runtime;
   const std::int64_t until = all_.passes_[pass].down_nanos;
-  // The driver's operation before this one ended at the latest when this one began.
-  const auto after = std::upper_bound(
-      driver.ends.begin(), driver.ends.end(), until,
-      [](std::int64_t nanos, const TimedMoment& end) { return nanos < end.time_nanos; });
-  for (auto at = after; at != driver.ends.begin();) {
-    --at;
-    if (at->moment.number == pass) continue;
-    best.add(at->moment, label);
-    break;
-  }
+  best.add(operation_of_driver_before(lane.leaf, pass), label);
   best.add(latest_store(driver.sends, until), label);
   best.add(latest_store(driver.asks, until), label);
 }
@@ -258,7 +301,8 @@ void Bindings::bind_up(std::uint32_t pass, Best& best) const {
   // still decides what the time was spent on.
   const bool has_way_up =
       !is_one_way && lane.join == none && all_.pass_at(round, lane.below) != nullptr;
-  best.add({Moment::Kind::down, pass}, has_way_up ? labels.up : labels.runtime);
+  best.add({Moment::Kind::down, pass}, has_way_up ? labels.up : labels.runtime,
+           bytes_up(round, here));
   const std::uint32_t thread = all_.thread_of({Moment::Kind::up, pass});
   if (thread != none) best.add(before_in_thread(thread, here.order, true), labels.runtime);
   if (!is_one_way) add_below(pass, best);
@@ -267,6 +311,13 @@ void Bindings::bind_up(std::uint32_t pass, Best& best) const {
     binding.label = all_.labels_.unknown_of(best.hidden_host(), UnknownReason::clocks_not_compared);
   else if (binding.label == labels.up && labels.link_up != none)
     binding.queued_nanos = queued_at(labels.link_up, best.nanos(), here.up_nanos);
+}
+
+/// Returns the bytes of an operation's result. A move has some only if it goes through a join.
+std::uint32_t Bindings::bytes_up(const KeptRound& round, const KeptPass& pass) const {
+  const bool has_result =
+      is_read_operation(round.kind) || all_.shape_.trees[round.tree].has_joins();
+  return has_result ? pass.bytes : 0;
 }
 
 /// Adds what a result on its way up waited for below its collector.
@@ -282,7 +333,7 @@ void Bindings::add_below(std::uint32_t number, Best& best) const {
     // Some contributors of a join return before the result is there.
     if (lane.join == none || below->up_nanos <= pass.up_nanos)
       best.add({Moment::Kind::up, all_.pass_number(round, lane.below)},
-               lane.join == none ? labels.up : labels.runtime, pass.bytes);
+               lane.join == none ? labels.up : labels.runtime, bytes_up(round, pass));
     return;
   }
   if (lane.below != none) return;
@@ -296,8 +347,7 @@ void Bindings::add_below(std::uint32_t number, Best& best) const {
   const std::uint32_t element =
       all_.element_of_lane_[all_.shape_.trees[round.tree].lanes[lane.place]];
   if (element == none) return;
-  if (is_read_operation(round.kind))
-    best.add(latest_of_others(all_.stores_[element], number, pass.up_nanos), labels.runtime);
+  if (is_read_operation(round.kind)) best.add(store_that_was_read(element, number), labels.runtime);
   // A move into a full element waits until a tuple is observed or discarded.
   if (round.kind == move_operation)
     best.add(latest_of_others(all_.rooms_[element], number, pass.up_nanos), labels.runtime);
@@ -306,12 +356,23 @@ void Bindings::add_below(std::uint32_t number, Best& best) const {
 void Bindings::add_values_of_check(const KeptRound& round, const HopLabels& labels,
                                    Best& best) const {
   if (round.sequence < labels.lag) return;
-  const auto reads = all_.cache_reads_.find({labels.check, round.sequence - labels.lag});
+  const std::uint64_t decided = round.sequence - labels.lag;
+  const auto reads = all_.cache_reads_.find({labels.check, decided});
   const auto caches = all_.caches_.find(labels.check);
   if (reads == all_.cache_reads_.end() || caches == all_.caches_.end()) return;
   for (const CacheRead& read : reads->second)
     if (read.slot < caches->second.size() && read.up_nanos <= best.until_nanos())
-      best.add(latest_store(caches->second[read.slot], read.up_nanos), labels.runtime);
+      best.add(value_of_round(caches->second[read.slot], decided, read.up_nanos), labels.runtime);
+  // If a value is missing, another cluster sent the result of the round with a later value.
+  if (reads->second.size() + 1 >= caches->second.size()) return;
+  Moment adopted;
+  for (const std::uint32_t cache : caches->second) {
+    const Moment store = latest_store(cache, best.until_nanos());
+    if (store && all_.time_of(store) > best.nanos() &&
+        (!adopted || all_.time_of(store) > all_.time_of(adopted)))
+      adopted = store;
+  }
+  best.add(adopted, labels.runtime);
 }
 
 /// Adds the result of the earlier round that a `lagged` wrapper returned.

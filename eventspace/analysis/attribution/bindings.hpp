@@ -55,13 +55,19 @@ class Bindings : private MomentTypes {
                            Best& best) const;
   void add_contributors(const KeptRound& round, const Join& join, std::uint32_t label,
                         Best& best) const;
+  std::uint32_t bytes_up(const KeptRound& round, const KeptPass& pass) const;
   void add_below(std::uint32_t pass, Best& best) const;
   void add_values_of_check(const KeptRound& round, const HopLabels& labels, Best& best) const;
   void add_earlier_round(const KeptRound& round, const Lane& lane, Best& best) const;
   Moment before_in_thread(std::uint32_t thread, std::uint32_t order, bool is_end) const;
-  static Moment latest(const std::vector<TimedMoment>& moments, std::int64_t until_nanos);
-  Moment latest_of_others(const std::vector<TimedMoment>& moments, std::uint32_t pass,
+  template <typename Timed>
+  static Moment latest(const std::vector<Timed>& moments, std::int64_t until_nanos);
+  template <typename Timed>
+  Moment latest_of_others(const std::vector<Timed>& moments, std::uint32_t pass,
                           std::int64_t until_nanos) const;
+  Moment operation_of_driver_before(std::uint32_t leaf, std::uint32_t pass) const;
+  Moment store_that_was_read(std::uint32_t element, std::uint32_t pass) const;
+  Moment value_of_round(std::uint32_t cache, std::uint64_t round, std::int64_t until_nanos) const;
   std::uint32_t first_pass_of(std::uint32_t pass) const;
   Moment latest_store(std::uint32_t element, std::int64_t until_nanos) const;
   std::int64_t queued_at(std::uint32_t stage, std::int64_t from_nanos,

@@ -192,10 +192,6 @@ std::string where_of_place(const PlaceOfCause& place, const Structure& structure
   return "";
 }
 
-bool is_of_thread(TimeCause cause) {
-  return cause == TimeCause::computing || cause == TimeCause::noise;
-}
-
 /// Causes that the headline adds up: all parts of the way over a link.
 TimeCause headline_cause(TimeCause cause) {
   return cause == TimeCause::link_transmission || cause == TimeCause::link_queue

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <limits>
 
 namespace eventspace {
 /// Sorts moments so that each comes after all moments that it waited for.
@@ -78,77 +79,120 @@ class ForwardPass::Sorter {
   std::uint32_t next_ = 0;
 };
 
-ForwardPass::ForwardPass(const Bindings& bindings) {
+ForwardPass::ForwardPass(const Bindings& bindings) : labels_(bindings.moments().labels().count()) {
   const Moments& moments = bindings.moments();
   std::vector<std::int64_t> times;
+  FreeTimes free(labels_, std::numeric_limits<std::int64_t>::min());
   bool has_begun = false;
   Sorter sorter(bindings);
-  sorter.for_each([&](Moment moment, const Binding& binding,
-                      const std::vector<std::uint32_t>& befores) {
-    const std::int64_t time = moments.time_of(moment);
-    if (moment.kind == Moment::Kind::thread_begin) {
-      begin_nanos_ = has_begun ? std::min(begin_nanos_, time) : time;
-      has_begun = true;
-    }
-    Delay delay;
-    delay.first_before = static_cast<std::uint32_t>(befores_.size());
-    std::int64_t latest = 0;
-    for (const std::uint32_t before : befores) {
-      latest =
-          delay.first_before == befores_.size() ? times[before] : std::max(latest, times[before]);
-      befores_.push_back(before);
-    }
-    delay.nanos = befores.empty() ? time : time - latest;
-    delay.label = befores.empty() ? fixed : binding.label;
-    if (!befores.empty()) {
-      const TimeLabel& label = moments.labels().at(binding.label);
-      const std::int64_t part =
-          label.cause == TimeCause::computing ? binding.noise_nanos : binding.queued_nanos;
-      // If clocks contradict each other, the delay is shorter than its parts.
-      const std::int64_t whole = std::max<std::int64_t>(0, delay.nanos);
-      delay.part_nanos = static_cast<float>(std::min(part, whole));
-      delay.transmission_nanos =
-          static_cast<float>(std::min(binding.transmitted_nanos, whole - std::min(part, whole)));
-    }
-    if (moment.kind == Moment::Kind::thread_end)
-      ends_.push_back(static_cast<std::uint32_t>(delays_.size()));
-    delays_.push_back(delay);
-    times.push_back(time);
-  });
+  sorter.for_each(
+      [&](Moment moment, const Binding& binding, const std::vector<std::uint32_t>& befores) {
+        const std::int64_t time = moments.time_of(moment);
+        if (moment.kind == Moment::Kind::thread_begin) {
+          begin_nanos_ = has_begun ? std::min(begin_nanos_, time) : time;
+          has_begun = true;
+        }
+        Delay delay;
+        delay.first_before = static_cast<std::uint32_t>(befores_.size());
+        std::int64_t latest = 0;
+        for (const std::uint32_t before : befores) {
+          latest = delay.first_before == befores_.size() ? times[before]
+                                                         : std::max(latest, times[before]);
+          befores_.push_back(before);
+        }
+        delay.nanos = befores.empty() ? time : time - latest;
+        delay.label = befores.empty() ? fixed : binding.label;
+        // If clocks contradict each other, the delay is shorter than its parts.
+        const std::int64_t whole = std::max<std::int64_t>(0, delay.nanos);
+        if (!befores.empty() && binding.transmitted_nanos > 0 && whole > 0) {
+          const std::int64_t recorded = std::min(binding.queued_nanos, whole);
+          delay.transmission_nanos =
+              static_cast<float>(std::min(binding.transmitted_nanos, whole - recorded));
+          delay.part_nanos = static_cast<float>(recorded - queued(delay, latest, free));
+          const std::int64_t waited = queued(delay, latest, free);
+          delay.nanos -= waited;
+          free[delay.label] = latest + waited + std::llround(delay.transmission_nanos);
+        } else if (!befores.empty()) {
+          delay.part_nanos = static_cast<float>(std::min(binding.noise_nanos, whole));
+        }
+        if (moment.kind == Moment::Kind::thread_end)
+          ends_.push_back(static_cast<std::uint32_t>(delays_.size()));
+        delays_.push_back(delay);
+        times.push_back(time);
+      });
 }
 
-std::int64_t ForwardPass::changed(const Delay& delay, const Changes& changes) {
-  if (delay.label >= changes.size()) return delay.nanos;
-  const LabelChange& change = changes[delay.label];
-  const double part = delay.part_nanos;
+/// Returns how long a message waits for earlier ones if it comes to its link at that time.
+std::int64_t ForwardPass::queued(const Delay& delay, std::int64_t from_nanos,
+                                 const FreeTimes& free) {
+  const std::int64_t ready = std::max(free[delay.label], from_nanos);
+  return std::max<std::int64_t>(0, ready - from_nanos + std::llround(delay.part_nanos));
+}
+
+/// Returns a changed delay without the queue of a message.
+std::int64_t ForwardPass::changed(const Delay& delay, const LabelChange& change) {
   const double sent = delay.transmission_nanos;
-  const double rest = static_cast<double>(delay.nanos) - part - sent;
+  const double noise = sent > 0 ? 0 : delay.part_nanos;
+  const double rest = static_cast<double>(delay.nanos) - noise - sent;
   const double more = (change.factor - 1) * rest + (change.transmission_factor - 1) * sent +
-                      (change.noise_factor - 1) * part;
+                      (change.noise_factor - 1) * noise;
   // A delay below 0 is a difference of clocks.
   return std::max<std::int64_t>(std::min<std::int64_t>(0, delay.nanos),
                                 delay.nanos + std::llround(more));
 }
 
-std::int64_t ForwardPass::run_nanos(const Changes& changes) const {
+std::vector<std::int64_t> ForwardPass::times_with(const Changes& changes) const {
   std::vector<std::int64_t> times(delays_.size());
+  FreeTimes free(labels_, std::numeric_limits<std::int64_t>::min());
   for (std::size_t place = 0; place < delays_.size(); ++place) {
     const Delay& delay = delays_[place];
-    const std::size_t end =
-        place + 1 < delays_.size() ? delays_[place + 1].first_before : befores_.size();
+    const std::size_t end = end_of_befores(place);
     if (delay.first_before == end) {
       times[place] = delay.nanos;
       continue;
     }
-    std::int64_t latest = times[befores_[delay.first_before]];
+    std::int64_t time = times[befores_[delay.first_before]];
     for (std::size_t before = delay.first_before + 1; before < end; ++before)
-      latest = std::max(latest, times[befores_[before]]);
-    add_to(latest, changed(delay, changes));
-    times[place] = latest;
+      time = std::max(time, times[befores_[before]]);
+    const bool is_changed = delay.label < changes.size();
+    if (delay.transmission_nanos > 0) {
+      add_to(time, queued(delay, time, free));
+      const double factor = is_changed ? changes[delay.label].transmission_factor : 1;
+      free[delay.label] = time + std::llround(factor * delay.transmission_nanos);
+    }
+    add_to(time, is_changed ? changed(delay, changes[delay.label]) : delay.nanos);
+    times[place] = time;
   }
+  return times;
+}
+
+std::int64_t ForwardPass::run_of(const std::vector<std::int64_t>& times) const {
   std::int64_t last = begin_nanos_;
   for (const std::uint32_t end : ends_) last = std::max(last, times[end]);
   return last - begin_nanos_;
+}
+
+std::int64_t ForwardPass::run_nanos(const Changes& changes) const {
+  return run_of(times_with(changes));
+}
+
+Prediction ForwardPass::predict(const Changes& changes) const {
+  const std::vector<std::int64_t> times = times_with(changes);
+  Prediction prediction;
+  prediction.run_nanos = run_of(times);
+  prediction.critical_nanos.resize(labels_);
+  const auto last = std::max_element(ends_.begin(), ends_.end(),
+                                     [&](auto a, auto b) { return times[a] < times[b]; });
+  if (last == ends_.end()) return prediction;
+  for (std::size_t place = *last; delays_[place].label != fixed;) {
+    const auto befores = befores_.begin() + delays_[place].first_before;
+    const std::uint32_t before = *std::max_element(
+        befores, befores_.begin() + static_cast<std::ptrdiff_t>(end_of_befores(place)),
+        [&](auto a, auto b) { return times[a] < times[b]; });
+    add_to(prediction.critical_nanos[delays_[place].label], times[place] - times[before]);
+    place = before;
+  }
+  return prediction;
 }
 
 double ForwardPass::typical_nanos(std::uint32_t label) const {
@@ -156,8 +200,8 @@ double ForwardPass::typical_nanos(std::uint32_t label) const {
   double squares = 0;
   for (const Delay& delay : delays_) {
     if (delay.label != label) continue;
-    const double nanos =
-        static_cast<double>(delay.nanos) - delay.part_nanos - delay.transmission_nanos;
+    const double noise = delay.transmission_nanos > 0 ? 0 : delay.part_nanos;
+    const double nanos = static_cast<double>(delay.nanos) - noise - delay.transmission_nanos;
     if (nanos <= 0) continue;
     sum += nanos;
     squares += nanos * nanos;

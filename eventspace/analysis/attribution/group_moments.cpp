@@ -71,7 +71,7 @@ class MomentReader::GroupNodes {
                                    group_operation_kind(member.text),
                                    {Moment::Kind::node, end},
                                    0,
-                                   0,
+                                   none,
                                    member.share});
       thread.begins.push_back({Moment::Kind::node, begin});
     }
@@ -191,7 +191,7 @@ class MomentReader::GroupNodes {
       arrival_nanos = std::min(one.end_nanos, all_.nodes_[sent].time_nanos + passage->second);
     }
     const std::uint32_t arrival = add_node(arrival_nanos, here.host);
-    wait_for(arrival, sent, reader_.label_between(one.peer, here.host, 0));
+    wait_for(arrival, sent, reader_.label_between(one.peer, here.host));
     wait_for(end, arrival, runtime);
     if (one.end_nanos > one.begin_nanos) wait_for(end, begin, runtime);
   }

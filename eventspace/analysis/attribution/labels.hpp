@@ -31,8 +31,10 @@ struct TimeLabel {
   /// - unknown: a host, and an UnknownReason
   std::uint32_t one = 0;
   std::uint32_t other = 0;
-  /// Nanoseconds that a link needs for each byte; not part of the label's identity.
+  /// Nanoseconds that a link needs for each byte, and its declared latency; 0 if they are not
+  /// known. Not part of the label's identity.
   double nanos_per_byte = 0;
+  double latency_nanos = 0;
   friend bool operator==(const TimeLabel& a, const TimeLabel& b) {
     return a.cause == b.cause && a.one == b.one && a.other == b.other;
   }
@@ -54,8 +56,9 @@ class Labels {
     const auto [found, is_new] =
         numbers_.try_emplace(label, static_cast<std::uint32_t>(labels_.size()));
     if (is_new) labels_.push_back(label);
-    double& rate = labels_[found->second].nanos_per_byte;
-    rate = std::max(rate, label.nanos_per_byte);
+    TimeLabel& kept = labels_[found->second];
+    kept.nanos_per_byte = std::max(kept.nanos_per_byte, label.nanos_per_byte);
+    kept.latency_nanos = std::max(kept.latency_nanos, label.latency_nanos);
     return found->second;
   }
   std::uint32_t computing_of(std::uint32_t thread) const { return thread; }

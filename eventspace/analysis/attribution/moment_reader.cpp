@@ -21,6 +21,12 @@ double nanos_per_byte_of(const Structure::Wrapper& link) {
   return std::isfinite(nanos) ? nanos : 0;
 }
 
+/// Returns the declared latency of a link, or 0 if it is not known.
+double latency_nanos_of(const Structure::Wrapper& link) {
+  const auto latency = base::parse_time(setting_of(link, "latency"));
+  return latency ? static_cast<double>(latency->count()) : 0;
+}
+
 /// Returns by how many rounds the results of a wrapper are late.
 std::uint64_t rounds_late(const Structure::Wrapper& wrapper) {
   if (wrapper.kind != "lagged" && wrapper.kind != "lagged_check") return 0;
@@ -39,13 +45,17 @@ MomentReader::MomentReader(Moments& all, std::size_t operations_max)
 // ---- structure -------------------------------------------------------------------------------
 
 std::uint32_t MomentReader::label_between(std::uint32_t from_host, std::uint32_t to_host,
-                                          double nanos_per_byte) {
+                                          const Structure::Wrapper* link) {
   const auto& hosts = all_.shape_.structure.hosts;
   const std::uint32_t from = hosts[from_host].cluster;
   const std::uint32_t to = hosts[to_host].cluster;
-  if (from != to)
-    return all_.labels_.number_of({TimeCause::link_latency, from, to, nanos_per_byte});
-  return all_.labels_.number_of({TimeCause::network, from_host, to_host});
+  TimeLabel label{TimeCause::network, from_host, to_host};
+  if (from != to) label = {TimeCause::link_latency, from, to};
+  if (link != nullptr) {
+    label.nanos_per_byte = nanos_per_byte_of(*link);
+    label.latency_nanos = latency_nanos_of(*link);
+  }
+  return all_.labels_.number_of(label);
 }
 
 MomentReader::HopLabels MomentReader::labels_of(const Hop& hop) {
@@ -55,14 +65,14 @@ MomentReader::HopLabels MomentReader::labels_of(const Hop& hop) {
   labels.down = labels.up = labels.runtime;
   switch (hop.kind) {
     case HopKind::crossing:
-      labels.down = label_between(hop.from_host, hop.to_host, 0);
-      labels.up = label_between(hop.to_host, hop.from_host, 0);
+      labels.down = label_between(hop.from_host, hop.to_host);
+      labels.up = label_between(hop.to_host, hop.from_host);
       break;
     case HopKind::link: {
       const Structure::Wrapper& link = structure.wrappers[hop.wrapper];
-      const std::uint32_t label =
-          hop.is_hold ? all_.labels_.number_of({TimeCause::hold, hop.wrapper, none})
-                      : label_between(hop.from_host, hop.to_host, nanos_per_byte_of(link));
+      const std::uint32_t label = hop.is_hold
+                                      ? all_.labels_.number_of({TimeCause::hold, hop.wrapper, none})
+                                      : label_between(hop.from_host, hop.to_host, &link);
       (hop.role == 1 ? labels.up : labels.down) = label;
       for (std::uint32_t stage = structure.stages[hop.stage].below; stage != no_stage;
            stage = structure.stages[stage].below) {
@@ -205,7 +215,8 @@ void MomentReader::add(const Round& round) {
     const std::uint32_t pass = kept.first_pass + lane.place;
     if (!all_.passes_[pass].is_here) continue;
     keep_ends(kept, pass, lane);
-    if (lane.leaf != none) keep_leaf(kept, pass, all_.shape_.leaves[lane.leaf]);
+    if (lane.leaf != none)
+      keep_leaf(kept, pass, all_.shape_.leaves[lane.leaf], round.passes[lane.place].arrival);
   }
   if (tree.bottom_join != none) keep_all_arrived(kept);
 }
@@ -241,26 +252,27 @@ void MomentReader::keep_ends(const KeptRound& round, std::uint32_t pass, const L
   const KeptPass& kept = all_.passes_[pass];
   const std::uint32_t element = all_.element_of_lane_[number];
   if (element != none && round.kind == move_operation)
-    all_.stores_[element].push_back({kept.down_nanos, {Moment::Kind::down, pass}});
+    all_.stores_[element].push_back({{kept.down_nanos, {Moment::Kind::down, pass}}});
   if (element != none && makes_room(round.kind))
     all_.rooms_[element].push_back({kept.up_nanos, {Moment::Kind::up, pass}});
   for (const std::uint32_t asked : all_.asked_at_lane_[number]) {
     // The check stores its request after its own cluster's value has passed down.
     const bool has_below = lane.below != none && all_.pass_at(round, lane.below) != nullptr;
     const std::uint32_t from = has_below ? all_.pass_number(round, lane.below) : pass;
-    all_.stores_[asked].push_back({has_below ? all_.passes_[from].up_nanos : kept.down_nanos,
-                                   {has_below ? Moment::Kind::up : Moment::Kind::down, from}});
+    all_.stores_[asked].push_back({{has_below ? all_.passes_[from].up_nanos : kept.down_nanos,
+                                    {has_below ? Moment::Kind::up : Moment::Kind::down, from}}});
   }
 }
 
-void MomentReader::keep_leaf(const KeptRound& round, std::uint32_t pass, const Leaf& leaf) {
+void MomentReader::keep_leaf(const KeptRound& round, std::uint32_t pass, const Leaf& leaf,
+                             std::uint32_t arrival) {
   KeptPass& kept = all_.passes_[pass];
   const std::uint32_t number = static_cast<std::uint32_t>(&leaf - all_.shape_.leaves.data());
   if (leaf.thread == none) {
     Driver& driver = all_.drivers_[number];
     const TimedMoment end{kept.up_nanos, {Moment::Kind::up, pass}};
     driver.ends.push_back(end);
-    if (driver.fills != none) all_.stores_[driver.fills].push_back(end);
+    if (driver.fills != none) all_.stores_[driver.fills].push_back({end});
     return;
   }
   ThreadState& thread = all_.threads_[leaf.thread];
@@ -271,7 +283,7 @@ void MomentReader::keep_leaf(const KeptRound& round, std::uint32_t pass, const L
                                round.kind,
                                {Moment::Kind::up, pass},
                                0,
-                               0,
+                               arrival,
                                round.sequence});
   thread.begins.push_back({Moment::Kind::down, pass});
 }
@@ -311,6 +323,7 @@ void MomentReader::prepare() {
   for (auto& [stage, passages] : all_.passages_)
     std::stable_sort(passages.begin(), passages.end(),
                      [](const auto& a, const auto& b) { return a.up_nanos < b.up_nanos; });
+  find_rounds_of_copies();
   connect_calls();
   std::stable_sort(all_.befores_.begin(), all_.befores_.end(),
                    [](const Before& a, const Before& b) { return a.node < b.node; });
@@ -328,6 +341,24 @@ void MomentReader::prepare() {
         has_moments ? thread.moments.back().time_nanos : thread.life.begin_nanos;
   }
   for (const auto& [pass, node] : all_.starts_) all_.passes_[pass].order = all_.nodes_[node].order;
+}
+
+/// Finds the rounds of the values that prefetches copied: the rounds in which they were stored.
+void MomentReader::find_rounds_of_copies() {
+  for (auto& [leaf, driver] : all_.drivers_) {
+    if (driver.fills == none) continue;
+    for (StoredTuple& copy : all_.stores_[driver.fills]) {
+      if (copy.moment.kind != Moment::Kind::up) continue;
+      const KeptPass& read = all_.passes_[copy.moment.number];
+      const KeptRound& round = all_.rounds_[read.round];
+      const std::uint32_t bottom = all_.shape_.trees[round.tree].bottom_lane;
+      if ((read.flags & event_numbered) == 0 || bottom == none) continue;
+      const std::uint32_t element = all_.element_of_lane_[bottom];
+      if (element == none || round.sequence >= all_.stores_[element].size()) continue;
+      const Moment stored = all_.stores_[element][round.sequence].moment;
+      copy.round = all_.rounds_[all_.passes_[stored.number].round].sequence;
+    }
+  }
 }
 
 std::string MomentReader::object_of(const ThreadOperation& operation) const {
@@ -368,8 +399,8 @@ void MomentReader::order_thread(ThreadState& thread) {
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const ThreadOperation& one = thread.operations[a];
     const ThreadOperation& other = thread.operations[b];
-    return std::tuple(one.down_nanos, -one.up_nanos, one.place, one.number) <
-           std::tuple(other.down_nanos, -other.up_nanos, other.place, other.number);
+    return std::tuple(one.down_nanos, -one.up_nanos, one.arrival) <
+           std::tuple(other.down_nanos, -other.up_nanos, other.arrival);
   });
   std::vector<ThreadOperation> operations;
   std::vector<Moment> begins;

@@ -31,7 +31,8 @@ class MomentReader : private MomentTypes {
   void add_link(const EventRecord& record);
   void add_thread(const EventRecord& life);
   /// Adds a call of a thread. leaf: begin of its path; none if the operation is one of a group.
-  void add_call(const EventRecord& call, std::uint32_t leaf);
+  /// arrival: place of the record among all records.
+  void add_call(const EventRecord& call, std::uint32_t leaf, std::uint32_t arrival);
   void add(const WholeOperation& operation, const GroupTexts& texts);
   void prepare();
 
@@ -41,8 +42,10 @@ class MomentReader : private MomentTypes {
 
   void make_hop_labels();
   HopLabels labels_of(const Hop& hop);
+  /// Returns the label of messages between two hosts. link: the emulated link between them, if
+  /// there is one.
   std::uint32_t label_between(std::uint32_t from_host, std::uint32_t to_host,
-                              double nanos_per_byte);
+                              const Structure::Wrapper* link = nullptr);
   void find_elements();
   void find_drivers();
   std::uint32_t element_named(std::string_view name);
@@ -50,12 +53,14 @@ class MomentReader : private MomentTypes {
   std::uint32_t name_of_leaf(std::uint32_t leaf, std::uint64_t kind);
 
   void keep_ends(const KeptRound& round, std::uint32_t pass, const Lane& lane);
-  void keep_leaf(const KeptRound& round, std::uint32_t pass, const Leaf& leaf);
+  void keep_leaf(const KeptRound& round, std::uint32_t pass, const Leaf& leaf,
+                 std::uint32_t arrival);
   void order_thread(ThreadState& thread);
   void label_times_before(std::uint32_t rank, ThreadState& thread);
   std::string object_of(const ThreadOperation& operation) const;
   void keep_all_arrived(const KeptRound& round);
   void connect_calls();
+  void find_rounds_of_copies();
   /// Counts records that are kept, and returns whether there was room for them.
   bool has_room_for(std::size_t records);
 

@@ -50,7 +50,7 @@ struct ThreadOperation {
   std::uint64_t kind = 0;     ///< number of the operation on the path, or a number for a group's
   Moment end;
   std::uint32_t label_before = 0;  ///< label of the thread's time before it: computing or unknown
-  std::uint32_t place = 0;         ///< place among the calls of the thread, if it is one of them
+  std::uint32_t arrival = none;    ///< place of its record among all records, if it is known
   std::uint64_t number = 0;        ///< number of the move, or of the host's share in a group
 };
 
@@ -106,11 +106,17 @@ struct MomentTypes {
     std::int64_t time_nanos = 0;
     Moment moment;
   };
+  /// Tuple that was stored in an element.
+  struct StoredTuple : TimedMoment {
+    std::uint64_t round = unknown_round;  // round of its value, if it is the value of a cluster
+  };
+  static constexpr std::uint64_t unknown_round = ~std::uint64_t{0};
   /// Call by which a thread starts an operation, or waits for one.
   struct ThreadCall {
     std::uint32_t leaf = none;  // none for an operation of a group
     std::uint64_t number = 0;   // number of the move, or of the share
     bool is_wait = false;
+    std::uint32_t arrival = 0;
     std::int64_t down_nanos = 0;
     std::int64_t up_nanos = 0;
   };
@@ -224,7 +230,7 @@ class Moments : private MomentTypes {
   std::unordered_map<std::uint32_t, std::uint32_t> name_of_graph_;
 
   std::map<std::string, std::uint32_t, std::less<>> element_numbers_;
-  std::vector<std::vector<TimedMoment>> stores_;  // indexed by element
+  std::vector<std::vector<StoredTuple>> stores_;  // indexed by element; in the order of time
   std::vector<std::vector<TimedMoment>> rooms_;   // reads and discards of tuples, by element
   std::vector<std::uint32_t> element_of_lane_;    // element at the end of the path, or none
   std::vector<std::vector<std::uint32_t>> asked_at_lane_;  // elements of a check's requests

@@ -75,7 +75,7 @@ class MomentReader::ThreadCalls {
     one.up_nanos = call.up_nanos;
     one.kind = number_of_kind(EventKind::start);
     one.end = {Moment::Kind::node, to};
-    one.place = number + 1;
+    one.arrival = call.arrival;
     thread_.begins[place] = {Moment::Kind::node, from};
     if (begin.kind == Moment::Kind::node) {
       all_.nodes_[begin.number].thread = all_.nodes_[end.number].thread = none;
@@ -109,7 +109,7 @@ class MomentReader::ThreadCalls {
     wait.up_nanos = call.up_nanos;
     wait.kind = number_of_kind(EventKind::wait);
     wait.end = {Moment::Kind::node, to};
-    wait.place = number + 1;
+    wait.arrival = call.arrival;
     thread_.operations.push_back(wait);
     thread_.begins.push_back({Moment::Kind::node, from});
   }
@@ -122,7 +122,7 @@ class MomentReader::ThreadCalls {
   std::map<Key, ThreadOperation> started_;  // as their records show them
 };
 
-void MomentReader::add_call(const EventRecord& call, std::uint32_t leaf) {
+void MomentReader::add_call(const EventRecord& call, std::uint32_t leaf, std::uint32_t arrival) {
   if (!has_room_for(1)) return;
   ThreadState& thread = all_.threads_[call.place];
   const auto kind = static_cast<EventKind>(+call.kind);
@@ -132,7 +132,7 @@ void MomentReader::add_call(const EventRecord& call, std::uint32_t leaf) {
   }
   const bool is_of_path = leaf != none;
   thread.calls.push_back({leaf, is_of_path ? +call.sequence : call.slot, kind == EventKind::wait,
-                          call.down_nanos, std::max(+call.down_nanos, +call.up_nanos)});
+                          arrival, call.down_nanos, std::max(+call.down_nanos, +call.up_nanos)});
 }
 
 void MomentReader::connect_calls() {

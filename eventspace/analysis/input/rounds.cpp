@@ -90,8 +90,8 @@ void RoundTable::note_ended(Open& open, const Round& round) {
   if (round.is_complete()) ended.complete.set(round.sequence % Ended::rounds);
 }
 
-void RoundTable::add(std::uint32_t lane, const EventRecord& record,
-                     std::int64_t computation_nanos) {
+void RoundTable::add(std::uint32_t lane, const EventRecord& record, std::int64_t computation_nanos,
+                     std::uint32_t arrival) {
   const std::uint32_t tree = shape_.lanes[lane].tree;
   if (record.kind != move_operation && shape_.trees[tree].has_joins()) {
     ++passed_by_;
@@ -109,6 +109,7 @@ void RoundTable::add(std::uint32_t lane, const EventRecord& record,
           record.up_nanos,
           computation_nanos,
           record.bytes,
+          arrival,
           static_cast<std::uint8_t>(record.flags),
           true};
   round->has_failed |= (record.flags & event_failed) != 0;

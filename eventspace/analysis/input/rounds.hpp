@@ -23,6 +23,7 @@ struct Pass {
   /// Thread's computation before this operation; below 0 = unknown.
   std::int64_t computation_nanos = -1;
   std::uint32_t bytes = 0;
+  std::uint32_t arrival = 0;  ///< place of its record among all records
   std::uint8_t flags = 0;
   bool is_here = false;
 };
@@ -53,7 +54,9 @@ class RoundTable {
   using Done = std::function<void(const Round&)>;
   RoundTable(const Shape& shape, std::size_t bytes_max, Done done);
 
-  void add(std::uint32_t lane, const EventRecord& record, std::int64_t computation_nanos);
+  /// arrival: place of the record among all records.
+  void add(std::uint32_t lane, const EventRecord& record, std::int64_t computation_nanos,
+           std::uint32_t arrival = 0);
   void finish();
 
   /// Operations that pass through joins without a round.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -50,7 +51,58 @@ void describe(Visitor& visit, const Difference& one) {
               "True if the interval excludes 0 and the change is large enough.");
 }
 
+/// Part of the time of the mean thread in two runs.
+struct PartDifference {
+  std::string operation;
+  std::string text;  ///< cause in words
+  std::int64_t before_nanos = 0;
+  std::int64_t after_nanos = 0;
+  std::int64_t change() const { return after_nanos - before_nanos; }
+};
+
+template <class Visitor>
+void describe(Visitor& visit, const PartDifference& one) {
+  visit.object("part_difference", "Part of the time of both runs.");
+  visit.field("operation", one.operation, units::none,
+              "Operation of the program during that time; empty between operations.");
+  visit.field("text", one.text, units::none, "Cause in words.");
+  visit.field("before_nanos", one.before_nanos, units::nanos, "The time in the first run.");
+  visit.field("after_nanos", one.after_nanos, units::nanos, "The time in the second run.");
+  visit.field("change_nanos", one.change(), units::nanos, "Second time less the first.");
+}
+
+/// The runs as a whole.
+struct RunDifference {
+  std::int64_t before_nanos = 0;
+  std::int64_t after_nanos = 0;
+  std::uint64_t iterations_before = 0;
+  std::uint64_t iterations_after = 0;
+  std::optional<Difference> iteration;  ///< nothing if a run has too few iterations
+  std::vector<PartDifference> parts;    ///< largest change first; changes add up to that of the run
+  std::int64_t change() const { return after_nanos - before_nanos; }
+};
+
+template <class Visitor>
+void describe(Visitor& visit, const RunDifference& run) {
+  visit.object("run_difference", "The runs as a whole.");
+  visit.field("before_nanos", run.before_nanos, units::nanos, "Time of the first run.");
+  visit.field("after_nanos", run.after_nanos, units::nanos, "Time of the second run.");
+  visit.field("change_nanos", run.change(), units::nanos, "Second time less the first.");
+  visit.field("iterations_before", run.iterations_before, units::iterations,
+              "Iterations of the first run.");
+  visit.field("iterations_after", run.iterations_after, units::iterations,
+              "Iterations of the second run.");
+  visit.field("iteration", run.iteration.value_or(Difference{}), units::none,
+              "Time of an iteration of the program.",
+              left_out(!run.iteration, "if a run has too few iterations"));
+  visit.field("parts", run.parts, units::none,
+              "Parts of the time of the mean thread, largest change first. Their changes add up to "
+              "that of the run.");
+}
+
 struct Comparison {
+  RunDifference run;
+  double least_share = difference_share;
   std::vector<Difference> figures;
   std::size_t differences = 0;
   std::vector<std::string> too_short;
@@ -65,7 +117,8 @@ void describe(Visitor& visit, const Comparison& comparison) {
   visit.field("version", Constant{1}, units::none, "Version of the format.");
   visit.field("intervals_hold_together_in_share", interval_share, units::ratio,
               "Share of comparisons in which all intervals hold together.");
-  visit.field("least_share_called_a_difference", difference_share, units::ratio,
+  visit.field("run", comparison.run, units::none, "The runs as a whole.");
+  visit.field("least_share_called_a_difference", comparison.least_share, units::ratio,
               "Least change that is called a difference, as a share of the first mean.");
   visit.field("differences", comparison.differences, units::count, "Figures that differ.");
   visit.field("figures", comparison.figures, units::none,
@@ -79,8 +132,14 @@ void describe(Visitor& visit, const Comparison& comparison) {
 /// Compares the series of two reports. Iterations depend on each other, so consecutive rounds are
 /// resampled together. The seed makes the result repeatable.
 ///
+/// least_share: least change of a figure that is called a difference.
 /// Paper: Politis and Romano 1992, circular block bootstrap.
-Comparison compare(const Report& before, const Report& after, std::uint64_t seed = 1);
+Comparison compare(const Report& before, const Report& after, double least_share = difference_share,
+                   std::uint64_t seed = 1);
+
+/// Returns whether an iteration became longer by more than a share of its time before, and not by
+/// chance. Nothing if a run has too few iterations for a statement.
+std::optional<bool> is_slower(const Comparison& comparison, double share);
 
 nlohmann::ordered_json to_json(const Comparison& comparison);
 /// Prints a comparison for a terminal. `rows` limits the table; 0 = as many as fit on a screen.

@@ -3,12 +3,14 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "eventspace/analysis/report/distribution.hpp"
 #include "eventspace/analysis/report/fields.hpp"
+#include "eventspace/analysis/report/predictions.hpp"
 
 namespace eventspace {
 
@@ -62,6 +64,11 @@ inline constexpr auto time_cause_names = [] {
 }();
 constexpr const TimeCauseWords& words_of(TimeCause cause) {
   return time_cause_words[static_cast<std::size_t>(cause)];
+}
+
+/// Whether a thread spends the time itself, so that others wait for it.
+constexpr bool is_of_thread(TimeCause cause) {
+  return cause == TimeCause::computing || cause == TimeCause::noise;
 }
 
 /// Part of the time of all threads, or of the critical path.
@@ -142,14 +149,15 @@ struct TimeReport {
   std::string advice;
   std::string sensitivity;
   std::int64_t predicted_nanos = 0;
-  /// Whether a relaxed algorithm decided by the values that had arrived. Predictions keep these
-  /// decisions.
+  /// Whether clusters decided by the values that had arrived. Predictions keep these decisions.
   bool has_recorded_decisions = false;
   std::vector<TimeRow> rows;
   std::vector<TimeRow> critical;
   double unknown_share = 0;
   std::vector<std::string> not_recorded;
   std::uint64_t contradictions = 0;
+  std::optional<WhatIfReport> what_if;
+  std::vector<Sensitivity> sensitivities;  ///< empty without a question for them
   bool is_cut = false;  ///< whether the times end before the run, which has too many records
 };
 
@@ -170,8 +178,13 @@ void describe(Visitor& visit, const TimeReport& time) {
   visit.field("predicted_nanos", time.predicted_nanos, units::nanos,
               "Time of the run as it is predicted without any change; 0 if it is not predicted.");
   visit.field("decisions_as_recorded", time.has_recorded_decisions, units::none,
-              "True if relaxed algorithms decided by the values that had arrived. Predictions keep "
-              "these decisions, so they may be wrong.");
+              "True if clusters decided by the values that had arrived. Predictions keep these "
+              "decisions, so they may be wrong.");
+  visit.field("what_if", time.what_if.value_or(WhatIfReport{}), units::none,
+              "Answer to --what-if and --without.",
+              left_out(!time.what_if, "without these options"));
+  visit.field("sensitivities", time.sensitivities, units::none, "Answer to --sensitivity.",
+              left_out(time.sensitivities.empty(), "without this option"));
   visit.field("rows", time.rows, units::none, "Parts of the time of all threads, largest first.");
   const Presence known = left_out(!time.has_critical_path, "if hosts' clocks are not compared");
   visit.field("critical_path", time.critical, units::none,

@@ -30,6 +30,8 @@ class TimeText : private TextWithTables {
              report_.has_recorded_decisions ? ", with the recorded decisions" : "");
       line("  {}", report_.advice);
     }
+    if (report_.what_if) what_if(*report_.what_if);
+    if (!report_.sensitivities.empty()) sensitivities();
     const bool is_one = report_.threads == 1;
     line("\nWhere the time went: {}, {:.6f} s together",
          is_one ? "1 thread" : fmt::format("{} threads", report_.threads),
@@ -79,6 +81,71 @@ class TimeText : private TextWithTables {
            seconds(iterations.beginning_nanos), seconds(iterations.end_nanos));
   }
 
+  void what_if(const WhatIfReport& answer) {
+    const bool is_longer = answer.saved_nanos < 0;
+    const std::int64_t nanos = is_longer ? -answer.saved_nanos : answer.saved_nanos;
+    line("\nWhat if: {}", answer.change);
+    line("  the run takes {:.6f} s instead of {:.6f} s: {:.6f} s {} ({:.2f}%)",
+         seconds(answer.run_nanos), seconds(report_.run_nanos), seconds(nanos),
+         is_longer ? "longer" : "shorter",
+         100 * static_cast<double>(nanos) / static_cast<double>(report_.run_nanos));
+    if (report_.iterations.count > 0)
+      line("  that is {:.6f} ms in each of {} iterations (mean)",
+           ms(nanos) / static_cast<double>(report_.iterations.count), report_.iterations.count);
+    if (!answer.largest.empty())
+      line("  {:.2f}% of that run is {}", 100 * answer.largest_share, answer.largest);
+    if (report_.has_recorded_decisions)
+      line("  clusters decide by the same values as in the traced run; the real run may differ");
+  }
+
+  void sensitivities() {
+    const auto print = [&](bool is_latency) {
+      const std::size_t most = std::max<std::size_t>(20, rows_);
+      std::size_t shown = 0;
+      std::size_t without_effect = 0;
+      for (const Sensitivity& one : report_.sensitivities) {
+        if (one.is_latency != is_latency) continue;
+        if (one.more_nanos == 0 && one.none_nanos == 0 && !one.tolerance) {
+          ++without_effect;
+        } else if (shown < most) {
+          sensitivity(one);
+          ++shown;
+        }
+      }
+      if (without_effect > 0) line("  {} others have no effect", without_effect);
+    };
+    const auto has = [&](bool is_latency) {
+      return std::any_of(report_.sensitivities.begin(), report_.sensitivities.end(),
+                         [&](const Sensitivity& one) { return one.is_latency == is_latency; });
+    };
+    if (has(true)) {
+      line("\nIf a latency changed: seconds by which the run would be longer");
+      line("  {:<28} {:>12} {:>12} {:>12} {:>12} {:>12} {:>14}", "", "1 ms more", "1 ms less",
+           "no latency", "half rate", "double rate", "1% longer at");
+      print(true);
+    }
+    if (has(false)) {
+      line("\nIf computing changed: seconds by which the run would be longer");
+      line("  {:<28} {:>12} {:>12} {:>12} {:>14}", "", "1% more", "1% less", "none",
+           "1% longer at");
+      print(false);
+    }
+  }
+
+  void sensitivity(const Sensitivity& one) {
+    const auto or_dash = [](const std::optional<std::int64_t>& nanos) {
+      return nanos ? fmt::format("{:.6f}", seconds(*nanos)) : std::string("-");
+    };
+    const std::string start =
+        fmt::format("{:<28} {:>12.6f} {:>12.6f} {:>12.6f}", one.object, seconds(one.more_nanos),
+                    seconds(one.less_nanos), seconds(one.none_nanos));
+    if (one.is_latency)
+      line("  {} {:>12} {:>12} {:>14}", start, or_dash(one.half_nanos), or_dash(one.double_nanos),
+           one.tolerance ? fmt::format("+{:.3f} ms", ms(*one.tolerance)) : "-");
+    else
+      line("  {} {:>14}", start, one.tolerance ? fmt::format("+{:.1f}%", *one.tolerance) : "-");
+  }
+
   void table_of(const std::vector<TimeRow>& rows) {
     const std::size_t most = std::max(rows_shown, rows_);
     std::size_t shown = 0;
@@ -107,14 +174,14 @@ class TimeText : private TextWithTables {
 }  // namespace
 
 std::string text_of(const TimeRow& row) {
-  const bool is_of_others = !row.operation.empty() &&
-                            (row.cause == TimeCause::computing || row.cause == TimeCause::noise);
+  const bool is_of_others = !row.operation.empty() && is_of_thread(row.cause);
   std::string text(words_of(row.cause).text);
   if (is_of_others)
-    text = row.cause == TimeCause::noise ? "waiting for noise of threads of"
-                                         : "waiting for computing threads of";
+    text = row.cause == TimeCause::noise ? "waiting for noise of threads"
+                                         : "waiting for computing threads";
   if (row.cause == TimeCause::unknown) text += ":";
-  return row.where.empty() ? text : text + " " + row.where;
+  if (row.where.empty()) return text;
+  return text + (is_of_others ? " of " : " ") + row.where;
 }
 
 std::string to_text(const TimeReport& report, std::size_t rows) {

@@ -91,6 +91,8 @@ export interface Time {
   sensitivity: string;
   predicted_nanos: number;
   decisions_as_recorded: boolean;
+  what_if?: WhatIf;
+  sensitivities?: Sensitivity[];
   rows: TimeRow[];
   critical_path?: TimeRow[];
   unknown_share: number;
@@ -101,7 +103,7 @@ export interface Time {
 
 /** Iterations of the run. Beginning, iterations and end are the run. */
 export interface Iterations {
-  rule: 'collective' | 'element' | 'none';
+  rule: 'mark' | 'collective' | 'element' | 'none';
   count: number;
   cut_at?: string;
   each?: number;
@@ -121,6 +123,28 @@ export interface Summary {
   p90?: number;
   p99?: number;
   max?: number;
+}
+
+/** The run as it is predicted with the changes that were asked for. */
+export interface WhatIf {
+  change: string;
+  run_nanos: number;
+  saved_nanos: number;
+  largest: string;
+  largest_share: number;
+}
+
+/** How the time of the run depends on one link, network or host. */
+export interface Sensitivity {
+  object: string;
+  is_latency: boolean;
+  latency_nanos?: number;
+  more_nanos: number;
+  less_nanos: number;
+  none_nanos: number;
+  half_nanos?: number;
+  double_nanos?: number;
+  tolerance?: number;
 }
 
 /** Part of a time that has one operation and one cause. */
@@ -518,12 +542,24 @@ export interface Comparison {
   format: 'paths-comparison';
   version: 1;
   intervals_hold_together_in_share: number;
+  run: RunDifference;
   least_share_called_a_difference: number;
   differences: number;
   figures: Difference[];
   too_short: string[];
   only_before: string[];
   only_after: string[];
+}
+
+/** The runs as a whole. */
+export interface RunDifference {
+  before_nanos: number;
+  after_nanos: number;
+  change_nanos: number;
+  iterations_before: number;
+  iterations_after: number;
+  iteration?: Difference;
+  parts: PartDifference[];
 }
 
 /** One figure in both runs. */
@@ -535,4 +571,13 @@ export interface Difference {
   change_nanos: number;
   interval_nanos: [number, number];
   is_difference: boolean;
+}
+
+/** Part of the time of both runs. */
+export interface PartDifference {
+  operation: string;
+  text: string;
+  before_nanos: number;
+  after_nanos: number;
+  change_nanos: number;
 }

@@ -51,11 +51,7 @@ function card(finding: Finding): HTMLElement {
 
 function findings_of(findings: Finding[]): HTMLElement {
   if (findings.length === 0)
-    return h(
-      'p',
-      {},
-      'Nothing: every host, thread and link is like its equals.',
-    );
+    return h('p', {}, 'Nothing: every host, thread and link is like its equals.');
   const list = h('ol', { class: 'findings' }, ...findings.slice(0, findings_shown).map(card));
   if (findings.length <= findings_shown) return list;
   const more = h(

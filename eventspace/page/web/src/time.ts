@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // eventspace/page/web/src/time.ts — where the time of the run and of its threads went.
-import type { Data, TimeRow } from './data';
+import type { Data, Sensitivity, TimeRow, WhatIf } from './data';
 import { h, section } from './dom';
 import { count, percent, plural, time } from './format';
 import { table } from './table';
@@ -68,6 +68,51 @@ function rows_of(rows: TimeRow[], caption: string): HTMLElement {
   );
 }
 
+function answer_of(answer: WhatIf, run_nanos: number): HTMLElement {
+  const longer = answer.saved_nanos < 0;
+  const nanos = Math.abs(answer.saved_nanos);
+  return h(
+    'p',
+    {},
+    `What if ${answer.change}: the run takes ${time(answer.run_nanos)} instead of ` +
+      `${time(run_nanos)}, ${time(nanos)} ${longer ? 'longer' : 'shorter'} ` +
+      `(${percent(nanos / run_nanos)}). ${percent(answer.largest_share)} of that run is ` +
+      `${answer.largest}.`,
+  );
+}
+
+function sensitivities_of(all: Sensitivity[], is_latency: boolean): HTMLElement | null {
+  const rows = all.filter((one) => one.is_latency === is_latency);
+  if (rows.length === 0) return null;
+  const signed = (nanos: number): string => (nanos < 0 ? `-${time(-nanos)}` : time(nanos));
+  return table(
+    rows,
+    [
+      { title: is_latency ? 'latency of' : 'computing of', value: (one) => one.object },
+      {
+        title: is_latency ? '1 ms more' : '1% more',
+        value: (one) => one.more_nanos,
+        show: (one) => signed(one.more_nanos),
+      },
+      {
+        title: is_latency ? '1 ms less' : '1% less',
+        value: (one) => one.less_nanos,
+        show: (one) => signed(one.less_nanos),
+      },
+      {
+        title: 'none',
+        value: (one) => one.none_nanos,
+        show: (one) => signed(one.none_nanos),
+      },
+    ],
+    {
+      caption: 'Time by which the run would be longer',
+      sorted_by: 1,
+      page_rows: 8,
+    },
+  );
+}
+
 const tile = (figure: string, text: string): HTMLElement =>
   h('div', { class: 'tile' }, h('dt', {}, text), h('dd', {}, figure));
 
@@ -81,7 +126,12 @@ export function where_time_went(data: Data): HTMLElement | null {
     tiles.append(
       tile(time(iterations.length_nanos.mean ?? 0), 'an iteration, in the mean'),
       tile(time(iterations.length_nanos.p99 ?? 0), '99% of iterations are shorter'),
-      tile(count(iterations.count), iterations.cut_at ? `iterations, cut at ${iterations.cut_at}` : "iterations, marked by the program"),
+      tile(
+        count(iterations.count),
+        iterations.cut_at
+          ? `iterations, cut at ${iterations.cut_at}`
+          : 'iterations, marked by the program',
+      ),
     );
   return section(
     'time',
@@ -90,6 +140,7 @@ export function where_time_went(data: Data): HTMLElement | null {
     went.headline && h('p', { class: 'headline' }, went.headline),
     went.sensitivity && h('p', {}, went.sensitivity),
     went.advice && h('p', { class: 'quiet' }, went.advice),
+    went.what_if && answer_of(went.what_if, went.run_nanos),
     tiles,
     h(
       'table',
@@ -115,5 +166,8 @@ export function where_time_went(data: Data): HTMLElement | null {
     rows_of(went.rows, 'Time of all threads'),
     critical.length > 0 && h('h3', {}, 'The critical path: what the run waited for'),
     critical.length > 0 && rows_of(critical, 'Critical path of the run'),
+    went.sensitivities && h('h3', {}, 'How the run depends on links and hosts'),
+    went.sensitivities && sensitivities_of(went.sensitivities, true),
+    went.sensitivities && sensitivities_of(went.sensitivities, false),
   );
 }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// eventspace/analysis/attribution/predictor.hpp — changes of a run by the objects that they
+// concern.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "eventspace/analysis/attribution/bindings.hpp"
+#include "eventspace/analysis/attribution/forward_pass.hpp"
+
+namespace eventspace {
+
+/// Change of all times with some of the labels.
+struct Change {
+  std::vector<std::uint32_t> labels;
+  LabelChange change;
+};
+
+/// Predicts a run with changes of links, hosts and threads.
+///
+/// Requires: the hosts of the run have a common clock. `bindings` outlives the object.
+/// Memory: that of a ForwardPass.
+class Predictor {
+ public:
+  explicit Predictor(const Bindings& bindings);
+
+  std::int64_t run_nanos(const std::vector<Change>& changes) const {
+    return pass_.run_nanos(by_label(changes));
+  }
+  Prediction predict(const std::vector<Change>& changes) const {
+    return pass_.predict(by_label(changes));
+  }
+  /// Returns the time of the run without a change, which is the recorded time.
+  std::int64_t recorded_nanos() const { return recorded_nanos_; }
+
+  /// Returns the numbers of the labels for which `is` is true.
+  template <typename Is>
+  std::vector<std::uint32_t> labels_that(const Is& is) const {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t number = 0; number < labels().count(); ++number)
+      if (is(labels().at(number))) found.push_back(number);
+    return found;
+  }
+  /// Returns the latency of a link or network: the declared one, otherwise the typical one. 0 if it
+  /// has no latency.
+  double latency_nanos_of(std::uint32_t label) const;
+  /// Returns changes of latencies: each becomes `latency_of(latency)`, in nanoseconds. Leaves out
+  /// labels without a latency.
+  template <typename LatencyOf>
+  std::vector<Change> with_latencies(const std::vector<std::uint32_t>& numbers,
+                                     const LatencyOf& latency_of) const {
+    std::vector<Change> changes;
+    for (const std::uint32_t number : numbers) {
+      const double latency = latency_nanos_of(number);
+      if (latency <= 0) continue;
+      const double becomes = latency_of(latency);
+      changes.push_back({{number}, {.factor = becomes > 0 ? becomes / latency : 0}});
+    }
+    return changes;
+  }
+
+  const Moments& moments() const { return moments_; }
+  const Structure& structure() const { return moments_.structure(); }
+  const Labels& labels() const { return moments_.labels(); }
+
+ private:
+  Changes by_label(const std::vector<Change>& changes) const;
+
+  const Moments& moments_;
+  ForwardPass pass_;
+  std::int64_t recorded_nanos_ = 0;
+  std::vector<double> latencies_;  // indexed by label
+};
+
+}  // namespace eventspace
